@@ -1,0 +1,84 @@
+# Needs Python 3.11 or newer with its venv module, git and make. Everything else is set up in .venv, from the pinned
+# and hashed sets in requirements/. The stamp files carry a checksum of what was installed, so a second call starts at once.
+
+PYTHON ?= python3
+JOBS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --no-input --disable-pip-version-check
+
+stamp = $(VENV)/$(1)-$(shell { $(PYTHON) --version; cat $(2); } 2>&1 | cksum | tr -dc 0-9).stamp
+APP := $(call stamp,app,requirements/build.txt requirements/run.txt pyproject.toml)
+TOOLS := $(call stamp,tools,requirements/test.txt)
+LOCK := $(call stamp,lock,requirements/lock.txt)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run test lint unit browser bench chromium lock clean
+
+help:  ## list the targets
+	@awk -F ':.*  ## ' '/^[a-z]+:.*  ## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(APP)  ## start the inspector on 127.0.0.1:8765 (ARGS="--port 9000" and the like are passed on)
+	@$(BIN)/toolcall-inspector serve $(ARGS)
+
+test: lint unit browser  ## everything that must hold before a change lands
+
+lint: $(TOOLS)  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Branch coverage: all of parsers, nearly all of webapp.
+unit: $(TOOLS)  ## all tests but those in a browser, with the coverage they must reach
+	$(BIN)/pytest -m "not browser" --numprocesses $(JOBS) --dist loadfile --cov --cov-report=
+	$(BIN)/coverage report --include 'parsers/*' --skip-covered --show-missing --fail-under 100
+	$(BIN)/coverage report --include 'webapp/*' --skip-covered --show-missing --fail-under 95
+
+browser: export TOOLCALL_INSPECTOR_REQUIRE_BROWSER := 1
+browser: $(TOOLS) chromium  ## the tests that drive the page in Chromium
+	$(BIN)/pytest -m browser --numprocesses $(JOBS) --dist loadfile
+
+bench: $(TOOLS)  ## measure speed
+	$(BIN)/pytest tests/bench -m bench
+
+chromium: $(TOOLS)
+	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get -qq update && \
+	  DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium-headless-shell fonts-dejavu-core; \
+	else \
+	  echo 'No Chromium here: Playwright fetches its own, once. (Debian: apt-get install chromium-headless-shell)'; \
+	  $(BIN)/playwright install --only-shell chromium; \
+	fi
+
+# Pins hold for the oldest Python only if they were chosen by it: run this with 3.11.
+lock: $(LOCK)  ## pin the requirement sets again (ARGS=--upgrade takes newer releases)
+	cd requirements && for set in run build test lock; do \
+	  CUSTOM_COMPILE_COMMAND='make lock' ../$(VENV)/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe \
+	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options $(ARGS) \
+	    --output-file $$set.txt $$set.in || exit; \
+	done
+
+clean:  ## remove .venv and everything else that was generated
+	rm -rf $(VENV) dist htmlcov test-results .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(APP):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
+	@echo 'Setting up $(VENV): about a minute, once.'
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --require-hashes -r requirements/build.txt -r requirements/run.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@rm -f $(VENV)/app-*.stamp && touch $@
+
+$(TOOLS): $(APP)
+	@echo 'Adding the test tools to $(VENV).'
+	@$(PIP) install --require-hashes -r requirements/test.txt
+	@rm -f $(VENV)/tools-*.stamp && touch $@
+
+$(LOCK):
+	@$(PYTHON) -m venv $(VENV)/lock
+	@$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock.txt
+	@rm -f $(VENV)/lock-*.stamp && touch $@

@@ -1,0 +1,75 @@
+"""Text made safe and visible for Markdown.
+
+Strategy: model output goes into fences longer than any run of back-ticks in it, or into table cells and paragraphs in
+which every character that Markdown or HTML could act on is a numeric entity. Characters nobody sees are spelled out.
+Facts about fences, tables and entities: CommonMark 0.31 and GitHub Flavored Markdown 0.29.
+"""
+
+from __future__ import annotations
+
+import re
+
+MARKS = {" ": "·", "\t": "→", "\n": "↵", "\r": "␍"}
+LEGEND = "· blank, → tab, ↵ newline, ␍ carriage return, ⟨U+…⟩ any other character that cannot be seen or that is a mark"
+_ACTIVE = re.compile(r"[\\`*_\[\]<>&|~#@!$:]")
+_LINE_START = re.compile(r"^([-+=]|\d+(?=[.)]))")
+_UNSEEN = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f"
+)
+_SPELLED = re.compile(f"[{_UNSEEN}·→↵␍⟨⟩]")
+_NEEDS_MARKS = re.compile(f"[{_UNSEEN}\t\r]| (?=\n|$)|\n$")
+_OUTER_BLANKS = re.compile(r"^ +| +$|(?<= ) +| +(?=[\n\t\r])|(?<=[\n\t\r]) +")
+
+
+def fence(text: str, info: str = "") -> str:
+    """The text as a fenced block that nothing inside can close."""
+    runs = [len(run) for run in re.findall("`+", text)]
+    ticks = "`" * max(3, 1 + max(runs, default=0))
+    body = text if text.endswith("\n") or not text else f"{text}\n"
+    return f"{ticks}{info}\n{body}{ticks}"
+
+
+def needs_marks(text: str) -> bool:
+    """Whether a plain fence would hide something: blanks at line ends, tabs, control and invisible characters."""
+    return _NEEDS_MARKS.search(text) is not None
+
+
+def marked(text: str) -> str:
+    """The text with every blank, tab and newline shown (lines stay lines) and unseen characters spelled."""
+    spelled = _SPELLED.sub(_spell, text)
+    shown = spelled.translate({ord(char): mark for char, mark in MARKS.items()})
+    return shown.replace("↵", "↵\n")
+
+
+def cell(text: str) -> str:
+    """The text as code on one line, for table cells and lists. Blanks are shown where a browser would swallow them."""
+    spelled = _OUTER_BLANKS.sub(lambda match: "·" * len(match[0]), _SPELLED.sub(_spell, text))
+    shown = spelled.translate({ord(char): mark for char, mark in MARKS.items() if char != " "})
+    if "`" in shown or "|" in shown:
+        return f"<code>{entities(shown)}</code>"
+    return f"`{shown}`" if shown else ""
+
+
+def prose(text: str) -> str:
+    """Words of a user as plain paragraphs: nothing in them is Markdown or HTML."""
+    return "\n".join([_prose_line(line) for line in text.split("\n")])
+
+
+def inline(text: str) -> str:
+    """Words of a user on one line, for headings and lists."""
+    return _prose_line(" ".join(text.split()))
+
+
+def entities(text: str) -> str:
+    """The text with each active character as a numeric entity."""
+    return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)
+
+
+def _prose_line(line: str) -> str:
+    spelled = _SPELLED.sub(_spell, " ".join(line.split()))
+    return _LINE_START.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", entities(spelled))
+
+
+def _spell(match: re.Match[str]) -> str:
+    return f"⟨U+{ord(match[0]):04X}⟩"

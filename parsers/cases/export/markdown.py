@@ -1,0 +1,354 @@
+"""A run as a bug report in Markdown, for the project that owns the bug.
+
+Strategy: sections in the order in which maintainers ask: what is wrong, versions, which parser and why, the smallest
+input, expected against actual, findings, the first delta that diverges, the trace around the first finding, and how
+to run it again. Text of the case only ever stands in fences, cells or escaped paragraphs (`export.escape`), so that
+nothing in it can break out of its place. Long texts are shown around the place that matters.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+from urllib.parse import quote
+
+from parsers.cases.expect import arguments_text, differences
+from parsers.cases.export.command import replay_command
+from parsers.cases.export.escape import LEGEND, cell, fence, inline, marked, needs_marks, prose
+from parsers.cases.io import dumps
+from parsers.cases.model import Case, NamedTool
+from parsers.compare import Divergence, excerpt, shared_prefix
+from parsers.trace import Finding, Step, Trace
+from parsers.types import Message, Piece
+
+WHOLE_TEXT = 20_000
+AROUND = 400
+CELL = 300
+STEPS_AROUND = 3
+_SEVERITIES = ("error", "warning", "info")
+_URL_SAFE = ":/?#[]@!$&'()*+,;=%~"
+
+
+class SelectionLike(Protocol):
+    """Which parser was taken, and why."""
+
+    @property
+    def name(self) -> str:
+        """The parser's name."""
+
+    @property
+    def reasons(self) -> Sequence[str]:
+        """Why this one, in words."""
+
+
+class ComparedLike(Protocol):
+    """Another replay of the same output, compared with the traced one."""
+
+    @property
+    def label(self) -> str:
+        """Its chunking in words."""
+
+    @property
+    def trace(self) -> Trace:
+        """Its trace."""
+
+    @property
+    def same(self) -> bool:
+        """Whether it gave the same message."""
+
+    @property
+    def divergence(self) -> Divergence | None:
+        """Where it parts from the traced replay."""
+
+
+class RunLike(Protocol):
+    """What a report is made of; `parsers.cases.run.CaseRun` is one."""
+
+    @property
+    def case(self) -> Case:
+        """The case."""
+
+    @property
+    def selection(self) -> SelectionLike:
+        """The parser."""
+
+    @property
+    def pieces(self) -> Sequence[Piece]:
+        """The output's tokens."""
+
+    @property
+    def trace(self) -> Trace:
+        """The replay under study."""
+
+    @property
+    def whole(self) -> Trace:
+        """The replay of the whole text in one delta."""
+
+    @property
+    def compared(self) -> Sequence[ComparedLike]:
+        """Replays under other chunkings."""
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What the checks found."""
+
+
+def markdown(
+    run: RunLike,
+    *,
+    versions: Mapping[str, str] | None = None,
+    permalink: str | None = None,
+    command: str | None = None,
+    filename: str = "bug.case.json",
+) -> str:
+    """The report. `versions` maps program to version; `command` replaces the command derived from the traced chunking.
+
+    `filename` is what that command calls the case file, which the report holds when it is not too long.
+    """
+    findings = sorted(run.findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+    sections = [
+        f"# {inline(run.case.title or '') or 'Parser result differs'}",
+        _wrong(run, findings),
+        _versions(run.case, versions or {}),
+        _parser(run),
+        _request(run.case),
+        _input(run.trace.text, findings),
+        _result(run),
+        _findings(findings),
+        _diverging(run),
+        _excerpt(run.trace, findings),
+        _again(run, permalink, command or replay_command(run.trace.chunking, filename), filename),
+    ]
+    return "\n\n".join([section for section in sections if section]) + "\n"
+
+
+def _wrong(run: RunLike, findings: Sequence[Finding]) -> str:
+    notes = [prose(note) for note in run.case.notes if note.strip()]
+    if not notes and findings:
+        notes = [f"The check {cell(findings[0].check)} says: {inline(findings[0].message)}"]
+    return "\n\n".join(["## What is wrong", *(notes or ["No finding, and no words by the reporter."])])
+
+
+def _versions(case: Case, versions: Mapping[str, str]) -> str:
+    rows = [f"- {inline(name)} {cell(version)}" for name, version in versions.items()]
+    source = case.source.model_dump(exclude_defaults=True) if case.source else {}
+    rows += [f"- {key} of the output: {cell(str(value))}" for key, value in source.items()]
+    tokenizer = case.tokenizer.model_dump(exclude_none=True, exclude={"vocab"}) if case.tokenizer else {}
+    rows += [f"- tokenizer {key}: {cell(value)}" for key, value in tokenizer.items()]
+    return _listing("## Versions", rows)
+
+
+def _parser(run: RunLike) -> str:
+    ref = run.case.parser
+    engine = f" of {cell(ref.engine)}" if ref.engine else ""
+    rows = [f"- parser {cell(run.selection.name)}{engine}"]
+    rows += [f"- selected because {inline(reason)}" for reason in run.selection.reasons]
+    rows += [f"- policy {cell(key)}: {cell(value)}" for key, value in ref.policy.items()]
+    how = "their ids" if run.trace.mode == "ids" else "their text"
+    chunking = {key: value for key, value in run.trace.chunking.items() if key != "cuts"}
+    cut = f"- replayed in deltas {cell(_json(chunking))}"
+    return _listing("## Parser", [*rows, f"- markers recognised by {how}", cut])
+
+
+def _request(case: Case) -> str:
+    context = case.context
+    choice = context.tool_choice
+    named = choice.name if isinstance(choice, NamedTool) else choice
+    tools = ", ".join([cell(tool.name) for tool in case.to_context().tools])
+    rows = [f"- tools: {tools or 'none'}", f"- tool_choice: {cell(named)}"]
+    rows.append(f"- reasoning {'is' if context.reasoning_open else 'is not'} open when the output begins")
+    if context.prompt_tail is not None:
+        rows.append(f"- end of the prompt: {cell(_window(context.prompt_tail, len(context.prompt_tail)))}")
+    if context.template_kwargs:
+        rows.append(f"- template arguments: {cell(_json(context.template_kwargs))}")
+    rows += [f"- model: {cell(context.model)}"] if context.model else []
+    return _listing("## Request", rows)
+
+
+def _input(text: str, findings: Sequence[Finding]) -> str:
+    if not text:
+        return "## Model output\n\nThe output is empty."
+    parts = ["## Model output"]
+    if len(text) > WHOLE_TEXT:
+        place = next((finding.span.start for finding in findings if finding.span), 0)
+        start = max(0, place - AROUND)
+        end = min(len(text), place + AROUND)
+        parts.append(f"Code points {start} to {end} of {len(text)}; the case file has them all.")
+        text = text[start:end]
+    parts.append(fence(text, "text"))
+    if needs_marks(text):
+        parts += [f"With marks: {LEGEND}.", fence(marked(text), "text")]
+    return "\n\n".join(parts)
+
+
+def _result(run: RunLike) -> str:
+    """One row per field: expected (where the case expects something), actual, and the whole text in one delta."""
+    expect = run.case.expect
+    actual, whole = _fields(run.trace), _fields(run.whole)
+    if expect is None:
+        rows = [_row(name, "", [actual.get(name), whole.get(name)]) for name in {**actual, **whole}]
+        return _table("## Result", ("field", "actual", "whole text"), rows)
+    wanted = _expected(run.case)
+    wrong = {d.field for d in differences(expect, run.trace.message, run.trace.finish_reason, run.case.compare)}
+    rows = []
+    for name in {**wanted, **actual, **whole}:
+        texts = [wanted.get(name), actual.get(name), whole.get(name)]
+        rows.append(_row(name, _mark(name, wanted, wrong), texts))
+    return _table("## Result", ("field", "expected", "actual", "whole text"), rows)
+
+
+def _mark(name: str, wanted: Mapping[str, str], wrong: set[str]) -> str:
+    if name in wrong:
+        return " ✗"
+    return " ✓" if name in wanted else ""
+
+
+def _row(name: str, mark: str, texts: list[str | None]) -> list[str]:
+    """Cells of one field, each shown around the first place where the texts part."""
+    known = [text for text in texts if text is not None]
+    place = min([shared_prefix(known[0], text) for text in known], default=0)
+    shown = ["—" if text is None else cell(_window(text, place)) or "empty" for text in texts]
+    return [f"{name}{mark}", *shown]
+
+
+def _fields(trace: Trace) -> dict[str, str]:
+    return {**_message_fields(trace.message), "finish_reason": trace.finish_reason}
+
+
+def _message_fields(message: Message) -> dict[str, str]:
+    calls = message.tool_calls
+    fields = {
+        "reasoning": message.reasoning or "",
+        "content": message.content or "",
+        "tool_calls": str(len(calls)),
+    }
+    for index, call in enumerate(calls):
+        fields[f"tool_calls[{index}].name"] = call.name
+        fields[f"tool_calls[{index}].arguments"] = call.arguments
+    return fields
+
+
+def _expected(case: Case) -> dict[str, str]:
+    expect = case.expect
+    if expect is None:
+        return {}
+    texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
+    fields = {name: text for name, text in texts.items() if text is not None}
+    if expect.tool_calls is not None:
+        fields["tool_calls"] = str(len(expect.tool_calls))
+    for index, call in enumerate(expect.tool_calls or ()):
+        fields[f"tool_calls[{index}].name"] = call.name
+        fields[f"tool_calls[{index}].arguments"] = arguments_text(call)
+    return fields
+
+
+def _findings(findings: Sequence[Finding]) -> str:
+    if not findings:
+        return ""
+    rows = [
+        [
+            cell(finding.check),
+            f"{finding.severity}, about the {finding.about}",
+            "" if finding.step is None else str(finding.step),
+            "" if finding.span is None else f"{finding.span.start} to {finding.span.end}",
+            inline(finding.message),
+            _or_dash(finding.expected),
+            _or_dash(finding.actual),
+        ]
+        for finding in findings
+    ]
+    return _table("## Findings", ("check", "severity", "step", "code points", "message", "expected", "actual"), rows)
+
+
+def _diverging(run: RunLike) -> str:
+    first = next((one for one in run.compared if not one.same), None)
+    if first is None or first.divergence is None:
+        return ""
+    parting = first.divergence
+    where = "" if parting.raw is None else f", at code point {parting.raw} of the output"
+    said = f"Replayed {inline(first.label)}, the result parts in {cell(parting.channel)}{where}."
+    rows = [
+        ["as traced", *_step_cells(run.trace, parting.step_a), _or_dash(parting.expected)],
+        [inline(first.label), *_step_cells(first.trace, parting.step_b), _or_dash(parting.actual)],
+    ]
+    header = ("replay", "step", "text fed", "delta sent", "result there")
+    return _table(f"## First diverging delta\n\n{said}", header, rows)
+
+
+def _step_cells(trace: Trace, index: int | None) -> list[str]:
+    step = next((one for one in trace.steps if one.index == index), None)
+    if step is None:
+        return ["", "", ""]
+    return [str(step.index), _fed(trace, step), _sent(step)]
+
+
+def _excerpt(trace: Trace, findings: Sequence[Finding]) -> str:
+    """The steps around the first finding's step."""
+    index = next((finding.step for finding in findings if finding.step is not None), None)
+    if index is None:
+        return ""
+    near = [step for step in trace.steps if abs(step.index - index) <= STEPS_AROUND]
+    rows = [_trace_row(trace, step) for step in near]
+    header = ("step", "text fed", "ids", "state after", "rows fired", "held", "delta sent")
+    return _table(f"## Trace around step {index}", header, rows) if rows else ""
+
+
+def _trace_row(trace: Trace, step: Step) -> list[str]:
+    fired = [f"{row.from_state} --{row.trigger}--> {row.to_state}" for row in step.transitions]
+    held = trace.held_text(step)
+    why = "; ".join([hold.reason for hold in step.holds])
+    return [
+        str(step.index),
+        _fed(trace, step),
+        ", ".join(map(str, step.ids)),
+        cell(step.state),
+        "<br>".join([cell(row) for row in fired]),
+        f"{cell(_window(held, 0))} ({inline(why)})" if held else "",
+        _sent(step),
+    ]
+
+
+def _fed(trace: Trace, step: Step) -> str:
+    if step.end:
+        return "end of the output"
+    return cell(_window(trace.text[step.span.start : step.span.end], 0))
+
+
+def _sent(step: Step) -> str:
+    return "" if step.delta is None else cell(_window(_json(step.delta.to_openai()), 0))
+
+
+def _again(run: RunLike, permalink: str | None, command: str, filename: str) -> str:
+    parts = ["## Run it again"]
+    if permalink is not None:
+        parts.append(f"Permalink: <{quote(permalink, safe=_URL_SAFE)}>")
+    parts.append(fence(command, "sh"))
+    text = dumps(run.case.with_pieces(run.pieces))
+    if len(text) > WHOLE_TEXT:
+        parts.append(f"The case file {cell(filename)} has {len(text)} characters: attach it to this report.")
+    else:
+        parts += [f"The case file {cell(filename)}:", fence(text, "json")]
+    return "\n\n".join(parts)
+
+
+def _window(text: str, place: int) -> str:
+    """The text, or where it is long the part around `place`."""
+    return text if len(text) <= CELL else excerpt(text, place)
+
+
+def _or_dash(text: str | None) -> str:
+    return "—" if text is None else cell(_window(text, 0)) or "empty"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _listing(title: str, rows: Sequence[str]) -> str:
+    return "\n".join([title, "", *rows]) if rows else ""
+
+
+def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    table = [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
+    return "\n".join([title, "", *table])

@@ -1,0 +1,161 @@
+"""Case files: read, written, identified.
+
+A file is UTF-8 JSON with two-space indent and keys in the order of the model; keys that hold their default are left
+out, so that a case has one written form. Its id is a hash of that form in canonical JSON (RFC 8785), without what
+does not change what the case says of a parser: title, notes, flags, parent and the schema link.
+
+Reading never re-encodes text and never guesses: what is wrong raises CaseError with the place and one sentence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import rfc8785
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from parsers.cases import jsontext
+from parsers.cases.jsontext import JsonError
+from parsers.cases.model import Case, CaseError
+from parsers.trace import Finding
+from parsers.types import FormatError, Message
+
+SCHEMA_VERSION = 1
+SCHEMA_FILE = "case-1.schema.json"
+NOT_IN_ID = ("$schema", "title", "notes", "flags", "parent")
+_ID_PREFIX = b"toolcall-inspector case 1\n"
+_CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
+_ID_LENGTH = 16
+_TOKEN_PLACES = {"id": ("0",), "text": ("1",), "hex": ("2", "hex"), "kind": ("2", "kind")}
+_ONE_LINE = {("input", "tokens"): 3, ("input", "deltas"): 3, ("replay",): 2}
+
+
+def loads(source: str | bytes) -> Case:
+    """Read a case file. Raises CaseError: not UTF-8, not JSON (with line and column), or not a case."""
+    try:
+        text = source if isinstance(source, str) else source.decode("utf-8-sig")
+        data = jsontext.read(text.removeprefix("\ufeff"))
+    except UnicodeDecodeError as error:
+        raise CaseError(f"a case file is UTF-8 text: byte {error.start} is not") from error
+    except JsonError as error:
+        raise CaseError(error.message) from error
+    return load_case(data)
+
+
+def load_case(data: Any) -> Case:
+    """Validate decoded JSON as a case. Raises CaseError with the pointer of the first place that is wrong."""
+    if not isinstance(data, dict):
+        raise CaseError('a case is a JSON object: {"schema": 1, "parser": {"name": ...}, "input": {"text": [...]}}')
+    _check(data)
+    _check_version(data)
+    try:
+        return Case.model_validate(data)
+    except FormatError as error:
+        raise CaseError(error.message, f"/parser/format{error.pointer}") from error
+    except ValidationError as error:
+        raise _case_error(error.errors()) from error
+
+
+def to_data(case: Case) -> dict[str, Any]:
+    """The case as decoded JSON in its written form. Raises CaseError for what JSON cannot hold."""
+    data = case.model_dump(mode="python", by_alias=True, exclude_defaults=True)
+    _check(data)
+    return data
+
+
+def dumps(case: Case) -> str:
+    """The case as the text of a file. `loads(dumps(case)) == case`."""
+    return jsontext.pretty(to_data(case), one_line) + "\n"
+
+
+def canonical(case: Case) -> bytes:
+    """The case in canonical JSON (RFC 8785), without the keys of NOT_IN_ID.
+
+    Raises CaseError for numbers that JSON readers do not agree on: floats, and integers beyond 2**53 - 1.
+    """
+    data = {key: value for key, value in to_data(case).items() if key not in NOT_IN_ID}
+    try:
+        jsontext.check_portable_numbers(data)
+    except JsonError as error:
+        raise CaseError(error.message, jsontext.pointer(error.path)) from error
+    return rfc8785.dumps(data)
+
+
+def case_id(case: Case) -> str:
+    """The id of a permalink: 80 bits of SHA-256 over a prefix and the canonical form, in Crockford's base 32."""
+    digest = hashlib.sha256(_ID_PREFIX + canonical(case)).digest()
+    number = int.from_bytes(digest, "big") >> (len(digest) * 8 - _ID_LENGTH * 5)
+    return "".join([_CROCKFORD[(number >> shift) & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5)])
+
+
+def outcome_digest(message: Message, finish_reason: str | None, findings: Iterable[Finding]) -> str:
+    """SHA-256, in hex, of what came out of a run: equal as long as no result changes. Findings count as a set."""
+    found = sorted({(finding.check, finding.severity, finding.about) for finding in findings})
+    outcome = {"message": message.to_json(), "finish_reason": finish_reason, "findings": [list(row) for row in found]}
+    return hashlib.sha256(rfc8785.dumps(_encodable(outcome))).hexdigest()
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of case files, generated from the model; checked in as SCHEMA_FILE."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Case.model_json_schema(by_alias=True)}
+
+
+def schema_text() -> str:
+    """The text of SCHEMA_FILE."""
+    return jsontext.pretty(json_schema(), lambda path: path[-1:] in (("enum",), ("required",))) + "\n"
+
+
+def one_line(path: jsontext.Path) -> bool:
+    """Whether a value of a case is written on one line: each token, delta and chunking."""
+    return any(len(path) == length and path[: length - 1] == start for start, length in _ONE_LINE.items())
+
+
+def _check(data: Any) -> None:
+    try:
+        jsontext.check(data)
+    except JsonError as error:
+        raise CaseError(error.message, jsontext.pointer(error.path)) from error
+
+
+def _check_version(data: dict[str, Any]) -> None:
+    if "schema" not in data:
+        raise CaseError(f'a case says which schema it follows: add "schema": {SCHEMA_VERSION}', "/schema")
+    version = data["schema"]
+    if version != SCHEMA_VERSION or isinstance(version, bool | float):
+        raise CaseError(
+            f"schema {jsontext.line(version)} is not known here: this version reads schema {SCHEMA_VERSION}", "/schema"
+        )
+
+
+def _case_error(errors: list[ErrorDetails]) -> CaseError:
+    """The first error; an unknown key before all others, since a key that is missing may only be misspelled."""
+    error = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
+    path = tuple([part for part in error["loc"] if part != "[key]"])
+    if path[:2] == ("input", "tokens") and len(path) > 3:
+        path = (*path[:3], *_TOKEN_PLACES.get(str(path[3]), path[3:]))
+    return CaseError(_words(error), jsontext.pointer(path))
+
+
+def _words(error: ErrorDetails) -> str:
+    if error["type"] == "extra_forbidden":
+        return "unknown key: correct its spelling or remove it"
+    if error["type"] == "missing":
+        return "this key is required"
+    message = error["msg"].replace("Input should be", "must be", 1)
+    given = error["input"]
+    if message == error["msg"] or isinstance(given, dict | list | tuple):
+        return message
+    shown = jsontext.line(given)
+    return f"{message}, not {shown if len(shown) <= 40 else shown[:40] + '…'}"
+
+
+def _encodable(value: Any) -> Any:
+    """The value with lone surrogates, which UTF-8 lacks, spelled out."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {key: _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, list) else value

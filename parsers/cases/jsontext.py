@@ -1,0 +1,165 @@
+"""JSON as case files use it: read strictly, checked, and written so that a change shows as a changed line.
+
+Strategy: reading refuses what two readers could understand differently (a key given twice, NaN, Infinity). Checking
+walks decoded data without recursion and refuses what no UTF-8 JSON file can hold. Writing puts one item on a line,
+except lists of numbers and the places the caller names, which stay on one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+MAX_DEPTH = 100
+MAX_INTEGER = 2**53 - 1
+_INVISIBLE = re.compile("[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+Path = tuple[str | int, ...]
+Inline = Callable[[Path], bool]
+Atom = Callable[[Any], str]
+
+
+class JsonError(ValueError):
+    """Something JSON text or data may not hold, and the path to it."""
+
+    def __init__(self, message: str, path: Path = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+
+
+def pointer(path: Path) -> str:
+    """The JSON pointer (RFC 6901) of a path."""
+    return "".join([f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path])
+
+
+def read(text: str) -> Any:
+    """Decode JSON text. Raises JsonError with line and column, for a key given twice, and for NaN or Infinity."""
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise JsonError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
+    except RecursionError as error:
+        raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from error
+    except JsonError:
+        raise
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise JsonError("a number has too many digits") from error
+
+
+def check(value: Any) -> None:
+    """Raise JsonError where `value` is not plain JSON: lone surrogates, NaN, foreign types, too deep."""
+    for path, item in walk(value):
+        if isinstance(item, str):
+            _check_text(item, path)
+        elif isinstance(item, dict):
+            for key in item:
+                if not isinstance(key, str):
+                    raise JsonError(f"key {key!r} is not a string", path)
+                _check_text(key, path)
+        elif isinstance(item, float) and not math.isfinite(item):
+            raise JsonError("NaN and Infinity are not JSON", path)
+        elif item is not None and not isinstance(item, bool | int | float | list | tuple):
+            raise JsonError(f"{type(item).__name__} is not a JSON value", path)
+
+
+def check_portable_numbers(value: Any) -> None:
+    """Raise JsonError at a float, or at an integer that not every JSON reader keeps (beyond 2**53 - 1)."""
+    for path, item in walk(value):
+        if isinstance(item, float):
+            raise JsonError(f"{item!r} is a float: its spelling is not unique, so it cannot be part of an id", path)
+        if isinstance(item, int) and abs(item) > MAX_INTEGER:
+            raise JsonError("an integer beyond 2**53 - 1 is not kept by every JSON reader", path)
+
+
+def walk(value: Any) -> Iterator[tuple[Path, Any]]:
+    """Every value inside `value` with its path, in document order. Raises JsonError beyond MAX_DEPTH levels."""
+    todo: list[tuple[Path, Any]] = [((), value)]
+    while todo:
+        path, item = todo.pop()
+        if len(path) > MAX_DEPTH:
+            raise JsonError(f"nested deeper than {MAX_DEPTH} levels below this place", path[:4])
+        yield path, item
+        if isinstance(item, dict):
+            todo.extend([((*path, key), inner) for key, inner in reversed(item.items())])
+        elif isinstance(item, list | tuple):
+            todo.extend([((*path, index), item[index]) for index in range(len(item) - 1, -1, -1)])
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two decoded JSON values are equal: 1 equals 1.0, true does not equal 1, key order does not matter."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(item, b[key]) for key, item in a.items())
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)
+
+
+def atom(value: Any) -> str:
+    """A scalar as JSON: UTF-8, with characters that cannot be seen or that reorder text escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def line(value: Any, atom: Atom = atom) -> str:
+    """The value on one line, in reading spelling (a blank after `,` and `:`)."""
+    if isinstance(value, dict):
+        return "{" + ", ".join([f"{atom(key)}: {line(item, atom)}" for key, item in value.items()]) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join([line(item, atom) for item in value]) + "]"
+    return atom(value)
+
+
+def compact(value: Any) -> str:
+    """The value on one line without blanks."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def pretty(value: Any, inline: Inline, atom: Atom = atom) -> str:
+    """The value over several lines, indented by two; on one line where `inline(path)` says so.
+
+    `atom` spells scalars: JSON by default; `repr` makes a Python literal of the same layout.
+    """
+    return _pretty(value, (), inline, atom)
+
+
+def _pretty(value: Any, path: Path, inline: Inline, atom: Atom) -> str:
+    if not isinstance(value, dict | list | tuple) or not value or inline(path) or _numbers(value):
+        return line(value, atom)
+    inner, outer = "  " * (len(path) + 1), "  " * len(path)
+    if isinstance(value, dict):
+        items = [f"{atom(key)}: {_pretty(item, (*path, key), inline, atom)}" for key, item in value.items()]
+        opener, closer = "{}"
+    else:
+        items = [_pretty(item, (*path, index), inline, atom) for index, item in enumerate(value)]
+        opener, closer = "[]"
+    body = f",\n{inner}".join(items)
+    return f"{opener}\n{inner}{body}\n{outer}{closer}"
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(item, int | float) for item in value)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise JsonError(f"key {atom(twice)} is given twice in one object")
+    return found
+
+
+def _refuse_constant(name: str) -> Any:
+    raise JsonError(f"not JSON: {name} is not a JSON number")
+
+
+def _check_text(text: str, path: Path) -> None:
+    found = _SURROGATE.search(text)
+    if found:
+        raise JsonError(f"lone surrogate U+{ord(found[0]):04X}: text must be valid Unicode", path)

@@ -1,0 +1,295 @@
+"""A case: one model output, how it is to be parsed, and what should come out of it.
+
+A case is a file (`*.case.json`, see `parsers.cases.io`), a permalink and a test fixture, and it is the same object in
+all three. Ids and bytes are the truth and text is derived: a case that holds its tokens replays without a tokenizer.
+
+Invariants: values are immutable; unknown keys are errors; where an input is given in several forms they agree; a
+context does not contradict itself. Raises CaseError with the JSON pointer of the place (through
+`parsers.cases.io.load_case`, which also rewords pydantic's own errors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from parsers.cases.fields import (
+    CaseError,
+    CaseId,
+    ExpectedText,
+    Integer,
+    Natural,
+    Notes,
+    ShortText,
+    Switch,
+    ToolObject,
+    Word,
+)
+from parsers.cases.input import Input, to_piece, to_token
+from parsers.cases.jsontext import JsonError, read, same
+from parsers.chunking import Chunking
+from parsers.formats.model import Format, Identifier, Model, Policy, load_format
+from parsers.types import Context, Mode, Piece, Tool
+
+__all__ = ["Case", "CaseError"]
+
+Verdict = Literal["required", "known_bug", "implementation_defined"]
+_CHOICES = Literal["auto", "none", "required"] | dict[str, Any]
+RECORDED_SOURCES = frozenset({"recorded", "token_ids"})
+
+
+class Source(Model):
+    """Where the case comes from. Kinds `recorded` and `token_ids` say that the token ids are a server's own."""
+
+    kind: Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]
+    link: str | None = None
+    project: str | None = None
+    engine: str | None = Field(None, description="Server and version, e.g. 'vllm 0.33.0'.")
+    version: str | None = None
+    commit: str | None = None
+    model: str | None = None
+    settings: str | None = Field(None, description="What shaped the deltas: speculative decoding, stream interval ...")
+    minimized: Switch | None = None
+    redacted: Switch | None = None
+    licence: str | None = None
+    note: str | None = None
+
+
+class ParserRef(Model):
+    """The parser under study: a name, for a foreign engine the engine, policies, or a whole format of one's own."""
+
+    name: Word
+    engine: Word | None = None
+    policy: dict[str, str] = Field(default_factory=dict)
+    format: Annotated[Format | None, BeforeValidator(lambda data: _format(data))] = None
+
+    @model_validator(mode="after")
+    def _agrees(self) -> ParserRef:
+        if self.format is not None and self.format.name != self.name:
+            raise CaseError(f"the inline format is called {self.format.name!r}, not {self.name!r}", "/parser/name")
+        if self.engine is None:
+            for key, value in self.policy.items():
+                _check_policy(key, value)
+        return self
+
+
+class TokenizerRef(Model):
+    """The tokenizer the ids belong to. `vocab` maps each marker to its id, enough to replay without it."""
+
+    name: str | None = None
+    revision: str | None = None
+    fingerprint: str | None = None
+    vocab: dict[str, Natural] | None = None
+
+
+class NamedTool(Model):
+    """A tool_choice that names the tool to call."""
+
+    name: Word
+
+
+class RequestContext(Model):
+    """What the request said besides its tools. `reasoning_open`: whether the prompt left a reasoning block open."""
+
+    tool_choice: Annotated[
+        Literal["auto", "none", "required"] | NamedTool,
+        BeforeValidator(lambda data: _choice(data), json_schema_input_type=_CHOICES),
+    ] = "auto"
+    reasoning_open: Switch = False
+    prompt_tail: ShortText | None = None
+    template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    strict: Switch | None = None
+    finish_reason: Word | None = None
+    model: str | None = None
+    id_seed: Integer = 0
+
+
+class ExpectedCall(Model):
+    """A call that should come out. `arguments` compares as a JSON value; `raw` pins the exact text."""
+
+    name: str
+    arguments: dict[str, Any] | None = None
+    raw: ShortText | None = None
+
+    @model_validator(mode="after")
+    def _says_something_once(self) -> ExpectedCall:
+        if self.arguments is None and self.raw is None:
+            raise PydanticCustomError("arguments", "give 'arguments' (an object), or 'raw' (their exact text)")
+        if self.arguments is not None and self.raw is not None and not same(_value(self.raw), self.arguments):
+            raise PydanticCustomError("raw", "'raw' is not JSON text of 'arguments': leave one of them out")
+        return self
+
+
+class Expect(Model):
+    """What should come out. None: not checked. "" (null in a file): there must be no such text."""
+
+    reasoning: ExpectedText = Field(None, json_schema_extra=lambda schema: _absent_is_not_null(schema))
+    content: ExpectedText = Field(None, json_schema_extra=lambda schema: _absent_is_not_null(schema))
+    tool_calls: Annotated[
+        tuple[ExpectedCall, ...] | None, BeforeValidator(lambda data: () if data is None else data)
+    ] = Field(None, json_schema_extra=lambda schema: _absent_is_not_null(schema))
+    finish_reason: Word | None = None
+
+
+class Compare(Model):
+    """How results compare: calls in the order sent or by index; whitespace of text exactly or softly (as blanks)."""
+
+    calls: Literal["order", "index"] = "order"
+    whitespace: Literal["exact", "soft"] = "exact"
+
+
+class EngineVerdict(Model):
+    """What is known of one engine on this case."""
+
+    verdict: Verdict = "required"
+    link: str | None = None
+    notes: Notes = ()
+    expect: Expect | None = None
+
+
+class Case(Model):
+    """A whole case. `schema_version` is spelled `schema` in JSON; field order is the order of keys in a file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, title="Toolcall Inspector case")
+
+    schema_link: str | None = Field(None, alias="$schema")
+    schema_version: Literal[1] = Field(alias="schema")
+    title: str | None = None
+    notes: Notes = ()
+    flags: tuple[Word, ...] = ()
+    verdict: Verdict = "required"
+    source: Source | None = None
+    parent: CaseId | None = None
+    parser: ParserRef
+    input: Input
+    tokenizer: TokenizerRef | None = None
+    tools: tuple[ToolObject, ...] = ()
+    context: RequestContext = RequestContext()
+    replay: tuple[Chunking, ...] = ()
+    expect: Expect | None = None
+    compare: Compare = Compare()
+    checks: tuple[Identifier, ...] | None = None
+    engines: dict[str, EngineVerdict] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _named_tool_is_declared(self) -> Case:
+        choice = self.context.tool_choice
+        if isinstance(choice, NamedTool) and choice.name not in [_function(tool)["name"] for tool in self.tools]:
+            raise CaseError(f"no tool called {choice.name!r} is declared in 'tools'", "/context/tool_choice")
+        return self
+
+    def text(self) -> str:
+        """The output text: the exact decode with special tokens kept. Raises CaseError for a case of a stream only."""
+        texts = self.input.texts()
+        if not texts:
+            raise CaseError(
+                "a stream of chunks is what a server's parser made of an output, not the output: "
+                "add 'text', 'tokens' or 'deltas' to replay this case",
+                "/input",
+            )
+        return texts[0][1]
+
+    def mode(self) -> Mode:
+        """Whether markers are recognised by id. This is the one place that decides it.
+
+        "ids" where the case holds tokens with ids and its source says that a server or a token list gave them
+        (`source.kind` recorded or token_ids). Ids our own tokenizer made are assumed: "text".
+        """
+        recorded = self.source is not None and self.source.kind in RECORDED_SOURCES
+        has_ids = any(token.id is not None for token in self.input.tokens or ())
+        return "ids" if recorded and has_ids else "text"
+
+    def pieces(self) -> tuple[Piece, ...] | None:
+        """The stored tokens as pieces, or None where a tokenizer has to make them."""
+        if self.input.tokens is None:
+            return None
+        recorded = self.mode() == "ids"
+        vocab = self._vocab()
+        return tuple([to_piece(token, vocab, recorded=recorded) for token in self.input.tokens])
+
+    def markers(self) -> dict[str, int] | None:
+        """Ids of markers by text: the tokenizer's vocab, and stored tokens that say they are markers."""
+        marked = {t.text: t.id for t in self.input.tokens or () if t.kind in ("special", "added") and t.id is not None}
+        return {**marked, **self._vocab()} or None
+
+    def to_context(self) -> Context:
+        """The request as parsers take it."""
+        c, choice = self.context, self.context.tool_choice
+        named = choice.name if isinstance(choice, NamedTool) else None
+        return Context(
+            tools=tuple([_declared(tool) for tool in self.tools]),
+            tool_choice="named" if isinstance(choice, NamedTool) else choice,
+            named_tool=named,
+            reasoning_open=c.reasoning_open,
+            prompt_tail=c.prompt_tail,
+            template_kwargs=dict(c.template_kwargs),
+            strict=c.strict,
+            finish_reason=c.finish_reason,
+            model=c.model,
+            id_seed=c.id_seed,
+        )
+
+    def with_pieces(self, pieces: Iterable[Piece]) -> Case:
+        """The case with these pieces stored as its tokens, in the same marker mode.
+
+        Ids our tokenizer made for a case whose source is recorded are left out: stored, they would pass for the
+        server's. Raises CaseError where the pieces do not spell the case's text.
+        """
+        assumed = self.source is not None and self.source.kind in RECORDED_SOURCES
+        vocab = self._vocab()
+        tokens = tuple([to_token(piece, vocab, keep_id=piece.recorded or not assumed) for piece in pieces])
+        return self.model_copy(update={"input": Input.model_validate({**dict(self.input), "tokens": tokens})})
+
+    def _vocab(self) -> dict[str, int]:
+        return (self.tokenizer.vocab if self.tokenizer else None) or {}
+
+
+def _format(data: Any) -> Format | None:
+    if data is None or isinstance(data, Format):
+        return data
+    return load_format(data)
+
+
+def _check_policy(key: str, value: str) -> None:
+    field = Policy.model_fields.get(key)
+    if field is None:
+        known = ", ".join(Policy.model_fields)
+        raise CaseError(f"unknown policy; known are {known}", f"/parser/policy/{key}")
+    values = get_args(field.annotation)
+    if value not in values:
+        raise CaseError(f"{value!r} is no value of this policy; use {', '.join(values)}", f"/parser/policy/{key}")
+
+
+def _choice(data: Any) -> Any:
+    if isinstance(data, NamedTool) or data in ("auto", "none", "required"):
+        return data
+    if isinstance(data, dict):
+        named = data.get("function") if data.keys() == {"type", "function"} else data
+        if isinstance(named, dict) and named.keys() == {"name"} and isinstance(named["name"], str) and named["name"]:
+            return NamedTool(name=named["name"])
+    raise PydanticCustomError("tool_choice", "use \"auto\", \"none\", \"required\" or {{\"name\": a tool's name}}")
+
+
+def _absent_is_not_null(schema: dict[str, Any]) -> None:
+    """An absent key is not checked, a null one is: so null is no default."""
+    schema.pop("default")
+
+
+def _value(raw: str) -> Any:
+    try:
+        return read(raw)
+    except JsonError:
+        return None
+
+
+def _function(tool: dict[str, Any]) -> dict[str, Any]:
+    inner = tool.get("function")
+    return inner if isinstance(inner, dict) else tool
+
+
+def _declared(tool: dict[str, Any]) -> Tool:
+    function = _function(tool)
+    return Tool(function["name"], function.get("parameters"), function.get("strict"))

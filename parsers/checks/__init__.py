@@ -1,0 +1,90 @@
+"""Checks: what can be said about a replay without knowing the right answer.
+
+`CHECKS` is the registry, in the order in which checks are listed; `run_checks` runs them on a `Subject`. A check
+holds when it ran and found neither error nor warning: a note breaks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from parsers.checks.accounting import spans_cover_input
+from parsers.checks.arguments import arguments_json, arguments_prefix
+from parsers.checks.base import LIMIT, Check, CheckReport, Subject, missing_need
+from parsers.checks.chunkings import chunking, whole_equals_streamed
+from parsers.checks.deltas import deltas_build_message, id_once, index_dense, name_once_before_arguments
+from parsers.checks.leaks import no_terminal_leak
+from parsers.checks.running import ends_idle, finish_reason, held_bounded, linear_time, parser_raised
+from parsers.checks.text import utf8_clean
+from parsers.checks.tools import arguments_schema, known_tool
+from parsers.trace import Finding
+from parsers.types import UsageError
+
+__all__ = ["CHECKS", "Check", "CheckReport", "Subject", "run_checks"]
+
+CHECKS: dict[str, Check] = {
+    checker.name: checker
+    for checker in (
+        chunking,
+        whole_equals_streamed,
+        spans_cover_input,
+        no_terminal_leak,
+        deltas_build_message,
+        arguments_json,
+        arguments_prefix,
+        arguments_schema,
+        name_once_before_arguments,
+        id_once,
+        index_dense,
+        known_tool,
+        utf8_clean,
+        ends_idle,
+        held_bounded,
+        finish_reason,
+        parser_raised,
+        linear_time,
+    )
+}
+
+_RANK = {"error": 0, "warning": 1, "info": 2}
+
+
+def run_checks(subject: Subject, only: Sequence[str] | None = None) -> CheckReport:
+    """Run the checks (those named in `only`, or all) and sort what they find, worst first, then by step.
+
+    Raises UsageError for a name in `only` that is no check.
+    """
+    report = CheckReport([], [], [])
+    for checker in _chosen(only):
+        why = missing_need(checker, subject)
+        if why is not None:
+            report.skipped.append((checker.name, why))
+            continue
+        found = checker(subject)
+        report.findings += _limited(checker, found)
+        if all(finding.severity == "info" for finding in found):
+            report.holding.append(checker.name)
+    report.findings.sort(key=_order)
+    return report
+
+
+def _chosen(only: Sequence[str] | None) -> list[Check]:
+    unknown = [name for name in only or () if name not in CHECKS]
+    if unknown:
+        raise UsageError(f"there is no check named {unknown[0]!r}; the checks are {', '.join(CHECKS)}")
+    return [checker for name, checker in CHECKS.items() if only is None or name in only]
+
+
+def _limited(checker: Check, found: list[Finding]) -> list[Finding]:
+    """The worst LIMIT findings and one line that says how many more there are."""
+    if len(found) <= LIMIT:
+        return found
+    found = sorted(found, key=_order)
+    rest = found[LIMIT:]
+    more = checker.finding(f"{len(rest)} more findings of this kind are not listed.", severity=rest[0].severity)
+    more.about = rest[0].about
+    return [*found[:LIMIT], more]
+
+
+def _order(finding: Finding) -> tuple[int, bool, int]:
+    return _RANK[finding.severity], finding.step is None, finding.step or 0

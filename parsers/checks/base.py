@@ -1,0 +1,197 @@
+"""What a check is, what it looks at and what it answers.
+
+A check is a pure function from a `Subject` (one traced replay, the replays it is compared with, and the request) to
+findings. `@check` turns the function into a `Check`: a callable that also carries its name, its number in the list of
+invariants and the sentence that is shown to people. No check needs an expected result; none raises on any trace.
+
+Invariants: every check is linear in the length of the output; a finding's message is one sentence in plain words;
+severity error means the parser (or server) is at fault, warning and info that the output deserves a look.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from parsers.compare import Channel, Place, channels, excerpt
+from parsers.events import Severity
+from parsers.trace import About, Finding, RejectedCall, Trace
+from parsers.types import Context, Span, ToolCall
+
+Need = Literal["tools", "ids", "compared", "whole", "counters"]
+
+
+@dataclass(slots=True)
+class Subject:
+    """What checks look at.
+
+    `trace`: the replay under study. `whole`: the same output in one delta; `compared`: (label, trace) of other
+    chunkings; all in one mode. `terminals`: name to literal of the format's markers; `longest_terminal` in characters
+    (0 means that the parser has no literal to wait for). `special_tokens`: texts of the vocabulary's special tokens.
+    `black_box`: the parser says nothing but its deltas, and makes up ids as it likes. `counters`: characters
+    examined for the output and for an output of twice its length.
+    """
+
+    trace: Trace
+    context: Context = field(default_factory=Context)
+    whole: Trace | None = None
+    compared: Sequence[tuple[str, Trace]] = ()
+    terminals: Mapping[str, str] = field(default_factory=dict)
+    longest_terminal: int = 0
+    special_tokens: frozenset[str] = frozenset()
+    black_box: bool = False
+    counters: tuple[int, int] | None = None
+    _channels: dict[str, Channel] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def channels(self) -> dict[str, Channel]:
+        """The channels of the trace's message, built once."""
+        if self._channels is None:
+            self._channels = channels(self.trace)
+        return self._channels
+
+    @property
+    def others(self) -> list[tuple[str, Trace]]:
+        """Every other replay of the same output, the whole one first."""
+        whole = {} if self.whole is None else {"whole": self.whole}
+        return list((whole | dict(self.compared)).items())
+
+    def arguments(self, call: int) -> Channel:
+        """The arguments channel of a call of the message."""
+        return self.channels[f"tool_calls[{call}].arguments"]
+
+    def rejected_at(self, raw: int | None) -> RejectedCall | None:
+        """The rejected call that holds the character at `raw` of the output."""
+        calls = self.trace.rejected_calls
+        if raw is None:
+            return None
+        index = bisect_right(calls, raw, key=lambda call: call.start) - 1
+        return calls[index] if index >= 0 and raw < calls[index].end else None
+
+
+@dataclass(slots=True)
+class CheckReport:
+    """What came out: findings, worst first; checks that ran without error or warning; checks that could not run."""
+
+    findings: list[Finding]
+    holding: list[str]
+    skipped: list[tuple[str, str]]
+
+
+@dataclass(slots=True, frozen=True)
+class Check:
+    """A named invariant. `severity` and `about` are what its findings say unless they say otherwise.
+
+    `needs` lists what the subject must have for the check to run; `black_box` says whether it can judge a parser
+    that only shows its deltas.
+    """
+
+    name: str
+    id: str
+    definition: str
+    run: Callable[[Subject], list[Finding]]
+    severity: Severity = "error"
+    about: About = "parser"
+    needs: tuple[Need, ...] = ()
+    black_box: bool = True
+
+    def __call__(self, subject: Subject) -> list[Finding]:
+        """Run the check."""
+        return self.run(subject)
+
+    def finding(
+        self,
+        message: str,
+        *,
+        severity: Severity | None = None,
+        about: About | None = None,
+        step: int | None = None,
+        span: Span | None = None,
+        expected: str | None = None,
+        actual: str | None = None,
+    ) -> Finding:
+        """A finding of this check; long texts are cut to an excerpt."""
+        short = [None if text is None else excerpt(text) for text in (expected, actual)]
+        return Finding(
+            self.name, severity or self.severity, about or self.about, message, step, span, short[0], short[1]
+        )
+
+
+def check(
+    name: str,
+    id: str,
+    definition: str,
+    *,
+    severity: Severity = "error",
+    about: About = "parser",
+    needs: tuple[Need, ...] = (),
+    black_box: bool = True,
+) -> Callable[[Callable[[Subject], list[Finding]]], Check]:
+    """Make a function a `Check`."""
+
+    def wrap(run: Callable[[Subject], list[Finding]]) -> Check:
+        return Check(name, id, definition, run, severity, about, needs, black_box)
+
+    return wrap
+
+
+def missing_need(checker: Check, subject: Subject) -> str | None:
+    """Why a check cannot run on a subject, in words, or None when it can."""
+    if subject.black_box and not checker.black_box:
+        return "the parser shows its deltas only"
+    return next((_WHY[need] for need in checker.needs if not _has(subject, need)), None)
+
+
+def call_words(index: int, name: str | None) -> str:
+    """How a call is called in a sentence."""
+    return f"call {index} (`{name}`)" if name else f"call {index}"
+
+
+def channel_words(channel: str, calls: Sequence[ToolCall]) -> str:
+    """How a channel is called in a sentence: 'the content', 'the arguments of call 0 (`f`)'."""
+    if not channel.startswith("tool_calls["):
+        return {"calls": "the number of calls", "finish_reason": "the finish reason"}.get(channel, f"the {channel}")
+    number, part = channel.removeprefix("tool_calls[").split("].")
+    index = int(number)
+    name = calls[index].name if index < len(calls) else None
+    return f"the {'end' if part == 'complete' else part} of {call_words(index, name)}"
+
+
+def span_of(place: Place, length: int = 1) -> Span | None:
+    """A span of `length` characters from a place, where its offset is known."""
+    return None if place.raw is None else Span(place.raw, place.raw + length)
+
+
+def any_of(literals: Iterable[str]) -> re.Pattern[str]:
+    """A pattern that finds any of some literals, the longest first; it finds nothing where there are none."""
+    texts = sorted({text for text in literals if text}, key=len, reverse=True)
+    return re.compile("|".join([re.escape(text) for text in texts]) or r"(?!)")
+
+
+def counted(number: int, noun: str) -> str:
+    """'1 step', '3 steps'."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+LIMIT = 50
+
+_WHY: dict[Need, str] = {
+    "tools": "the request declares no tools",
+    "ids": "the parser gives no call ids, the server adds them",
+    "compared": "no other chunking was replayed",
+    "whole": "the output was not replayed whole",
+    "counters": "the characters examined were not counted",
+}
+
+
+def _has(subject: Subject, need: Need) -> bool:
+    if need == "tools":
+        return bool(subject.context.tools)
+    if need == "ids":
+        return not subject.black_box or any(call.id for call in subject.trace.message.tool_calls)
+    if need == "compared":
+        return bool(subject.compared)
+    return (subject.whole if need == "whole" else subject.counters) is not None

@@ -1,0 +1,265 @@
+"""How an output is cut into deltas.
+
+Strategy: a chunking first says where its deltas end. An end is a pair (tokens begun, code points of text), so that a
+token without text has a place of its own. Hold-back and text delay then move the text part of each end back, never
+the token part: ids come on time, text comes late. One walk over the pieces cuts them at the ends.
+
+Invariants, for every chunking: no piece is lost or reordered; the texts of the deltas joined are the output; every
+token id is delivered once and in order (`Delta.token_ids`); the last delta releases everything; an output without
+pieces has no deltas; in ids mode a recorded marker is never split. O(n) in pieces plus code points.
+
+The effects modelled (several tokens per delta under speculative decoding or a stream interval, text kept back for
+stop strings, text that trails its ids) are those of vLLM's parser replay harness, 0.33
+(tests/parser/engine/replay_harness.py).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from parsers.formats.model import Model
+from parsers.types import Delta, Mode, Piece, UsageError
+
+By = Literal["token", "char", "whole", "random", "cuts"]
+Unit = Literal["token", "char"]
+Count = Annotated[int, Field(strict=True, ge=0)]
+Size = Annotated[int, Field(strict=True, ge=1)]
+
+DEFAULT_MAX = 8
+_OPTIONS: dict[By, frozenset[str]] = {
+    "token": frozenset({"size"}),
+    "char": frozenset({"size"}),
+    "whole": frozenset(),
+    "random": frozenset({"seed", "max", "unit"}),
+    "cuts": frozenset({"cuts"}),
+}
+
+
+class Chunking(Model):
+    """One way to cut an output into deltas.
+
+    `size` counts tokens or code points per delta. random draws sizes uniformly from 1 to `max` (8 when absent)
+    tokens, or code points with `unit` char. `cuts` are offsets in code points of the output. `holdback_chars`
+    keeps that many last code points back until the output ends; `text_delay` lets the text of a token come that
+    many tokens after its id.
+    """
+
+    by: By
+    size: Size = 1
+    seed: Annotated[int, Field(strict=True)] = 0
+    max: Size | None = None
+    unit: Unit | None = None
+    cuts: tuple[Annotated[int, Field(strict=True)], ...] | None = None
+    holdback_chars: Count = 0
+    text_delay: Count = 0
+
+    @model_validator(mode="after")
+    def _only_its_own_options(self) -> Chunking:
+        options = {name for name in ("size", "seed", "max", "unit", "cuts") if self._is_set(name)}
+        for name in sorted(options - _OPTIONS[self.by]):
+            raise PydanticCustomError(
+                "foreign_option", "'{name}' means nothing in a chunking by {by}", {"name": name, "by": self.by}
+            )
+        if self.by == "cuts" and self.cuts is None:
+            raise PydanticCustomError("missing_cuts", "a chunking by cuts needs 'cuts': a list of offsets")
+        return self
+
+    def _is_set(self, name: str) -> bool:
+        return bool(getattr(self, name) != type(self).model_fields[name].default)
+
+
+DEFAULT_COMPARED: tuple[Chunking, ...] = (
+    *[Chunking(by="token", size=size) for size in (1, 2, 3, 5)],
+    Chunking(by="char"),
+    Chunking(by="whole"),
+    *[Chunking(by="random", seed=seed) for seed in range(5)],
+)
+
+
+class _End(NamedTuple):
+    """Where a delta ends: how many pieces are begun by then, and how many code points of text are out."""
+
+    pieces: int
+    text: int
+
+
+def apply(chunking: Chunking, pieces: Sequence[Piece], mode: Mode) -> list[Delta]:
+    """The deltas, indexed from 1, that `chunking` makes of the output `pieces`.
+
+    Raises UsageError for cuts that do not fit the output.
+    """
+    if not pieces:
+        _checked_cuts(chunking.cuts or (), 0)
+        return []
+    ends = _ends(chunking, pieces, mode)
+    if not (chunking.holdback_chars or chunking.text_delay):
+        return [Delta(index, parts) for index, parts in enumerate(_cut(pieces, ends), start=1)]
+    late = _late(chunking, pieces, ends, mode)
+    rows = [(parts, ids) for parts, ids in zip(_cut(pieces, late), _ids(pieces, ends), strict=True) if parts or ids]
+    return [Delta(index, parts, ids) for index, (parts, ids) in enumerate(rows, start=1)]
+
+
+def to_json(chunking: Chunking, deltas: Sequence[Delta]) -> dict[str, Any]:
+    """The chunking as JSON with its resolved `cuts`: the offsets between the output's ends where deltas meet."""
+    ends = list(accumulate([len(delta.text) for delta in deltas]))
+    cuts = sorted({end for end in ends if 0 < end < ends[-1]})
+    return chunking.model_dump(mode="json", exclude_defaults=True) | {"cuts": cuts}
+
+
+def label(chunking: Chunking) -> str:
+    """The chunking in words: "token by token", "5 tokens", "random, seed 3", "cut at 118"."""
+    words = [_base_label(chunking)]
+    if chunking.holdback_chars:
+        words.append(f"last {_count(chunking.holdback_chars, 'character')} held back")
+    if chunking.text_delay:
+        words.append(f"text {_count(chunking.text_delay, 'token')} late")
+    return ", ".join(words)
+
+
+def _base_label(chunking: Chunking) -> str:
+    if chunking.by == "whole":
+        return "whole"
+    if chunking.by == "cuts":
+        return _cuts_label(chunking.cuts or ())
+    if chunking.by == "random":
+        return _random_label(chunking)
+    noun = "token" if chunking.by == "token" else "character"
+    return f"{noun} by {noun}" if chunking.size == 1 else _count(chunking.size, noun)
+
+
+def _random_label(chunking: Chunking) -> str:
+    what = "random characters" if chunking.unit == "char" else "random"
+    size = "" if chunking.max in (None, DEFAULT_MAX) else f", up to {chunking.max}"
+    return f"{what}{size}, seed {chunking.seed}"
+
+
+def _cuts_label(cuts: tuple[int, ...]) -> str:
+    if not cuts:
+        return "no cut"
+    if len(cuts) > 6:
+        return f"{len(cuts)} cuts from {cuts[0]} to {cuts[-1]}"
+    first, last = ", ".join(map(str, cuts[:-1])), cuts[-1]
+    return f"cut at {first} and {last}" if first else f"cut at {last}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _ends(chunking: Chunking, pieces: Sequence[Piece], mode: Mode) -> list[_End]:
+    """Where the deltas end before any lateness; the last one is the end of the output."""
+    starts = [0, *accumulate([len(piece.text) for piece in pieces])]
+    if chunking.by == "token" or (chunking.by == "random" and chunking.unit != "char"):
+        return [_End(count, starts[count]) for count in (*_grid(chunking, len(pieces)), len(pieces))]
+    length = starts[-1]
+    cuts = _checked_cuts(chunking.cuts, length) if chunking.by == "cuts" else _grid(chunking, length)
+    moved = dict.fromkeys(_past_markers(cuts, pieces, mode))
+    inside = [cut for cut in moved if cut < length]
+    return [*_with_pieces(inside, starts), _End(len(pieces), length)]
+
+
+def _grid(chunking: Chunking, length: int) -> list[int]:
+    """Cuts strictly between 0 and `length`, in the chunking's own unit."""
+    if chunking.by == "random":
+        return list(_random_cuts(chunking.seed, chunking.max or DEFAULT_MAX, length))
+    return [] if chunking.by == "whole" else list(range(chunking.size, length, chunking.size))
+
+
+def _random_cuts(seed: int, largest: int, length: int) -> Iterator[int]:
+    source = random.Random(seed)
+    cut = source.randint(1, largest)
+    while cut < length:
+        yield cut
+        cut += source.randint(1, largest)
+
+
+def _checked_cuts(cuts: Iterable[int] | None, length: int) -> list[int]:
+    """The cuts, if they are increasing offsets inside the output."""
+    before = 0
+    for cut in cuts or ():
+        if not 0 < cut < length:
+            where = f"give offsets from 1 to {length - 1}" if length > 1 else "it is too short for any cut"
+            raise UsageError(f"cut {cut} is not inside the output of {_count(length, 'code point')}: {where}")
+        if cut <= before:
+            wrong = "given twice" if cut == before else f"after the larger cut {before}"
+            raise UsageError(f"cut {cut} is {wrong}: give the cuts in increasing order, each once")
+        before = cut
+    return list(cuts or ())
+
+
+def _past_markers(cuts: Iterable[int], pieces: Sequence[Piece], mode: Mode) -> Iterator[int]:
+    """The cuts (never decreasing) with those inside a recorded marker moved to its end, in ids mode."""
+    if mode == "text":
+        yield from cuts
+        return
+    markers = _marker_spans(pieces)
+    start, end = next(markers, (0, 0))
+    for cut in cuts:
+        while end and cut >= end:
+            start, end = next(markers, (0, 0))
+        yield end if end and start < cut else cut
+
+
+def _marker_spans(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
+    start = 0
+    for piece in pieces:
+        end = start + len(piece.text)
+        if piece.recorded and piece.kind in ("special", "added") and start < end:
+            yield start, end
+        start = end
+
+
+def _with_pieces(cuts: Iterable[int], starts: Sequence[int]) -> Iterator[_End]:
+    """Each cut with the number of pieces that begin before it: a token without text goes with the text after it."""
+    begun = 0
+    for cut in cuts:
+        while starts[begun] < cut:
+            begun += 1
+        yield _End(begun, cut)
+
+
+def _late(chunking: Chunking, pieces: Sequence[Piece], ends: Sequence[_End], mode: Mode) -> list[_End]:
+    """The ends with their text moved back: first by the text delay, then by the hold-back. The last one stays."""
+    starts = [0, *accumulate([len(piece.text) for piece in pieces])]
+    out = []
+    for begun, text in ends[:-1]:
+        due = starts[max(0, begun - chunking.text_delay)] if chunking.text_delay else text
+        out.append(max(0, due - chunking.holdback_chars))
+    moved = _past_markers(out, pieces, mode)
+    return [*[_End(end.pieces, text) for end, text in zip(ends[:-1], moved, strict=True)], ends[-1]]
+
+
+def _cut(pieces: Sequence[Piece], ends: Iterable[_End]) -> Iterator[tuple[Piece, ...]]:
+    """The pieces between each two ends. The first part of a split piece keeps its id and bytes, the rest has none."""
+    index = start = taken = 0
+    for limit, offset in ends:
+        parts = []
+        while index < limit and start + len(pieces[index].text) <= offset:
+            parts.append(_part(pieces[index], taken, len(pieces[index].text)))
+            start, index, taken = start + len(pieces[index].text), index + 1, 0
+        if index < limit and start + taken < offset:
+            parts.append(_part(pieces[index], taken, offset - start))
+            taken = offset - start
+        yield tuple(parts)
+
+
+def _part(piece: Piece, begin: int, end: int) -> Piece:
+    if begin:
+        return Piece(piece.text[begin:end], kind=piece.kind, recorded=piece.recorded)
+    if end == len(piece.text):
+        return piece
+    return Piece(piece.text[:end], piece.token_id, piece.raw, piece.kind, piece.recorded)
+
+
+def _ids(pieces: Sequence[Piece], ends: Sequence[_End]) -> Iterator[tuple[int, ...]]:
+    """The ids of the tokens begun between each two ends."""
+    before = 0
+    for begun, _ in ends:
+        yield tuple([piece.token_id for piece in pieces[before:begun] if piece.token_id is not None])
+        before = begun

@@ -1,0 +1,41 @@
+"""Codecs: readers of a call's arguments, by name. A format refers to them as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from parsers.codecs.base import OPEN, Codec, Output
+from parsers.codecs.json_call import JsonCall
+from parsers.codecs.json_span import JsonSpan
+from parsers.codecs.mistral import Mistral
+from parsers.codecs.tagged import Tagged
+
+__all__ = ["CODECS", "OPEN", "Codec", "CodecSpec", "Output"]
+
+
+class CodecSpec:
+    """What a format may say about a codec: its triggers and its options."""
+
+    def __init__(self, codec: type[Codec]) -> None:
+        self.codec = codec
+        self.triggers: tuple[str, ...] = codec.triggers
+
+    def check_options(self, options: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """(JSON pointer inside the options, what is wrong) for every option that does not fit its default's type."""
+        wrong = []
+        for key, value in options.items():
+            if key not in self.codec.options:
+                known = ", ".join(sorted(self.codec.options)) or "none"
+                wrong.append((f"/{key}", f"unknown option {key!r}; this codec has: {known}"))
+            elif not isinstance(value, type(self.codec.options[key])):
+                wrong.append((f"/{key}", f"option {key!r} must be {type(self.codec.options[key]).__name__}"))
+        return wrong
+
+
+CODECS: Mapping[str, CodecSpec] = {
+    "json_span": CodecSpec(JsonSpan),
+    "json_call": CodecSpec(JsonCall),
+    "mistral": CodecSpec(Mistral),
+    "tagged": CodecSpec(Tagged),
+}

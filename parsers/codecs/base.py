@@ -1,0 +1,105 @@
+"""What a codec is: the reader of a call's arguments inside one state (or a run of states) of the machine.
+
+The machine hands a codec text up to the next terminal the codec is willing to see, and the codec hands events back
+through an Output. Which terminals are visible is the codec's `scope`:
+
+* OPEN: the terminals of the state, and the codec's own literals for `open`;
+* any other name: only the codec's own literals of that name;
+* None: nothing can match. This is how a codec inside a JSON string wins over markers.
+
+A codec may stop early (its scope changed, it queued a trigger, it needs more text to decide). It never raises on model
+output and never looks at a character twice.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
+
+from parsers.events import Segment, Severity
+from parsers.trace import Hold
+
+OPEN = "open"
+
+
+class Output(Protocol):
+    """Where a codec puts what it found. All positions are raw offsets in the output text."""
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """JSON Schema of the open call's arguments, when its tool is declared and named."""
+
+    def knows(self, name: str) -> bool:
+        """Whether a tool of that name is declared, or none are."""
+
+    @property
+    def policy(self) -> Mapping[str, str]:
+        """The policies in force."""
+
+    @property
+    def closes(self) -> bool:
+        """Whether cut-off arguments are to be closed by appending (policy truncated_call: close)."""
+
+    def marker(self, start: int, end: int, terminal: str = "structure") -> None:
+        """Characters that are structure."""
+
+    def dropped(self, start: int, end: int, reason: str) -> None:
+        """Characters that reach nobody."""
+
+    def diagnostic(self, code: str, message: str, start: int, end: int, severity: Severity = "warning") -> None:
+        """Something the user should know."""
+
+    def call_id(self, text: str, start: int, end: int) -> None:
+        """The id the model gave the call; before its name."""
+
+    def name(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
+        """The call's whole name. This is what commits a tentative call."""
+
+    def arguments(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
+        """The next piece of the arguments' JSON text."""
+
+class Codec(ABC):
+    """Base of all codecs. One instance reads one visit to a state; with `spans_states` a whole run of states of its own.
+
+    `complete` says whether the arguments are whole; `waiting` why the codec needs more text, where that is not an escape sequence.
+    `queue` holds the triggers that are due, first one first; the machine fires them before it hands over more text.
+    """
+
+    triggers: ClassVar[tuple[str, ...]] = ("DONE",)
+    spans_states: ClassVar[bool] = False
+    options: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
+        self.out = out
+        self.queue: list[str] = []
+        self.scope: str | None = OPEN
+        self.complete = False
+        self.waiting = ""
+
+    @classmethod
+    def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
+        """The codec's own literals by scope name."""
+        return {}
+
+    @abstractmethod
+    def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
+        """Read buffer[pos:end]; `base` is the raw offset of buffer[0]. Returns where reading stopped."""
+
+    def literal(self, name: str, start: int, end: int) -> int:
+        """One of the codec's own literals stands at raw [start, end). Returns the raw offset up to which it was read."""
+        return end
+
+    def terminal(self, name: str, end: int) -> None:
+        """A terminal of the machine moved it to another state that this codec goes on reading."""
+
+    def finish(self, at: int) -> None:
+        """The value is over, by a terminal or the end of the output, at raw offset `at`."""
+
+    def hold(self) -> Hold | None:
+        """What the codec has read and not passed on yet."""
+        return None
+
+    def describe(self) -> str:
+        """The codec's state in a few words."""
+        return ""

@@ -1,0 +1,205 @@
+"""Codec `json_call`: one JSON object that names the tool and holds its arguments.
+
+    {"name": "get_weather", "arguments": {"city": "Bern"}}
+
+Keys come in any order, further keys are structure, and the arguments value is passed on in the model's own spelling.
+Until the call is committed (its name is known, and with `require_arguments` the start of its arguments too) the object is read strictly:
+the first character that JSON could not have is the REJECT trigger, and so is an object that ends without naming a tool.
+From then on it is read leniently, because the call stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from parsers.codecs.base import OPEN, Codec, Output
+from parsers.codecs.json_scan import JsonScanner, Unit, decode_string
+from parsers.codecs.json_span import after_value, skip_space
+from parsers.codecs.json_value import EarlyArguments, JsonValue
+from parsers.events import Segment
+from parsers.trace import Hold
+
+Phase = Literal["before", "object", "arguments", "after"]
+OBJECT_START = re.compile(r'\{\s*(["}])?')
+
+
+class JsonCall(Codec):
+    """Reads one call object. Options: name_keys, argument_keys (first one wins), require_arguments."""
+
+    triggers: ClassVar[tuple[str, ...]] = ("DONE", "REJECT", "OTHER")
+    options: ClassVar[Mapping[str, Any]] = {
+        "name_keys": ["name"],
+        "argument_keys": ["arguments", "parameters"],
+        "require_arguments": False,
+    }
+
+    def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
+        super().__init__(out, options)
+        chosen = {**self.options, **options}
+        self._name_keys = frozenset(chosen["name_keys"])
+        self._argument_keys = frozenset(chosen["argument_keys"])
+        self._needs_arguments: bool = chosen["require_arguments"]
+        self._scan = JsonScanner(strict=True)
+        self._phase: Phase = "before"
+        self._string: list[str] = []
+        self._key = ""
+        self._name: tuple[str, int, int] | None = None
+        self._value: JsonValue | None = None
+        self._early: EarlyArguments | None = None
+        self._read_arguments = self._committed = False
+        self._string_at = self._at = 0
+
+    def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
+        """See Codec.text."""
+        stop = self._step(buffer, pos, end, base, final)
+        self._at = base + stop
+        return stop
+
+    def _step(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
+        if self._phase == "before":
+            pos = skip_space(self.out, buffer, pos, end, base)
+            if pos == end or buffer[pos] != "{":
+                self.queue += ["REJECT"] * (pos < end)
+                return pos
+            self._phase = "object"
+        if self._phase == "after":
+            return after_value(self, buffer, pos, end, base)
+        if self._phase == "arguments":
+            return self._arguments(buffer, pos, end, base, final)
+        return self._object(buffer, pos, end, base, final)
+
+    def _object(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
+        """Units of the outer object, up to a string boundary, the arguments, or its end."""
+        while pos < end:
+            unit, stop = self._scan.step(buffer, pos, end, final=final)
+            if unit == "hold":
+                return pos
+            if unit == "error" or not self._unit(unit, buffer, pos, stop, base):
+                self.queue.append("REJECT")
+                return pos if unit == "error" else stop
+            pos = stop
+            if unit == "quote" or self._phase != "object":
+                self.scope = None if self._scan.in_string else OPEN
+                return pos
+        return pos
+
+    def _unit(self, unit: Unit, buffer: str, pos: int, stop: int, base: int) -> bool:
+        """Follow one unit of the outer object; False rejects the candidate."""
+        if unit == "string":
+            self._string.append(buffer[pos:stop])
+            if not self._is_name():
+                self.out.marker(base + pos, base + stop)
+            return True
+        if unit == "quote":
+            return self._quote(base + pos, base + stop)
+        self.out.marker(base + pos, base + stop)
+        if unit == "colon" and self._scan.depth == 1:
+            return self._after_colon()
+        if unit == "close" and self._scan.depth == 0:
+            return self._end(base + stop)
+        return unit != "scalar" or not self._awaits_name()
+
+    def _is_name(self) -> bool:
+        return self._scan.depth == 1 and not self._scan.is_key and self._awaits_name()
+
+    def _awaits_name(self) -> bool:
+        return self._scan.depth == 1 and self._key in self._name_keys and self._name is None
+
+    def _quote(self, start: int, end: int) -> bool:
+        fits = True
+        if self._scan.in_string:
+            self._string, self._string_at = [], end
+        elif self._scan.depth == 1 and self._scan.is_key:
+            self._key = decode_string('"' + "".join(self._string) + '"')
+        elif self._is_name():
+            text = decode_string('"' + "".join(self._string) + '"')
+            self._name = (text, self._string_at, start)
+            fits = bool(text.strip()) and self._commit()
+        self.out.marker(start, end)
+        return fits
+
+    def _commit(self) -> bool:
+        """Name the call, once enough of it is known."""
+        if self._committed or self._name is None or (self._needs_arguments and not self._read_arguments):
+            return True
+        text, start, end = self._name
+        self._committed, self._scan.strict = True, False
+        copied = end - start == len(text)
+        self.out.name(text, start, end, None if copied else (Segment(text, start, end, "converted"),))
+        if self._early is not None:
+            self._early.replay(self.out)
+        return True
+
+    def _after_colon(self) -> bool:
+        if self._key in self._argument_keys and not self._read_arguments:
+            self._phase, self._read_arguments = "arguments", True
+        return True
+
+    def _arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
+        if self._value is None:
+            pos = skip_space(self.out, buffer, pos, end, base)
+            if pos == end or not self._opens(buffer, pos, end, final):
+                return pos
+            self._commit()
+            self._value = self._begin_value(base + pos)
+            if buffer[pos] == '"':
+                message = "The arguments are a JSON string, not an object (double-encoded)."
+                self.out.diagnostic("double_encoded", message, base + pos, base + pos + 1)
+        stop = self._value.text(buffer, pos, end, base, final=final)
+        self.scope = None if self._value.closed else OPEN
+        if self._value.done:
+            self._phase, self._scan.previous, self.complete = "object", "value", True
+            return self._object(buffer, stop, end, base, final)
+        if stop == pos and not self._value.closed:
+            self.queue.append("REJECT")
+        return stop
+
+    def _opens(self, buffer: str, pos: int, end: int, final: bool) -> bool:
+        """Whether arguments can begin here. Where a call is only told by its arguments, they must begin as an object does."""
+        if not self._needs_arguments:
+            return True
+        match = OBJECT_START.match(buffer, pos, end)
+        if match is None:
+            self.queue.append("REJECT")
+            return False
+        self.waiting = "" if match.group(1) or final else "The arguments must begin as a JSON object does."
+        if match.end() < end and not match.group(1):
+            self.queue.append("REJECT")
+            return False
+        return not self.waiting
+
+    def _begin_value(self, at: int) -> JsonValue:
+        """The reader of the arguments; while the call has no name, its schema is not known and the text is kept."""
+        if self._committed:
+            return JsonValue(self.out)
+        self._early = EarlyArguments(at)
+        return JsonValue(self._early, strict=True)
+
+    def _end(self, at: int) -> bool:
+        if not self._committed:
+            return False
+        if not self._read_arguments:
+            self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
+        self._phase, self.complete = "after", True
+        self.queue.append("DONE")
+        return True
+
+    def finish(self, at: int) -> None:
+        """See Codec.finish."""
+        if self._phase == "arguments" and self._value is not None:
+            self._value.finish(at)
+            self.complete = self._value.done
+
+    def hold(self) -> Hold | None:
+        """See Codec.hold."""
+        return None if self._value is None else self._value.hold(self._at)
+
+    def describe(self) -> str:
+        """See Codec.describe."""
+        if self._phase == "arguments" and self._value is not None:
+            return f"arguments, {self._value.describe()}"
+        words = {"before": "before the object", "after": "after the object", "arguments": "before the arguments"}
+        where = words.get(self._phase) or f"in the call object, depth {self._scan.depth}"
+        return f"{where}, key {self._key}" if self._phase == "object" and self._key else where

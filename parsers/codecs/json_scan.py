@@ -1,0 +1,147 @@
+"""JSON, one lexical unit at a time, from any cut of the text.
+
+`step` looks at the buffer at a position and answers which unit begins there and where it stops. It keeps only the
+stack of open brackets and whether a string is open, so every character is looked at once. Units never split an
+escape sequence: an incomplete one is HOLD until more text or the end comes.
+
+Strict scanning stops with ERROR at the first character that no JSON text could have there; this is how a candidate
+for a bare call is told from prose. Lenient scanning follows strings and brackets and lets everything else pass,
+because the arguments of a call that is already known are passed on as the model wrote them. Two liberties hold in
+both: control characters inside strings, and a comma before a closing bracket.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Literal
+
+Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scalar", "hold", "error"]
+Previous = Literal["start", "open", "colon", "comma", "value", "key"]
+
+WHITESPACE = re.compile(r"[ \t\r\n]+")
+STRING_RUN = re.compile(r'[^"\\]+')
+SCALAR_RUN = re.compile(r'[^\s"{}\[\],:]+')
+HEX = re.compile(r"[0-9a-fA-F]{0,4}")
+SCALAR_START = frozenset("-0123456789tfnTFNI")
+CLOSERS = {"{": "}", "[": "]"}
+
+
+class JsonScanner:
+    """Incremental JSON scanner. `stack` holds the open brackets; `is_key` says what the open string is."""
+
+    __slots__ = ("_in_scalar", "in_string", "is_key", "previous", "stack", "strict")
+
+    def __init__(self, *, strict: bool) -> None:
+        self.strict = strict
+        self.stack: list[str] = []
+        self.in_string = False
+        self.is_key = False
+        self.previous: Previous = "start"
+        self._in_scalar = False
+
+    @property
+    def depth(self) -> int:
+        """Number of open brackets."""
+        return len(self.stack)
+
+    def step(self, buffer: str, pos: int, end: int, *, final: bool = False) -> tuple[Unit, int]:
+        """The unit at `pos` and where it stops, at most `end`. `final`: do not hold, nothing more will come."""
+        if self.in_string:
+            return self._in_string(buffer, pos, end, final)
+        char = buffer[pos]
+        fresh, self._in_scalar = not self._in_scalar, False
+        if char in " \t\r\n":
+            match = WHITESPACE.match(buffer, pos, end)
+            return "ws", match.end() if match else pos + 1
+        if char == '"':
+            return self._open_string(pos)
+        if char in "{[":
+            return self._open(char, pos)
+        if char in "}]":
+            return self._close(char, pos)
+        if char in ",:":
+            return self._separator(char, pos)
+        return self._scalar(buffer, pos, end, fresh)
+
+    def _in_string(self, buffer: str, pos: int, end: int, final: bool) -> tuple[Unit, int]:
+        run = STRING_RUN.match(buffer, pos, end)
+        if run is not None:
+            return "string", run.end()
+        if buffer[pos] == '"':
+            self.in_string = False
+            self.previous = "key" if self.is_key else "value"
+            return "quote", pos + 1
+        stop = _escape_end(buffer, pos, end)
+        if stop is None and not final:
+            return "hold", pos
+        return "string", end if stop is None else stop
+
+    def _open_string(self, pos: int) -> tuple[Unit, int]:
+        is_key = self.depth > 0 and self.stack[-1] == "{" and self.previous in ("open", "comma")
+        if self.strict and not is_key and not self._value_expected():
+            return "error", pos
+        self.in_string, self.is_key = True, is_key
+        return "quote", pos + 1
+
+    def _open(self, char: str, pos: int) -> tuple[Unit, int]:
+        if self.strict and not self._value_expected():
+            return "error", pos
+        self.stack.append(char)
+        self.previous = "open"
+        return "open", pos + 1
+
+    def _close(self, char: str, pos: int) -> tuple[Unit, int]:
+        if self.strict and not (self.stack and CLOSERS[self.stack[-1]] == char and self.previous not in ("colon", "key")):
+            return "error", pos
+        if self.stack:
+            self.stack.pop()
+        self.previous = "value"
+        return "close", pos + 1
+
+    def _separator(self, char: str, pos: int) -> tuple[Unit, int]:
+        fits = self.previous == ("value" if char == "," else "key") and bool(self.stack)
+        if self.strict and not fits:
+            return "error", pos
+        self.previous = "comma" if char == "," else "colon"
+        return ("comma" if char == "," else "colon"), pos + 1
+
+    def _scalar(self, buffer: str, pos: int, end: int, fresh: bool) -> tuple[Unit, int]:
+        if self.strict and fresh and not (self._value_expected() and buffer[pos] in SCALAR_START):
+            return "error", pos
+        match = SCALAR_RUN.match(buffer, pos, end)
+        stop = match.end() if match else pos + 1
+        self.previous, self._in_scalar = "value", True
+        return "scalar", stop
+
+    def _value_expected(self) -> bool:
+        if not self.stack:
+            return self.previous == "start"
+        if self.stack[-1] == "{":
+            return self.previous == "colon"
+        return self.previous in ("open", "comma")
+
+
+def _escape_end(buffer: str, pos: int, end: int) -> int | None:
+    """Where the escape sequence at `pos` ends, or None when the text stops inside it."""
+    if pos + 1 >= end:
+        return None
+    if buffer[pos + 1] != "u":
+        return pos + 2
+    digits = HEX.match(buffer, pos + 2, end)
+    stop = digits.end() if digits else pos + 2
+    return None if stop == end and stop < pos + 6 else stop
+
+
+def decode_string(raw: str) -> str:
+    """The value of a JSON string literal with its quotes; malformed escapes stay as written."""
+    try:
+        value = json.loads(raw, strict=False)
+    except ValueError:
+        return raw[1:-1] if len(raw) > 1 and raw.endswith('"') else raw[1:]
+    return value if _clean(value) else raw[1:-1]
+
+
+def _clean(value: str) -> bool:
+    """Whether a decoded string can be written as UTF-8 (no lone surrogate)."""
+    return not any("\ud800" <= char <= "\udfff" for char in value)

@@ -1,0 +1,255 @@
+"""Codec `tagged`: arguments as tags around keys and bare values, turned into a JSON object while they arrive.
+
+    <parameter=city>
+    Bern
+    </parameter>
+
+Literals (options): `key_open`, `key_close`, an optional `value_open`, `value_close`, and `implied_close`: what shows that a value
+ended without its closer (the text is read again afterwards). The first closer the grammar allows ends a value, because
+these formats cannot escape. `trim` says what surrounds a value and is not part of it: one newline on each side, all white
+space, or nothing.
+
+A value whose schema is exactly string, or that has none, is a JSON string and goes out as it is read; others wait for their end and
+are written by the types their schema allows (coerce.text_to_json).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from parsers.codecs.base import OPEN, Codec, Output
+from parsers.codecs.coerce import property_schema, streams, text_to_json, types_of
+from parsers.codecs.json_span import skip_space
+from parsers.codecs.json_value import coerced
+from parsers.events import Segment
+from parsers.trace import Hold
+
+KEY, GAP, VALUE = "key", "gap", "value"
+Trim = Literal["newline", "space", "none"]
+
+
+def escaped(text: str) -> str:
+    """Text as the inside of a JSON string."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+class Tagged(Codec):
+    """Reads tagged parameters until the machine's own terminal ends the call."""
+
+    triggers: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[Mapping[str, Any]] = {
+        "key_open": "<parameter=",
+        "key_close": ">",
+        "value_open": "",
+        "value_close": "</parameter>",
+        "implied_close": [],
+        "trim": "newline",
+    }
+
+    def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
+        super().__init__(out, options)
+        chosen = {**self.options, **options}
+        self._has_gap = bool(chosen["value_open"])
+        self._trim: Trim = chosen["trim"]
+        self._count = 0
+        self._key: list[str] = []
+        self._key_text, self._key_start = "", 0
+        self._key_at = self._value_at = self._at = 0
+        self._value: list[str] = []
+        self._schema: Mapping[str, Any] | None = None
+        self._streams = self._begun = False
+        self._blank: list[str] = []
+        self._blank_at = 0
+
+    @classmethod
+    def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
+        """See Codec.scopes."""
+        chosen = {**cls.options, **options}
+        closers = {"VALUE_CLOSE": chosen["value_close"]}
+        closers |= {f"IMPLIED_{n}": text for n, text in enumerate(chosen["implied_close"])}
+        gap = {GAP: {"VALUE_OPEN": chosen["value_open"]}} if chosen["value_open"] else {}
+        return {OPEN: {"KEY_OPEN": chosen["key_open"]}, KEY: {"KEY_CLOSE": chosen["key_close"]}, VALUE: closers, **gap}
+
+    def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
+        """See Codec.text."""
+        if self.scope == KEY:
+            self._key.append(buffer[pos:end])
+        elif self.scope == VALUE:
+            self._value_text(buffer[pos:end], base + pos)
+        else:
+            self._between(buffer, pos, end, base)
+        self._at = base + end
+        return end
+
+    def _between(self, buffer: str, pos: int, end: int, base: int) -> None:
+        """Between parameters there is only white space; anything else reaches nobody."""
+        pos = skip_space(self.out, buffer, pos, end, base)
+        if pos < end:
+            stop = pos + len(buffer[pos:end].rstrip())
+            self.out.dropped(base + pos, base + stop, "text between parameters")
+            skip_space(self.out, buffer, stop, end, base)
+
+    def literal(self, name: str, start: int, end: int) -> int:
+        """See Codec.literal."""
+        if name.startswith("IMPLIED"):
+            message = "A parameter has no closing tag; its value ends where the next tag begins."
+            self.out.diagnostic("missing_value_close", message, start, start)
+            self._end_value(start)
+            return start
+        self._at = end
+        if name == "KEY_OPEN":
+            self.scope, self._key, self._key_at = KEY, [], end
+        elif name == "KEY_CLOSE":
+            self._end_key(start, end)
+        elif name == "VALUE_OPEN":
+            self._begin_value(end)
+        else:
+            self._end_value(start)
+        self.out.marker(start, end, name.lower())
+        return end
+
+    def _end_key(self, start: int, end: int) -> None:
+        raw = "".join(self._key)
+        lead, text = len(raw) - len(raw.lstrip()), raw.strip()
+        self._schema = property_schema(self.out.schema, text)
+        self._streams = streams(self._schema)
+        self._key_text, self._key_start = text, self._key_at + lead
+        self.out.marker(self._key_at, self._key_start)
+        self.out.marker(self._key_start + len(text), start)
+        if self._has_gap:
+            self.scope = GAP
+        else:
+            self._begin_value(end)
+
+    def _write_key(self) -> None:
+        """Write the key; it waits for its value, so that what is written can always be closed."""
+        text, at = self._key_text, self._key_start
+        parts = (
+            Segment('{"' if self._count == 0 else ', "', at, at, "synthetic"),
+            Segment(escaped(text), at, at + len(text), "copied" if escaped(text) == text else "converted"),
+            Segment('": ', at + len(text), at + len(text), "synthetic"),
+        )
+        self._count += 1
+        self.out.arguments("".join(part.text for part in parts), at, at + len(text), parts)
+
+    def _begin_value(self, at: int) -> None:
+        self.scope, self._value, self._value_at = VALUE, [], at
+        self._blank, self._blank_at, self._begun = [], at, False
+        if self._streams:
+            self._write_key()
+            self._synthetic('"', at)
+
+    def _synthetic(self, text: str, at: int) -> None:
+        self.out.arguments(text, at, at, (Segment(text, at, at, "synthetic"),))
+
+    def _value_text(self, text: str, at: int) -> None:
+        if not self._begun:
+            text, at = self._trim_start(text, at)
+        if not text:
+            return
+        self._begun = True
+        if not self._streams:
+            self._value.append(text)
+            return
+        kept = self._trim_length(text)
+        if kept:
+            self._flush_blank()
+            self._write(text[:kept], at)
+        if kept < len(text):
+            self._blank_at = self._blank_at if self._blank else at + kept
+            self._blank.append(text[kept:])
+            self._give_back_newlines()
+
+    def _trim_start(self, text: str, at: int) -> tuple[str, int]:
+        """Take what stands before the value off its start; it is structure."""
+        if self._trim == "newline" and text.startswith("\n"):
+            cut = 1
+            self._begun = True
+        else:
+            cut = len(text) - len(text.lstrip()) if self._trim == "space" else 0
+        self.out.marker(at, at + cut)
+        self._value_at = at + cut
+        return text[cut:], at + cut
+
+    def _trim_length(self, text: str) -> int:
+        """How much of the text surely is value and not what stands before the closer."""
+        if self._trim == "none":
+            return len(text)
+        if self._trim == "space":
+            return len(text.rstrip())
+        return len(text) - text.endswith("\n")
+
+    def _give_back_newlines(self) -> None:
+        """Only the last newline may be structure; earlier ones are value."""
+        if self._trim == "newline" and len(self._blank) > 1:
+            for text in self._blank[:-1]:
+                self._write(text, self._blank_at)
+                self._blank_at += len(text)
+            self._blank = self._blank[-1:]
+
+    def _flush_blank(self) -> None:
+        if self._blank:
+            self._write("".join(self._blank), self._blank_at)
+            self._blank = []
+
+    def _write(self, text: str, at: int) -> None:
+        """Write a piece of a string value."""
+        out = escaped(text)
+        segments = None if out == text else (Segment(out, at, at + len(text), "converted"),)
+        self.out.arguments(out, at, at + len(text), segments)
+
+    def _end_value(self, at: int) -> None:
+        if self._streams:
+            self.out.marker(self._blank_at if self._blank else at, at)
+            self._synthetic('"', at)
+        else:
+            self._convert(at)
+        self.scope, self._blank, self._value = OPEN, [], []
+
+    def _convert(self, at: int) -> None:
+        """Write a value that waited for its end."""
+        raw = "".join(self._value)
+        text = raw[: self._end_of_value(raw)]
+        stop = self._value_at + len(text)
+        written = coerced(text_to_json(text, self._schema), self._schema)
+        segments = None if written == text else (Segment(written, self._value_at, stop, "converted"),)
+        self._write_key()
+        self.out.arguments(written, self._value_at, stop, segments)
+        self.out.marker(stop, at)
+
+    def _end_of_value(self, raw: str) -> int:
+        return len(raw.rstrip()) if self._trim == "space" else self._trim_length(raw)
+
+    def finish(self, at: int) -> None:
+        """See Codec.finish. At a terminal between parameters the object is whole; elsewhere it was cut off."""
+        if self.scope == OPEN:
+            self._synthetic("}" if self._count else "{}", at)
+            self.complete = True
+        elif self.scope == VALUE and self._streams:
+            self._flush_blank()
+            self._synthetic('"}' if self.out.closes else "", at)
+        elif self.scope == VALUE and not self.out.closes:
+            self._write_key()
+            self.out.arguments("".join(self._value), self._value_at, at)
+        else:
+            self.out.dropped(self._key_start if self.scope != KEY else self._key_at, at, "cut off before its end")
+            self._synthetic(("}" if self._count else "{}") if self.out.closes else "", at)
+
+    def hold(self) -> Hold | None:
+        """See Codec.hold."""
+        if self.scope == KEY and self._key:
+            return Hold(self._key_at, self._at, "codec", "A parameter's name is sent whole.")
+        if self.scope == VALUE and self._blank:
+            return Hold(self._blank_at, self._at, "codec", "White space that may belong to the closing tag.")
+        if self.scope == VALUE and not self._streams and self._value:
+            wanted = " or ".join(sorted(types_of(self._schema) or ()))
+            return Hold(self._key_start, self._at, "codec", f"The schema wants {wanted}: the value is written when it is whole.")
+        return None
+
+    def describe(self) -> str:
+        """See Codec.describe."""
+        key = "".join(self._key).strip()
+        words = {OPEN: "between parameters", KEY: "in a parameter's name", GAP: f"before the value of {key}"}
+        return words.get(self.scope or "", f"in the value of {key}")

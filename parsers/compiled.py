@@ -1,0 +1,108 @@
+"""A Format made ready to run: rows by trigger, scopes compiled, policies applied.
+
+Compilation happens at begin(), because it depends on the policies (row guards), on the marker mode (literals that only a token id
+can mean are out of every scope) and on tool_choice none (rows that lead into tool calls are out).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from parsers.codecs import CODECS, OPEN, Codec, Output
+from parsers.formats.model import CodecRef, Emit, Format, Row, State, TextKind
+from parsers.formats.rows import guard_holds, row_ids
+from parsers.lexer import Scope
+from parsers.types import Context, FormatError
+
+TOPMOST = ("content", "reasoning")
+
+
+@dataclass(slots=True)
+class CompiledRow:
+    """A row with its id."""
+
+    id: str
+    to: str
+    emit: tuple[Emit, ...]
+    keep: str
+    diagnostic: str | None
+    note: str
+
+
+@dataclass(slots=True)
+class CompiledCodec:
+    """A codec reference that can be built. Two states that refer to the same codec share one instance."""
+
+    ref: CodecRef
+
+    def build(self, out: Output) -> Codec:
+        """A new codec writing to `out`."""
+        return CODECS[self.ref.name].codec(out, self.ref.options)
+
+    def scopes(self) -> Mapping[str, Mapping[str, str]]:
+        """The codec's own literals."""
+        return CODECS[self.ref.name].codec.scopes(self.ref.options)
+
+
+class CompiledState:
+    """A state with its rows by trigger and its scopes."""
+
+    __slots__ = ("_literals", "_scopes", "accepts", "by_text", "codec", "inert", "name", "rows", "text")
+
+    def __init__(self, name: str, state: State, rows: Mapping[str, CompiledRow], terminals: Mapping[str, str], by_id: frozenset[str]) -> None:
+        self.name = name
+        self.text: TextKind | None = state.text
+        self.rows = dict(rows)
+        self.inert = frozenset(state.inert)
+        self.accepts = tuple(trigger for trigger in rows if trigger in terminals)
+        self.by_text = {terminals[trigger]: trigger for trigger in self.accepts}
+        self.codec = None if state.codec is None else CompiledCodec(state.codec)
+        seen = {n: terminals[n] for n in (*self.accepts, *state.inert) if terminals[n] not in by_id}
+        own = {} if self.codec is None else self.codec.scopes()
+        self._scopes = {key: Scope(literals) for key, literals in own.items() if key != OPEN}
+        self._scopes[OPEN] = Scope({**seen, **own.get(OPEN, {})})
+        self._literals = {**terminals, **{n: text for literals in own.values() for n, text in literals.items()}}
+
+    def scope(self, codec_scope: str | None, *, coded: bool) -> Scope | None:
+        """The scope in force: the state's own, or what its codec allows."""
+        if not coded:
+            return self._scopes[OPEN]
+        return None if codec_scope is None else self._scopes[codec_scope]
+
+    def literal(self, name: str) -> str:
+        """The text of a terminal or codec literal."""
+        return self._literals[name]
+
+
+class Program:
+    """All states of a format under one set of policies."""
+
+    def __init__(self, fmt: Format, policy: Mapping[str, str], by_id: frozenset[str], *, skip_tools: bool) -> None:
+        self._format = fmt
+        ids = row_ids(fmt)
+        self._states: dict[str, CompiledState] = {}
+        for name, state in fmt.states.items():
+            rows: dict[str, CompiledRow] = {}
+            for index, row in enumerate(state.rows):
+                if row.on in rows or not guard_holds(row, policy) or (skip_tools and self._calls(state, row)):
+                    continue
+                rows[row.on] = CompiledRow(ids[name, index], row.to, row.emit, row.keep, row.diagnostic, row.note)
+            self._states[name] = CompiledState(name, state, rows, fmt.terminals, by_id)
+
+    def _calls(self, state: State, row: Row) -> bool:
+        """Whether a row leads from ordinary text into a tool call."""
+        target = self._format.states.get(row.to)
+        return state.text in TOPMOST and target is not None and target.text not in TOPMOST
+
+    def state(self, name: str) -> CompiledState:
+        """A state by name."""
+        try:
+            return self._states[name]
+        except KeyError:
+            raise FormatError(f"there is no state {name!r}", "/states") from None
+
+    def initial(self, context: Context) -> CompiledState:
+        """Where an output of this request begins."""
+        opened = self._format.initial_when_reasoning_open
+        return self.state(opened if context.reasoning_open and opened is not None else self._format.initial)

@@ -1,0 +1,114 @@
+"""A format seen from outside: the drawing of its states, the same as Mermaid text, and its rows as a table.
+
+All three are derived from the format alone and name every row by its id (`rows.row_ids`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from parsers.formats.layout import Diagram, layout
+from parsers.formats.layout_cells import Graph, Link
+from parsers.formats.model import Format, Row
+from parsers.formats.rows import guard_holds, policy_in_force, row_ids
+
+END = "END"
+LONGEST_LABEL = 3  # parts of a label; further rows are counted
+
+
+@dataclass(slots=True)
+class RowLine:
+    """One line of the transition table. `text` is the terminal's text, None for the other triggers."""
+
+    id: str
+    state: str
+    trigger: str
+    text: str | None
+    to: str
+    emit: tuple[str, ...]
+    keep: str
+    when: str
+    note: str
+    diagnostic: str | None = None
+
+
+def rows_table(fmt: Format) -> list[RowLine]:
+    """Every row of the format, in the order of the ids."""
+    return [
+        RowLine(row_id, state, row.on, fmt.terminals.get(row.on), row.to, row.emit, row.keep, _guard(row), row.note, row.diagnostic)
+        for row_id, state, row in _rows(fmt, None)
+    ]
+
+
+def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
+    """The drawing of the format: one node per state and one for the end of the output.
+
+    With `policy` (values that differ from the format's own) rows whose guard does not hold are left out; without,
+    all rows are drawn. A row to a state the format does not have is left out: `lint` reports it.
+    """
+    end = END if END not in fmt.states else f"({END})"
+    merged: dict[tuple[str, str], list[str]] = {}
+    for row_id, state, row in _rows(fmt, policy):
+        target = end if row.on == END else row.to
+        if target == end or target in fmt.states:
+            merged.setdefault((state, target), []).append(row_id)
+    names = list(fmt.states)
+    ends = any(target == end for _, target in merged)
+    start = fmt.initial if fmt.initial in fmt.states else next(iter(names), "")
+    links = [Link(source, target, tuple(rows), label(rows)) for (source, target), rows in merged.items()]
+    return layout(Graph([*names, end] if ends else names, links, start, end if ends else None))
+
+
+def label(rows: list[str]) -> str:
+    """The ids of an edge's rows in few characters: r2, r5; three in a row as r2-r4."""
+    parts: list[list[int]] = []
+    for number in [int(row[1:]) for row in rows]:
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    words = []
+    for part in parts:
+        words += [f"r{part[0]}\N{EN DASH}r{part[-1]}"] if len(part) > 2 else [f"r{number}" for number in part]
+    more = len(words) - LONGEST_LABEL
+    return ", ".join([*words[:LONGEST_LABEL], f"+{more}"] if more > 0 else words)
+
+
+def _rows(fmt: Format, policy: Mapping[str, str] | None) -> Iterator[tuple[str, str, Row]]:
+    values = None if policy is None else policy_in_force(fmt, policy)
+    for (state, index), row_id in row_ids(fmt).items():
+        row = fmt.states[state].rows[index]
+        if values is None or guard_holds(row, values):
+            yield row_id, state, row
+
+
+def _guard(row: Row) -> str:
+    return ", ".join([f"{name}: {' or '.join(values)}" for name, values in row.when.items()])
+
+
+# Words that Mermaid reads as a statement when a line begins with them, in any spelling.
+MERMAID_WORDS = frozenset("accdescr acctitle class classdef click default direction end hide note scale state style".split())
+
+
+def mermaid(fmt: Format) -> str:
+    """The format as a Mermaid state diagram: one line per row, in the order of the ids."""
+    lines = ["stateDiagram-v2", *[f'    state "{name}" as {_mermaid_id(name)}' for name in fmt.states if _mermaid_id(name) != name]]
+    starts = dict.fromkeys([fmt.initial, fmt.initial_when_reasoning_open])
+    lines += [f"    [*] --> {_mermaid_id(name)}" for name in starts if name is not None]
+    for row_id, state, row in _rows(fmt, None):
+        target = "[*]" if row.on == END else _mermaid_id(row.to)
+        lines.append(f"    {_mermaid_id(state)} --> {target} : {_caption(row_id, row)}")
+    return "\n".join(lines) + "\n"
+
+
+def _mermaid_id(name: str) -> str:
+    return f"{name}_" if name.lower() in MERMAID_WORDS else name
+
+
+def _caption(row_id: str, row: Row) -> str:
+    """What stands at a Mermaid edge. Mermaid ends a caption at a colon or semicolon, so neither may occur."""
+    emits = f" / {', '.join(row.emit)}" if row.emit else ""
+    guards = "".join([f" when {name} is {' or '.join(values)}" for name, values in row.when.items()])
+    return re.sub(r"[^\w ,/.\-]", "_", f"{row_id} {row.on}{emits}{guards}")

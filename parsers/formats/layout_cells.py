@@ -1,0 +1,190 @@
+"""Which cell of a grid each state of a diagram stands in.
+
+Strategy: states get a depth (length of the shortest path from the start), and stand in layers from left to right by
+depth. A machine with more layers than columns is folded: the layers run in a snake, so that neighbours in the order
+stay neighbours on the page. Both arrangements are then improved by swapping two cells as long as that lowers a cost; the
+ caller draws both and keeps the better one.
+
+Invariants: the start stands in the first row and column; a cell holds one state at most; no row and no column is
+empty; the same input always gives the same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+DETOUR = 2.5  # what it costs an edge that it cannot be one straight line
+BACKWARD = 1.5  # what it costs an edge to a deeper layer that it runs to the left or upwards
+ROW = 1.2  # what one more row costs
+SHUFFLED = 10  # further drafts, in a random but always the same order
+END_SHARE = 0.35  # how much an edge to the end counts, compared with one between two states
+
+
+class Cell(NamedTuple):
+    """A place in the grid, counted from the top left."""
+
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """All rows from one state to another, drawn as one edge. `label` is what stands beside it."""
+
+    source: str
+    target: str
+    rows: tuple[str, ...] = ()
+    label: str = ""
+
+
+@dataclass(slots=True)
+class Graph:
+    """What is to be drawn: nodes in their order, the node to start from, and the end of the output if drawn."""
+
+    names: Sequence[str]
+    links: Sequence[Link]
+    start: str
+    end: str | None = None
+
+    def depths(self) -> dict[str, int]:
+        """The layer of every node; the end stands behind all others."""
+        inner = [name for name in self.names if name != self.end]
+        known: dict[str, int] = {}
+        self._spread(self.start, 0, known)
+        for name in inner:
+            if name not in known:
+                self._spread(name, min(self._next_depths(name, known), default=0), known)
+        if self.end is not None:
+            known[self.end] = 1 + max(known.values())
+        return known
+
+    def _next_depths(self, name: str, known: Mapping[str, int]) -> list[int]:
+        return [known[link.target] for link in self.links if link.source == name and link.target in known]
+
+    def _spread(self, root: str, depth: int, known: dict[str, int]) -> None:
+        """Give `root` this depth, and what it reaches first the following ones, breadth first."""
+        known[root] = depth
+        queue = [root]
+        for name in queue:
+            for link in self.links:
+                if link.source == name and link.target not in known and link.target != self.end:
+                    known[link.target] = known[name] + 1
+                    queue.append(link.target)
+
+
+def placements(graph: Graph, columns: int) -> list[dict[str, Cell]]:
+    """Good placements in at most `columns` columns, each from another draft. The graph must not be empty."""
+    depth = graph.depths()
+    order = sorted(graph.names, key=lambda name: (name != graph.start, depth[name]))
+    drafts = [_snake(order, columns)]
+    if max(depth.values()) < columns:
+        drafts.append(_layers(order, depth))
+    shuffle = Random(len(order))
+    for _ in range(SHUFFLED):
+        drafts.append(_snake([order[0], *shuffle.sample(order[1:], len(order) - 1)], columns))
+    found = []
+    for draft in drafts:
+        cells = _compact(_Board(graph, depth, columns, draft).improved())
+        if cells not in found:
+            found.append(cells)
+    return found
+
+
+def _snake(order: Sequence[str], columns: int) -> dict[str, Cell]:
+    cells = {}
+    for place_in_order, name in enumerate(order):
+        row, column = divmod(place_in_order, columns)
+        cells[name] = Cell(row, columns - 1 - column if row % 2 else column)
+    return cells
+
+
+def _layers(order: Sequence[str], depth: Mapping[str, int]) -> dict[str, Cell]:
+    filled: dict[int, int] = {}
+    cells = {}
+    for name in order:
+        column = depth[name]
+        cells[name] = Cell(filled.get(column, 0), column)
+        filled[column] = filled.get(column, 0) + 1
+    return cells
+
+
+class _Board:
+    """A placement that is being improved. Cells are numbered row by row; `at[i]` is the cell of node i."""
+
+    def __init__(self, graph: Graph, depth: Mapping[str, int], columns: int, draft: Mapping[str, Cell]) -> None:
+        self.names = list(draft)
+        self.columns = columns
+        number = {name: index for index, name in enumerate(self.names)}
+        self.at = [cell.row * columns + cell.column for cell in draft.values()]
+        self.cells = columns * (2 + max(cell.row for cell in draft.values()))
+        self.links = [
+            (number[link.source], number[link.target], END_SHARE, False)
+            if link.target == graph.end
+            else (number[link.source], number[link.target], 1.0, depth[link.target] > depth[link.source])
+            for link in graph.links
+            if link.source != link.target
+        ]
+
+    def improved(self) -> dict[str, Cell]:
+        """Move nodes, swapping them with what stands there, until no single move lowers the cost. The first stays."""
+        cost, moved = self.cost(), True
+        while moved:
+            moved = False
+            for node in range(1, len(self.names)):
+                for cell in range(1, self.cells):
+                    before = self.at[node]
+                    self._move(node, cell)
+                    now = self.cost()
+                    if now < cost - 1e-9:
+                        cost, moved = now, True
+                    else:
+                        self._move(node, before)
+        return {name: Cell(*divmod(cell, self.columns)) for name, cell in zip(self.names, self.at, strict=True)}
+
+    def _move(self, node: int, cell: int) -> None:
+        if cell in self.at:
+            self.at[self.at.index(cell)] = self.at[node]
+        self.at[node] = cell
+
+    def cost(self) -> float:
+        """How far the placement is from short, straight, forward edges and few rows."""
+        at, columns = self.at, self.columns
+        taken = bytearray(self.cells)
+        for cell in at:
+            taken[cell] = 1
+        total = ROW * len({cell // columns for cell in at})
+        for source, target, weight, forward in self.links:
+            a, b = at[source], at[target]
+            down, right = b // columns - a // columns, b % columns - a % columns
+            total += weight * (abs(down) + abs(right) + DETOUR * (not _clear(taken, a, b, down, right, columns)))
+            if forward:
+                total += BACKWARD * (right < 0) + BACKWARD * (down < 0)
+        return total
+
+
+def _clear(taken: bytearray, a: int, b: int, down: int, right: int, columns: int) -> bool:
+    """Whether the cells are in one row or column with only free cells between them."""
+    if down and right:
+        return False
+    step = columns if down else 1
+    return 1 not in taken[min(a, b) + step : max(a, b) : step]
+
+
+def is_straight(a: Cell, b: Cell, taken: set[Cell]) -> bool:
+    """Whether one straight line joins two different cells without crossing a third that is taken."""
+    if a.row == b.row and a.column != b.column:
+        low, high = sorted((a.column, b.column))
+        return not any(Cell(a.row, column) in taken for column in range(low + 1, high))
+    if a.column == b.column and a.row != b.row:
+        low, high = sorted((a.row, b.row))
+        return not any(Cell(row, a.column) in taken for row in range(low + 1, high))
+    return False
+
+
+def _compact(cells: Mapping[str, Cell]) -> dict[str, Cell]:
+    rows = sorted({cell.row for cell in cells.values()})
+    columns = sorted({cell.column for cell in cells.values()})
+    return {name: Cell(rows.index(cell.row), columns.index(cell.column)) for name, cell in cells.items()}

@@ -1,0 +1,190 @@
+"""A format as data: the pydantic model of `parsers/formats/data/*.json` and of formats edited in the page.
+
+A format is a table machine over literals and named codecs. It holds no regular expression and no callable, so it
+can be edited in a browser, checked statically, drawn, and always runs in linear time.
+
+Triggers of rows, besides the names of terminals:
+
+=========  ====================================================================================
+END        the output ended in this state
+DONE       the state's codec has read a whole value
+REJECT     the state's codec met text its grammar does not allow while the call was tentative
+OTHER      text that is not whitespace, in a state or after a value where none is expected
+=========  ====================================================================================
+
+Codecs may declare further triggers of their own (`Codec.triggers`).
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from parsers.types import FormatError
+
+TextKind = Literal["content", "reasoning", "name", "header", "id", "structure"]
+Emit = Literal["CallStart", "CallEnd", "ReasoningEnd"]
+Blank = Literal["keep", "drop_blank", "strip"]
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+ENGINE_TRIGGERS = ("END", "DONE", "REJECT", "OTHER")
+
+
+class Model(BaseModel):
+    """Base of every edge model: unknown keys are errors, values are immutable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Policy(Model):
+    """Contract differences between servers: each one an enum with a default, never a bug switch."""
+
+    reasoning_tail: Literal["strip", "keep"] = Field(
+        "strip", description="Whitespace at the end of reasoning: dropped, or kept as written."
+    )
+    content_before_calls: Blank = Field(
+        "drop_blank",
+        description="Content before the first call: kept, dropped when it is only whitespace, or stripped at its end.",
+    )
+    content_between_calls: Blank = Field(
+        "drop_blank", description="Text between two calls: kept, dropped when only whitespace, or stripped."
+    )
+    content_after_calls: Blank = Field(
+        "drop_blank", description="Text after the last call: kept, dropped when only whitespace, or stripped."
+    )
+    unknown_tool: Literal["keep", "drop", "text"] = Field(
+        "keep", description="A call to a tool that was not declared: kept, dropped, or returned as content."
+    )
+    invalid_call: Literal["lenient", "strict"] = Field(
+        "lenient", description="A call whose arguments are not one JSON object: kept, or returned as content."
+    )
+    truncated_call: Literal["as_streamed", "close", "text", "drop"] = Field(
+        "as_streamed",
+        description="A call the output cuts off: as streamed, closed by appending, returned as content, or dropped.",
+    )
+    recovery: Literal["content", "fail", "skip_call"] = Field(
+        "content",
+        description="After malformed structure: the rest is content, the rest is dropped, or the call is skipped.",
+    )
+    llama_content: Literal["structural", "seed_literal", "upstream_engine"] = Field(
+        "structural", description="How text around llama JSON calls is joined; see the format's page."
+    )
+    mistral_version: Literal["auto", "pre_v11", "v11"] = Field(
+        "auto", description="Grammar after [TOOL_CALLS]: a JSON array (pre_v11), name and object (v11), or looked at."
+    )
+    id_dialect: Literal["format", "chatcmpl_tool", "call_hex", "mistral9", "kimi"] = Field(
+        "format", description="Shape of generated tool call ids; 'format' is the format's own."
+    )
+    entity_decoding: Literal["off", "on"] = Field(
+        "off", description="HTML entities in tagged values: kept, or decoded."
+    )
+
+
+class CodecRef(Model):
+    """A codec by name, with the options that codec declares."""
+
+    name: Identifier
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+class Row(Model):
+    """In this state, on this trigger: go there, emit these events.
+
+    `keep`: drop makes the terminal a marker; text hands its characters to the new state.
+    `when` limits the row to values of policies, e.g. {"mistral_version": ["v11"]}.
+    """
+
+    on: str
+    to: Identifier
+    emit: tuple[Emit, ...] = ()
+    keep: Literal["drop", "text"] = "drop"
+    when: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    diagnostic: str | None = None
+    note: str = ""
+
+
+class State(Model):
+    """One state: what its text is, which codec reads it, and its rows."""
+
+    text: TextKind | None = None
+    codec: CodecRef | None = None
+    rows: tuple[Row, ...] = ()
+    inert: tuple[Identifier, ...] = Field((), description="Terminals recognised here and kept as text.")
+    note: str = ""
+
+
+class ModelHint(Model):
+    """Evidence that selects this format: substrings of a model id, exact model types, markers in a vocabulary."""
+
+    id_contains: tuple[str, ...] = ()
+    id_excludes: tuple[str, ...] = ()
+    model_type: tuple[str, ...] = ()
+    tokens: tuple[str, ...] = Field((), description="Markers that must all be single tokens of the vocabulary.")
+    text: tuple[str, ...] = Field((), description="Strings whose presence in an output points to this format.")
+
+
+class Provenance(Model):
+    """Where a fact of this format comes from."""
+
+    project: str
+    source: str
+    version: str = ""
+    fact: str
+
+
+class MarkerToken(Model):
+    """How a marker stands in the real vocabulary: its special flag and, where known, its id."""
+
+    special: bool = False
+    id: int | None = None
+
+
+class Format(Model):
+    """A whole format. `schema_version` is spelled `schema` in JSON."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    schema_version: Literal[1] = Field(alias="schema")
+    name: Identifier
+    title: str
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    initial: Identifier
+    initial_when_reasoning_open: Identifier | None = None
+    terminals: dict[Identifier, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
+    tokens: dict[str, MarkerToken] = Field(
+        default_factory=dict, description="Terminals (by text) that are single tokens of the models' vocabulary."
+    )
+    states: dict[Identifier, State]
+    ids: Literal["chatcmpl_tool", "call_hex", "mistral9", "kimi"] = "chatcmpl_tool"
+    content: Literal["plain", "llama"] = "plain"
+    policy: Policy = Field(default_factory=Policy)
+    policies: tuple[str, ...] = Field((), description="The policies that make a difference for this format.")
+    models: ModelHint = Field(default_factory=ModelHint)
+    provenance: tuple[Provenance, ...] = ()
+    example: str = ""
+
+
+def load_format(data: Any) -> Format:
+    """Validate decoded JSON as a Format.
+
+    Raises FormatError with the pointer of the first place that is wrong.
+    """
+    try:
+        return Format.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in first["loc"])
+        raise FormatError(first["msg"], pointer) from error
+
+
+@cache
+def builtin_formats() -> dict[str, Format]:
+    """The built-in formats by name, in name order."""
+    folder = resources.files("parsers.formats") / "data"
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".json")), key=lambda f: f.name)
+    formats = [load_format(json.loads(f.read_text(encoding="utf-8"))) for f in files]
+    return {fmt.name: fmt for fmt in formats}

@@ -1,0 +1,195 @@
+"""Which API a payload comes from: a table of shapes, the most telling keys first, and what each one is worth.
+
+A family with `read` sends the model's own text, so the raw output can be rebuilt; `caveat` says what may be
+missing from it. Any other family holds what a parser has already eaten (or no text at all) and `verdict` says so
+and what to do. A shape must be unlike anything a model writes as a call or as structured output, so each test asks
+for keys of the envelope, never for the payload alone; `framed` shapes are weaker and count inside SSE only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from parsers.intake import chunks
+from parsers.intake.model import Payload
+
+CAPTURE = (
+    "Capture the raw output instead. vLLM: send return_token_ids: true, or use /v1/completions with "
+    "skip_special_tokens: false. SGLang: POST /generate. llama.cpp: /apply-template, then /completion. "
+    "Ollama: /api/generate with raw: true and the rendered prompt."
+)
+DECODE = "Decode the ids with the model's tokenizer, special tokens kept, and paste the text."
+_PARSED = "It holds only what the server's parser made of the output, so the raw output cannot be rebuilt from it. "
+_LLAMA_CPP = "Special tokens are in the text only if the server runs with --special."
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One API's shape.
+
+    `cumulative`: each chunk repeats the text so far. `weight`: 2 sure, 1 told in frames only, 0 an error.
+    """
+
+    name: str
+    title: str
+    matches: Callable[[Payload], bool]
+    read: chunks.Reader | None = None
+    caveat: str = ""
+    verdict: str = ""
+    cumulative: bool = False
+    weight: int = 2
+
+
+def _choice(payload: Payload) -> Payload:
+    found = chunks.choices(payload)
+    return found[0] if found else {}
+
+
+def _is(payload: Payload, **types: type | tuple[type, ...]) -> bool:
+    return all(isinstance(payload.get(key), kind) for key, kind in types.items())
+
+
+def _starts(payload: Payload, key: str, prefix: str) -> bool:
+    value = payload.get(key)
+    return isinstance(value, str) and value.startswith(prefix)
+
+
+def is_case(payload: Payload) -> bool:
+    """Whether the object is a case: its version, its parser and its input."""
+    return type(payload.get("schema")) is int and "input" in payload and "parser" in payload
+
+
+def _chat(payload: Payload) -> bool:
+    named = payload.get("object") in ("chat.completion.chunk", "chat.completion")
+    choice = _choice(payload)
+    return named or _is(choice, delta=dict) or _is(choice, message=dict)
+
+
+def _completion(payload: Payload) -> bool:
+    choice = _choice(payload)
+    return payload.get("object") == "text_completion" or (_is(choice, text=str) and "finish_reason" in choice)
+
+
+def _vllm_generate(payload: Payload) -> bool:
+    return _is(payload, request_id=str) and _is(_choice(payload), token_ids=list)
+
+
+def _responses(payload: Payload) -> bool:
+    if payload.get("object") == "response":
+        return _is(payload, output=list)
+    return _starts(payload, "type", "response.")
+
+
+_ANTHROPIC_EVENTS = frozenset(
+    f"{part}_{step}" for part in ("message", "content_block") for step in ("start", "delta", "stop")
+)
+
+
+def _anthropic(payload: Payload) -> bool:
+    kind = payload.get("type")
+    if kind == "message":
+        return payload.get("role") == "assistant" and "stop_reason" in payload
+    return isinstance(kind, str) and kind in _ANTHROPIC_EVENTS
+
+
+def _sglang_log(payload: Payload) -> bool:
+    return _starts(payload, "event", "request.") and ("obj" in payload or "out" in payload)
+
+
+def _llama_cpp(payload: Payload) -> bool:
+    return _is(payload, content=str, stop=bool) and ("tokens_predicted" in payload or "generation_settings" in payload)
+
+
+def _ollama(payload: Payload) -> bool:
+    return _is(payload, model=str, created_at=str, done=bool)
+
+
+def _log_line(payload: Payload) -> bool:
+    level = any(key in payload for key in ("level", "levelname", "severity"))
+    stamp = any(key in payload for key in ("timestamp", "time", "asctime", "ts"))
+    return level and stamp and any(key in payload for key in ("message", "msg"))
+
+
+def _error(payload: Payload) -> bool:
+    error = payload.get("error")
+    return payload.get("object") == "error" or (isinstance(error, dict) and "message" in error and "code" in error)
+
+
+def _some_stream(payload: Payload) -> bool:
+    return any(key in payload for key in ("choices", "delta", "response", "error"))
+
+
+FAMILIES = (
+    Family(
+        "case", "case", is_case,
+        verdict="These are several cases. Run them with `toolcall-inspector sweep`, or give one of them.",
+    ),
+    Family("chat", "OpenAI-style", _chat),
+    Family(
+        "completion", "OpenAI-style completions", _completion, chunks.completion,
+        caveat="Special tokens are in the text only if the request said skip_special_tokens: false.",
+    ),
+    Family(
+        "vllm_generate", "vLLM token generation", _vllm_generate,
+        verdict="It holds token ids without their text. " + DECODE,
+    ),
+    Family("responses", "OpenAI Responses", _responses, verdict=_PARSED + CAPTURE),
+    Family("anthropic", "Anthropic Messages", _anthropic, verdict=_PARSED + CAPTURE),
+    Family(
+        "sglang", "SGLang /generate", lambda p: _is(p, text=str, meta_info=dict), chunks.sglang,
+        caveat="Special tokens are in the text only if sampling_params said skip_special_tokens: false.",
+        cumulative=True,
+    ),
+    Family(
+        "sglang_log", "SGLang request", _sglang_log,
+        verdict="The raw output is the string `out.text`, whole at log level 3 only: "
+        "put that JSON string in square brackets and paste it as a list of one delta.",
+    ),
+    Family(
+        "llama_cpp", "llama.cpp /completion", _llama_cpp, chunks.llama_cpp,
+        caveat=_LLAMA_CPP,
+    ),
+    Family(
+        "tgi", "TGI /generate_stream", lambda p: _is(p, token=dict) and "generated_text" in p, chunks.tgi_token,
+        caveat="Special tokens are in the text, the end-of-sequence token included.",
+    ),
+    Family(
+        "tgi_answer", "TGI /generate", lambda p: _is(p, generated_text=str), chunks.tgi_answer,
+        caveat="Special tokens are not in the text; /generate_stream keeps them.",
+    ),
+    Family(
+        "ollama", "Ollama /api/generate", lambda p: _ollama(p) and _is(p, response=str), chunks.ollama,
+        caveat="The text is the raw output only if the request said raw: true.",
+    ),
+    Family("ollama_chat", "Ollama /api/chat", lambda p: _ollama(p) and _is(p, message=dict), verdict=_PARSED + CAPTURE),
+    Family(
+        "log_line", "JSON application", _log_line,
+        verdict="Its lines are about the output. Paste only what the log quotes as the model's output.",
+    ),
+    Family(
+        "llama_cpp", "llama.cpp /completion", lambda p: _is(p, content=str, stop=bool), chunks.llama_cpp,
+        caveat=_LLAMA_CPP, weight=1,
+    ),
+    Family(
+        "error", "API error", _error,
+        verdict="The server answered with an error. If its message quotes the raw output, paste only that.", weight=0,
+    ),
+    Family(
+        "unknown", "unknown API's", _some_stream,
+        verdict="The shape of its payloads is not known. Paste the raw output, or a JSON array of its deltas' texts.",
+        weight=1,
+    ),
+)  # fmt: skip
+UNKNOWN = FAMILIES[-1]
+# A payload without any of these keys has none of the shapes: most objects are told apart by this alone.
+_CLUES = frozenset(
+    ("choices", "content", "delta", "error", "event", "generated_text", "message", "msg", "object", "response")
+) | {"schema", "text", "token", "type"}
+
+
+def family_of(payload: Payload, *, framed: bool = False) -> Family | None:
+    """The first family whose shape the payload has; weak shapes only inside a frame."""
+    if _CLUES.isdisjoint(payload):
+        return None
+    return next((f for f in FAMILIES if (framed or f.weight != 1) and f.matches(payload)), None)

@@ -1,0 +1,69 @@
+"""Reading JSON that may be anything: a failure is None, never an exception.
+
+Python's decoder raises ValueError on bad JSON and on integers of more than 4,300 digits, and RecursionError
+on deep nesting; each is a reason to take the input for plain text. Lone surrogate escapes are let through
+here and refused where text is made of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from parsers.intake.model import Frame
+
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+def skip_space(text: str, at: int) -> int:
+    """The offset of the first character at or after `at` that is not JSON white space."""
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def value_at(text: str, at: int) -> tuple[Any, int] | None:
+    """The JSON value that starts at `at` and the offset after it, or None."""
+    try:
+        return _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+
+
+def whole_object(text: str) -> dict[str, Any] | None:
+    """The JSON object that is all of `text`, or None."""
+    found = value_at(text, skip_space(text, 0))
+    if found is None or not isinstance(found[0], dict) or skip_space(text, found[1]) != len(text):
+        return None
+    return found[0]
+
+
+def object_frames(text: str) -> list[Frame] | None:
+    """The JSON objects that stand one after the other in `text`, with nothing but white space between.
+
+    A last line that breaks off becomes a frame without payload; anything else in between makes it None.
+    """
+    frames: list[Frame] = []
+    at, line = skip_space(text, 0), 1 + text.count("\n", 0, skip_space(text, 0))
+    while at < len(text):
+        found = value_at(text, at)
+        if found is None and "\n" not in text[at:].rstrip():
+            frames.append(Frame(line, None))
+            break
+        if found is None or not isinstance(found[0], dict):
+            return None
+        frames.append(Frame(line, found[0]))
+        after = skip_space(text, found[1])
+        line += text.count("\n", at, after)
+        at = after
+    return frames
+
+
+def has_lone_surrogate(text: str) -> bool:
+    """Whether the text holds half of a UTF-16 pair, which no UTF-8 text can hold."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -1,0 +1,346 @@
+"""The table machine: runs any Format over deltas, streaming and whole through the same code.
+
+Strategy
+    The buffer holds what has not been consumed: new text plus whatever the lexer or a codec holds. The loop asks the
+    scope in force for the next terminal, gives the text before it to the state (or its codec), then fires the row
+    (state, terminal). A terminal without a row in the state is text of that state.
+
+Rules
+    1. Everything that moves the machine is a row: terminals, END, DONE, REJECT, OTHER and the codecs' own triggers.
+    2. Every character is consumed exactly once, in `_consume`, and given to exactly one event by then or later.
+    3. Nothing raises on model output. "Need more" is simply a return.
+    4. Work is linear: held text is bounded by the longest terminal, and a scope is not searched twice over the same text.
+
+Events leave through the Sink (calls, tentative or not) and the stages (whitespace and content policies).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from parsers.codecs import OPEN, Codec
+from parsers.compiled import CompiledRow, CompiledState, Program
+from parsers.events import Event
+from parsers.formats.model import Format
+from parsers.lexer import Scope
+from parsers.scanner import IdTerminal, Scanner
+from parsers.sink import Sink
+from parsers.trace import Hold, RejectedCall, StateView, Transition
+from parsers.types import Context, Delta, Mode, UsageError
+
+
+MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
+
+
+class StreamParser(Protocol):
+    """What every parser of this package can do. `transitions` is None while tracing is off."""
+
+    name: str
+    transitions: list[Transition] | None
+    rejected: list[RejectedCall]
+
+    def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
+        """Start a new output. `markers` are the marker texts that are single tokens, with their ids."""
+
+    def feed(self, delta: Delta) -> list[Event]:
+        """Read one delta and return the events it gave rise to."""
+
+    def finish(self, reason: str | None = None) -> list[Event]:
+        """The output is over, for this finish_reason."""
+
+    def view(self) -> StateView:
+        """The parser's state as it would answer now."""
+
+
+class Machine:
+    """A StreamParser for a table format under the given policies."""
+
+    def __init__(self, fmt: Format, policy: Mapping[str, str]) -> None:
+        self.name = fmt.name
+        self.format = fmt
+        self.policy = dict(policy)
+        self.transitions: list[Transition] | None = None
+        self.rejected: list[RejectedCall] = []
+        self._program: Program | None = None
+
+    def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
+        """See StreamParser.begin."""
+        self._scanner = Scanner(mode, self.format.terminals.values(), markers)
+        self._program = Program(self.format, self.policy, self._scanner.by_id, skip_tools=context.tool_choice == "none")
+        self._sink = Sink(self.format, self.policy, context)
+        self.rejected = self._sink.rejected
+        self._buffer, self._pos, self._base = "", 0, 0
+        self._found: tuple[Scope, int, tuple[int, str | None, int]] | None = None
+        self._codec: Codec | None = None
+        self._parts: list[str] = []
+        self._parts_at = self._sub = 0
+        self._raw: list[str] = []
+        self._over = self._turned = False
+        self._complete, self._stuck, self._fired_at = True, 0, -1
+        self._state = self._program.initial(context)
+        self._enter(self._state)
+
+    def feed(self, delta: Delta) -> list[Event]:
+        """See StreamParser.feed."""
+        if self._program is None or self._over:
+            raise UsageError("feed() needs begin() first, and none after finish()")
+        self._sub = 0
+        for item in self._scanner.scan(delta):
+            if isinstance(item, IdTerminal):
+                self._id_terminal(item)
+            else:
+                self._append(item)
+                self._run(final=False)
+        return self._sink.take()
+
+    def finish(self, reason: str | None = None) -> list[Event]:
+        """See StreamParser.finish."""
+        if self._program is None or self._over:
+            raise UsageError("finish() needs begin() first, and is called once")
+        self._sub = 0
+        self._run(final=True)
+        self._over = True
+        row = self._state.rows.get("END")
+        if row is not None:
+            self._fire(row, "END", self._at, self._at)
+        self._sink.finish("".join(self._raw))
+        return self._sink.take()
+
+    @property
+    def _at(self) -> int:
+        """Raw offset of the first character not consumed."""
+        return self._base + self._pos
+
+    def _append(self, text: str) -> None:
+        if self._sink.defers:
+            self._raw.append(text)
+        self._base += self._pos
+        self._buffer = self._buffer[self._pos :] + text
+        self._pos = 0
+        self._found = None
+
+    def _id_terminal(self, item: IdTerminal) -> None:
+        """A marker by its id: what was held is text of the old state; only a special token ends a string."""
+        self._run(final=True)
+        start = self._at
+        self._append(item.text)
+        name = self._state.by_text.get(item.text)
+        blocked = self._codec is not None and self._codec.scope != OPEN and not item.special
+        if name is None or blocked:
+            self._opaque(len(self._buffer))
+        else:
+            self._terminal(name, start, start + len(item.text))
+
+    def _opaque(self, end: int) -> None:
+        """Text in which no terminal may be found."""
+        while self._pos < end:
+            before = self._pos
+            self._text(end, final=True)
+            if self._pos == before and not self._turned:
+                self._stray(end)
+
+    def _run(self, *, final: bool) -> None:
+        """Consume the buffer as far as it can be decided."""
+        while self._pos < len(self._buffer):
+            start, name, stop = self._next(final)
+            if start > self._pos:
+                before = self._pos
+                self._text(start, final=final)
+                if self._pos == before and not self._turned:
+                    if not final:
+                        return
+                    self._stray(start)
+            elif name is None:
+                return
+            elif name in self._state.rows:
+                self._terminal(name, self._base + start, self._base + stop)
+            elif self._codec is not None and name not in self._state.inert:
+                self._consume(self._codec.literal(name, self._base + start, self._base + stop) - self._base)
+            else:
+                self._opaque(stop)
+
+    def _next(self, final: bool) -> tuple[int, str | None, int]:
+        """The next terminal the scope in force can see; each scope looks at the text once."""
+        scope = self._state.scope(None if self._codec is None else self._codec.scope, coded=self._codec is not None)
+        if scope is None:
+            return len(self._buffer), None, len(self._buffer)
+        if self._found is None or self._found[0] is not scope or self._found[2][0] < self._pos or final:
+            self._found = (scope, self._pos, scope.find(self._buffer, self._pos, final=final))
+        return self._found[2]
+
+    def _consume(self, stop: int) -> str:
+        """Take characters from the buffer; remember them while the call they may belong to can still be rejected."""
+        text = self._buffer[self._pos : stop]
+        if self._sink.tentative:
+            self._parts.append(text)
+        elif self._sink.muted:
+            self._sink.muted_text("".join(self._parts) + text, self._at - sum(map(len, self._parts)))
+            self._parts = []
+        self._pos = stop
+        return text
+
+    def _text(self, limit: int, *, final: bool) -> None:
+        """Give text up to `limit` to the state; it may stop early, when something fires or more text is needed."""
+        self._turned = False
+        kind = self._state.text
+        if self._codec is not None:
+            codec = self._codec
+            self._consume(codec.text(self._buffer, self._pos, limit, self._base, final=final))
+            self._drain(codec, limit)
+        elif kind == "structure":
+            self._structure(limit)
+        else:
+            at = self._at
+            self._sink.text(kind or "content", self._consume(limit), at)
+
+    def _drain(self, codec: Codec, limit: int) -> None:
+        """Fire the triggers the codec queued, as long as it goes on reading."""
+        while codec.queue and self._codec is codec:
+            trigger = codec.queue.pop(0)
+            row = self._state.rows.get(trigger)
+            if row is not None:
+                self._fire(row, trigger, self._at, self._at)
+            elif trigger in ("OTHER", "REJECT", "MALFORMED"):
+                self._stray(limit)
+
+    def _structure(self, limit: int) -> None:
+        """White space is structure; anything else is OTHER."""
+        text = self._buffer[self._pos : limit]
+        space = len(text) - len(text.lstrip())
+        if space:
+            at = self._at
+            self._consume(self._pos + space)
+            self._sink.marker(at, self._at)
+        row = self._state.rows.get("OTHER")
+        if self._pos < limit and row is not None:
+            self._fire(row, "OTHER", self._at, self._at)
+        elif self._pos < limit:
+            self._stray(limit)
+
+    def _stray(self, limit: int) -> None:
+        """Text where the format has no place for it is content, with a diagnostic."""
+        at = self._at
+        text = self._consume(limit)
+        self._turned = True
+        self._sink.diagnostic("stray_text", f"There is text where {self._state.name} expects none.", at, self._at)
+        self._sink.text("content", text, at)
+
+    def _terminal(self, name: str, start: int, end: int) -> None:
+        """Fire (state, terminal) for the terminal that begins at the buffer's position."""
+        row = self._state.rows[name]
+        self._turned = True
+        stop = self._pos + end - start
+        continues = self._leave(row, name)
+        early = "CallStart" in row.emit
+        if early:
+            self._emit(row, start, end)
+        if row.keep == "drop":
+            self._consume(stop)
+            self._sink.marker(start, end, name)
+        if not early:
+            self._emit(row, start, end)
+        self._move(row, name, start, end, continues)
+        if row.keep == "text":
+            self._opaque(stop)
+
+    def _fire(self, row: CompiledRow, trigger: str, start: int, end: int) -> None:
+        """Fire a row whose trigger is not text."""
+        self._turned = True
+        self._stuck = self._stuck + 1 if self._fired_at == start else 0
+        self._fired_at = start
+        if self._stuck > MAX_FIRES and self._pos < len(self._buffer):
+            self._stray(len(self._buffer))
+            return
+        if trigger in ("REJECT", "MALFORMED") and self._sink.tentative:
+            self._codec = None
+            self._reject(row.note.rstrip(".") or "it is not a call")
+            continues = False
+        else:
+            continues = self._leave(row, trigger)
+        self._emit(row, start, end)
+        self._move(row, trigger, start, end, continues)
+
+    def _leave(self, row: CompiledRow, trigger: str) -> bool:
+        """Finish what the old state was reading. Returns whether its codec goes on in the new state."""
+        if self._codec is not None:
+            stays = self._program_().state(row.to).codec == self._state.codec
+            if self._codec.spans_states and stays and trigger != "END":
+                return True
+            self._codec.finish(self._at)
+            self._complete = self._codec.complete
+            self._codec = None
+        self._sink.leave(self._state.text, self._at, over=trigger == "END")
+        return False
+
+    def _emit(self, row: CompiledRow, start: int, end: int) -> None:
+        if row.diagnostic is not None:
+            self._sink.diagnostic(row.diagnostic, row.note, start, end, "info")
+        for emit in row.emit:
+            if emit == "CallStart":
+                self._parts, self._parts_at, self._complete = [], start, True
+                self._sink.call_start(start, end)
+            elif emit == "CallEnd":
+                self._end_call(start, end)
+            else:
+                self._sink.reasoning_end(start, end)
+
+    def _end_call(self, start: int, end: int) -> None:
+        complete = self._complete if self._codec is None else self._codec.complete
+        if self._sink.tentative and not self._sink.settle(complete=complete, over=self._over):
+            self._reject("the call was never named" if not self._sink.named else self._sink.refusal)
+        self._sink.call_end(start, end, complete=complete, over=self._over)
+
+    def _reject(self, reason: str) -> None:
+        """What was held for the call is text after all, at the same place."""
+        text, self._parts = "".join(self._parts), []
+        self._sink.reject(text, self._parts_at, reason)
+
+    def _move(self, row: CompiledRow, trigger: str, start: int, end: int, continues: bool) -> None:
+        """Go to the row's state."""
+        self._sub += 1
+        old, new = self._state, self._program_().state(row.to)
+        if self.transitions is not None:
+            moved = Transition(old.name, trigger, new.name, row.id, start, end, self._sub, row.note)
+            self.transitions.append(moved)
+        self._state = new
+        if continues and self._codec is not None:
+            self._codec.terminal(trigger, end)
+        else:
+            self._enter(new)
+
+    def _enter(self, state: CompiledState) -> None:
+        self._codec = None if state.codec is None else state.codec.build(self._sink)
+
+    def _program_(self) -> Program:
+        assert self._program is not None  # begin() was called: every public method checks it
+        return self._program
+
+    def view(self) -> StateView:
+        """See StreamParser.view."""
+        held = self._buffer[self._pos :]
+        holds = self._sink.holds(self._parts_at, self._at)
+        candidates: tuple[str, ...] = ()
+        if self._codec is not None and (hold := self._codec.hold()) is not None:
+            holds.append(hold)
+        if held and not self._over:
+            candidates = self._candidates(held)
+            holds.append(Hold(self._at, self._at + len(held), "lexer", self._why(held, candidates)))
+        return StateView(
+            self._state.name,
+            tuple(holds),
+            candidates,
+            self._state.accepts,
+            self._sink.open_call,
+            None if self._codec is None else self._codec.describe(),
+        )
+
+    def _candidates(self, held: str) -> tuple[str, ...]:
+        scope = self._state.scope(None if self._codec is None else self._codec.scope, coded=self._codec is not None)
+        return () if scope is None else scope.candidates(held)
+
+    def _why(self, held: str, candidates: tuple[str, ...]) -> str:
+        if not candidates:
+            return (self._codec.waiting if self._codec is not None else "") or "An escape sequence is sent whole."
+        texts = [self._state.literal(name) for name in candidates]
+        return " or ".join(f"Could begin {text}: {len(held)} of {len(text)} characters." for text in texts)

@@ -1,0 +1,131 @@
+"""Parsers by name: the built-in formats, their aliases, and how one is chosen.
+
+Selection is: an enforced name, else evidence from the model (type, then id), else evidence from the tokenizer's vocabulary, else from
+the output itself, else passthrough. It always says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from parsers.formats.model import Format, builtin_formats
+from parsers.formats.rows import policy_values
+from parsers.machine import Machine, StreamParser
+from parsers.types import UsageError
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What may decide: a name the user enforces, the model, its vocabulary, and as a last hint the output."""
+
+    enforced: str | None = None
+    model_type: str | None = None
+    model_id: str | None = None
+    vocabulary: Collection[str] = ()
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Selection:
+    """The chosen parser and the reasons, most telling first."""
+
+    name: str
+    reasons: tuple[str, ...]
+
+
+def names() -> list[str]:
+    """The names of the built-in parsers."""
+    return list(builtin_formats())
+
+
+def resolve(name: str) -> str:
+    """The built-in name for a name or alias. UsageError lists the valid names."""
+    wanted = name.strip()
+    for fmt in builtin_formats().values():
+        if wanted == fmt.name or wanted in fmt.aliases:
+            return fmt.name
+    raise UsageError(f"there is no parser {wanted!r}; valid parsers: {', '.join(names())}, or auto")
+
+
+def get_format(name: str) -> Format:
+    """The built-in format of that name or alias."""
+    return builtin_formats()[resolve(name)]
+
+
+def policies(fmt: Format, overrides: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Every policy's value: the format's own, then the overrides. UsageError names what is wrong."""
+    values = policy_values()
+    for key, value in (overrides or {}).items():
+        if key not in values:
+            raise UsageError(f"there is no policy {key!r}; valid policies: {', '.join(values)}")
+        if value not in values[key]:
+            raise UsageError(f"policy {key} cannot be {value!r}; valid values: {', '.join(values[key])}")
+    return {**fmt.policy.model_dump(), **(overrides or {})}
+
+
+def build(fmt: Format, policy: Mapping[str, str] | None = None) -> StreamParser:
+    """A new parser for the format under these policies."""
+    return Machine(fmt, policies(fmt, policy))
+
+
+def select(evidence: Evidence) -> Selection:
+    """Choose a parser and say why."""
+    if evidence.enforced and evidence.enforced.strip() not in ("", "auto"):
+        name = resolve(evidence.enforced)
+        alias = f" (an alias of {name})" if name != evidence.enforced.strip() else ""
+        return Selection(name, (f"{evidence.enforced.strip()}{alias} was asked for.",))
+    for rule in (_by_type, _by_id, _by_vocabulary, _by_text):
+        if (found := rule(evidence)) is not None:
+            return found
+    return Selection("passthrough", ("Neither model, vocabulary nor output points to a format.",))
+
+
+def _by_type(evidence: Evidence) -> Selection | None:
+    if not evidence.model_type:
+        return None
+    for fmt in builtin_formats().values():
+        if evidence.model_type in fmt.models.model_type:
+            return Selection(fmt.name, (f"Model type {evidence.model_type} is listed for {fmt.name}.",))
+    return None
+
+
+def _by_id(evidence: Evidence) -> Selection | None:
+    """The longest matching part of the model id wins."""
+    model = (evidence.model_id or "").lower()
+    hits = [
+        (len(part), fmt.name, part)
+        for fmt in builtin_formats().values()
+        for part in fmt.models.id_contains
+        if part in model and not any(other in model for other in fmt.models.id_excludes)
+    ]
+    if not hits:
+        return None
+    _, name, part = max(hits)
+    return Selection(name, (f"The model id {evidence.model_id} contains {part!r}.",))
+
+
+def _by_vocabulary(evidence: Evidence) -> Selection | None:
+    """The format with most of its telling markers in the vocabulary, all of them."""
+    known = set(evidence.vocabulary)
+    hits = [(len(f.models.tokens), f.name) for f in builtin_formats().values() if f.models.tokens and known >= set(f.models.tokens)]
+    if not hits:
+        return None
+    most = max(count for count, _ in hits)
+    name = next(name for count, name in hits if count == most)
+    markers = ", ".join(builtin_formats()[name].models.tokens)
+    return Selection(name, (f"The vocabulary has {markers} as single tokens.",))
+
+
+def _by_text(evidence: Evidence) -> Selection | None:
+    """The format one of whose telling strings stands first in the output; the longest one there."""
+    hits = [
+        (-at, len(text), fmt.name, text)
+        for fmt in builtin_formats().values()
+        for text in fmt.models.text
+        if (at := evidence.text.find(text)) >= 0
+    ]
+    if not hits:
+        return None
+    at, _, name, text = max(hits)
+    return Selection(name, (f"The output has {text!r} at character {-at}.", "No model or vocabulary was given."))

@@ -1,0 +1,144 @@
+"""Replay: deltas through a parser, with every step recorded, or only the message when nobody looks.
+
+`replay` gives a Trace with one Step per delta and a last one for the end of the output. `parse` is the same run without a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from parsers.assemble import Assembler
+from parsers.events import Dropped, Event, Marker, TextEvent
+from parsers.machine import StreamParser
+from parsers.trace import Ownership, Step, Trace
+from parsers.types import Context, Delta, Message, Mode, Span
+
+
+def finish_reason(message: Message, reason: str | None) -> str:
+    """The finish_reason the client sees: length stays, calls make tool_calls, else what the model gave, or stop."""
+    if reason == "length":
+        return "length"
+    return "tool_calls" if message.tool_calls else reason or "stop"
+
+
+def parse(
+    parser: StreamParser,
+    deltas: Sequence[Delta],
+    context: Context,
+    *,
+    mode: Mode = "text",
+    markers: Mapping[str, int] | None = None,
+) -> Message:
+    """Run without tracing and return the message."""
+    parser.transitions = None
+    parser.begin(context, mode=mode, markers=markers)
+    assembler = Assembler()
+    for delta in deltas:
+        assembler.add(parser.feed(delta))
+    assembler.add(parser.finish(context.finish_reason))
+    return assembler.message()
+
+
+def replay(
+    parser: StreamParser,
+    deltas: Sequence[Delta],
+    context: Context,
+    *,
+    mode: Mode = "text",
+    markers: Mapping[str, int] | None = None,
+    chunking: Mapping[str, Any] | None = None,
+    reasons: Sequence[str] = (),
+) -> Trace:
+    """Run with tracing. Step i is delta i (from 1); the last step is the end of the output."""
+    parser.transitions = []
+    parser.begin(context, mode=mode, markers=markers)
+    texts = [delta.text for delta in deltas]
+    trace = Trace(parser.name, tuple(reasons), dict(chunking or {}), mode, "".join(texts))
+    recorder = _Recorder(parser, trace)
+    for delta, text in zip(deltas, texts, strict=True):
+        recorder.step(parser.feed(delta), len(text), delta.token_ids)
+    recorder.step(parser.finish(context.finish_reason), 0, (), end=True)
+    trace.message = recorder.assembler.message()
+    trace.finish_reason = finish_reason(trace.message, context.finish_reason)
+    trace.rejected_calls = list(parser.rejected)
+    trace.partition = partition([event for _, event in trace.events()], len(trace.text))
+    return trace
+
+
+class _Recorder:
+    """Turns what the parser did in one delta into a Step."""
+
+    def __init__(self, parser: StreamParser, trace: Trace) -> None:
+        self._parser = parser
+        self._trace = trace
+        self._at = 0
+        self.assembler = Assembler()
+
+    def step(self, events: list[Event], length: int, ids: tuple[int, ...], *, end: bool = False) -> None:
+        """Record one step."""
+        delta = self.assembler.add(events)
+        transitions = tuple(self._parser.transitions or ())
+        self._parser.transitions = []
+        view = self._parser.view()
+        span = Span(self._at, self._at + length)
+        self._at += length
+        step = Step(len(self._trace.steps) + 1, span, ids, view.state, view.holds, transitions, tuple(events), delta, view, end)
+        step.reasoning_length = self.assembler.reasoning_length
+        step.content_length = self.assembler.content_length
+        step.calls = self.assembler.calls
+        self._trace.steps.append(step)
+
+
+def partition(events: Sequence[Event], size: int) -> list[Ownership]:
+    """Who owns each character. Runs tile [0, size); what no event claims is dropped with the reason 'lost'.
+
+    A name inside an id (Kimi's header) belongs to the name.
+    """
+    claims = sorted((claim for event in events for claim in _claims(event)), key=lambda run: (run.start, run.end))
+    runs: list[Ownership] = []
+    at = 0
+    for claim in _split_ids(claims):
+        if claim.start > at:
+            _push(runs, Ownership(at, claim.start, "dropped", "lost"))
+        start = max(claim.start, at)
+        if claim.end > start:
+            _push(runs, Ownership(start, claim.end, claim.owner, claim.reason))
+            at = claim.end
+    if at < size:
+        _push(runs, Ownership(at, size, "dropped", "lost"))
+    return runs
+
+
+def _claims(event: Event) -> list[Ownership]:
+    if isinstance(event, TextEvent) and event.owner is not None:
+        return [Ownership(s.start, s.end, event.owner) for s in event.parts() if s.end > s.start]
+    if isinstance(event, Dropped):
+        return [Ownership(event.start, event.end, "dropped", event.reason)]
+    if isinstance(event, Marker):
+        return [Ownership(event.start, event.end, "marker")]
+    return []
+
+
+def _split_ids(claims: list[Ownership]) -> list[Ownership]:
+    """Cut the name out of the id that contains it."""
+    out: list[Ownership] = []
+    for claim in claims:
+        last = out[-1] if out else None
+        if last is not None and last.owner == "id" and claim.owner == "name" and claim.end <= last.end:
+            out[-1:] = [
+                Ownership(last.start, claim.start, "id"),
+                claim,
+                Ownership(claim.end, last.end, "id"),
+            ]
+        else:
+            out.append(claim)
+    return [run for run in out if run.end > run.start]
+
+
+def _push(runs: list[Ownership], run: Ownership) -> None:
+    last = runs[-1] if runs else None
+    if last is not None and last.owner == run.owner and last.reason == run.reason and last.end == run.start:
+        last.end = run.end
+    else:
+        runs.append(run)

@@ -1,0 +1,297 @@
+"""Where the machine and its codecs put what they found, and where it becomes events.
+
+A call is tentative until it is committed: its events wait in `_pending`. Commitment is normally the call's name; policies that
+judge a whole call (invalid_call strict, truncated_call text or drop) wait for its end. A rejected call becomes text at the same
+place, and nothing that was committed is ever taken back. A muted call (unknown_tool drop or text) has been named but is not wanted: its
+raw text goes where the policy says until it ends.
+
+Adjacent text of one kind is one event per delta. Empty spans and empty text give no event.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from parsers.events import (
+    CallArguments,
+    CallEnd,
+    CallId,
+    CallName,
+    CallStart,
+    ContentText,
+    Diagnostic,
+    Dropped,
+    Event,
+    Marker,
+    ReasoningEnd,
+    Segment,
+    Severity,
+)
+from parsers.formats.model import Format, TextKind
+from parsers.header import split_header
+from parsers.ids import call_id
+from parsers.llama_content import llama_content
+from parsers.stages import Blank, ContentStage, PlainContent, ReasoningStage
+from parsers.trace import Hold, RejectedCall
+from parsers.types import Context, Tool
+from parsers.writer import Writer
+
+Muted = Literal["", "text", "drop"]
+
+
+class Sink:
+    """Implements codecs.Output and stages.TextOutput; `take` hands over the events since the last take."""
+
+    def __init__(self, fmt: Format, policy: Mapping[str, str], context: Context) -> None:
+        self.policy = policy
+        self.closes = policy["truncated_call"] == "close"
+        self.rejected: list[RejectedCall] = []
+        self.tentative = self.named = False
+        self.muted: Muted = ""
+        self.refusal = ""
+        self._format = fmt
+        self._context = context
+        self._tools = {tool.name: tool for tool in context.tools}
+        self._writer = Writer()
+        self._reasoning = ReasoningStage(self, policy)
+        make = llama_content if fmt.content == "llama" else PlainContent
+        self._content: ContentStage = make(self, policy)
+        self._head = Blank()
+        self._waits = policy["invalid_call"] == "strict" or policy["truncated_call"] in ("text", "drop")
+        self._calls = 0
+        self._open = False
+        self._name = ""
+        self._given_id: CallId | None = None
+        self._start_at = 0
+        self._tool: Tool | None = None
+        self.defers = fmt.content == "llama" and policy["llama_content"] == "seed_literal"
+
+    # what the machine asks
+
+    @property
+    def open_call(self) -> int | None:
+        """Index of the open call."""
+        return self._calls - (not self.tentative) if self._open and not self.muted else None
+
+    def take(self) -> list[Event]:
+        """The events since the last take; those of a tentative call stay."""
+        return [] if self.defers else self._writer.take()
+
+    def text(self, kind: TextKind, text: str, at: int) -> None:
+        """Text of a state without a codec."""
+        if self.muted:
+            return
+        if kind == "content":
+            self._content.text(text, at)
+        elif kind == "reasoning":
+            self._reasoning.text(text, at)
+        else:
+            self._head.add(text, at)
+
+    def leave(self, kind: TextKind | None, at: int, *, over: bool) -> None:
+        """The machine leaves a state of this kind: a name, header or id is whole now."""
+        if kind not in ("name", "header", "id"):
+            return
+        raw, start = self._head.take()
+        text = raw.strip()
+        if over or self.muted or not text:
+            return
+        lead = start + len(raw) - len(raw.lstrip())
+        self.marker(start, lead)
+        if kind == "name":
+            self.name(text, lead, lead + len(text))
+        elif kind == "id":
+            self.call_id(text, lead, lead + len(text))
+        else:
+            self._header(text, lead)
+        self.marker(lead + len(text), start + len(raw))
+
+    def _header(self, text: str, at: int) -> None:
+        """The model's own id, with the tool's name inside it."""
+        start, end = split_header(text)
+        self.call_id(text, at, at + len(text))
+        self.name(text[start:end], at + start, at + end)
+
+    def reasoning_end(self, start: int, end: int) -> None:
+        """Reasoning is over."""
+        self._reasoning.end()
+        self._writer.add(ReasoningEnd(start, end))
+
+    def call_start(self, start: int, end: int) -> None:
+        """A call may begin here."""
+        self._writer.hold()
+        self.tentative = self._open = True
+        self.named, self._name, self._given_id, self._tool = False, "", None, None
+        self._start_at = start
+        self._writer.add(CallStart(start, end, self._calls))
+
+    def settle(self, *, complete: bool, over: bool) -> bool:
+        """The call ends while tentative: commit it now if it is good enough. False: it is to be rejected."""
+        if not self.named:
+            return False
+        if not complete and over and self.policy["truncated_call"] in ("text", "drop"):
+            self.refusal = "the output cuts the call off"
+            return False
+        if self.policy["invalid_call"] == "strict" and not _is_object(self._writer.held_arguments()):
+            self.refusal = "the arguments are not one JSON object"
+            return False
+        self._commit()
+        return True
+
+    def call_end(self, start: int, end: int, *, complete: bool, over: bool) -> None:
+        """The open call ends. After a rejection there is none."""
+        if self.muted:
+            self.rejected[-1].end = end
+        elif self._open and not self.tentative:
+            self._writer.add(CallEnd(start, end, self._calls - 1, complete))
+            if not complete:
+                self._incomplete(end, over)
+        self._open, self.muted = False, ""
+
+    def _incomplete(self, at: int, over: bool) -> None:
+        code, what = ("truncated_call", "The output ends inside") if over else ("incomplete_call", "The end marker comes inside")
+        self.diagnostic(code, f"{what} the call to {self._name}; its arguments are not whole.", at, at)
+
+    def reject(self, text: str, start: int, reason: str) -> None:
+        """The tentative call is none: its text goes to content, or is dropped where a policy says so."""
+        end = start + len(text)
+        self.rejected.append(RejectedCall(start, end, self._name or None, reason))
+        self._writer.discard()
+        self.tentative = self._open = False
+        self._head.take()
+        drops = self.policy["recovery"] != "content" or (self.named and self.policy["truncated_call"] == "drop")
+        self.diagnostic("rejected_call", f"Not kept as a call: {reason}.", start, end)
+        if drops and text:
+            self.dropped(start, end, f"rejected call: {reason}")
+        else:
+            self._content.text(text, start)
+
+    def muted_text(self, text: str, at: int) -> None:
+        """Raw text of a call that is named but not wanted."""
+        if self.muted == "drop":
+            self._writer.add(Dropped(at, at + len(text), f"call to {self._name}, which is not a declared tool"))
+        else:
+            self._content.text(text, at)
+
+    def finish(self, raw: str) -> None:
+        """The output is over: whatever a stage keeps back is decided. `raw` is the output, if the sink defers."""
+        self._reasoning.end()
+        self._content.finish()
+        if self.defers:
+            self.defers = False
+            self._all_or_nothing(raw)
+
+    def _all_or_nothing(self, raw: str) -> None:
+        """Policy seed_literal: one call that is not whole and valid makes all of the output content."""
+        events = self._writer.take()
+        arguments: dict[int, list[str]] = {event.call: [] for event in events if isinstance(event, CallStart)}
+        for event in events:
+            if isinstance(event, CallArguments):
+                arguments[event.call].append(event.text)
+        if all(_is_object("".join(parts)) for parts in arguments.values()):
+            self._writer.extend(events)
+            return
+        reason = "a call is malformed and llama_content is seed_literal"
+        self.rejected.append(RejectedCall(0, len(raw), None, reason))
+        self.diagnostic("rejected_call", f"Not kept as a call: {reason}.", 0, len(raw))
+        self.content(raw, 0)
+
+    def holds(self, tentative_at: int, at: int) -> list[Hold]:
+        """What the stages and a tentative call keep back, in order."""
+        if self.defers:
+            return [Hold(0, at, "policy", "llama_content is seed_literal: everything waits for the end of the output.")] if at else []
+        found = [self._reasoning.hold(), self._content.hold()]
+        if self.tentative and at > tentative_at:
+            why = f"The call to {self._name} is judged when it is whole." if self.named else "A call whose name is not known yet."
+            found.append(Hold(tentative_at, at, "tentative", why))
+        return [hold for hold in found if hold is not None]
+
+    # codecs.Output
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """See codecs.Output."""
+        return None if self._tool is None else self._tool.parameters
+
+    def knows(self, name: str) -> bool:
+        """See codecs.Output."""
+        return not self._tools or name in self._tools
+
+    def marker(self, start: int, end: int, terminal: str = "structure") -> None:
+        """See codecs.Output."""
+        if start < end and not self.muted:
+            self._writer.marker(Marker(start, end, terminal))
+
+    def dropped(self, start: int, end: int, reason: str) -> None:
+        """See codecs.Output."""
+        if start < end and not self.muted:
+            self._writer.add(Dropped(start, end, reason))
+
+    def diagnostic(self, code: str, message: str, start: int, end: int, severity: Severity = "warning") -> None:
+        """See codecs.Output."""
+        self._writer.add(Diagnostic(start, end, code, severity, message))
+
+    def call_id(self, text: str, start: int, end: int) -> None:
+        """See codecs.Output."""
+        self._given_id = CallId(start, end, text, None, self._calls)
+
+    def name(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
+        """See codecs.Output."""
+        self.named, self._name, self._tool = True, text, self._tools.get(text)
+        if not self.knows(text) and self.policy["unknown_tool"] != "keep":
+            self._mute()
+            return
+        given = self._given_id
+        if given is None:
+            made = call_id(self.policy["id_dialect"], self._format.ids, self._context.id_seed, self._calls, text)
+            given = CallId(start, start, made, (Segment(made, start, start, "synthetic"),), self._calls)
+        self._writer.after_start([given, CallName(start, end, text, segments, self._calls)])
+        if not self._waits:
+            self._commit()
+
+    def arguments(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
+        """See codecs.Output."""
+        if text and not self.muted:
+            call = self._calls if self.tentative else self._calls - 1
+            self._writer.text(CallArguments, text, start, end, segments, call)
+
+    def _mute(self) -> None:
+        self.muted = "drop" if self.policy["unknown_tool"] == "drop" else "text"
+        reason = f"{self._name} is not a declared tool"
+        self.rejected.append(RejectedCall(self._start_at, self._start_at, self._name, reason))
+        self._writer.discard()
+        self.tentative = False
+        self._writer.add(Diagnostic(self._start_at, self._start_at, "unknown_tool", "warning", f"Not kept as a call: {reason}."))
+
+    def _commit(self) -> None:
+        """The call stands: what came before it is settled, then its events go out."""
+        self.tentative = False
+        held = self._writer.release()
+        self._content.call()
+        self._writer.extend(held)
+        self._calls += 1
+
+    # stages.TextOutput
+
+    def content(self, text: str, start: int) -> None:
+        """See stages.TextOutput."""
+        self._writer.text(ContentText, text, start, start + len(text))
+
+    def joined(self, text: str, start: int, end: int) -> None:
+        """See stages.TextOutput."""
+        kind: Literal["synthetic", "converted"] = "synthetic" if start == end else "converted"
+        self._writer.text(ContentText, text, start, end, (Segment(text, start, end, kind),))
+
+    def reasoning(self, text: str, start: int) -> None:
+        """See stages.TextOutput."""
+        self._writer.reasoning(text, start)
+
+
+def _is_object(text: str) -> bool:
+    """Whether text is one JSON object."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False

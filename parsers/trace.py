@@ -1,0 +1,174 @@
+"""What a replay records: one Step per delta, and the Trace that holds them.
+
+Nothing here grows with the square of the output: a step stores spans and lengths, never the message so far.
+The text held at a step and the message at a step are derived (`Trace.held_text`, `Trace.message_at`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from parsers.events import Diagnostic, Event, Severity
+from parsers.types import Message, MessageDelta, Mode, Owner, Span
+
+HoldKind = Literal["lexer", "policy", "codec", "tentative"]
+About = Literal["parser", "output", "request"]
+
+
+@dataclass(slots=True)
+class Hold:
+    """Text a parser has seen and not let go yet: where it is, who holds it, and why in words.
+
+    lexer: it may be the beginning of a terminal; policy: a whitespace or content rule waits;
+    codec: a value must end before it can be written; tentative: a call whose name is not known yet.
+    """
+
+    start: int
+    end: int
+    kind: HoldKind
+    reason: str
+
+
+@dataclass(slots=True)
+class Transition:
+    """One row that fired: `sub` counts the transitions of one step from 1. `row` is the row's id in its format."""
+
+    from_state: str
+    trigger: str
+    to_state: str
+    row: str
+    start: int
+    end: int
+    sub: int
+    note: str = ""
+
+
+@dataclass(slots=True)
+class StateView:
+    """What a parser would answer if asked now.
+
+    `candidates`: terminals the held text may still become; `accepts`: terminals with a row in this state;
+    `call`: index of the open call; `codec`: the codec's state in words.
+    """
+
+    state: str
+    holds: tuple[Hold, ...] = ()
+    candidates: tuple[str, ...] = ()
+    accepts: tuple[str, ...] = ()
+    call: int | None = None
+    codec: str | None = None
+
+
+@dataclass(slots=True)
+class Step:
+    """One delta's worth of parsing. Step `index` counts from 1; the last one may be the end of the output.
+
+    `span` is the text fed in this step; `end` marks the step made by finish(). The `*_length` fields are the
+    lengths, after the step, of content and reasoning; `calls` the number of calls begun.
+    """
+
+    index: int
+    span: Span
+    ids: tuple[int, ...]
+    state: str
+    holds: tuple[Hold, ...]
+    transitions: tuple[Transition, ...]
+    events: tuple[Event, ...]
+    delta: MessageDelta | None
+    view: StateView
+    end: bool = False
+    reasoning_length: int = 0
+    content_length: int = 0
+    calls: int = 0
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics among this step's events."""
+        return tuple([event for event in self.events if isinstance(event, Diagnostic)])
+
+
+@dataclass(slots=True)
+class RejectedCall:
+    """A call that was begun and not kept, with the text it was made of."""
+
+    start: int
+    end: int
+    name: str | None
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As `replay --json` prints it."""
+        return {"span": [self.start, self.end], "name": self.name, "reason": self.reason}
+
+
+@dataclass(slots=True)
+class Ownership:
+    """A run of the output and where it went. The runs of a trace tile the output without gap or overlap."""
+
+    start: int
+    end: int
+    owner: Owner
+    reason: str | None = None
+
+
+@dataclass(slots=True)
+class Finding:
+    """What a check found. `about` says whose fault it looks like; `step` is where it begins."""
+
+    check: str
+    severity: Severity
+    about: About
+    message: str
+    step: int | None = None
+    span: Span | None = None
+    expected: str | None = None
+    actual: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As `replay --json` prints it."""
+        return {
+            "check": self.check,
+            "severity": self.severity,
+            "about": self.about,
+            "step": self.step,
+            "span": None if self.span is None else list(self.span),
+            "message": self.message,
+            "expected": self.expected,
+            "actual": self.actual,
+        }
+
+
+@dataclass(slots=True)
+class Trace:
+    """A whole replay. `text` is the output text; `chunking` the chunking's JSON with its resolved cuts."""
+
+    parser: str
+    reasons: tuple[str, ...]
+    chunking: dict[str, Any]
+    mode: Mode
+    text: str
+    steps: list[Step] = field(default_factory=list)
+    message: Message = field(default_factory=Message)
+    finish_reason: str = "stop"
+    partition: list[Ownership] = field(default_factory=list)
+    rejected_calls: list[RejectedCall] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def events(self) -> Iterator[tuple[Step, Event]]:
+        """Every event with its step, in order."""
+        for step in self.steps:
+            for event in step.events:
+                yield step, event
+
+    @property
+    def deltas(self) -> list[MessageDelta | None]:
+        """One delta per step; None where the step sent nothing."""
+        return [step.delta for step in self.steps]
+
+    def held_text(self, step: Step) -> str:
+        """The text held after a step, first held character to last."""
+        if not step.holds:
+            return ""
+        return self.text[min(h.start for h in step.holds) : max(h.end for h in step.holds)]

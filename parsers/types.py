@@ -1,0 +1,208 @@
+"""The vocabulary every other module shares: plain values, no behaviour beyond what follows from them.
+
+Offsets everywhere in this package are half-open and counted in code points of the *output text*: the exact
+decode of the model's tokens with special tokens kept. Values inside the library are slotted dataclasses;
+pydantic stands only at the edges (formats, cases, settings, HTTP).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+PieceKind = Literal["text", "special", "added", "partial", "unknown"]
+Mode = Literal["text", "ids"]
+Owner = Literal["content", "reasoning", "name", "id", "arguments", "marker", "dropped"]
+FinishReason = Literal["stop", "length", "tool_calls"]
+
+
+class UsageError(Exception):
+    """The caller broke the protocol: a parser fed before begin(), an unknown name, an impossible option."""
+
+
+class FormatError(Exception):
+    """A format definition is wrong. `pointer` is the JSON pointer (RFC 6901) of the place."""
+
+    def __init__(self, message: str, pointer: str = "") -> None:
+        super().__init__(f"{pointer or '/'}: {message}")
+        self.message = message
+        self.pointer = pointer
+
+
+class Span(NamedTuple):
+    """Half-open range of code points in the output text."""
+
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Piece:
+    """What one token contributed to the text. A token that yields no text yet is a piece with text ''.
+
+    `kind`: text (ordinary), special (an added token with special=true), added (an added token with
+    special=false), partial (ends inside a UTF-8 character), unknown (an id the vocabulary lacks).
+    `recorded` is true when the id came from a server or a case, false when our own tokenizer made it up.
+    """
+
+    text: str
+    token_id: int | None = None
+    raw: bytes | None = None
+    kind: PieceKind = "text"
+    recorded: bool = False
+
+
+@dataclass(slots=True)
+class Delta:
+    """What a parser is fed in one step.
+
+    `early_ids` is set only where ids run ahead of their text (hold-back, text delay): the ids delivered
+    in this step, whatever text came with it. Otherwise ids are those of the pieces.
+    """
+
+    index: int
+    pieces: tuple[Piece, ...]
+    early_ids: tuple[int, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of this delta."""
+        return "".join([piece.text for piece in self.pieces])
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        """The token ids delivered with this delta."""
+        if self.early_ids is not None:
+            return self.early_ids
+        return tuple([piece.token_id for piece in self.pieces if piece.token_id is not None])
+
+
+@dataclass(slots=True)
+class RecordedDelta:
+    """One delta as a server sent it: its text and, where known, its token ids."""
+
+    text: str
+    ids: tuple[int, ...] | None = None
+
+
+@dataclass(slots=True)
+class Recording:
+    """A model output as it was captured: what the intake produced and a tokenizer completed.
+
+    `kind` names the recognised shape (raw_text, case, token_ids, chunk_list, sse ...) and `notes` say
+    in words what was recognised, changed or assumed.
+    """
+
+    text: str
+    kind: str = "raw_text"
+    pieces: tuple[Piece, ...] | None = None
+    deltas: tuple[RecordedDelta, ...] | None = None
+    finish_reason: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Tool:
+    """One declared tool: its name and the JSON Schema of its arguments."""
+
+    name: str
+    parameters: Mapping[str, Any] | None = None
+    strict: bool | None = None
+
+
+@dataclass(slots=True)
+class Context:
+    """What the request said: everything a parser may know besides the output itself.
+
+    `tool_choice` is auto, none, required or named; `named_tool` is the tool of a named choice.
+    `reasoning_open` says whether the prompt left a reasoning block open. `id_seed` seeds generated ids.
+    """
+
+    tools: tuple[Tool, ...] = ()
+    tool_choice: Literal["auto", "none", "required", "named"] = "auto"
+    named_tool: str | None = None
+    reasoning_open: bool = False
+    prompt_tail: str | None = None
+    template_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    strict: bool | None = None
+    finish_reason: str | None = None
+    model: str | None = None
+    id_seed: int = 0
+
+    def tool(self, name: str) -> Tool | None:
+        """The declared tool of that name, or None."""
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+
+@dataclass(slots=True)
+class ToolCall:
+    """A finished tool call. `arguments` is the exact JSON text; `complete` is false for a call cut off."""
+
+    id: str | None
+    name: str
+    arguments: str
+    complete: bool = True
+
+
+@dataclass(slots=True)
+class Message:
+    """The assembled message. Absent text is None, never ''."""
+
+    reasoning: str | None = None
+    content: str | None = None
+    tool_calls: list[ToolCall] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The message as `replay --json` prints it."""
+        return {
+            "reasoning": self.reasoning,
+            "content": self.content,
+            "tool_calls": [
+                {"id": c.id, "name": c.name, "arguments": c.arguments, "complete": c.complete}
+                for c in self.tool_calls
+            ],
+        }
+
+
+@dataclass(slots=True)
+class ToolCallDelta:
+    """One tool call's share of a delta. `id` and `name` come once, with the call's first delta."""
+
+    index: int
+    id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
+
+
+@dataclass(slots=True)
+class MessageDelta:
+    """What one step sends to the client, in the shape of an OpenAI chat completion chunk's delta."""
+
+    reasoning: str | None = None
+    content: str | None = None
+    tool_calls: list[ToolCallDelta] = field(default_factory=list)
+
+    def to_openai(self) -> dict[str, Any]:
+        """The delta as an OpenAI-style object; absent fields are left out."""
+        delta: dict[str, Any] = {}
+        if self.reasoning is not None:
+            delta["reasoning"] = self.reasoning
+        if self.content is not None:
+            delta["content"] = self.content
+        if self.tool_calls:
+            delta["tool_calls"] = [_openai_call(call) for call in self.tool_calls]
+        return delta
+
+
+def _openai_call(call: ToolCallDelta) -> dict[str, Any]:
+    out: dict[str, Any] = {"index": call.index}
+    function: dict[str, Any] = {}
+    if call.name is not None:
+        out |= {"id": call.id, "type": "function"}
+        function["name"] = call.name
+    if call.arguments is not None:
+        function["arguments"] = call.arguments
+    if function:
+        out["function"] = function
+    return out

@@ -1,0 +1,73 @@
+"""What every test gets: an environment that says nothing, no network, and no browser test skipped unnoticed."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+import tempfile
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+PREFIX = "TOOLCALL_INSPECTOR_"
+REQUIRE_BROWSER = PREFIX + "REQUIRE_BROWSER"
+
+# Nothing may depend on the clock of a shared machine; in CI the examples are the same on every run.
+settings.register_profile(
+    "house", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("house")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    switches = (os.environ.get(REQUIRE_BROWSER, ""), os.environ.get("CI", ""))
+    parser.addoption(
+        "--require-browser",
+        action="store_true",
+        default=any(switch.lower() not in {"", "0", "false"} for switch in switches),
+        help=f"fail a browser test that would be skipped (also {REQUIRE_BROWSER}=1, CI=true)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Forget the caller's settings, keep tests out of the caller's data folder, and stay on this machine."""
+    for name in [name for name in os.environ if name.startswith(PREFIX) or name == "VLLM_RS_STRICT_TOOL_CALL"]:
+        del os.environ[name]
+    folder = tempfile.TemporaryDirectory(prefix="toolcall-inspector-")
+    config.add_cleanup(folder.cleanup)
+    os.environ["XDG_DATA_HOME"] = folder.name
+    sys.addaudithook(refuse_network)
+
+
+def refuse_network(event: str, args: tuple[Any, ...]) -> None:
+    """An audit hook: to look up or reach another machine is an error, before anything is sent."""
+    if event == "socket.connect" and isinstance(args[1], tuple):  # a Unix socket's address is a path
+        host = args[1][0]
+    elif event in {"socket.getaddrinfo", "socket.gethostbyname"}:
+        host = args[0]
+    else:
+        return
+    if not is_here(host.decode() if isinstance(host, bytes) else host or "localhost"):
+        raise RuntimeError(f"a test may not use the network: {host}")
+
+
+def is_here(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_loopback or address.is_unspecified
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where a browser is required, a browser test that did not run is a failure."""
+    report = yield
+    required = item.get_closest_marker("browser") and item.config.getoption("--require-browser")
+    if required and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped although a browser is required: {report.longrepr}"
+    return report

@@ -1,0 +1,162 @@
+"""Who may import whom: `parsers` is pure and knows nothing of `webapp`; inside it, imports point to the left only."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+# Rooms of `parsers`, left to right. Those of one line may import each other, but never in a circle.
+ROOMS = (
+    ("types", "events", "trace"),
+    ("decode",),
+    ("codecs",),
+    ("formats",),
+    ("scanner", "lexer"),
+    ("compiled", "header", "ids", "writer", "stages", "sink", "llama_content"),
+    ("machine",),
+    ("special", "assemble", "wire", "incremental", "recorded"),
+    ("registry",),
+    ("fallback",),
+    ("chunking", "replay"),
+    ("compare", "checks"),
+    ("search",),
+    ("cases",),
+    ("intake",),
+)
+PLACE = {room: place for place, row in enumerate(ROOMS) for room in row}
+
+# Neither a clock, nor a file, a socket, a process or a thread is behind any of these.
+PURE = frozenset({
+    "__future__", "abc", "ast", "base64", "binascii", "bisect", "codecs", "collections", "contextlib", "copy",
+    "dataclasses", "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "html", "io",
+    "itertools", "json", "keyword", "math", "numbers", "operator", "random", "re", "shlex", "string", "struct",
+    "textwrap", "types", "typing", "unicodedata", "zlib",
+})  # fmt: skip
+PURE_PARTS = frozenset({"importlib.resources", "urllib.parse"})
+LIBRARIES = frozenset({"annotated_types", "ijson", "pydantic", "pydantic_core", "rfc8785", "typing_extensions"})
+IMPURE_CALLS = frozenset({"__import__", "breakpoint", "eval", "exec", "input", "open", "print"})
+LAZY = frozenset({"transformers", "torch", "vllm", "sglang", "dask", "distributed", "psycopg"})
+
+
+class Import(NamedTuple):
+    """One imported name, as `source` (the importing module) and the dotted `target`."""
+
+    source: str
+    target: str
+    at_load: bool
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports(root: Path, path: Path) -> Iterator[Import]:
+    """All imports of a file. A name taken from a package counts as its module where there is one."""
+    tree = ast.parse((root / path).read_text("utf-8"))
+    later = {id(node) for outer in ast.walk(tree) if is_run_later(outer) for node in ast.walk(outer)}
+    for node in ast.walk(tree):
+        for target in targets(root, node):
+            yield Import(module_name(path), target, id(node) not in later)
+
+
+def is_run_later(node: ast.AST) -> bool:
+    """Whether loading the module leaves the body of this statement alone."""
+    if isinstance(node, ast.If):
+        return ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def targets(root: Path, node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not isinstance(node, ast.ImportFrom):
+        return []
+    package = f"{node.module}."
+    folder = root / package.replace(".", "/")
+
+    def is_module(name: str) -> bool:
+        return (folder / name).is_dir() or (folder / f"{name}.py").is_file() or package + name in PURE_PARTS
+
+    return [package + alias.name if is_module(alias.name) else package[:-1] for alias in node.names]
+
+
+@pytest.fixture(scope="module")
+def pure(modules: list[Path]) -> list[Path]:
+    return [path for path in modules if path.parts[0] == "parsers"]
+
+
+@pytest.fixture(scope="module")
+def inner(root: Path, pure: list[Path]) -> list[Import]:
+    """The imports of `parsers` from itself."""
+    return [one for path in pure for one in imports(root, path) if one.target.split(".")[0] == "parsers"]
+
+
+def test_every_room_of_parsers_has_its_place_in_the_order(pure: list[Path]) -> None:
+    rooms = {path.parts[1].removesuffix(".py") for path in pure} - {"__init__"}
+    assert rooms <= PLACE.keys()
+
+
+def test_parsers_import_only_to_their_left(inner: list[Import]) -> None:
+    def place(module: str) -> int:
+        return PLACE.get(module.partition(".")[2].split(".")[0], len(ROOMS))
+
+    assert [f"{one.source} -> {one.target}" for one in inner if place(one.target) > place(one.source)] == []
+
+
+def test_no_module_of_parsers_imports_itself_in_a_circle(inner: list[Import]) -> None:
+    graph: dict[str, set[str]] = {}
+    for one in inner:
+        graph.setdefault(one.source, set()).add(one.target)
+    TopologicalSorter(graph).prepare()
+
+
+def test_parsers_import_nothing_that_touches_the_world(root: Path, pure: list[Path]) -> None:
+    found = [one for path in pure for one in imports(root, path)]
+    assert [f"{one.source} -> {one.target}" for one in found if not is_pure(one.target)] == []
+
+
+def is_pure(target: str) -> bool:
+    parts = target.split(".")
+    return parts[0] in PURE | LIBRARIES | {"parsers"} or ".".join(parts[:2]) in PURE_PARTS
+
+
+def test_parsers_call_nothing_that_touches_the_world(root: Path, pure: list[Path]) -> None:
+    calls = [
+        (path.as_posix(), ast.unparse(node.func))
+        for path in pure
+        for node in ast.walk(ast.parse((root / path).read_text("utf-8")))
+        if isinstance(node, ast.Call)
+    ]
+    seedless = {name for _, name in calls if name.startswith("random.")} - {"random.Random"}
+    assert [call for call in calls if call[1] in IMPURE_CALLS | seedless | {"importlib.import_module", "io.open"}] == []
+
+
+def test_heavy_and_optional_libraries_are_imported_inside_functions(root: Path, modules: list[Path]) -> None:
+    found = [one for path in modules for one in imports(root, path)]
+    assert [one for one in found if one.at_load and one.target.split(".")[0] in LAZY] == []
+
+
+@pytest.mark.parametrize(
+    ("package", "unwanted"),
+    [
+        ("parsers", "webapp flask sqlalchemy alembic click waitress tokenizers transformers"),
+        ("webapp", "transformers torch"),
+    ],
+)
+def test_importing_every_module_loads_no_heavy_library(root: Path, package: str, unwanted: str) -> None:
+    program = (
+        "import importlib, pkgutil, sys\n"
+        f"import {package}\n"
+        f"for found in pkgutil.walk_packages({package}.__path__, '{package}.'):\n"
+        "    if '.migrations' not in found.name and '.data.' not in found.name: importlib.import_module(found.name)\n"
+        f"print(sorted(set(sys.modules) & set('{unwanted}'.split())))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("[]\n", "", 0)

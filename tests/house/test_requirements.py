@@ -1,0 +1,58 @@
+"""The requirement files pin everything with its digests and name no registry."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+SETS = ("build", "run", "test", "lock")
+PIN = re.compile(r"([\w.-]+)==([\w.]+) \\")
+DIGEST = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
+
+
+def lines(root: Path, name: str) -> list[str]:
+    text = (root / "requirements" / f"{name}.txt").read_text("utf-8")
+    return [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
+
+
+def pins(root: Path, name: str) -> dict[str, str]:
+    found = (PIN.fullmatch(line) for line in lines(root, name))
+    return {canonicalize_name(match[1]): match[2] for match in found if match}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_line_is_a_pin_or_a_digest_of_one(root: Path, name: str) -> None:
+    assert [line for line in lines(root, name) if not PIN.fullmatch(line) and not DIGEST.fullmatch(line)] == []
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_pin_has_a_digest(root: Path, name: str) -> None:
+    rows = lines(root, name)
+    followers = {row: rows[at + 1 : at + 2] for at, row in enumerate(rows) if PIN.fullmatch(row)}
+    assert [row for row, after in followers.items() if not after or not DIGEST.fullmatch(after[0])] == []
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_everything_asked_for_is_pinned(root: Path, name: str) -> None:
+    wanted = (root / "requirements" / f"{name}.in").read_text("utf-8").splitlines()
+    names = {canonicalize_name(Requirement(line).name) for line in wanted if line[:1].isalpha()}
+    assert names <= pins(root, name).keys()
+
+
+def test_a_package_in_two_installed_sets_has_one_version(root: Path) -> None:
+    sets = [pins(root, name) for name in ("build", "run", "test")]
+    assert {name for one in sets for other in sets for name in one.keys() & other if one[name] != other[name]} == set()
+
+
+def test_the_package_asks_for_what_is_pinned(root: Path) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = {canonicalize_name(entry.name): entry for entry in map(Requirement, project["dependencies"])}
+    pinned = pins(root, "run")
+    assert {name for name, entry in asked.items() if not entry.specifier.contains(pinned[name])} == set()
+    wanted = (root / "requirements" / "run.in").read_text("utf-8").splitlines()
+    assert {canonicalize_name(line) for line in wanted if line[:1].isalpha()} == asked.keys()

@@ -1,0 +1,126 @@
+"""spans_cover_input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from parsers.checks import Subject, run_checks
+from parsers.events import CallName, ContentText, ReasoningText
+from parsers.trace import Finding, Ownership, Trace
+
+Build = Callable[..., Trace]
+
+
+def findings(trace: Trace, **fields: object) -> list[Finding]:
+    subject = Subject(trace)
+    for name, value in fields.items():
+        setattr(subject, name, value)
+    return run_checks(subject, ["spans_cover_input"]).findings
+
+
+@pytest.mark.parametrize(
+    ("runs", "words"),
+    [
+        ([(0, 3), (3, 6)], None),
+        ([(0, 3), (4, 6)], "Characters 3 to 4 of the output went nowhere."),
+        ([(1, 2), (3, 5)], "Characters 0 to 1 of the output went nowhere (3 places in all)."),
+        ([(0, 4), (3, 6)], "Characters 3 to 4 of the output went to two places."),
+        ([], "Characters 0 to 6 of the output went nowhere."),
+    ],
+)
+def test_the_partition_tiles_the_output(build: Build, runs: list[tuple[int, int]], words: str | None) -> None:
+    trace = build([("content", "abcdef")], partition=[Ownership(start, end, "content") for start, end in runs])
+    found = findings(trace)
+    assert [finding.message for finding in found] == ([words] if words else [])
+    assert all((finding.severity, finding.about, finding.step) == ("error", "parser", 1) for finding in found)
+
+
+def test_lost_text_is_an_error_even_if_it_is_blank(build: Build) -> None:
+    (finding,) = findings(build([("content", "ab")], [("dropped", " \n", "lost")]))
+    assert finding.message == "Characters 2 to 4 of the output were lost."
+    assert (finding.severity, finding.step, finding.span, finding.actual) == ("error", 2, (2, 4), " \n")
+
+
+def test_text_sent_to_two_channels_is_found(build: Build) -> None:
+    trace = build([("reasoning", "plan"), ("content", "answer")])
+    trace.steps[0].events += (ContentText(2, 4, "an"),)
+    (finding,) = findings(trace)
+    assert finding.message == "Characters 2 to 4 were sent to both `reasoning` and `content`."
+
+
+def test_text_sent_twice_is_found(build: Build) -> None:
+    trace = build([("reasoning", "plan")])
+    trace.steps[0].events += (ReasoningText(0, 4, "plan"),)
+    (finding,) = findings(trace)
+    assert finding.message == "Characters 0 to 4 were sent twice to `reasoning`."
+
+
+def test_an_id_may_hold_the_name(build: Build) -> None:
+    trace = build([("id", "functions.f:0"), ("name", "", "f"), ("arguments", "{}"), ("end",)])
+    named = CallName(10, 11, "f", call=0)
+    trace.steps[0].events = tuple([named if isinstance(e, CallName) else e for e in trace.steps[0].events])
+    assert findings(trace) == []
+
+
+def test_a_copy_must_read_like_its_place(build: Build) -> None:
+    trace = build([("content", "abc")])
+    trace.steps[0].events = (ContentText(0, 3, "abX"),)
+    (finding,) = findings(trace)
+    assert finding.message == "`content` claims to copy characters 0 to 3, which read differently."
+    assert (finding.expected, finding.actual) == ("abc", "abX")
+
+
+@pytest.mark.parametrize(
+    ("dropped", "messages"),
+    [
+        ([("\n\n", "blank before calls")], []),
+        ([("<|im_end|>\n", "special token")], []),
+        ([("rest", "after malformed structure")], ["Characters 2 to 6 reach nobody: after malformed structure."]),
+        ([("a", "rule"), ("b", "rule")], ["Characters 2 to 3 and 1 more places reach nobody: rule."]),
+        ([("a", "")], ["Characters 2 to 3 reach nobody: no reason given."]),
+    ],
+)
+def test_dropped_words_are_a_warning_with_the_reason(
+    build: Build, dropped: Sequence[tuple[str, str]], messages: list[str]
+) -> None:
+    trace = build([("content", "ab")], [("dropped", text, reason) for text, reason in dropped])
+    found = findings(trace, special_tokens=frozenset(["<|im_end|>"]))
+    assert [finding.message for finding in found] == messages
+    assert all((finding.severity, finding.about) == ("warning", "output") for finding in found)
+
+
+BLACK_BOX = {"black_box": True, "terminals": {"OPEN": "<tool_call>", "CLOSE": "</tool_call>"}}
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [("content", "Hi there")],
+        [("marker", '<tool_call>{"name": "'), ("name", "f"), ("arguments", '{"a": "d\\u00e9j\\u00e0"}', '{"a": "déjà"}')],
+        [("marker", "<tool_call>"), ("name", "f"), ("marker", ">"), ("arguments", "a=one\ntwo", '{"a": "one\\ntwo"}'), ("end",)],
+        [("marker", "<tool_call></tool_call>\n")],
+    ],
+)
+def test_a_black_box_that_keeps_every_word_is_clean(build: Build, entries: list[tuple[str, ...]]) -> None:
+    assert findings(build(entries, blind=True), **BLACK_BOX) == []
+
+
+def test_a_black_box_that_loses_words_is_warned_about(build: Build) -> None:
+    trace = build([("content", "Hi ")], [("marker", "<tool_call>"), ("dropped", "big secret", "x")], blind=True)
+    (finding,) = findings(trace, **BLACK_BOX)
+    assert finding.message == "The word `big` of the output is nowhere in the message (2 words in all)."
+    assert (finding.severity, finding.about, finding.step, finding.span) == ("warning", "parser", 2, (14, 17))
+
+
+def test_a_lost_word_that_is_spelled_with_escapes_has_no_place(build: Build) -> None:
+    trace = build([("content", "Hi"), ("dropped", ' "\\u00e9t\\u00e9"', "x")], blind=True)
+    (finding,) = findings(trace, **BLACK_BOX)
+    assert finding.message == "The word `été` of the output is nowhere in the message."
+    assert (finding.step, finding.span) == (None, None)
+
+
+def test_a_black_box_that_loses_everything_is_an_error(build: Build) -> None:
+    (finding,) = findings(build([("dropped", "get_weather", "x")], blind=True), **BLACK_BOX)
+    assert (finding.severity, finding.message) == ("error", "The whole output is lost: the message is empty.")

@@ -1,0 +1,138 @@
+"""arguments_json and arguments_prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from parsers.checks import Subject, run_checks
+from parsers.checks.base import LIMIT
+from parsers.trace import Finding, Trace
+from parsers.types import Context, MessageDelta, ToolCallDelta
+
+Build = Callable[..., Trace]
+Entry = tuple[str, ...]
+
+
+def call(*arguments: Entry, end: str = "end") -> list[Entry]:
+    return [("marker", "<c>"), ("name", "f"), *arguments, ("marker", "</c>"), (end,)]
+
+
+def found(name: str, trace: Trace, **fields: object) -> list[Finding]:
+    subject = Subject(trace)
+    for key, value in fields.items():
+        setattr(subject, key, value)
+    return run_checks(subject, [name]).findings
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "span"),
+    [
+        ('{"a": {"b": [1]}}', None, None),
+        ('{"a": 1, 2}', "The arguments of call 0 (`f`) are not one JSON object: character 9 cannot stand there.", (13, 14)),
+        ('{"a": NaN}', "The arguments of call 0 (`f`) are not one JSON object: character 6 cannot stand there.", (10, 11)),
+        ('{"a": 1} {', "The arguments of call 0 (`f`) are not one JSON object: character 9 cannot stand there.", (13, 14)),
+        ("[1]", "The arguments of call 0 (`f`) are not one JSON object: character 0 cannot stand there.", (4, 5)),
+        ('{"a": 1', "The arguments of call 0 (`f`) end before their JSON does.", None),
+        ("", "The arguments of call 0 (`f`) are empty, not a JSON object.", None),
+    ],
+)
+def test_arguments_are_one_object(build: Build, arguments: str, message: str | None, span: object) -> None:
+    findings = found("arguments_json", build(call(("arguments", arguments))))
+    assert [finding.message for finding in findings] == ([message] if message else [])
+    assert [finding.span for finding in findings] == ([span] if message else [])
+
+
+@pytest.mark.parametrize(
+    ("entries", "about"),
+    [
+        # the model wrote it so
+        ([("arguments", '{"a": tru}')], "output"),
+        ([("arguments", '{"a": '), ("arguments", '"1"', "1"), ("arguments", ", x}")], "output"),
+        # a whole object stands there, the parser broke it
+        ([("arguments", '{"a": '), ("arguments", '"x"', "x"), ("arguments", "}")], "parser"),
+        ([("arguments", '{"a": 1'), ("marker", "}")], "parser"),
+        # the parser writes the object itself
+        ([("arguments", "", '{"a": '), ("arguments", "tru"), ("arguments", "", "}")], "parser"),
+        ([("arguments", "a=1", '{"a": 1')], "parser"),
+    ],
+)
+def test_broken_json_is_blamed_where_it_broke(build: Build, entries: list[Entry], about: str) -> None:
+    (finding,) = found("arguments_json", build(call(*entries)))
+    assert (finding.about, finding.severity) == (about, "error" if about == "parser" else "warning")
+
+
+@pytest.mark.parametrize(
+    ("entries", "about"),
+    [
+        ([("arguments", '{"a": 1'), ("marker", "}")], "parser"),
+        ([("arguments", '{"a": tru}')], "output"),
+        ([("arguments", "a=1", '{"a": 1')], "parser"),
+    ],
+)
+def test_a_black_box_is_blamed_by_what_the_output_has(build: Build, entries: list[Entry], about: str) -> None:
+    (finding,) = found("arguments_json", build(call(*entries), blind=True), black_box=True)
+    assert finding.about == about
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason", "count"),
+    [('{"a": 1', None, 1), ('{"a": 1', "stop", 1), ('{"a": 1', "length", 0), ('{"a": 1}', None, 0), ('{"a": tru}', None, 0)],
+)
+def test_a_call_that_is_cut_off_is_told_unless_the_output_was(
+    build: Build, arguments: str, reason: str | None, count: int
+) -> None:
+    trace = build(call(("arguments", arguments), end="cut"))
+    findings = found("arguments_json", trace, context=Context(finish_reason=reason))
+    assert [finding.severity for finding in findings] == ["warning"] * count
+
+
+def test_a_key_given_twice_is_a_note_where_it_comes_again(build: Build) -> None:
+    trace = build(call(("arguments", '{"a": {"b": 1, ')), [("arguments", '"b": 2}, "c": {"b": 3}}'), ("end",)])
+    trace.message.tool_calls[0].complete = True
+    (finding,) = found("arguments_json", trace)
+    assert finding.message == "`b` is given twice in call 0 (`f`); most readers keep the last."
+    assert (finding.severity, finding.about, finding.step) == ("info", "output", 2)
+
+
+def test_the_fault_of_a_flood_of_broken_calls_is_not_looked_for(build: Build) -> None:
+    trace = build(*[call(("arguments", '{"a": 1'), ("marker", "}"))] * (LIMIT + 1))
+    findings = found("arguments_json", trace)
+    assert [finding.about for finding in findings] == ["parser"] * LIMIT + ["output"]
+
+
+def test_streamed_arguments_that_grow_into_the_final_ones_hold(good: Trace) -> None:
+    assert found("arguments_prefix", good) == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "message", "step"),
+    [
+        (['{"a": ', "2}"], "The streamed arguments of call 0 (`f`) leave the final text at character 6.", 3),
+        (['{"a"', None], "The streamed arguments of call 0 (`f`) stop short of the final text at character 4.", 2),
+        ([None, None], "The streamed arguments of call 0 (`f`) stop short of the final text at character 0.", None),
+    ],
+)
+def test_streamed_text_is_never_taken_back(build: Build, sent: list[str | None], message: str, step: int | None) -> None:
+    deltas = {n: MessageDelta(tool_calls=[ToolCallDelta(0, arguments=text)]) for n, text in enumerate(sent, 2)}
+    trace = build([("name", "f")], [("arguments", '{"a": ')], [("arguments", "1}"), ("end",)], deltas=deltas)
+    (finding,) = found("arguments_prefix", trace)
+    assert (finding.message, finding.step, finding.severity) == (message, step, "error")
+    assert finding.expected == '{"a": 1}'
+
+
+@pytest.mark.parametrize(
+    ("pieces", "about", "step"),
+    [
+        ([("arguments", '{"a": 1'), ("arguments", "}}")], "output", 2),
+        ([("arguments", '{"a": "x'), ("arguments", '"'), ("arguments", "", '"}'), ("marker", "}")], "parser", 3),
+    ],
+)
+def test_the_first_hopeless_character_is_found(build: Build, pieces: list[Entry], about: str, step: int) -> None:
+    steps = [[piece] for piece in pieces]
+    trace = build([("name", "f"), *steps[0]], *steps[1:], [("cut",)])
+    (finding,) = found("arguments_prefix", trace)
+    assert finding.message.endswith("what is streamed of call 0 (`f`) cannot become a JSON object.")
+    assert (finding.about, finding.step) == (about, step)
+    assert finding.severity == ("error" if about == "parser" else "warning")

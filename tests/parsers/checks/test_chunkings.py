@@ -1,0 +1,78 @@
+"""chunking and whole_equals_streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from parsers.checks import Subject, run_checks
+from parsers.trace import Trace
+
+Build = Callable[..., Trace]
+CALL = [("marker", "<c>"), ("name", "f"), ("arguments", '{"a": 1}'), ("marker", "</c>"), ("end",)]
+BARE = [("marker", "<c>"), ("name", "f"), ("marker", '{"a": 1}'), ("marker", "</c>"), ("end",)]
+
+
+def test_equal_messages_hold(build: Build) -> None:
+    one, two = build([("content", "Hi")], CALL), build([("content", "H")], [("content", "i"), *CALL])
+    assert run_checks(Subject(one, whole=two, compared=[("2 tokens", two)])).findings == []
+
+
+def test_each_distinct_outcome_is_named_once_by_its_smallest_chunking(build: Build) -> None:
+    traced = build([("content", "Hi ")], CALL)
+    lost = [build([("content", "H")], [("content", "i ")], BARE), build([("content", "Hi "), *BARE])]
+    other = build([("content", "Hi"), ("dropped", " ", "tail"), *CALL])
+    compared = [("char", lost[0]), ("whole", lost[1]), ("random, seed 3", other), ("same", traced)]
+    findings = run_checks(Subject(traced, compared=compared), ["chunking"]).findings
+    assert [finding.message for finding in findings] == [
+        'With the chunking "random, seed 3", the message differs in the content from character 2 on.',
+        'With the chunking "whole", the message differs in the arguments of call 0 (`f`) from character 0 on; '
+        "2 of 4 chunkings give this message.",
+    ]
+    assert [(f.step, f.span, f.actual) for f in findings] == [(1, (2, 2), "Hi"), (2, (7, 7), "")]
+    assert {(f.severity, f.about) for f in findings} == {("error", "parser")}
+
+
+def test_a_missing_call_is_told_by_number(build: Build) -> None:
+    traced, other = build([("content", "Hi"), *CALL]), build([("content", "Hi"), ("marker", "<c>f{}</c>")])
+    (finding,) = run_checks(Subject(traced, compared=[("whole", other)]), ["chunking"]).findings
+    assert finding.message == 'With the chunking "whole", the message differs in the number of calls.'
+    assert (finding.expected, finding.actual) == ("1 call: f", "no call")
+
+
+def test_the_finish_reason_is_not_part_of_the_message(build: Build) -> None:
+    traced, other = build([("content", "Hi")]), build([("content", "Hi")], finish_reason="length")
+    assert run_checks(Subject(traced, whole=other, compared=[("whole", other)]), ["chunking"]).findings == []
+    assert run_checks(Subject(traced, whole=other), ["whole_equals_streamed"]).findings == []
+
+
+def test_made_up_ids_of_a_black_box_do_not_count(build: Build) -> None:
+    traced, other = build(CALL), build([("id", "", "other"), *CALL])
+    subject = Subject(traced, whole=other, compared=[("whole", other)])
+    assert len(run_checks(subject, ["chunking", "whole_equals_streamed"]).findings) == 2
+    subject.black_box = True
+    assert run_checks(subject, ["chunking", "whole_equals_streamed"]).findings == []
+
+
+@pytest.mark.parametrize(
+    ("streamed", "severity", "words"),
+    [
+        ([("content", "Hi \n"), *BARE], "error", "the arguments of call 0 (`f`) from character 0 on."),
+        ([("content", "Hi "), ("dropped", "\n", "x"), *CALL], "warning", "character 3 on, by whitespace only."),
+        ([("content", "H"), ("dropped", "i \n", "lost"), *CALL], "error", "the content from character 1 on."),
+        ([("content", "Hi \n"), *CALL[:-1], ("cut",)], "error", "the end of call 0 (`f`)."),
+    ],
+)
+def test_whole_and_streamed_differ_in_three_grades(build: Build, streamed: list[str], severity: str, words: str) -> None:
+    whole, trace = build([("content", "Hi \n"), *CALL]), build(streamed)
+    (finding,) = run_checks(Subject(trace, whole=whole), ["whole_equals_streamed"]).findings
+    assert finding.severity == severity
+    assert finding.message.startswith("Read in one piece, the message differs in ")
+    assert finding.message.endswith(words)
+
+
+def test_without_a_whole_replay_nothing_is_claimed(build: Build) -> None:
+    from parsers.checks.chunkings import whole_equals_streamed
+
+    assert whole_equals_streamed(Subject(build([("content", "Hi")]))) == []

@@ -1,0 +1,108 @@
+"""no_terminal_leak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from parsers.checks import Subject, run_checks
+from parsers.checks.leaks import is_marker
+from parsers.trace import Finding, RejectedCall, Trace
+from parsers.types import Context
+
+Build = Callable[..., Trace]
+TERMINALS = {"OPEN": "<tool_call>", "CLOSE": "</tool_call>", "NAMED": '<invoke name="', "END": ">", "FENCE": "```json"}
+CALL = [("marker", "<tool_call>"), ("name", "f"), ("arguments", "{}"), ("marker", "</tool_call>"), ("end",)]
+
+
+def leaks(subject: Subject) -> list[Finding]:
+    subject.terminals = TERMINALS
+    return run_checks(subject, ["no_terminal_leak"]).findings
+
+
+@pytest.mark.parametrize(
+    ("literal", "expected"),
+    [("<tool_call>", True), ("[TOOL_CALLS]", True), ("<｜tool▁sep｜>", True), ("functools[", True), (">", False)]
+    + [("```json", False), ("[", False), ('"name"', False), ("; ", False)],
+)
+def test_only_unmistakable_literals_are_markers(literal: str, expected: bool) -> None:
+    assert is_marker(literal) is expected
+
+
+def test_a_marker_that_was_read_is_no_leak(build: Build) -> None:
+    assert leaks(Subject(build([("content", "a > b ```json "), *CALL]))) == []
+
+
+@pytest.mark.parametrize(
+    ("entries", "message", "span"),
+    [
+        ([("content", "a </tool_call>")], "`</tool_call>` stands in the content, written as text.", (2, 14)),
+        ([("reasoning", "<tool_call>" * 3)], "`<tool_call>` stands in the reasoning 3 times, written as text.", (0, 11)),
+        ([("name", "f<tool_call>")], "`<tool_call>` stands in the name of call 0 (`f<tool_call>`), written as text.", (1, 12)),
+    ],
+)
+def test_a_marker_in_text_is_a_warning(
+    build: Build, entries: list[tuple[str, ...]], message: str, span: tuple[int, int]
+) -> None:
+    (finding,) = leaks(Subject(build([], entries)))
+    assert (finding.message, finding.span, finding.step) == (message, span, 2)
+    assert (finding.severity, finding.about) == ("warning", "output")
+
+
+def test_a_marker_that_another_chunking_reads_is_the_parsers_fault(build: Build) -> None:
+    split = build([("content", "Hi <tool")], [("content", "_call>f{}</tool_call>")])
+    whole = build([("content", "Hi "), *CALL])
+    found = leaks(Subject(split, whole=whole))
+    assert [(f.severity, f.about, f.step, f.span) for f in found] == [
+        ("error", "parser", 1, (3, 14)),
+        ("error", "parser", 2, (17, 29)),
+    ]
+    assert found[0].message == (
+        '`<tool_call>` leaks into the content, while the chunking "whole" reads it as a marker.'
+    )
+
+
+def test_a_difference_elsewhere_does_not_blame_the_parser(build: Build) -> None:
+    trace, other = build([("content", "<tool_call> a")]), build([("content", "<tool_call> "), ("dropped", "a", "x")])
+    assert [f.severity for f in leaks(Subject(trace, compared=[("char", other)]))] == ["warning"]
+
+
+def test_a_call_missing_elsewhere_does_not_blame_the_parser_for_its_name(build: Build) -> None:
+    trace, other = build([("name", "<tool_call>f")]), build([("dropped", "<tool_call>f", "x")])
+    assert [f.severity for f in leaks(Subject(trace, whole=other))] == ["warning"]
+
+
+def test_the_text_of_a_rejected_call_is_a_note(build: Build) -> None:
+    trace = build([("content", "a ")], [("content", "<tool_call>{oops</tool_call>"), ("content", " </tool_call>")])
+    trace.rejected_calls = [RejectedCall(2, 30, None, "no name")]
+    warning, note = leaks(Subject(trace))
+    assert (warning.severity, warning.span) == ("warning", (31, 43))
+    assert (note.severity, note.about, note.step, note.span) == ("info", "output", 2, (2, 30))
+    assert note.message == "The call at 2 to 30 could not be read and stays in the text: no name."
+
+
+def test_a_marker_before_any_rejected_call_is_a_warning(build: Build) -> None:
+    trace = build([("content", "<tool_call> <tool_call>{")])
+    trace.rejected_calls = [RejectedCall(12, 24, None, "cut off")]
+    assert [finding.severity for finding in leaks(Subject(trace))] == ["warning", "info"]
+
+
+def test_a_marker_quoted_in_arguments_is_a_note_once_per_call(build: Build) -> None:
+    arguments = '{"a": "</tool_call> </tool_call>", "b": "<invoke name=\\""}'
+    found = leaks(Subject(build([("name", "f"), ("arguments", arguments), ("end",)])))
+    assert [(f.severity, f.message) for f in found] == [
+        ("info", "`</tool_call>` is quoted inside call 0 (`f`) and is kept as text there."),
+        ("info", '`<invoke name=\\"` is quoted inside call 0 (`f`) and is kept as text there.'),
+    ]
+    assert found[0].span == (8, 20)
+
+
+def test_when_calls_are_not_wanted_markers_are_text(build: Build) -> None:
+    assert leaks(Subject(build([("content", "<tool_call>")]), Context(tool_choice="none"))) == []
+
+
+def test_a_black_box_is_judged_by_its_deltas(build: Build) -> None:
+    trace = build([("content", "a ")], [("content", "</tool_call>")], blind=True)
+    (finding,) = leaks(Subject(trace, black_box=True))
+    assert (finding.severity, finding.step, finding.span) == ("warning", 2, None)

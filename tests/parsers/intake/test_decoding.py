@@ -1,0 +1,64 @@
+"""Bytes become text exactly, each change is told, and what is no text is refused with its place."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.intake import as_raw_text, recognise
+
+# bytes, pasted, the text, what the notes say
+EXACT = [
+    (b"a\r\nb\r\n", True, "a\nb\n", "2 line ends changed from CRLF to LF"),
+    (b"a\r\nb", True, "a\nb", "1 line end changed"),
+    (b"a\r\nb\r\n", False, "a\r\nb\r\n", "2 CRLF line ends kept as uploaded"),
+    (b"a\rb\n", True, "a\rb\n", ""),
+    (b"\xef\xbb\xbfa", False, "a", "byte order mark was removed"),
+    (b"\xef\xbb\xbf\xef\xbb\xbfa", False, "\ufeffa", "byte order mark was removed"),
+    (b"\xef\xbb\xbfa", True, "\ufeffa", "U+FEFF, a byte order mark; it was kept"),
+    (b"a\xef\xbb\xbf", False, "a\ufeff", ""),
+    (b"\x00\x07\x1b[1m\x7f", True, "\x00\x07\x1b[1m\x7f", ""),
+    ("a\u2028b\x85c\x0bd".encode(), True, "a\u2028b\x85c\x0bd", ""),
+    ("\U0001f600e\u0301".encode(), False, "\U0001f600e\u0301", ""),
+]
+
+
+@pytest.mark.parametrize(("data", "pasted", "text", "note"), EXACT)
+def test_text_is_kept_but_for_the_changes_that_are_told(data: bytes, pasted: bool, text: str, note: str) -> None:
+    found = recognise(data, pasted=pasted)
+    assert found.recording is not None
+    assert found.recording.text == text
+    assert len(found.notes) == bool(note)
+    assert note in found.message
+
+
+REFUSED = [
+    (b"ok\n\xff", "byte 3 (line 2) is 0xff: invalid start byte. Save it as UTF-8"),
+    (b"caf\xc3", "byte 3 (line 1) is 0xc3: unexpected end of data"),
+    (b"\xed\xa0\x80", "byte 0 (line 1) is 0xed"),
+    (b"\xff\xfed\x00", "looks like UTF-16 (PowerShell"),
+    (b"\xfe\xff\x00d", "looks like UTF-16:"),
+    (b"\x1f\x8b\x08", "gzip"),
+    (b"PK\x03\x04\xff", "zip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x80\x04\x95", "pickle, which is never loaded"),
+]
+
+
+@pytest.mark.parametrize(("data", "part"), REFUSED)
+def test_bytes_that_are_not_utf8_are_refused_with_their_place(data: bytes, part: str) -> None:
+    for found in (recognise(data, pasted=False), as_raw_text(data, pasted=True)):
+        assert (found.kind, found.usable, found.recording) == ("not_text", False, None)
+        assert part in found.message
+
+
+def test_a_file_of_nothing_but_a_byte_order_mark_is_empty() -> None:
+    found = recognise(b"\xef\xbb\xbf", pasted=False)
+    assert (found.kind, found.notes) == ("empty", ("A leading byte order mark was removed.",))
+
+
+@given(st.binary(), st.booleans())
+def test_any_bytes_are_recognised(data: bytes, pasted: bool) -> None:
+    found = recognise(data, pasted=pasted)
+    assert (found.kind == "not_text") == (data.decode("utf-8", "replace").encode() != data)

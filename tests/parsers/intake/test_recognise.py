@@ -1,0 +1,267 @@
+"""What each kind of input is taken for, told as data: input, kind, whether it can be replayed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.intake import Intake, as_raw_text, recognise
+
+CASE = {"schema": 1, "parser": {"name": "hermes"}, "input": {"text": ["hi"]}}
+CHAT = '{"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}'
+CALLS = '{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{"}}]}}]}'
+TEXT = '{"id":"b","object":"text_completion","choices":[{"index":0,"text":"<think>","finish_reason":null}]}'
+LLAMA = '{"index":0,"content":"Hi","tokens":[9],"stop":false,"tokens_predicted":1}'
+SGLANG = '{"text":"Hi","output_ids":[9],"meta_info":{"id":"r","finish_reason":null}}'
+TGI = '{"index":1,"token":{"id":7,"text":"Hi","special":false},"generated_text":null,"details":null}'
+OLLAMA = '{"model":"m","created_at":"t","response":"Hi","done":false}'
+OLLAMA_CHAT = '{"model":"m","created_at":"t","message":{"role":"assistant","content":"Hi"},"done":false}'
+CURL_V = "* Connected to localhost\n> POST /v1 HTTP/1.1\n>\n< HTTP/1.1 200 OK\n<\n{ [12 bytes data]\n"
+LOG_LINE = '{"timestamp":"t","level":"INFO","message":"Received request"}'
+KEY = re.compile(r'"(\w+)":')
+
+
+def sse(*payloads: str, end: str = "data: [DONE]\n\n") -> str:
+    return "".join(f"data: {payload}\n\n" for payload in payloads) + end
+
+
+INPUTS = [
+    # model output, JSON included
+    ("Hello", "raw_text", True),
+    ("   \n", "raw_text", True),
+    ("<think>a</think><tool_call>\n{}\n</tool_call>", "raw_text", True),
+    ('{"name": "f", "parameters": {"a": 1}}', "raw_text", True),
+    ('{"name": "f", "parameters": {"choices": [{"delta": {}}]}}', "raw_text", True),
+    ('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]', "raw_text", True),
+    ('{"name": "f", "parameters": {}}\n{"name": "g", "parameters": {}}', "raw_text", True),
+    ('{"name": "f", "parameters": {}}; {"name": "g", "parameters": {}}', "raw_text", True),
+    ('[f(a="b"), g()]', "raw_text", True),
+    ('{"choices": ["red", "blue"]}', "raw_text", True),
+    ('{"choices": [{"index": 0, "text": "Paris"}]}', "raw_text", True),
+    ('{"type": "message", "content": "x"}', "raw_text", True),
+    ('{"content": "a", "stop": true}', "raw_text", True),
+    ('{"error": "not found"}', "raw_text", True),
+    ('{"schema": "v1", "input": 1, "parser": 2}', "raw_text", True),
+    ('{"level": 3, "message": "hi"}', "raw_text", True),
+    ("{}", "raw_text", True),
+    ("[]", "raw_text", True),
+    ("[[]]x", "raw_text", True),
+    ("[1, true]", "raw_text", True),
+    ("[-1, 2]", "raw_text", True),
+    ("[1.5]", "raw_text", True),
+    ('["a", 1]', "raw_text", True),
+    ('{"output_token_ids": []}', "raw_text", True),
+    ('"quoted"', "raw_text", True),
+    ("\ufeff\x00\x1b[0m", "raw_text", True),
+    ("[" * 100_000, "raw_text", True),
+    ("[" + "9" * 5_000 + "]", "raw_text", True),
+    ('{"a":' * 100_000, "raw_text", True),
+    ("id: 5\ndata: plain\nevent: x", "raw_text", True),
+    ('data: {"color": "red"}', "raw_text", True),
+    ("data: " + "[" * 100_000, "raw_text", True),
+    (f"Such a log starts like this:\ndata: {CHAT}\nand goes on.", "raw_text", True),
+    (f"{CHAT} and then\nsome prose", "raw_text", True),
+    (f"{CHAT}\n[1]", "raw_text", True),
+    (f'{CHAT}\n{{"name": "f"}}', "raw_text", True),
+    # cases
+    (json.dumps(CASE), "case", True),
+    (json.dumps(CASE | {"schema": 2}, indent=2), "case", True),
+    ("\ufeff" + json.dumps(CASE), "case", True),
+    (f"{json.dumps(CASE)}\n{json.dumps(CASE)}", "ndjson_log", False),
+    # texts of deltas, token ids
+    ('["<think>", "", "x"]', "chunk_list", True),
+    (r'["\ud83d", "\ude00"]', "chunk_list", False),
+    ("[1, 2, 3]", "token_ids", False),
+    ("[[1], [], [2, 3]]", "token_ids", False),
+    ('{"prompt_token_ids": [1], "output_token_ids": [2, 3], "output_chunk_lens": [2]}', "token_ids", False),
+    # event streams
+    (sse(CHAT, CHAT), "sse_log", False),
+    (sse(CHAT, CALLS), "sse_log", False),
+    (sse(TEXT), "sse_log", True),
+    (sse(TEXT, end=""), "sse_log", True),
+    (sse(TEXT).replace("data: ", "  data:"), "sse_log", True),
+    (sse(LLAMA), "sse_log", True),
+    (sse('{"content":"Hi","stop":false}'), "sse_log", True),
+    (sse(SGLANG), "sse_log", True),
+    (sse(TGI), "sse_log", True),
+    (sse('{"type":"message_start","message":{}}', '{"type":"ping"}'), "sse_log", False),
+    (sse('{"type":"response.output_text.delta","delta":"x"}'), "sse_log", False),
+    (sse('{"request_id":"r","choices":[{"index":0,"token_ids":[1]}]}'), "sse_log", False),
+    (sse('{"delta":"x"}'), "sse_log", False),
+    (sse('{"error":{"message":"no","code":500}}'), "sse_log", False),
+    (": keep-alive\n\nevent: chunk\nid: 1\nretry: 5\n" + sse(TEXT), "sse_log", True),
+    ("data: [DONE]", "sse_log", False),
+    ("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + sse(TEXT), "sse_log", True),
+    (CURL_V + sse(TEXT) + "* Connection #0 to host localhost left intact", "sse_log", True),
+    # one answer
+    ('{"id":"a","object":"chat.completion","choices":[{"message":{"content":"x"}}]}', "json_response", False),
+    ('{"choices":[{"message":{"tool_calls":[{}]}}]}', "json_response", False),
+    (CHAT, "json_response", False),
+    (f"[{CHAT}, {CALLS}]", "json_response", False),
+    (f"HTTP/1.1 200 OK\n\n{CHAT}", "json_response", False),
+    (TEXT, "json_response", True),
+    (f"[{TEXT}]", "json_response", True),
+    (SGLANG, "json_response", True),
+    (LLAMA, "json_response", True),
+    ('{"generated_text":"x","details":{"finish_reason":"length"}}', "json_response", True),
+    (OLLAMA, "json_response", True),
+    ('{"object":"response","output":[]}', "json_response", False),
+    ('{"type":"message","role":"assistant","content":[],"stop_reason":"end_turn"}', "json_response", False),
+    ('{"object":"error","message":"no"}', "json_response", False),
+    # objects in a row
+    (f"{OLLAMA}\n{OLLAMA}\n", "ndjson_log", True),
+    (f"\n{OLLAMA_CHAT}\n{OLLAMA_CHAT}", "ndjson_log", False),
+    (f"{CHAT}\n{CHAT}\n{CHAT[:30]}", "ndjson_log", False),
+    (json.dumps(json.loads(TEXT), indent=2) * 2, "ndjson_log", True),
+    ('{"event":"request.finished","obj":{},"out":{"text":"x"}}\n' * 2, "ndjson_log", False),
+    (f"{LOG_LINE}\n{LOG_LINE}", "ndjson_log", False),
+    ("", "empty", False),
+]
+
+
+def read(text: str, filename: str | None = None) -> Intake:
+    return recognise(text.encode(), pasted=True, filename=filename)
+
+
+@pytest.mark.parametrize(("text", "kind", "usable"), INPUTS, ids=lambda value: repr(value)[:40])
+def test_each_input_is_taken_for_what_it_is(text: str, kind: str, usable: bool) -> None:
+    found = read(text)
+    assert (found.kind, found.usable) == (kind, usable), found.message
+    assert (found.recording is not None or found.case is not None) == usable
+    assert found.title in found.message
+    assert "\n" not in found.message
+
+
+def test_titles_name_the_shape_and_its_size() -> None:
+    assert read(sse(*[CHAT] * 42)).title == "OpenAI-style SSE log, 42 chunks"
+    assert read("x" * 1234).title == "raw model output, 1,234 characters"
+    assert read(f"[{CHAT},{CHAT}]").title == "JSON array of 2 OpenAI-style objects"
+    assert read(TEXT).title == "OpenAI-style completions JSON response"
+    assert read(f"{OLLAMA}\n{OLLAMA}").title == "Ollama /api/generate log, 2 JSON objects one after the other"
+    assert read("[[1],[2,3]]").title == "3 token ids"
+    assert read('["ab"]').title == "list of 1 delta, 2 characters"
+
+
+def test_a_case_is_handed_over_as_its_json_text() -> None:
+    found = recognise(b"\xef\xbb\xbf" + json.dumps(CASE).encode(), pasted=False)
+    assert found.case is not None
+    assert json.loads(found.case) == CASE
+    assert found.notes == ("A leading byte order mark was removed.",)
+
+
+@pytest.mark.parametrize(
+    ("text", "usable"), [('{"schema": 1}', True), ("[1]", False), ("{", False), (sse(TEXT), False), ("{} {}", False)]
+)
+def test_a_file_named_as_a_case_is_never_taken_for_anything_else(text: str, usable: bool) -> None:
+    found = read(text, filename="Bug.CASE.json")
+    assert (found.kind, found.usable) == ("case", usable)
+
+
+def test_a_chunk_list_keeps_its_deltas() -> None:
+    found = read('["<th", "ink>", ""]')
+    assert found.recording is not None
+    assert found.recording.text == "<think>"
+    assert [delta.text for delta in found.recording.deltas or ()] == ["<th", "ink>", ""]
+    assert found.recording.kind == "chunk_list"
+
+
+@pytest.mark.parametrize("text", [sse(CHAT), "[1]", '["a"]', json.dumps(CASE), " "])
+def test_a_user_who_knows_better_gets_raw_text(text: str) -> None:
+    found = as_raw_text(text.encode(), pasted=True)
+    assert found.kind == "raw_text"
+    assert found.recording is not None
+    assert found.recording.text == text
+
+
+HINTS = [
+    (f"Look:\ndata: {CHAT}\nand so on\nand on", "parts of an API log"),
+    ("Generated response cmpl-1 (streaming complete): output: 'x'", "lines of a server's log"),
+    ("DELTA TEXT: a\nDELTA TEXT: b", "lines of a server's log"),
+    ("ChoiceDeltaToolCall(index=0, id=None)", "printed Python object"),
+    ("['<think>', 'a']", "Python list of strings"),
+    ("a\ufffdb", "U+FFFD"),
+    (" \n ", "white space only"),
+    ('"<tool_call>\\n"', "one quoted string"),
+    ('{"model": "m", "messages": []}', "request body"),
+    ('{"schema": 1, "input": {}}', "lacks `input` or `parser`"),
+]
+
+
+@pytest.mark.parametrize(("text", "part"), HINTS, ids=[part for _, part in HINTS])
+def test_raw_text_that_may_be_something_else_says_so(text: str, part: str) -> None:
+    found = read(text)
+    assert found.kind == "raw_text"
+    assert part in " ".join(found.notes)
+    assert part in found.message
+
+
+@pytest.mark.parametrize("text", [text for text, kind, _ in INPUTS[2:7] if kind == "raw_text"])
+def test_ordinary_output_raises_no_doubts(text: str) -> None:
+    assert read(text).notes == ()
+
+
+def test_the_notes_of_the_recording_are_those_of_the_intake() -> None:
+    found = read("a\r\n\ufffd")
+    assert found.recording is not None
+    assert len(found.notes) == 2
+    assert found.recording.notes == found.notes
+
+
+def test_skipped_http_lines_are_counted() -> None:
+    assert "2 lines of HTTP around it skipped." in read(f"HTTP/2 200\ndate: x\n\n{sse(TEXT)}").message
+    assert "6 lines of HTTP around it skipped." in read(CURL_V + sse(TEXT)).message
+    assert "4 lines" not in read("HTTP/1.1 200 OK with no end of head").message
+
+
+@given(st.text(), st.booleans())
+def test_any_text_is_recognised_and_raw_text_stays_exact(text: str, pasted: bool) -> None:
+    found = recognise(text.encode(), pasted=pasted)
+    if found.kind == "raw_text":
+        assert found.recording is not None
+        assert found.recording.text == (text.replace("\r\n", "\n") if pasted else text.removeprefix("\ufeff"))
+
+
+PARTS = [CHAT, CALLS, TEXT, LLAMA, SGLANG, TGI, OLLAMA, OLLAMA_CHAT, LOG_LINE, json.dumps(CASE)]
+GLUE = [
+    "data: ",
+    "\n",
+    "\n\n",
+    "[DONE]",
+    "[",
+    "]",
+    ",",
+    "{",
+    '"',
+    " ",
+    ": x",
+    "HTTP/1.1 200\n",
+    "< HTTP/1.1 200\n",
+    "1",
+]
+
+
+@given(st.lists(st.sampled_from(PARTS + GLUE), max_size=12).map("".join), st.booleans())
+def test_any_mixture_of_log_parts_is_recognised(text: str, pasted: bool) -> None:
+    found = recognise(text.encode(), pasted=pasted)
+    assert found.usable == (found.recording is not None or found.case is not None)
+    if found.recording and found.recording.deltas:
+        assert "".join(delta.text for delta in found.recording.deltas) == found.recording.text
+
+
+KEYS = sorted({key for text in (CHAT, CALLS, TEXT, LLAMA, SGLANG, TGI, OLLAMA_CHAT) for key in KEY.findall(text)})
+WORDS = ["", "stop", "text_completion", "message", "chat.completion", "error", "request.finished"]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS + WORDS[2:]), inner, max_size=5),
+)
+
+
+@given(JSON, st.sampled_from(["{}", "data: {}", "{}\n{}", "[{}]", "data: {}\n\ndata: [DONE]"]))
+def test_any_json_under_known_keys_is_recognised(value: object, frame: str) -> None:
+    text = frame.replace("{}", json.dumps(value))
+    found = recognise(text.encode(), pasted=False)
+    assert found.usable == (found.recording is not None or found.case is not None)

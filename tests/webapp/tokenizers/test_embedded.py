@@ -1,0 +1,163 @@
+"""Text through the embedded tokenizer and back: pieces tile it exactly, markers are single ids."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from parsers.types import Piece, UsageError
+from webapp.tokenizers import TokenizerAdapter, get_tokenizer
+from webapp.tokenizers.embedded import model
+from webapp.tokenizers.train import CORPUS
+
+QWEN = {"<tool_call>": False, "</tool_call>": False, "<think>": False, "</think>": False, "<|im_end|>": True}
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+MIXED = st.lists(TEXT | st.sampled_from([*QWEN, "<tool", "_call>", "</", "\r\n", "🙂", '{"name": "'])).map("".join)
+
+
+@pytest.fixture(scope="module")
+def qwen() -> TokenizerAdapter:
+    return get_tokenizer(markers=QWEN)
+
+
+def require_tiling(tokenizer: TokenizerAdapter, text: str) -> tuple[Piece, ...]:
+    pieces = tokenizer.pieces(text)
+    assert "".join([piece.text for piece in pieces]) == text
+    assert b"".join([piece.raw or b"" for piece in pieces]) == text.encode()
+    assert [piece.token_id for piece in pieces] == tokenizer.encode(text)
+    return pieces
+
+
+@given(MIXED)
+def test_pieces_tile_any_text(text: str) -> None:
+    tokenizer = get_tokenizer(markers=QWEN)
+    pieces = require_tiling(tokenizer, text)
+    for piece, following in itertools.pairwise(pieces):
+        assert piece.kind in ("text", "partial", "special", "added")
+        assert (piece.kind == "partial") == (following.raw is not None and following.raw[0] & 0xC0 == 0x80)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\x00",
+        "a\x00b\x00\x00",
+        "\r",
+        "\r\n\r\n",
+        "\n",
+        "\n\n\n",
+        "\ufefftext\ufeff",
+        "\u202eright to left\u202c \u200f\u2066x\u2069",
+        "\U0010ffff\U00010000",
+        "👩‍💻 🇩🇪 👍🏽",
+        "e\u0301 a\u0308\u0323",
+        "\ufffd",
+        " ",
+        "   x   ",
+        "\u00a0\u2028\u2029\u0085",
+        "a\tb\x0b\x0c",
+        "<tool_call>",
+        "Ġthe Ċ Ā",
+    ],
+    ids=repr,
+)
+def test_awkward_text_is_tiled(qwen: TokenizerAdapter, text: str) -> None:
+    require_tiling(qwen, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 1_000_000,
+        " " * 999_999 + "x",
+        " \n" * 500_000,
+        "東🙂" * 142_000,
+        "<tool_cal" * 110_000,
+        "<tool_call>{}</tool_call>\n" * 38_000,
+    ],
+    ids=["letters", "blanks", "lines", "wide", "almost markers", "markers"],
+)
+def test_a_megabyte_is_tiled(qwen: TokenizerAdapter, text: str) -> None:
+    require_tiling(qwen, text)
+
+
+def test_the_training_text_is_tiled_and_compressed(qwen: TokenizerAdapter) -> None:
+    text = CORPUS.read_text(encoding="utf-8")
+    assert len(require_tiling(qwen, text)) < len(text) / 2.5
+
+
+def test_a_character_of_several_tokens_is_silent_until_its_last(qwen: TokenizerAdapter) -> None:
+    pieces = qwen.pieces("a🦜b")
+    seen = [(p.text, p.kind) for p in pieces]
+    assert (seen[0], *seen[-2:]) == (("a", "text"), ("🦜", "text"), ("b", "text"))
+    silent = pieces[1:-2]
+    assert silent
+    assert all((p.text, p.kind) == ("", "partial") for p in silent)
+
+
+def test_markers_inside_text_are_single_ids_of_their_kind(qwen: TokenizerAdapter) -> None:
+    pieces = qwen.pieces('ok<tool_call>\n{"a": "<think>"}</tool_call><|im_end|>')
+    marked = [(p.text, p.token_id, p.kind) for p in pieces if p.kind != "text"]
+    assert marked == [
+        ("<tool_call>", qwen.id_of("<tool_call>"), "added"),
+        ("<think>", qwen.id_of("<think>"), "added"),
+        ("</tool_call>", qwen.id_of("</tool_call>"), "added"),
+        ("<|im_end|>", qwen.id_of("<|im_end|>"), "special"),
+    ]
+
+
+def test_the_longest_marker_wins_and_blanks_around_it_stay() -> None:
+    tokenizer = get_tokenizer(markers={"<a>": False, "<a><b>": False})
+    assert [p.text for p in tokenizer.pieces(" <a><b> <<a>> ") if p.kind == "added"] == ["<a><b>", "<a>"]
+
+
+@pytest.mark.parametrize("text", ["<Tool_call>", "<tool_ call>", "< tool_call>", "<tool_call"])
+def test_what_is_not_exactly_a_marker_is_text(qwen: TokenizerAdapter, text: str) -> None:
+    assert all(piece.kind == "text" for piece in qwen.pieces(text))
+
+
+def test_another_familys_marker_is_ordinary_text(qwen: TokenizerAdapter) -> None:
+    assert qwen.id_of("<|python_tag|>") is None
+    assert len(qwen.encode("<|python_tag|>")) > 1
+
+
+@pytest.mark.parametrize("text", ["\ud800", "ok \udfff", "\udc00\ud800"])
+def test_lone_surrogates_are_refused_with_their_place(qwen: TokenizerAdapter, text: str) -> None:
+    with pytest.raises(UsageError, match=r"lone surrogate \(U\+D[0-9A-F]{3}\) at character \d"):
+        qwen.pieces(text)
+
+
+def test_tokens_tell_their_spelling_bytes_and_kind(qwen: TokenizerAdapter) -> None:
+    (the,) = qwen.encode(" the")
+    assert qwen.token(the) == ("Ġthe", b" the", "text")
+    assert qwen.token(qwen.id_of("<|im_end|>") or -1) == ("<|im_end|>", b"<|im_end|>", "special")
+    assert qwen.token(qwen.id_of("<think>") or -1) == ("<think>", b"<think>", "added")
+    assert qwen.token(qwen.encode("🦜")[0]).kind == "partial"
+    assert qwen.token(-1) == qwen.token(2**40) == ("", b"", "unknown")
+
+
+def test_streaming_the_ids_of_a_text_gives_the_text(qwen: TokenizerAdapter) -> None:
+    text = "<think>東京 🦜</think> ok<|im_end|>"
+    ids = qwen.encode(text)
+    stream = qwen.stream()
+    assert "".join([stream.push(token_id) for token_id in ids]) + stream.finish() == text
+    assert qwen.decode(ids, skip_special=True) == text.removesuffix("<|im_end|>")
+
+
+def test_no_two_tokens_share_their_bytes(qwen: TokenizerAdapter) -> None:
+    assert len({qwen.token(i).raw for i in range(qwen.vocab_size)}) == qwen.vocab_size
+
+
+def test_decoding_any_ids_agrees_with_the_library() -> None:
+    tokenizer = get_tokenizer()
+    library = Tokenizer.from_buffer(model())
+    rng = random.Random(7)
+    for _ in range(300):
+        ids = [rng.randrange(2048) if rng.random() < 0.5 else rng.randrange(94, 256) for _ in range(rng.randrange(20))]
+        assert tokenizer.decode(ids) == library.decode(ids, skip_special_tokens=False)

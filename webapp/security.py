@@ -1,0 +1,221 @@
+"""What every response and every request is held to: headers, same-origin writes, known hosts, sizes, error bodies.
+
+==================  ================================================================================================
+threat              answer
+==================  ================================================================================================
+script injection    a Content-Security-Policy without inline code, eval or foreign sources; model output is data
+CSRF                unsafe methods need the browser's own word that the request is same-origin; no tokens, no cookies
+DNS rebinding       hosts other than the trusted ones get 400 (Flask's TRUSTED_HOSTS)
+large bodies        413 naming the limit and the size, the same for every encoding (`webapp.bodies`)
+leaks in errors     fixed sentences; a 500 says nothing about the code, the log has the trace
+==================  ================================================================================================
+
+The CSRF rule is Filippo Valsorda's, as in net/http's CrossOriginProtection of Go 1.25.
+
+Referrer-Policy is same-origin, not no-referrer: under no-referrer a browser posts a native form with `Origin: null`
+(Fetch standard, "append a request Origin header"), and over plain HTTP on a name other than loopback it sends no
+Sec-Fetch-Site either, so the same-origin check could not pass. Other sites see no referrer under both policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, jsonify, make_response, request
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+from werkzeug.datastructures import Headers
+from werkzeug.exceptions import (
+    BadRequest,
+    Forbidden,
+    HTTPException,
+    InternalServerError,
+    MethodNotAllowed,
+    NotFound,
+    RequestEntityTooLarge,
+    SecurityError,
+)
+
+from webapp.bodies import WholeRequest, measure_chunked
+from webapp.settings import ENV_PREFIX, Settings
+
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data:",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'self'",
+    "font-src": "'none'",
+}
+HEADERS = {
+    "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+API_PREFIX = "/api/"
+
+Limit = Literal["max_text_bytes", "max_tokens", "max_request_bytes"]
+ErrorPage = Callable[[int, str, str], ResponseReturnValue]
+
+
+class CrossOrigin(Forbidden):
+    """An unsafe request that a page of another origin made."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A page of another site made this request, so it is refused. Open the inspector itself and try again;"
+            f" behind a proxy, set {ENV_PREFIX}PUBLIC_URL to the address in the browser."
+        )
+
+
+class TooLarge(RequestEntityTooLarge):
+    """Input over one of the limits in the settings; says the size, the limit and the setting."""
+
+    def __init__(self, what: str, size: int | None, limit: int, setting: Limit) -> None:
+        unit = "tokens" if setting == "max_tokens" else "bytes"
+        has = "is too large" if size is None else f"has {size:,} {unit}"
+        super().__init__(f"{what} {has}; the limit is {limit:,} {unit} ({ENV_PREFIX}{setting.upper()}).")
+
+
+# What a kind of error says: its code, and its sentence where whoever raised it gave none.
+_SAYS: dict[type, tuple[str, str]] = {
+    CrossOrigin: ("cross_origin", "Refused."),
+    SecurityError: (
+        "untrusted_host",
+        f"This server is not known by that host name. If it is yours, add it to {ENV_PREFIX}TRUSTED_HOSTS.",
+    ),
+    BadRequest: ("bad_request", "The request cannot be read."),
+    NotFound: ("not_found", "There is nothing at this address."),
+    MethodNotAllowed: ("method_not_allowed", "This address does not take that kind of request."),
+    RequestEntityTooLarge: ("too_large", "The request is too large."),
+    InternalServerError: ("internal_error", "The server failed on this request. Its log says why."),
+}
+_MUTE = (SecurityError, InternalServerError)  # their own descriptions repeat the client or the code
+
+
+def init_app(app: Flask, settings: Settings, error_page: ErrorPage | None = None) -> None:
+    """Put `app` under the module's rules. Call it before anything else registers a before_request function.
+
+    `error_page(status, title, message)` renders errors outside /api, but for a refused host; by default `text_page`.
+    """
+    page = error_page or text_page
+    app.request_class = WholeRequest
+    app.config["TRUSTED_HOSTS"] = [_Host(host) for host in settings.trusted_hosts]
+    app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = settings.max_request_bytes
+    public = urlsplit(settings.public_url or "")
+    own = frozenset({f"{public.scheme}://{public.netloc}".lower()}) if settings.public_url else frozenset()
+
+    @app.before_request
+    def refuse_cross_origin() -> None:
+        if is_cross_origin(request.method, request.headers, own):
+            raise CrossOrigin
+
+    @app.before_request
+    def read_chunked() -> None:
+        if not measure_chunked(request.environ, settings.max_request_bytes):
+            raise TooLarge("The request", None, settings.max_request_bytes, "max_request_bytes")
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response
+
+    @app.errorhandler(HTTPException)
+    def render_error(error: HTTPException) -> ResponseReturnValue:
+        return error if error.code is None or error.response is not None else _error_response(error, page)
+
+
+def is_cross_origin(method: str, headers: Headers, own_origins: frozenset[str] = frozenset()) -> bool:
+    """Whether a browser made this unsafe request for a page of another origin.
+
+    `own_origins` are further addresses of this server, lower case. Without Sec-Fetch-Site and Origin the client is no
+    browser (or one older than 2020 that asks same-origin) and passes.
+    """
+    if method in SAFE_METHODS:
+        return False
+    if site := headers.get("Sec-Fetch-Site"):
+        return site not in {"same-origin", "none"}
+    origin = headers.get("Origin", "").lower()
+    if not origin or origin in own_origins:
+        return False
+    host = origin.partition("://")[2]  # empty for the opaque origin "null"
+    return not host or host != headers.get("Host", "").lower()
+
+
+def check_limit(settings: Settings, limit: Limit, size: int, what: str) -> None:
+    """Raise TooLarge when `size` is over the setting `limit`. `what` starts the sentence, e.g. "The output text"."""
+    most: int = getattr(settings, limit)
+    if size > most:
+        raise TooLarge(what, size, most, limit)
+
+
+def api_error(code: str, message: str, field: str | None = None, status: int = 422) -> Response:
+    """An error as every /api path gives it: {"error": {"code", "message", "field"}}. `field` is a JSON pointer."""
+    response = jsonify({"error": {"code": code, "message": message, "field": field}})
+    response.status_code = status
+    return response
+
+
+def is_api() -> bool:
+    """Whether the request is for the API, whose errors are JSON."""
+    return request.path.startswith(API_PREFIX)
+
+
+def text_page(status: int, title: str, message: str) -> ResponseReturnValue:
+    """The plainest error page: a heading and a sentence, escaped."""
+    page = Markup(
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        "<main>\n<h1>{title}</h1>\n<p>{message}</p>\n</main>\n</html>\n"
+    )
+    return str(page.format(title=title, message=message)), status
+
+
+def _error_response(error: HTTPException, page: ErrorPage) -> Response:
+    if isinstance(error, RequestEntityTooLarge) and "description" not in vars(error):
+        error = _sized()
+    if isinstance(error, SecurityError):
+        page = text_page  # no address can be built for a host that is refused, so no page of the application either
+    code, message = _says(error)
+    status = error.code or 500
+    response = api_error(code, message, status=status) if is_api() else make_response(page(status, error.name, message))
+    for name, value in error.get_headers():  # Allow of a 405, Retry-After of a 429
+        response.headers.setdefault(name, value)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _sized() -> RequestEntityTooLarge:
+    """What Werkzeug's bare 413 leaves out: which limit, and by how much."""
+    limit, size = request.max_content_length or 0, request.content_length
+    if size is not None and size <= limit:  # both byte limits are the same, so the number of fields is left
+        return RequestEntityTooLarge(f"The form has too many fields; the limit is {request.max_form_parts:,}.")
+    return TooLarge("The request", size, limit, "max_request_bytes")
+
+
+def _says(error: HTTPException) -> tuple[str, str]:
+    """Code and sentence: ours, or the sentence a view gave to abort(). Never the client's own words."""
+    fallback = (error.name.lower().replace(" ", "_").replace("'", ""), f"{error.name}.")
+    code, message = next((_SAYS[kind] for kind in type(error).__mro__ if kind in _SAYS), fallback)
+    if not isinstance(error, _MUTE):
+        message = vars(error).get("description") or message
+    return code, message
+
+
+class _Host(str):
+    """A name for TRUSTED_HOSTS. Werkzeug 3.1 compares what stands before the first colon; in a name that is already
+    without its port a colon belongs to an IPv6 address, so there is nothing to cut."""
+
+    __slots__ = ()
+
+    def partition(self, sep: str, /) -> tuple[str, str, str]:
+        return str(self), "", ""

@@ -1,0 +1,245 @@
+"""Settings: one frozen value read from the environment when a program starts.
+
+Every setting is the variable `TOOLCALL_INSPECTOR_<FIELD>`; the command line may override single fields. The one
+foreign variable is VLLM_RS_STRICT_TOOL_CALL, which vllm.rs reads for the same purpose (its README, "Environment
+Variables"): it is the default of `strict`.
+
+Invariants: reading settings touches no file; an unknown variable under our prefix is an error, not a silent no-op;
+a message never shows a password.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote, urlsplit
+
+from pydantic import Field, PositiveInt, ValidationError, ValidationInfo, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from parsers.types import UsageError
+
+ENV_PREFIX = "TOOLCALL_INSPECTOR_"
+STRICT_VARIABLE = "VLLM_RS_STRICT_TOOL_CALL"
+DATABASES = ("sqlite", "postgresql")
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+WILDCARDS = ("0.0.0.0", "[::]")  # noqa: S104 - compared with, never bound to
+
+_HOST_NAME = re.compile(r"\.?[\w.-]+|\[[0-9a-f:.]+\]")
+_SERVICE_LINKS = "a Kubernetes service of this name sets such variables; give the pod enableServiceLinks: false"
+
+
+def data_folder(platform: str, environ: Mapping[str, str]) -> Path:
+    """Where a user's data belongs on this platform (`sys.platform`'s spelling); may start with `~`.
+
+    Linux follows the XDG base directory specification 0.8: a relative XDG_DATA_HOME is ignored.
+    """
+    if platform == "win32":
+        return Path(environ.get("LOCALAPPDATA") or "~/AppData/Local") / "toolcall-inspector"
+    if platform == "darwin":
+        return Path("~/Library/Application Support/toolcall-inspector")
+    xdg = environ.get("XDG_DATA_HOME", "")
+    return Path(xdg if xdg.startswith("/") else "~/.local/share") / "toolcall-inspector"
+
+
+def strict_default(environ: Mapping[str, str]) -> bool:
+    """What VLLM_RS_STRICT_TOOL_CALL says. As in vllm.rs, anything but a word for yes means no."""
+    return environ.get(STRICT_VARIABLE, "").strip().lower() in {"1", "true", "yes", "on"}
+
+
+def _sqlite_url(data: dict[str, Any]) -> str:
+    path = data["data_dir"] / "toolcall-inspector.sqlite3"
+    return "sqlite:///" + quote(path.as_posix(), safe="/:")
+
+
+def _trusted(data: dict[str, Any]) -> tuple[str, ...]:
+    hosts = [*LOOPBACK, _bracketed(data["host"])]
+    if data["public_url"]:
+        hosts.append(_bracketed(urlsplit(data["public_url"]).hostname or ""))
+    return tuple(host for host in dict.fromkeys(hosts) if host not in WILDCARDS)
+
+
+def _bracketed(host: str) -> str:
+    """A host as the Host header spells it: IPv6 addresses stand in brackets."""
+    host = host.strip().lower()
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+class Settings(BaseSettings):
+    """Everything a running inspector can be told. `default` in a field's extra is what documentation shows."""
+
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
+
+    host: str = Field("127.0.0.1", min_length=1, description="Address the server listens on.")
+    port: int = Field(8765, ge=0, le=65535, description="Port the server listens on; 0 takes any free one.")
+    data_dir: Path = Field(
+        default_factory=lambda: data_folder(sys.platform, os.environ),
+        validate_default=True,
+        description="Folder for everything that is kept; created on first use, readable by its owner alone.",
+        json_schema_extra={"default": "toolcall-inspector in the user's data folder"},
+    )
+    database_url: str = Field(
+        default_factory=_sqlite_url,
+        description="SQLAlchemy URL of the case database: sqlite or postgresql.",
+        json_schema_extra={"default": "toolcall-inspector.sqlite3 in the data folder"},
+    )
+    public_url: str | None = Field(
+        None, description="The address others reach this server by; shown in shared links, trusted as a host."
+    )
+    trusted_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default_factory=_trusted,
+        description="Host names requests may use, separated by commas; a leading dot admits subdomains.",
+        json_schema_extra={"default": "loopback names, host, and the host of public_url"},
+    )
+    max_text_bytes: PositiveInt = Field(1_000_000, description="Largest output text of a case, in bytes of UTF-8.")
+    max_tokens: PositiveInt = Field(250_000, description="Largest number of tokens of a case.")
+    max_request_bytes: PositiveInt = Field(
+        8_000_000, description="Largest request body in bytes; a form encodes a text byte in up to three."
+    )
+    trace_cache_bytes: int = Field(
+        256_000_000, ge=0, description="Memory each process may spend on computed traces, in bytes; 0 keeps none."
+    )
+    threads: PositiveInt = Field(8, description="Requests served at the same time.")
+    strict: bool = Field(
+        default_factory=lambda: strict_default(os.environ),
+        description=f"Drop invalid calls where a case does not say; {STRICT_VARIABLE} (1, true, yes, on) also sets it.",
+        json_schema_extra={"default": f"false, or {STRICT_VARIABLE}"},
+    )
+
+    @field_validator("data_dir")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @field_validator("database_url")
+    @classmethod
+    def _known_database(cls, value: str) -> str:
+        if value.partition(":")[0].partition("+")[0] not in DATABASES:
+            raise ValueError("must be an SQLAlchemy URL that starts with sqlite: or postgresql:")
+        return value
+
+    @field_validator("public_url")
+    @classmethod
+    def _web_address(cls, value: str | None) -> str | None:
+        parts = urlsplit(value or "")
+        if value and (parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment):
+            raise ValueError("must look like https://inspector.example")
+        return value.rstrip("/") if value else None
+
+    @field_validator("trusted_hosts", mode="before")
+    @classmethod
+    def _comma_separated(cls, value: Any) -> Any:
+        parts = value.split(",") if isinstance(value, str) else value
+        return tuple(_bracketed(part) for part in parts if part.strip())
+
+    @field_validator("trusted_hosts")
+    @classmethod
+    def _host_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        wrong = [host for host in value if not _HOST_NAME.fullmatch(host)]
+        if wrong or not value:
+            raise ValueError("must be host names without scheme, port or path, separated by commas")
+        return value
+
+    @field_validator("max_request_bytes")
+    @classmethod
+    def _holds_a_text(cls, value: int, info: ValidationInfo) -> int:
+        if value < info.data.get("max_text_bytes", 0):
+            raise ValueError("must not be smaller than max_text_bytes")
+        return value
+
+    def make_data_dir(self) -> Path:
+        """Create the data folder (mode 0700) unless it is there. An existing folder keeps its mode."""
+        try:
+            self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"cannot create the data folder {self.data_dir} ({error.strerror}); set {ENV_PREFIX}DATA_DIR to a"
+                " folder that can be written"
+            ) from error
+        return self.data_dir
+
+
+def get_settings(**overrides: Any) -> Settings:
+    """The settings of this process: `overrides` that are not None, then the environment, then defaults.
+
+    Raises UsageError naming the variable, its value and what is wrong with it.
+    """
+    given = {name: value for name, value in overrides.items() if value is not None}
+    _refuse_unknown(os.environ)
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise UsageError(_explanation(error)) from error
+    except RuntimeError as error:  # pathlib: neither HOME nor a passwd entry names a home
+        raise UsageError(f"this user has no home folder; set {ENV_PREFIX}DATA_DIR") from error
+
+
+def _refuse_unknown(environ: Mapping[str, str]) -> None:
+    known = {name.upper() for name in Settings.model_fields}
+    ours = (name.upper().removeprefix(ENV_PREFIX) for name in environ if name.upper().startswith(ENV_PREFIX))
+    unknown = sorted(name for name in ours if name not in known)
+    if not unknown:
+        return
+    near = difflib.get_close_matches(unknown[0], known, n=1)
+    hint = f"did you mean {ENV_PREFIX}{near[0]}?" if near else "`toolcall-inspector settings` lists the names"
+    if any(name.startswith(("SERVICE_", "PORT_")) for name in unknown):
+        hint = _SERVICE_LINKS
+    raise UsageError(f"{ENV_PREFIX}{unknown[0]} is not a setting; {hint}")
+
+
+def _explanation(error: ValidationError) -> str:
+    first = error.errors()[0]
+    name, given = str(first["loc"][0]), str(first["input"])
+    shown = _without_password(given) if name == "database_url" else given
+    hint = f" ({_SERVICE_LINKS})" if given.startswith("tcp://") else ""
+    return f"{ENV_PREFIX}{name.upper()} is {shown!r}: {first['msg'].removeprefix('Value error, ')}{hint}"
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"(://[^:/@]*):.*@|([?&]password=)[^&]*", _starred, url)
+
+
+def _starred(match: re.Match[str]) -> str:
+    return f"{match[1]}:***@" if match[1] is not None else f"{match[2]}***"
+
+
+@dataclass(slots=True, frozen=True)
+class SettingRow:
+    """One line of the settings table: the variable, its documented default, its value now, what it is for."""
+
+    env: str
+    default: str
+    value: str
+    description: str
+
+
+def setting_rows(settings: Settings) -> list[SettingRow]:
+    """Every setting in the order of declaration. `default` is the same on every machine."""
+    rows = []
+    for name, field in Settings.model_fields.items():
+        extra = field.json_schema_extra
+        default = extra["default"] if isinstance(extra, dict) else field.default
+        value = _shown(getattr(settings, name))
+        rows.append(
+            SettingRow(
+                env=ENV_PREFIX + name.upper(),
+                default=_shown(default),
+                value=_without_password(value) if name == "database_url" else value,
+                description=field.description or "",
+            )
+        )
+    return rows
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,9 @@
+"""Saved cases: a repository over one SQL table, on SQLite by default and PostgreSQL by URL."""
+
+from __future__ import annotations
+
+from webapp.store.cases import CaseStore, Gone, Saved, StoredCase, open_store
+from webapp.store.engine import make_engine
+from webapp.store.migrate import Upgraded, upgrade
+
+__all__ = ["CaseStore", "Gone", "Saved", "StoredCase", "Upgraded", "make_engine", "open_store", "upgrade"]

@@ -1,0 +1,176 @@
+"""The repository of saved cases.
+
+A case's id is the hash of its content, so a row never changes: saving the same content again finds the row and
+leaves it alone. Title, notes, flags and parent are stored but not hashed; where they differ the first save wins,
+because a permalink that somebody already sent must go on showing what it showed.
+
+===============  =============================  ==========================================
+row              save                           get
+===============  =============================  ==========================================
+absent           inserted, new delete key       None
+live             untouched, no key              the case
+deleted          revived, new delete key        Gone; the body was emptied at deletion
+===============  =============================  ==========================================
+
+A save is one INSERT, or when the id is taken one UPDATE of a deleted row: both atomic in every database, so
+concurrent saves of one case agree on who created it without a lock of our own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import Engine, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from parsers.types import UsageError
+from webapp.store.engine import make_engine, writing
+from webapp.store.migrate import upgrade
+from webapp.store.schema import ID_LENGTH, cases
+
+KEY_BYTES = 16
+
+
+class Gone(Exception):  # noqa: N818 - the name HTTP gives it (410 Gone)
+    """The case was deleted by somebody who held its delete key. `deleted` is the time, UTC ISO 8601."""
+
+    def __init__(self, case_id: str, deleted: str) -> None:
+        super().__init__(f"case {case_id} was deleted at {deleted}")
+        self.case_id = case_id
+        self.deleted = deleted
+
+
+@dataclass(slots=True, frozen=True)
+class Saved:
+    """The outcome of a save. `delete_key` is known here and nowhere else; None when the case was already there."""
+
+    id: str
+    created: bool
+    delete_key: str | None
+
+
+@dataclass(slots=True, frozen=True)
+class StoredCase:
+    """A case as it was saved: canonical JSON text, the digest of its result then, the version, the time (UTC)."""
+
+    id: str
+    body: str
+    outcome_digest: str
+    version: str
+    created: str
+
+
+def utc_now() -> str:
+    """The time now as `2026-01-31T09:00:00.000Z`: text whose order is the order of time."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class CaseStore:
+    """Cases in the database of an engine that `upgrade()` has seen. Any thread and any process may use one."""
+
+    def __init__(self, engine: Engine, *, now: Callable[[], str] = utc_now) -> None:
+        self.engine = engine
+        self._writer = writing(engine)
+        self._now = now
+        self._dispose = weakref.finalize(self, engine.dispose)
+
+    def save(self, case_id: str, body: str, outcome_digest: str, version: str) -> Saved:
+        """Store a case under its content hash; see the module's table for ids that are taken.
+
+        When this returns, the case is on disk. Raises UsageError for an id that is not 16 characters or an empty body.
+        """
+        if len(case_id) != ID_LENGTH or not body:
+            raise UsageError(f"a case is saved under an id of {ID_LENGTH} characters and with its JSON text")
+        key = secrets.token_urlsafe(KEY_BYTES)
+        row: dict[str, str | None] = {
+            "body": body,
+            "outcome_digest": outcome_digest,
+            "version": version,
+            "created": self._now(),
+            "delete_key_hash": _digest(key),
+            "deleted": None,
+        }
+        created = self._insert(case_id, row) or self._revive(case_id, row)
+        return Saved(case_id, created, key if created else None)
+
+    def get(self, case_id: str) -> StoredCase | None:
+        """The case, or None if there never was one. Raises Gone for one that was deleted."""
+        columns = (cases.c.id, cases.c.body, cases.c.outcome_digest, cases.c.version, cases.c.created)
+        query = select(*columns, cases.c.deleted).where(cases.c.id == case_id)
+        with self.engine.connect() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            return None
+        *stored, deleted = row
+        if deleted is not None:
+            raise Gone(case_id, deleted)
+        return StoredCase(*stored)
+
+    def delete(self, case_id: str, key: str) -> bool:
+        """Empty the case and mark it deleted if `key` is its delete key. False: unknown id, wrong key, or gone."""
+        query = select(cases.c.delete_key_hash).where(cases.c.id == case_id, cases.c.deleted.is_(None))
+        with self.engine.connect() as connection:
+            expected = connection.execute(query).scalar_one_or_none()
+        digest = _digest(key)
+        if expected is None or not hmac.compare_digest(expected, digest):
+            return False
+        # The hash again: a case deleted and saved anew in between has another key.
+        live = update(cases).where(cases.c.id == case_id, cases.c.delete_key_hash == digest, cases.c.deleted.is_(None))
+        with self._writer.begin() as connection:
+            emptied = connection.execute(live.values(body="", deleted=self._now())).rowcount == 1
+        if emptied:
+            self._forget_log()
+        return emptied
+
+    def count(self) -> int:
+        """How many cases can be read."""
+        query = select(func.count()).select_from(cases).where(cases.c.deleted.is_(None))
+        with self.engine.connect() as connection:
+            return connection.execute(query).scalar_one()
+
+    def close(self) -> None:
+        """Close every connection. Runs by itself when the store is collected or the program ends."""
+        self._dispose()
+
+    def _insert(self, case_id: str, row: dict[str, str | None]) -> bool:
+        try:
+            with self._writer.begin() as connection:
+                connection.execute(insert(cases).values(id=case_id, **row))
+        except IntegrityError:
+            if not self._exists(case_id):
+                raise
+            return False
+        return True
+
+    def _exists(self, case_id: str) -> bool:
+        with self.engine.connect() as connection:
+            return connection.execute(select(cases.c.id).where(cases.c.id == case_id)).one_or_none() is not None
+
+    def _revive(self, case_id: str, row: dict[str, str | None]) -> bool:
+        gone = update(cases).where(cases.c.id == case_id, cases.c.deleted.is_not(None))
+        with self._writer.begin() as connection:
+            return connection.execute(gone.values(**row)).rowcount == 1
+
+    def _forget_log(self) -> None:
+        """Empty SQLite's write-ahead log, which still holds the text of a case just deleted."""
+        if self.engine.dialect.name == "sqlite":
+            with self.engine.connect() as connection:
+                raw = connection.connection.driver_connection
+                raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()  # type: ignore[union-attr]
+
+
+def open_store(url: str) -> CaseStore:
+    """The store at a database URL, its schema brought up to date. Raises UsageError as `upgrade` does."""
+    engine = make_engine(url)
+    upgrade(engine)
+    return CaseStore(engine)
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,87 @@
+"""Bring a database to the schema this version knows. Run at every start; does nothing when nothing is to do.
+
+The migrations are files of this package, run by Alembic without a configuration file, so an installed wheel carries
+them. All of them run in one transaction that holds the write lock from its start: two servers that start together
+on one database migrate it once, and a migration that fails leaves the database as it was.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from parsers.types import UsageError
+from webapp.store.engine import in_memory, writing
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+_POSTGRESQL_LOCK = 0x7C15_BEC7  # any number; the same in every version, so that all of them wait for each other
+
+
+class Upgraded(NamedTuple):
+    """The schema revision found (None in an empty database) and the one left behind."""
+
+    before: str | None
+    after: str
+
+
+def upgrade(engine: Engine) -> Upgraded:
+    """Migrate to the newest revision of this version. Idempotent, safe to run from several processes at once.
+
+    Raises UsageError when the database is newer than this version, or cannot be opened.
+    """
+    try:
+        return _upgrade(engine)
+    except DBAPIError as error:
+        shown = engine.url.render_as_string(hide_password=True)
+        raise UsageError(f"cannot use the database {shown}: {error.orig}") from error
+    finally:
+        if not in_memory(engine.url):
+            engine.dispose()  # a server may fork after this, and a connection must not be shared across a fork
+
+
+def _upgrade(engine: Engine) -> Upgraded:
+    with engine.connect() as connection:
+        found = _revision(connection)
+    if found.before == found.after:
+        return found
+    with writing(engine).begin() as connection:
+        return _migrate(connection)
+
+
+def _migrate(connection: Connection) -> Upgraded:
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _POSTGRESQL_LOCK})
+    found = _revision(connection)  # again, now that nobody else can change it
+    config = alembic_config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+    return found
+
+
+def _revision(connection: Connection) -> Upgraded:
+    scripts = ScriptDirectory.from_config(alembic_config())
+    before = MigrationContext.configure(connection).get_current_revision()
+    known = {script.revision for script in scripts.walk_revisions()}
+    after = scripts.get_current_head()
+    assert after is not None  # noqa: S101 - the package ships at least one migration
+    if before is not None and before not in known:
+        shown = connection.engine.url.render_as_string(hide_password=True)
+        raise UsageError(
+            f"the database {shown} has schema {before}, newer than this version's {after}; install the newer"
+            " toolcall-inspector, or set TOOLCALL_INSPECTOR_DATABASE_URL to another database"
+        )
+    return Upgraded(before, after)
+
+
+def alembic_config() -> Config:
+    """What alembic.ini would say. To run a command, put an open connection into `attributes["connection"]`."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    return config
