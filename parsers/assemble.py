@@ -1,7 +1,7 @@
 """Events to message deltas, and to the whole message.
 
-A call's first delta carries its id, its name and the arguments so far (at least ''); later ones only arguments. Pieces of one call in
-one batch of events become one entry, so that a client sees every index at most once in a delta.
+A call's first delta carries its id, its name and the arguments so far (at least ''); later ones only arguments.
+Pieces of one call in one batch of events become one entry, so that a client sees every index at most once in a delta.
 """
 
 from __future__ import annotations

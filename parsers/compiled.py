@@ -1,7 +1,7 @@
 """A Format made ready to run: rows by trigger, scopes compiled, policies applied.
 
-Compilation happens at begin(), because it depends on the policies (row guards), on the marker mode (literals that only a token id
-can mean are out of every scope) and on tool_choice none (rows that lead into tool calls are out).
+Compilation happens at begin(), because it depends on the policies (row guards), on the marker mode (literals that
+only a token id can mean are out of every scope) and on tool_choice none (rows that lead into tool calls are out).
 """
 
 from __future__ import annotations
@@ -50,7 +50,14 @@ class CompiledState:
 
     __slots__ = ("_literals", "_scopes", "accepts", "by_text", "codec", "inert", "name", "rows", "text")
 
-    def __init__(self, name: str, state: State, rows: Mapping[str, CompiledRow], terminals: Mapping[str, str], by_id: frozenset[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        state: State,
+        rows: Mapping[str, CompiledRow],
+        terminals: Mapping[str, str],
+        by_id: frozenset[str],
+    ) -> None:
         self.name = name
         self.text: TextKind | None = state.text
         self.rows = dict(rows)
@@ -69,6 +76,11 @@ class CompiledState:
         if not coded:
             return self._scopes[OPEN]
         return None if codec_scope is None else self._scopes[codec_scope]
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest literal in sight."""
+        return max(scope.longest for scope in self._scopes.values())
 
     def literal(self, name: str) -> str:
         """The text of a terminal or codec literal."""
@@ -101,6 +113,11 @@ class Program:
             return self._states[name]
         except KeyError:
             raise FormatError(f"there is no state {name!r}", "/states") from None
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest literal any state or codec can wait for."""
+        return max((state.longest for state in self._states.values()), default=0)
 
     def initial(self, context: Context) -> CompiledState:
         """Where an output of this request begins."""

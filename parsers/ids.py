@@ -1,7 +1,7 @@
 """Tool call ids that a server would make up, here from a seed so that a replay always gives the same.
 
-Shapes: chatcmpl_tool `chatcmpl-tool-` and 32 hex digits (vLLM), call_hex `call_` and 16 hex digits (vllm.rs), mistral9 nine letters or
-digits (mistral-common checks this), kimi `functions.NAME:INDEX` (Kimi K2's own form).
+Shapes: chatcmpl_tool `chatcmpl-tool-` and 32 hex digits (vLLM), call_hex `call_` and 16 hex digits (vllm.rs),
+mistral9 nine letters or digits (mistral-common checks this), kimi `functions.NAME:INDEX` (Kimi K2's own form).
 """
 
 from __future__ import annotations

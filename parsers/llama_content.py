@@ -1,9 +1,9 @@
 """Content around llama JSON calls: how the text before, between and after calls becomes one content.
 
-structural       streams. White space before prose stays, white space at the end of a run waits. Around calls, white space and the
-                 separators between calls (`;`, `,`) are dropped, and the runs of prose are joined by one space.
-seed_literal     holds everything to the end, then joins the stripped parts with one space, replaces every "; " by " " and strips
-                 (the rule that vLLM's llama3_json parser got in PR 27622, as its data model states it).
+structural       streams. White space before prose stays, white space at the end of a run waits. Around calls, white
+                 space and the separators between calls (`;`, `,`) are dropped; runs of prose are joined by one space.
+seed_literal     holds everything to the end, then joins the stripped parts with one space, replaces every "; " by
+                 " " and strips (the rule of vLLM's llama3_json parser since PR 27622).
 upstream_engine  the text before the first call only; what follows a call is dropped (vLLM 0.33.0's engine).
 """
 
@@ -20,14 +20,16 @@ SEPARATORS = TRAILING + ","
 
 def llama_content(out: TextOutput, policy: Mapping[str, str]) -> ContentStage:
     """The stage for the policy's value."""
-    stages = {"structural": Structural, "seed_literal": SeedLiteral, "upstream_engine": PrefixOnly}
-    return stages[policy["llama_content"]](out, policy)
+    value = policy["llama_content"]
+    if value == "seed_literal":
+        return SeedLiteral(out)
+    return PrefixOnly(out, policy) if value == "upstream_engine" else Structural(out)
 
 
 class Structural:
     """Drops separators at calls, joins runs of prose with one space. Nothing inside a run of prose changes."""
 
-    def __init__(self, out: TextOutput, policy: Mapping[str, str]) -> None:
+    def __init__(self, out: TextOutput) -> None:
         self._out = out
         self._blank = Blank()
         self._calls = 0
@@ -93,7 +95,7 @@ class Structural:
 class SeedLiteral:
     """Keeps all text to the end and applies the literal rule; without a call the output is the content as it is."""
 
-    def __init__(self, out: TextOutput, policy: Mapping[str, str]) -> None:
+    def __init__(self, out: TextOutput) -> None:
         self._out = out
         self._segments: list[Blank] = [Blank()]
 

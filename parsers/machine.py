@@ -9,7 +9,8 @@ Rules
     1. Everything that moves the machine is a row: terminals, END, DONE, REJECT, OTHER and the codecs' own triggers.
     2. Every character is consumed exactly once, in `_consume`, and given to exactly one event by then or later.
     3. Nothing raises on model output. "Need more" is simply a return.
-    4. Work is linear: held text is bounded by the longest terminal, and a scope is not searched twice over the same text.
+    4. Work is linear: held text is bounded by the longest terminal, and a scope is not searched twice over the same
+    text.
 
 Events leave through the Sink (calls, tentative or not) and the stages (whitespace and content policies).
 """
@@ -28,7 +29,6 @@ from parsers.scanner import IdTerminal, Scanner
 from parsers.sink import Sink
 from parsers.trace import Hold, RejectedCall, StateView, Transition
 from parsers.types import Context, Delta, Mode, UsageError
-
 
 MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 

@@ -1,7 +1,7 @@
 """Parsers by name: the built-in formats, their aliases, and how one is chosen.
 
-Selection is: an enforced name, else evidence from the model (type, then id), else evidence from the tokenizer's vocabulary, else from
-the output itself, else passthrough. It always says why.
+Selection is: an enforced name, else evidence from the model (type, then id), else evidence from the tokenizer's
+vocabulary, else from the output itself, else passthrough. It always says why.
 """
 
 from __future__ import annotations
@@ -108,7 +108,11 @@ def _by_id(evidence: Evidence) -> Selection | None:
 def _by_vocabulary(evidence: Evidence) -> Selection | None:
     """The format with most of its telling markers in the vocabulary, all of them."""
     known = set(evidence.vocabulary)
-    hits = [(len(f.models.tokens), f.name) for f in builtin_formats().values() if f.models.tokens and known >= set(f.models.tokens)]
+    hits = [
+        (len(f.models.tokens), f.name)
+        for f in builtin_formats().values()
+        if f.models.tokens and known >= set(f.models.tokens)
+    ]
     if not hits:
         return None
     most = max(count for count, _ in hits)

@@ -1,6 +1,7 @@
 """Replay: deltas through a parser, with every step recorded, or only the message when nobody looks.
 
-`replay` gives a Trace with one Step per delta and a last one for the end of the output. `parse` is the same run without a trace.
+`replay` gives a Trace with one Step per delta and a last one for the end of the output. `parse` is the same run
+without a trace.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ class _Recorder:
         view = self._parser.view()
         span = Span(self._at, self._at + length)
         self._at += length
-        step = Step(len(self._trace.steps) + 1, span, ids, view.state, view.holds, transitions, tuple(events), delta, view, end)
+        step = Step(
+            len(self._trace.steps) + 1, span, ids, view.state, view.holds, transitions, tuple(events), delta, view, end
+        )
         step.reasoning_length = self.assembler.reasoning_length
         step.content_length = self.assembler.content_length
         step.calls = self.assembler.calls

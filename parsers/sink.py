@@ -1,9 +1,9 @@
 """Where the machine and its codecs put what they found, and where it becomes events.
 
-A call is tentative until it is committed: its events wait in `_pending`. Commitment is normally the call's name; policies that
-judge a whole call (invalid_call strict, truncated_call text or drop) wait for its end. A rejected call becomes text at the same
-place, and nothing that was committed is ever taken back. A muted call (unknown_tool drop or text) has been named but is not wanted: its
-raw text goes where the policy says until it ends.
+A call is tentative until it is committed: its events wait in `_pending`. Commitment is normally the call's name;
+policies that judge a whole call (invalid_call strict, truncated_call text or drop) wait for its end. A rejected call
+becomes text at the same place, and nothing that was committed is ever taken back. A muted call (unknown_tool drop or
+text) has been named but is not wanted: its raw text goes where the policy says until it ends.
 
 Adjacent text of one kind is one event per delta. Empty spans and empty text give no event.
 """
@@ -151,7 +151,9 @@ class Sink:
         self._open, self.muted = False, ""
 
     def _incomplete(self, at: int, over: bool) -> None:
-        code, what = ("truncated_call", "The output ends inside") if over else ("incomplete_call", "The end marker comes inside")
+        code, what = (
+            ("truncated_call", "The output ends inside") if over else ("incomplete_call", "The end marker comes inside")
+        )
         self.diagnostic(code, f"{what} the call to {self._name}; its arguments are not whole.", at, at)
 
     def reject(self, text: str, start: int, reason: str) -> None:
@@ -201,10 +203,18 @@ class Sink:
     def holds(self, tentative_at: int, at: int) -> list[Hold]:
         """What the stages and a tentative call keep back, in order."""
         if self.defers:
-            return [Hold(0, at, "policy", "llama_content is seed_literal: everything waits for the end of the output.")] if at else []
+            return (
+                [Hold(0, at, "policy", "llama_content is seed_literal: everything waits for the end of the output.")]
+                if at
+                else []
+            )
         found = [self._reasoning.hold(), self._content.hold()]
         if self.tentative and at > tentative_at:
-            why = f"The call to {self._name} is judged when it is whole." if self.named else "A call whose name is not known yet."
+            why = (
+                f"The call to {self._name} is judged when it is whole."
+                if self.named
+                else "A call whose name is not known yet."
+            )
             found.append(Hold(tentative_at, at, "tentative", why))
         return [hold for hold in found if hold is not None]
 
@@ -263,7 +273,9 @@ class Sink:
         self.rejected.append(RejectedCall(self._start_at, self._start_at, self._name, reason))
         self._writer.discard()
         self.tentative = False
-        self._writer.add(Diagnostic(self._start_at, self._start_at, "unknown_tool", "warning", f"Not kept as a call: {reason}."))
+        self._writer.add(
+            Diagnostic(self._start_at, self._start_at, "unknown_tool", "warning", f"Not kept as a call: {reason}.")
+        )
 
     def _commit(self) -> None:
         """The call stands: what came before it is settled, then its events go out."""

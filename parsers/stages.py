@@ -1,7 +1,7 @@
 """Stages: policies on plain text between the machine and the events.
 
-A stage gets text with its raw offset and passes it on, or keeps white space back until it is known what follows. Everything it
-keeps back is either passed on later or dropped with a reason; the characters stay in order.
+A stage gets text with its raw offset and passes it on, or keeps white space back until it is known what follows.
+Everything it keeps back is either passed on later or dropped with a reason; the characters stay in order.
 
 ReasoningStage   policy reasoning_tail
 PlainContent     policies content_before_calls, content_between_calls, content_after_calls
@@ -103,15 +103,17 @@ class ReasoningStage:
         """What is kept back."""
         if not self._blank.parts:
             return None
-        return Hold(self._blank.start, self._blank.end, "policy", "White space that may end the reasoning (reasoning_tail).")
+        return Hold(
+            self._blank.start, self._blank.end, "policy", "White space that may end the reasoning (reasoning_tail)."
+        )
 
 
 class PlainContent:
     """Content with its white space before, between and after calls under three policies.
 
-    White space that follows a call, or stands at the very start, waits for what comes next. `strip` also makes white space at the end of
-    a run of text wait. Text after the last call that is not blank keeps or loses its leading white space by content_after_calls,
-    because more calls cannot be foreseen.
+    White space that follows a call, or stands at the very start, waits for what comes next. `strip` also makes white
+    space at the end of a run of text wait. Text after the last call that is not blank keeps or loses its leading
+    white space by content_after_calls, because more calls cannot be foreseen.
     """
 
     def __init__(self, out: TextOutput, policy: Mapping[str, str]) -> None:
@@ -179,4 +181,6 @@ class PlainContent:
         """See ContentStage.hold."""
         if not self._blank.parts:
             return None
-        return Hold(self._blank.start, self._blank.end, "policy", "White space that is dropped if a call or the end follows.")
+        return Hold(
+            self._blank.start, self._blank.end, "policy", "White space that is dropped if a call or the end follows."
+        )

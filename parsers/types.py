@@ -159,8 +159,7 @@ class Message:
             "reasoning": self.reasoning,
             "content": self.content,
             "tool_calls": [
-                {"id": c.id, "name": c.name, "arguments": c.arguments, "complete": c.complete}
-                for c in self.tool_calls
+                {"id": c.id, "name": c.name, "arguments": c.arguments, "complete": c.complete} for c in self.tool_calls
             ],
         }
 

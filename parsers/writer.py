@@ -24,7 +24,13 @@ class Writer:
         self._start = self._end = self._call = 0
 
     def text(
-        self, kind: TextClass, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None, call: int = 0
+        self,
+        kind: TextClass,
+        text: str,
+        start: int,
+        end: int,
+        segments: tuple[Segment, ...] | None = None,
+        call: int = 0,
     ) -> None:
         """Add text of a kind; it joins the run before if it follows it directly."""
         if self._kind is not kind or self._end != start or self._call != call:

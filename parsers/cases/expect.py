@@ -27,9 +27,7 @@ class Difference:
 def accept(message: Message, finish_reason: str | None = None) -> Expect:
     """The expectation that today's result meets. Arguments that are not one portable JSON object are kept as text."""
     calls = tuple([_accepted(call) for call in message.tool_calls])
-    return Expect(
-        reasoning=message.reasoning, content=message.content, tool_calls=calls, finish_reason=finish_reason
-    )
+    return Expect(reasoning=message.reasoning, content=message.content, tool_calls=calls, finish_reason=finish_reason)
 
 
 def differences(

@@ -82,9 +82,7 @@ def _tool(value: dict[str, Any]) -> dict[str, Any]:
 _SPELLINGS = str | list[str]
 
 Text = Annotated[str, BeforeValidator(_joined, json_schema_input_type=_SPELLINGS), PlainSerializer(lines)]
-ShortText = Annotated[
-    str, BeforeValidator(_joined, json_schema_input_type=_SPELLINGS), PlainSerializer(line_or_lines)
-]
+ShortText = Annotated[str, BeforeValidator(_joined, json_schema_input_type=_SPELLINGS), PlainSerializer(line_or_lines)]
 ExpectedText = Annotated[
     str | None,
     BeforeValidator(_empty_for_null, json_schema_input_type=_SPELLINGS | None),

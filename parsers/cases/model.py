@@ -270,7 +270,7 @@ def _choice(data: Any) -> Any:
         named = data.get("function") if data.keys() == {"type", "function"} else data
         if isinstance(named, dict) and named.keys() == {"name"} and isinstance(named["name"], str) and named["name"]:
             return NamedTool(name=named["name"])
-    raise PydanticCustomError("tool_choice", "use \"auto\", \"none\", \"required\" or {{\"name\": a tool's name}}")
+    raise PydanticCustomError("tool_choice", 'use "auto", "none", "required" or {{"name": a tool\'s name}}')
 
 
 def _absent_is_not_null(schema: dict[str, Any]) -> None:

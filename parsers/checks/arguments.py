@@ -78,9 +78,19 @@ def _fault(subject: Subject, index: int, examined: int) -> About:
     raw = subject.trace.text.find(channel.text) if place.raw is None else place.raw
     if raw < 0:
         return "parser"
-    source = JsonPrefix()
-    source.feed(subject.trace.text, raw)
-    return "parser" if source.done else "output"
+    return "parser" if _object_stands_at(subject.trace.text, raw, channel.text) else "output"
+
+
+def _object_stands_at(text: str, raw: int, arguments: str) -> bool:
+    """Whether the output has a whole JSON object where the arguments begin, of which the parser made bad JSON.
+
+    Text after a whole object is the parser's doing only where the object is a value of a larger one (its closing
+    brace was taken along); elsewhere the model wrote too much.
+    """
+    source, made = JsonPrefix(), JsonPrefix()
+    source.feed(text, raw)
+    made.feed(arguments)
+    return source.done and (not made.done or text[:raw].rstrip().endswith(":"))
 
 
 @check(

@@ -61,7 +61,11 @@ def _length(hold: Hold) -> int:
     return hold.end - hold.start
 
 
-@check("finish_reason", "F3", "The finish reason is length for a cut output, else tool_calls with calls, else stop.")
+@check(
+    "finish_reason",
+    "F3",
+    "The finish reason is length for a cut output, else tool_calls if there are calls, else as given.",
+)
 def finish_reason(subject: Subject) -> list[Finding]:
     """At most two findings: the reason is wrong; the server saw calls that the parser does not.
 
@@ -69,7 +73,7 @@ def finish_reason(subject: Subject) -> list[Finding]:
     """
     trace, said = subject.trace, subject.context.finish_reason
     calls = trace.message.tool_calls
-    wanted = "length" if said == "length" else "tool_calls" if calls else "stop"
+    wanted = "length" if said == "length" else "tool_calls" if calls else said or "stop"
     named = subject.context.tool_choice == "named" and trace.finish_reason == "stop" and wanted == "tool_calls"
     last = trace.steps[-1].index if trace.steps else None
     findings = []

@@ -55,13 +55,11 @@ class Judge:
         self._root = schema
         self._text = text
         self._known: dict[tuple[int, int, bool], list[Problem]] = {}
+        self._keys: dict[int, list[str] | None] = {}
 
     def problems(self, root: Node) -> list[Problem]:
         """What is wrong with the value: the first problem of each path, in the order of the text."""
-        first: dict[Path, Problem] = {}
-        for problem in self._judge(self._root, root, (), root.start, 0, True):
-            first.setdefault(problem.path, problem)
-        return sorted(first.values(), key=lambda problem: problem.at)
+        return sorted(self._judge(self._root, root, (), root.start, 0, True), key=lambda problem: problem.at)
 
     def _judge(self, schema: Any, node: Node, path: Path, at: int, depth: int, closed: bool) -> list[Problem]:
         """Problems of one value; `closed` asks for keys that no schema lists. `at` is where its key stands."""
@@ -73,7 +71,7 @@ class Judge:
             found = self._wrong_type(schema, node, path, at) or self._wrong_value(schema, node, path, at)
             if not found:
                 found = self._inside(schema, node, path, depth, closed) + self._combined(schema, node, path, at, depth)
-            self._known[key] = found
+            self._known[key] = _first_per_path(found)
         return self._known[key]
 
     def _wrong_type(self, schema: Mapping[str, Any], node: Node, path: Path, at: int) -> list[Problem]:
@@ -128,6 +126,11 @@ class Judge:
 
     def _names(self, schema: Mapping[str, Any]) -> list[str] | None:
         """The keys an object may have by this schema and all combined with it; None when any key may be."""
+        if id(schema) not in self._keys:
+            self._keys[id(schema)] = self._collect_names(schema)
+        return self._keys[id(schema)]
+
+    def _collect_names(self, schema: Mapping[str, Any]) -> list[str] | None:
         names: dict[str, None] = {}
         limited, seen, waiting = False, {id(schema)}, [schema]
         while waiting:
@@ -185,6 +188,14 @@ def where(path: Path) -> str:
     """A path as people write it: `filter.items[2]`."""
     text = "".join([f"[{part}]" if isinstance(part, int) else f".{part}" for part in path])
     return f"`{text.removeprefix('.')}`" if path else "The value"
+
+
+def _first_per_path(problems: list[Problem]) -> list[Problem]:
+    """Combined schemas repeat each other; doubling at every level would grow without bound."""
+    first: dict[Path, Problem] = {}
+    for problem in problems:
+        first.setdefault(problem.path, problem)
+    return list(first.values())
 
 
 def _unlisted(path: Path, key: str, names: list[str]) -> str:

@@ -15,7 +15,7 @@ REPLACEMENT = "\ufffd"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # An escape as far as it goes; the two halves of a surrogate pair are one character.
 _HEX = "[0-9a-fA-F]"
-_ESCAPE = re.compile(rf"\\(?:u[dD][89abAB]{_HEX}{{2}}\\u{_HEX}{{4}}|u{_HEX}{{0,4}}|.)?", re.DOTALL)
+_ESCAPE = re.compile(rf"\\(?:u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}|u{_HEX}{{0,4}}|.)?", re.DOTALL)
 
 
 @check("utf8_clean", "U1", "No character is damaged, and no delta ends inside one.")

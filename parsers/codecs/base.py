@@ -7,8 +7,8 @@ through an Output. Which terminals are visible is the codec's `scope`:
 * any other name: only the codec's own literals of that name;
 * None: nothing can match. This is how a codec inside a JSON string wins over markers.
 
-A codec may stop early (its scope changed, it queued a trigger, it needs more text to decide). It never raises on model
-output and never looks at a character twice.
+A codec may stop early (its scope changed, it queued a trigger, it needs more text to decide). It never raises on
+model output and never looks at a character twice.
 """
 
 from __future__ import annotations
@@ -59,11 +59,13 @@ class Output(Protocol):
     def arguments(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         """The next piece of the arguments' JSON text."""
 
-class Codec(ABC):
-    """Base of all codecs. One instance reads one visit to a state; with `spans_states` a whole run of states of its own.
 
-    `complete` says whether the arguments are whole; `waiting` why the codec needs more text, where that is not an escape sequence.
-    `queue` holds the triggers that are due, first one first; the machine fires them before it hands over more text.
+class Codec(ABC):
+    """Base of all codecs. One instance reads one visit to a state; with `spans_states` a run of states of its own.
+
+    `complete` says whether the arguments are whole; `waiting` why the codec needs more text, where that is not an
+    escape sequence. `queue` holds the triggers that are due, first one first; the machine fires them before it hands
+    over more text.
     """
 
     triggers: ClassVar[tuple[str, ...]] = ("DONE",)
@@ -87,13 +89,13 @@ class Codec(ABC):
         """Read buffer[pos:end]; `base` is the raw offset of buffer[0]. Returns where reading stopped."""
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """One of the codec's own literals stands at raw [start, end). Returns the raw offset up to which it was read."""
+        """One of the codec's own literals stands at raw [start, end). Returns up to where (raw) it was read."""
         return end
 
-    def terminal(self, name: str, end: int) -> None:
+    def terminal(self, name: str, end: int) -> None:  # noqa: B027 - most codecs read one state only
         """A terminal of the machine moved it to another state that this codec goes on reading."""
 
-    def finish(self, at: int) -> None:
+    def finish(self, at: int) -> None:  # noqa: B027 - a codec that passes everything on has nothing to finish
         """The value is over, by a terminal or the end of the output, at raw offset `at`."""
 
     def hold(self) -> Hold | None:

@@ -3,9 +3,9 @@
     {"name": "get_weather", "arguments": {"city": "Bern"}}
 
 Keys come in any order, further keys are structure, and the arguments value is passed on in the model's own spelling.
-Until the call is committed (its name is known, and with `require_arguments` the start of its arguments too) the object is read strictly:
-the first character that JSON could not have is the REJECT trigger, and so is an object that ends without naming a tool.
-From then on it is read leniently, because the call stands.
+Until the call is committed (its name is known, and with `require_arguments` the start of its arguments too) the
+object is read strictly: the first character that JSON could not have is the REJECT trigger, and so is an object that
+ends without naming a tool. From then on it is read leniently, because the call stands.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class JsonCall(Codec):
         return stop
 
     def _opens(self, buffer: str, pos: int, end: int, final: bool) -> bool:
-        """Whether arguments can begin here. Where a call is only told by its arguments, they must begin as an object does."""
+        """Whether arguments can begin here. Where only they tell a call, they must begin as an object does."""
         if not self._needs_arguments:
             return True
         match = OBJECT_START.match(buffer, pos, end)

@@ -92,7 +92,9 @@ class JsonScanner:
         return "open", pos + 1
 
     def _close(self, char: str, pos: int) -> tuple[Unit, int]:
-        if self.strict and not (self.stack and CLOSERS[self.stack[-1]] == char and self.previous not in ("colon", "key")):
+        if self.strict and not (
+            self.stack and CLOSERS[self.stack[-1]] == char and self.previous not in ("colon", "key")
+        ):
             return "error", pos
         if self.stack:
             self.stack.pop()

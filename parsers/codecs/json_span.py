@@ -1,8 +1,8 @@
 """Codec `json_span`: the call's arguments are one JSON value, written as it is.
 
-White space around the value is structure. Text that is not a JSON object or array at all (a model that writes bare words where
-arguments belong) is passed on up to the next terminal: it is what the model gave as arguments.
-After the value, further closing brackets are dropped with a diagnostic and any other text is the OTHER trigger.
+White space around the value is structure. Text that is not a JSON object or array at all (a model that writes bare
+words where arguments belong) is passed on up to the next terminal: it is what the model gave as arguments. After the
+value, further closing brackets are dropped with a diagnostic and any other text is the OTHER trigger.
 """
 
 from __future__ import annotations

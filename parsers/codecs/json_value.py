@@ -1,13 +1,14 @@
 """One JSON value passed through as a call's arguments, with single values coerced to the tool's schema.
 
-Text goes out as soon as it is read, in the model's own spelling. Only a value that its schema may want rewritten waits
-for its end: a string where the schema does not say exactly string, a scalar where it does. Without a schema nothing waits
-and nothing changes.
+Text goes out as soon as it is read, in the model's own spelling. Only a value that its schema may want rewritten
+waits for its end: a string where the schema does not say exactly string, a scalar where it does. Without a schema
+nothing waits and nothing changes.
 
-Where cut-off arguments are to be closed by appending (`Output.closes`), text since the last point at which closing brackets
-would make valid JSON is kept back as the tail; it is dropped when the output ends there.
+Where cut-off arguments are to be closed by appending (`Output.closes`), text since the last point at which closing
+brackets would make valid JSON is kept back as the tail; it is dropped when the output ends there.
 
-The stack of frames mirrors the open brackets: each frame holds the schema of its container and the key whose value is being read.
+The stack of frames mirrors the open brackets: each frame holds the schema of its container and the key whose value is
+being read.
 """
 
 from __future__ import annotations
@@ -53,7 +54,19 @@ class Frame:
 class JsonValue:
     """Reader of one value. `done` is set when it is over; the character after it is not consumed."""
 
-    __slots__ = ("_frames", "_held", "_held_at", "_last", "_root", "_started", "_tail", "_tail_at", "done", "out", "scan")
+    __slots__ = (
+        "_frames",
+        "_held",
+        "_held_at",
+        "_last",
+        "_root",
+        "_started",
+        "_tail",
+        "_tail_at",
+        "done",
+        "out",
+        "scan",
+    )
 
     def __init__(self, out: ValueOutput, *, strict: bool = False) -> None:
         self.out = out
@@ -74,7 +87,7 @@ class JsonValue:
         return self.scan.in_string
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool = False) -> int:
-        """Pass buffer[pos:end] on; stops at the end of the value, before a split escape, or where a string opens or closes."""
+        """Pass buffer[pos:end] on; stops where the value ends, a string opens or closes, or an escape is split."""
         sent = pos
         was_open = not self.scan.in_string
         while pos < end and not self.done:
@@ -234,7 +247,13 @@ class JsonValue:
 
     def describe(self) -> str:
         """Where in the value the reader stands."""
-        where = "in a key" if self.scan.in_string and self.scan.is_key else "in a string" if self.scan.in_string else "between tokens"
+        where = (
+            "in a key"
+            if self.scan.in_string and self.scan.is_key
+            else "in a string"
+            if self.scan.in_string
+            else "between tokens"
+        )
         return f"{where}, depth {self.scan.depth}"
 
 

@@ -3,11 +3,13 @@
     pre-v11   [TOOL_CALLS] [{"name": "add", "arguments": {"a": 1}}]
     v11+      [TOOL_CALLS]add{"a": 1}      also  add[ARGS]{...}  and  add[CALL_ID]abcdefghi[ARGS]{...}
 
-The policy mistral_version decides, or (auto) the first character after the marker: an opening bracket means pre-v11. The nine states
-and their names are those of vLLM's StreamingState; the machine's table has a row for each move and this codec fires the triggers.
+The policy mistral_version decides, or (auto) the first character after the marker: an opening bracket means pre-v11.
+The nine states and their names are those of vLLM's StreamingState; the machine's table has a row for each move and
+this codec fires the triggers.
 
-v11+: a name is a run without white space, `{` or `[`; anything else before the arguments means that no call was meant (REJECT).
-A call the output ends without arguments is kept when its name is a declared tool, or could be one if none are declared.
+v11+: a name is a run without white space, `{` or `[`; anything else before the arguments means that no call was meant
+(REJECT). A call the output ends without arguments is kept when its name is a declared tool, or could be one if none
+are declared.
 """
 
 from __future__ import annotations
@@ -179,5 +181,10 @@ class Mistral(Codec):
         value = self._array.value if self._array is not None else self._value
         if value is not None and self._phase in ("array", "arguments"):
             return f"arguments, {value.describe()}"
-        words = {"start": "before the calls", "array": "in the array", "id": "in the call id", "after": "after the call"}
+        words = {
+            "start": "before the calls",
+            "array": "in the array",
+            "id": "in the call id",
+            "after": "after the call",
+        }
         return words.get(self._phase, "in the name")

@@ -1,9 +1,10 @@
 """Mistral before tokenizer v11: after [TOOL_CALLS] stands a JSON array of {"name", "arguments"} objects.
 
-ijson (event driven, as in vLLM's parser since PR 19425) says what the structure means; this reader says where it stands, because
-ijson has no positions. The text is cut string-aware and ijson is fed one structural piece at a time: brackets, separators, whole keys
-and the name. The bodies of other strings, of numbers and of the arguments never reach it, as ijson is quadratic on long strings
-(measured with 3.6.0), so the arguments are only announced to it by their brackets.
+ijson (event driven, as in vLLM's parser since PR 19425) says what the structure means; this reader says where it
+stands, because ijson has no positions. The text is cut string-aware and ijson is fed one structural piece at a time:
+brackets, separators, whole keys and the name. The bodies of other strings, of numbers and of the arguments never
+reach it, as ijson is quadratic on long strings (measured with 3.6.0), so the arguments are only announced to it by
+their brackets.
 
 Every event that moves the machine becomes a trigger named `prefix:event`, with the key where one matters.
 """
@@ -130,7 +131,7 @@ class ArrayReader:
             self._early.replay(self._out)
 
     def _feed(self, text: str, at: int, *, quiet: bool = False) -> None:
-        """Give ijson one structural piece and turn what it says into triggers, unless the piece stands for the arguments."""
+        """Give ijson one structural piece and turn what it says into triggers. quiet: the piece is the arguments'."""
         depth = self._scan.depth
         try:
             self._ijson.send(text.encode("utf-8", "replace"))
@@ -147,7 +148,9 @@ class ArrayReader:
             self._codec.complete = False
             queue.append("item:start_map")
         elif event == "map_key" and depth == 2:
-            queue.append(f"item:map_key={'arguments' if value in ARGUMENT_KEYS else 'name' if value == 'name' else 'other'}")
+            queue.append(
+                f"item:map_key={'arguments' if value in ARGUMENT_KEYS else 'name' if value == 'name' else 'other'}"
+            )
         elif event == "string" and depth == 2 and self._key == "name":
             queue += ["item.name:string", "CONTINUE"]
         elif event == "end_map" and depth == 1:

@@ -4,13 +4,13 @@
     Bern
     </parameter>
 
-Literals (options): `key_open`, `key_close`, an optional `value_open`, `value_close`, and `implied_close`: what shows that a value
-ended without its closer (the text is read again afterwards). The first closer the grammar allows ends a value, because
-these formats cannot escape. `trim` says what surrounds a value and is not part of it: one newline on each side, all white
-space, or nothing.
+Literals (options): `key_open`, `key_close`, an optional `value_open`, `value_close`, and `implied_close`: what shows
+that a value ended without its closer (the text is read again afterwards). The first closer the grammar allows ends a
+value, because these formats cannot escape. `trim` says what surrounds a value and is not part of it: one newline on
+each side, all white space, or nothing.
 
-A value whose schema is exactly string, or that has none, is a JSON string and goes out as it is read; others wait for their end and
-are written by the types their schema allows (coerce.text_to_json).
+A value whose schema is exactly string, or that has none, is a JSON string and goes out as it is read; others wait for
+their end and are written by the types their schema allows (coerce.text_to_json).
 """
 
 from __future__ import annotations
@@ -245,7 +245,9 @@ class Tagged(Codec):
             return Hold(self._blank_at, self._at, "codec", "White space that may belong to the closing tag.")
         if self.scope == VALUE and not self._streams and self._value:
             wanted = " or ".join(sorted(types_of(self._schema) or ()))
-            return Hold(self._key_start, self._at, "codec", f"The schema wants {wanted}: the value is written when it is whole.")
+            return Hold(
+                self._key_start, self._at, "codec", f"The schema wants {wanted}: the value is written when it is whole."
+            )
         return None
 
     def describe(self) -> str:

@@ -36,10 +36,12 @@ class RowLine:
 
 def rows_table(fmt: Format) -> list[RowLine]:
     """Every row of the format, in the order of the ids."""
-    return [
-        RowLine(row_id, state, row.on, fmt.terminals.get(row.on), row.to, row.emit, row.keep, _guard(row), row.note, row.diagnostic)
-        for row_id, state, row in _rows(fmt, None)
-    ]
+    return [_line(fmt, row_id, state, row) for row_id, state, row in _rows(fmt, None)]
+
+
+def _line(fmt: Format, row_id: str, state: str, row: Row) -> RowLine:
+    text, guard = fmt.terminals.get(row.on), _guard(row)
+    return RowLine(row_id, state, row.on, text, row.to, row.emit, row.keep, guard, row.note, row.diagnostic)
 
 
 def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
@@ -57,12 +59,12 @@ def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
     names = list(fmt.states)
     ends = any(target == end for _, target in merged)
     start = fmt.initial if fmt.initial in fmt.states else next(iter(names), "")
-    links = [Link(source, target, tuple(rows), label(rows)) for (source, target), rows in merged.items()]
-    return layout(Graph([*names, end] if ends else names, links, start, end if ends else None))
+    links = tuple([Link(source, target, tuple(rows), label(rows)) for (source, target), rows in merged.items()])
+    return layout(Graph((*names, end) if ends else tuple(names), links, start, end if ends else None))
 
 
 def label(rows: list[str]) -> str:
-    """The ids of an edge's rows in few characters: r2, r5; three in a row as r2-r4."""
+    """The ids of an edge's rows in few characters: r2, r5; three or more in a row as r2–r4."""
     parts: list[list[int]] = []
     for number in [int(row[1:]) for row in rows]:
         if parts and parts[-1][-1] == number - 1:
@@ -89,12 +91,29 @@ def _guard(row: Row) -> str:
 
 
 # Words that Mermaid reads as a statement when a line begins with them, in any spelling.
-MERMAID_WORDS = frozenset("accdescr acctitle class classdef click default direction end hide note scale state style".split())
+MERMAID_WORDS = frozenset(
+    [
+        "accdescr",
+        "acctitle",
+        "class",
+        "classdef",
+        "click",
+        "default",
+        "direction",
+        "end",
+        "hide",
+        "note",
+        "scale",
+        "state",
+        "style",
+    ]
+)
 
 
 def mermaid(fmt: Format) -> str:
     """The format as a Mermaid state diagram: one line per row, in the order of the ids."""
-    lines = ["stateDiagram-v2", *[f'    state "{name}" as {_mermaid_id(name)}' for name in fmt.states if _mermaid_id(name) != name]]
+    renamed = [name for name in fmt.states if _mermaid_id(name) != name]
+    lines = ["stateDiagram-v2", *[f'    state "{name}" as {_mermaid_id(name)}' for name in renamed]]
     starts = dict.fromkeys([fmt.initial, fmt.initial_when_reasoning_open])
     lines += [f"    [*] --> {_mermaid_id(name)}" for name in starts if name is not None]
     for row_id, state, row in _rows(fmt, None):

@@ -1,12 +1,12 @@
-"""Which cell of a grid each state of a diagram stands in.
+"""Which cell of a grid each node of a diagram stands in.
 
-Strategy: states get a depth (length of the shortest path from the start), and stand in layers from left to right by
-depth. A machine with more layers than columns is folded: the layers run in a snake, so that neighbours in the order
-stay neighbours on the page. Both arrangements are then improved by swapping two cells as long as that lowers a cost; the
- caller draws both and keeps the better one.
+Strategy: nodes get a depth (the length of the shortest path from the start) and stand in layers from left to right by
+depth. A machine with more layers than columns is folded: its nodes run in a snake, so that neighbours in the order
+stay neighbours on the page. These drafts and a few in other orders are improved, each by itself: nodes move to other
+cells, or change places, as long as that lowers a cost. The caller draws the results and keeps the best.
 
-Invariants: the start stands in the first row and column; a cell holds one state at most; no row and no column is
-empty; the same input always gives the same answer.
+Invariants: the start stands in the first cell; a cell holds one node at most; no row and no column is empty; the same
+graph always gives the same placements.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Link:
     label: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Graph:
     """What is to be drawn: nodes in their order, the node to start from, and the end of the output if drawn."""
 
-    names: Sequence[str]
-    links: Sequence[Link]
+    names: tuple[str, ...]
+    links: tuple[Link, ...]
     start: str
     end: str | None = None
 
@@ -83,9 +83,9 @@ def placements(graph: Graph, columns: int) -> list[dict[str, Cell]]:
     if max(depth.values()) < columns:
         drafts.append(_layers(order, depth))
     shuffle = Random(len(order))
-    for _ in range(SHUFFLED):
-        drafts.append(_snake([order[0], *shuffle.sample(order[1:], len(order) - 1)], columns))
-    found = []
+    others = [[order[0], *shuffle.sample(order[1:], len(order) - 1)] for _ in range(SHUFFLED)]
+    drafts += [_snake(other, columns) for other in others]
+    found: list[dict[str, Cell]] = []
     for draft in drafts:
         cells = _compact(_Board(graph, depth, columns, draft).improved())
         if cells not in found:

@@ -143,7 +143,7 @@ def _parser(run: RunLike) -> str:
     ref = run.case.parser
     engine = f" of {cell(ref.engine)}" if ref.engine else ""
     rows = [f"- parser {cell(run.selection.name)}{engine}"]
-    rows += [f"- selected because {inline(reason)}" for reason in run.selection.reasons]
+    rows += [f"- why: {inline(reason)}" for reason in run.selection.reasons]
     rows += [f"- policy {cell(key)}: {cell(value)}" for key, value in ref.policy.items()]
     how = "their ids" if run.trace.mode == "ids" else "their text"
     chunking = {key: value for key, value in run.trace.chunking.items() if key != "cuts"}
