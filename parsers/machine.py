@@ -77,6 +77,7 @@ class Machine:
         self._parts_at = self._sub = 0
         self._raw: list[str] = []
         self._over = self._turned = False
+        self._skip: CompiledState | None = None
         self._complete, self._stuck, self._fired_at = True, 0, -1
         self._state = self._program.initial(context)
         self._enter(self._state)
@@ -125,6 +126,10 @@ class Machine:
         self._run(final=True)
         start = self._at
         self._append(item.text)
+        if self._skip is not None:
+            self._resume(self._skip, self._skip.by_text.get(item.text, ""), len(self._buffer))
+            if self._pos == len(self._buffer):
+                return
         name = self._state.by_text.get(item.text)
         blocked = self._codec is not None and self._codec.scope != OPEN and not item.special
         if name is None or blocked:
@@ -143,6 +148,8 @@ class Machine:
     def _run(self, *, final: bool) -> None:
         """Consume the buffer as far as it can be decided."""
         while self._pos < len(self._buffer):
+            if self._skip is not None and not self._skipped(self._skip, final):
+                return
             start, name, stop = self._next(final)
             if start > self._pos:
                 before = self._pos
@@ -159,6 +166,23 @@ class Machine:
                 self._consume(self._codec.literal(name, self._base + start, self._base + stop) - self._base)
             else:
                 self._opaque(stop)
+
+    def _skipped(self, rejecting: CompiledState, final: bool) -> bool:
+        """Policy recovery skip_call: pass over text up to the next terminal of the state that gave the call up."""
+        scope = rejecting.scope(None, coded=False)
+        start, name, stop = (0, None, 0) if scope is None else scope.find(self._buffer, self._pos, final=final)
+        self._consume(start)
+        if name is None:
+            return False
+        self._resume(rejecting, name, stop)
+        return True
+
+    def _resume(self, rejecting: CompiledState, name: str, stop: int) -> None:
+        """Stop skipping at a terminal: one that begins a call is read as usual, any other belonged to the call."""
+        row = rejecting.rows.get(name)
+        if row is None or "CallStart" not in row.emit:
+            self._consume(stop)
+        self._skip, self._sink.muted = None, ""
 
     def _next(self, final: bool) -> tuple[int, str | None, int]:
         """The next terminal the scope in force can see; each scope looks at the text once."""
@@ -255,6 +279,7 @@ class Machine:
         if trigger in ("REJECT", "MALFORMED") and self._sink.tentative:
             self._codec = None
             self._reject(row.note.rstrip(".") or "it is not a call")
+            self._skip = self._state if self._sink.muted == "skip" else None
             continues = False
         else:
             continues = self._leave(row, trigger)

@@ -38,7 +38,14 @@ from parsers.trace import Hold, RejectedCall
 from parsers.types import Context, Tool
 from parsers.writer import Writer
 
-Muted = Literal["", "text", "drop"]
+Muted = Literal["", "text", "drop", "fail", "skip"]
+
+
+RECOVERIES: dict[str, Muted] = {"content": "", "fail": "fail", "skip_call": "skip"}
+REASONS = {
+    "fail": "it follows malformed structure (recovery is fail)",
+    "skip": "it belongs to a call that is skipped (recovery is skip_call)",
+}
 
 
 class Sink:
@@ -121,6 +128,8 @@ class Sink:
 
     def call_start(self, start: int, end: int) -> None:
         """A call may begin here."""
+        if self.muted:
+            return
         self._writer.hold()
         self.tentative = self._open = True
         self.named, self._name, self._given_id, self._tool = False, "", None, None
@@ -142,6 +151,8 @@ class Sink:
 
     def call_end(self, start: int, end: int, *, complete: bool, over: bool) -> None:
         """The open call ends. After a rejection there is none."""
+        if self.muted == "fail":
+            return
         if self.muted:
             self.rejected[-1].end = end
         elif self._open and not self.tentative:
@@ -163,16 +174,20 @@ class Sink:
         self._writer.discard()
         self.tentative = self._open = False
         self._head.take()
-        drops = self.policy["recovery"] != "content" or (self.named and self.policy["truncated_call"] == "drop")
+        recovery = self.policy["recovery"] if "recovery" in self._format.policies else "content"
+        drops = recovery != "content" or (self.named and self.policy["truncated_call"] == "drop")
         self.diagnostic("rejected_call", f"Not kept as a call: {reason}.", start, end)
-        if drops and text:
-            self.dropped(start, end, f"rejected call: {reason}")
+        self.muted = RECOVERIES[recovery]
+        if drops:
+            self._writer.add(Dropped(start, end, f"rejected call: {reason}"))
         else:
             self._content.text(text, start)
 
     def muted_text(self, text: str, at: int) -> None:
         """Raw text of a call that is named but not wanted."""
-        if self.muted == "drop":
+        if self.muted in REASONS:
+            self._writer.add(Dropped(at, at + len(text), REASONS[self.muted]))
+        elif self.muted == "drop":
             self._writer.add(Dropped(at, at + len(text), f"call to {self._name}, which is not a declared tool"))
         else:
             self._content.text(text, at)
@@ -249,6 +264,8 @@ class Sink:
 
     def name(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         """See codecs.Output."""
+        if self.muted:
+            return
         self.named, self._name, self._tool = True, text, self._tools.get(text)
         if not self.knows(text) and self.policy["unknown_tool"] != "keep":
             self._mute()

@@ -106,12 +106,14 @@ class _Runner:
         self.mode: Mode = case.mode()
         self._markers = case.markers()
         self._reasons = selection.reasons
+        self._policy = {"invalid_call": "strict"} if self.context.strict else {}
+        self._policy |= case.parser.policy
 
     def traced(self, chunking: Chunking) -> Trace:
         """A replay with every step."""
         deltas = apply(chunking, self.pieces, self.mode)
         return replay(
-            build(self.format, self.case.parser.policy),
+            build(self.format, self._policy),
             deltas,
             self.context,
             mode=self.mode,
@@ -123,7 +125,7 @@ class _Runner:
     def compared(self, chunking: Chunking, trace: Trace) -> Compared:
         """Only the message, unless it differs."""
         deltas = apply(chunking, self.pieces, self.mode)
-        parser = build(self.format, self.case.parser.policy)
+        parser = build(self.format, self._policy)
         message = parse(parser, deltas, self.context, mode=self.mode, markers=self._markers)
         if same_message(message, trace.message):
             light = Trace(self.format.name, self._reasons, to_json(chunking, deltas), self.mode, trace.text)

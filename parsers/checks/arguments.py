@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from parsers.checks.base import LIMIT, Subject, call_words, check, span_of
 from parsers.checks.json_prefix import JsonPrefix
 from parsers.checks.json_tree import read_object, walk
-from parsers.compare import Channel, delta_channels, excerpt, shared_prefix
+from parsers.compare import Channel, excerpt, shared_prefix
 from parsers.trace import About, Finding
 
 
@@ -100,10 +100,9 @@ def _object_stands_at(text: str, raw: int, arguments: str) -> bool:
 )
 def arguments_prefix(subject: Subject) -> list[Finding]:
     """Errors for streamed text that the final arguments take back; findings at the first hopeless character."""
-    streamed = delta_channels(subject.trace)
     findings: list[Finding] = []
     for index, call in enumerate(subject.trace.message.tool_calls):
-        sent = streamed.get(f"tool_calls[{index}].arguments", Channel(""))
+        sent = subject.streamed.get(f"tool_calls[{index}].arguments", Channel(""))
         if sent.text != call.arguments:
             findings.append(_parting(sent, call.arguments, call_words(index, call.name)))
         bad = JsonPrefix().feed(sent.text)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from parsers.compare import Channel, Place, channels, excerpt
+from parsers.compare import Channel, Place, channels, delta_channels, excerpt
 from parsers.events import Severity
 from parsers.trace import About, Finding, RejectedCall, Trace
 from parsers.types import Context, Span, ToolCall
@@ -45,6 +45,7 @@ class Subject:
     black_box: bool = False
     counters: tuple[int, int] | None = None
     _channels: dict[str, Channel] | None = field(default=None, init=False, repr=False)
+    _streamed: dict[str, Channel] | None = field(default=None, init=False, repr=False)
 
     @property
     def channels(self) -> dict[str, Channel]:
@@ -52,6 +53,13 @@ class Subject:
         if self._channels is None:
             self._channels = channels(self.trace)
         return self._channels
+
+    @property
+    def streamed(self) -> dict[str, Channel]:
+        """The channels as a client builds them from the deltas, built once."""
+        if self._streamed is None:
+            self._streamed = delta_channels(self.trace)
+        return self._streamed
 
     @property
     def others(self) -> list[tuple[str, Trace]]:

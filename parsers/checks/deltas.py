@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.checks.base import Subject, call_words, channel_words, check, counted
-from parsers.compare import Channel, channel_texts, delta_channels, excerpt, shared_prefix
+from parsers.compare import Channel, channel_texts, excerpt, shared_prefix
 from parsers.trace import Finding
 from parsers.types import ToolCallDelta
 
@@ -16,7 +16,7 @@ from parsers.types import ToolCallDelta
 @check("deltas_build_message", "K1", "The deltas, added up as a client does, give the message.")
 def deltas_build_message(subject: Subject) -> list[Finding]:
     """One finding per channel that the deltas do not build."""
-    built = delta_channels(subject.trace)
+    built = subject.streamed
     wanted = channel_texts(subject.trace.message)
     findings = []
     for name in [*wanted, *(name for name in built if name not in wanted)]:

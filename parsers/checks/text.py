@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from parsers.checks.base import Subject, channel_words, check, counted
-from parsers.compare import Channel, delta_channels, step_at
+from parsers.compare import Channel, step_at
 from parsers.trace import Finding, Step, Trace
 from parsers.types import Span
 
@@ -62,7 +62,7 @@ def _halves(subject: Subject) -> Iterator[Finding]:
     """Lone surrogates, which no UTF-8 stream can carry."""
     written = _SURROGATE.search(subject.trace.text) is not None
     calls = subject.trace.message.tool_calls
-    for name, channel in (subject.channels | delta_channels(subject.trace)).items():
+    for name, channel in (subject.channels | subject.streamed).items():
         match = _SURROGATE.search(channel.text)
         if match:
             yield utf8_clean.finding(
@@ -76,7 +76,7 @@ def _halves(subject: Subject) -> Iterator[Finding]:
 def _cut_escapes(subject: Subject) -> Iterator[Finding]:
     """The first delta of each call's arguments that ends inside a backslash escape, where more text follows."""
     calls = subject.trace.message.tool_calls
-    for name, channel in delta_channels(subject.trace).items():
+    for name, channel in subject.streamed.items():
         cuts = _cuts(channel) if name.endswith(".arguments") else []
         if cuts:
             times = f" (and {len(cuts) - 1} more)" if len(cuts) > 1 else ""

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Literal
 
 from parsers.codecs.base import OPEN, Codec, Output
 from parsers.codecs.coerce import property_schema, streams, text_to_json, types_of
+from parsers.codecs.entities import EntityDecoder, decode_entities
 from parsers.codecs.json_span import skip_space
 from parsers.codecs.json_value import coerced
 from parsers.events import Segment
@@ -62,6 +63,7 @@ class Tagged(Codec):
         self._streams = self._begun = False
         self._blank: list[str] = []
         self._blank_at = 0
+        self._entities = EntityDecoder() if out.policy["entity_decoding"] == "on" else None
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
@@ -196,12 +198,23 @@ class Tagged(Codec):
 
     def _write(self, text: str, at: int) -> None:
         """Write a piece of a string value."""
-        out = escaped(text)
-        segments = None if out == text else (Segment(out, at, at + len(text), "converted"),)
-        self.out.arguments(out, at, at + len(text), segments)
+        pieces = [(text, at, at + len(text))] if self._entities is None else self._entities.feed(text, at)
+        self._write_pieces(pieces, text)
+
+    def _write_pieces(self, pieces: list[tuple[str, int, int]], raw: str = "") -> None:
+        for piece, start, end in pieces:
+            out = escaped(piece)
+            copied = out == piece and len(piece) == end - start and (self._entities is None or piece in raw)
+            self.out.arguments(out, start, end, None if copied else (Segment(out, start, end, "converted"),))
+
+    def _finish_entities(self) -> None:
+        if self._entities is not None:
+            kept = self._entities.finish()
+            self._write_pieces(kept, "".join(piece for piece, _, _ in kept))
 
     def _end_value(self, at: int) -> None:
         if self._streams:
+            self._finish_entities()
             self.out.marker(self._blank_at if self._blank else at, at)
             self._synthetic('"', at)
         else:
@@ -213,7 +226,8 @@ class Tagged(Codec):
         raw = "".join(self._value)
         text = raw[: self._end_of_value(raw)]
         stop = self._value_at + len(text)
-        written = coerced(text_to_json(text, self._schema), self._schema)
+        plain = text if self._entities is None else decode_entities(text)
+        written = coerced(text_to_json(plain, self._schema), self._schema)
         segments = None if written == text else (Segment(written, self._value_at, stop, "converted"),)
         self._write_key()
         self.out.arguments(written, self._value_at, stop, segments)
@@ -229,6 +243,7 @@ class Tagged(Codec):
             self.complete = True
         elif self.scope == VALUE and self._streams:
             self._flush_blank()
+            self._finish_entities()
             self._synthetic('"}' if self.out.closes else "", at)
         elif self.scope == VALUE and not self.out.closes:
             self._write_key()
@@ -241,6 +256,8 @@ class Tagged(Codec):
         """See Codec.hold."""
         if self.scope == KEY and self._key:
             return Hold(self._key_at, self._at, "codec", "A parameter's name is sent whole.")
+        if self.scope == VALUE and self._entities is not None and self._entities.kept is not None:
+            return Hold(self._entities.kept[0], self._at, "codec", "May be the beginning of an HTML entity.")
         if self.scope == VALUE and self._blank:
             return Hold(self._blank_at, self._at, "codec", "White space that may belong to the closing tag.")
         if self.scope == VALUE and not self._streams and self._value:

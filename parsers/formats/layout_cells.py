@@ -19,7 +19,7 @@ from typing import NamedTuple
 DETOUR = 2.5  # what it costs an edge that it cannot be one straight line
 BACKWARD = 1.5  # what it costs an edge to a deeper layer that it runs to the left or upwards
 ROW = 1.2  # what one more row costs
-SHUFFLED = 10  # further drafts, in a random but always the same order
+SHUFFLED = 16  # further drafts, in a random but always the same order
 END_SHARE = 0.35  # how much an edge to the end counts, compared with one between two states
 
 
@@ -159,7 +159,10 @@ class _Board:
         for source, target, weight, forward in self.links:
             a, b = at[source], at[target]
             down, right = b // columns - a // columns, b % columns - a % columns
-            total += weight * (abs(down) + abs(right) + DETOUR * (not _clear(taken, a, b, down, right, columns)))
+            distance = abs(down) + abs(right)
+            if distance > 1 and not _clear(taken, a, b, down, right, columns):
+                distance += DETOUR
+            total += weight * distance
             if forward:
                 total += BACKWARD * (right < 0) + BACKWARD * (down < 0)
         return total

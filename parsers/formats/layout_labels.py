@@ -87,8 +87,8 @@ def place_labels(lines: Sequence[Line], nodes: Sequence[Box], page: Box) -> tupl
             box = text_box(label, place.at)
             if box.top < page.top or box.bottom > page.bottom or any(box.overlaps(node) for node in nodes):
                 continue
-            cost = place.dislike + _disturbance(number, box, place.anchor, strokes, placed)
-            cost += OUTSIDE * (box.left < page.left or box.right > page.right)
+            cost = place.dislike + OUTSIDE * (box.left < page.left or box.right > page.right)
+            cost = _disturbance(number, box, place.anchor, strokes, placed, cost, least)
             if cost < least:
                 best, least = place.at, cost
         found[number] = best
@@ -98,12 +98,23 @@ def place_labels(lines: Sequence[Line], nodes: Sequence[Box], page: Box) -> tupl
 
 
 def _disturbance(
-    number: int, box: Box, anchor: Point, strokes: Sequence[tuple[int, Box]], placed: Sequence[Box]
+    number: int,
+    box: Box,
+    anchor: Point,
+    strokes: Sequence[tuple[int, Box]],
+    placed: Sequence[Box],
+    cost: float,
+    limit: float,
 ) -> float:
-    cost = ON_LABEL * sum(box.overlaps(other) for other in placed)
+    """The cost with what the place disturbs; counting stops at `limit`, where the place has lost."""
+    cost += ON_LABEL * sum(box.overlaps(other) for other in placed)
     for other, stroke in strokes:
-        cost += ON_LINE * box.overlaps(stroke)
-        cost += ON_SHARED * (other != number and stroke.contains(anchor))
+        if cost >= limit:
+            break
+        if box.overlaps(stroke):
+            cost += ON_LINE
+        if other != number and stroke.contains(anchor):
+            cost += ON_SHARED
     return cost
 
 

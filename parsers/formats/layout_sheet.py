@@ -25,7 +25,7 @@ TRACK = 16.0  # distance of tracks between rows: a label fits between them
 COLUMN_TRACK = 10.0
 UNDER, OVER = 20.0, 14.0  # from a node down to the first track, from the last track down to the next node
 GAP_PLAIN, GAP_ARROW, GAP_LABEL = 24.0, 44.0, 26.0
-CROSSING, BEND, TALL, TOO_WIDE = 60.0, 15.0, 4.0, 12.0  # what these cost, with the length of all lines
+CROSSING, BEND, TALL, TOO_WIDE = 60.0, 15.0, 4.0, 4.0  # what these cost, with the length of all lines
 LOOSE = 0.5  # runs in a column channel are counted in rows, so half a row apart is apart
 
 
@@ -62,9 +62,9 @@ class Sheet:
         down = [segment for line in lines for segment in line if segment[0][0] == segment[1][0]]
         crossings = sum(_cross(a, b) for a in across for b in down)
         length = sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in across + down)
-        too_wide = max(0.0, self.width - max_width)
+        extra = max(0.0, self.width - max_width)
         bends = sum(len(line) - 1 for line in lines)
-        return length + CROSSING * crossings + BEND * bends + TALL * self.height + TOO_WIDE * too_wide
+        return length + CROSSING * crossings + BEND * bends + TALL * self.height + TOO_WIDE * extra * (1 + extra / MARGIN)
 
     # across
 

@@ -19,7 +19,7 @@ from math import prod
 
 from parsers.formats.lint_static import Codecs, LintFinding, pointer, rows
 from parsers.formats.model import Format, Row
-from parsers.formats.rows import guard_holds, policy_values
+from parsers.formats.rows import policy_values
 
 MOST_COMBINATIONS = 256
 CALL_TEXT = ("name", "header", "id")
@@ -73,8 +73,7 @@ def _in_force(row: Row, combination: Mapping[str, str] | None) -> bool:
     """Whether the row counts. A guard on a policy that does not exist is left out: it has a finding of its own."""
     if combination is None:
         return True
-    guard = {name: values for name, values in row.when.items() if name in combination}
-    return guard_holds(row.model_copy(update={"when": guard}), combination)
+    return all(combination[name] in values for name, values in row.when.items() if name in combination)
 
 
 def _walk(fmt: Format, combination: Mapping[str, str] | None) -> _Walk:
@@ -83,8 +82,8 @@ def _walk(fmt: Format, combination: Mapping[str, str] | None) -> _Walk:
         if _in_force(row, combination):
             force[name].append((index, row))
     words = " and ".join([f"{name} is {value}" for name, value in (combination or {}).items()])
-    starts = [name for name in (fmt.initial, fmt.initial_when_reasoning_open) if name in fmt.states]
-    reached: dict[Situation, None] = dict.fromkeys((name, False) for name in starts if name is not None)
+    starts = [name for name in fmt.states if name in (fmt.initial, fmt.initial_when_reasoning_open)]
+    reached: dict[Situation, None] = dict.fromkeys((name, False) for name in starts)
     queue = list(reached)
     for name, is_open in queue:
         for _, row in force[name]:
@@ -121,7 +120,9 @@ def _calls(walk: _Walk) -> Iterator[LintFinding]:
     for name, is_open in walk.reached:
         state = walk.fmt.states[name]
         if not is_open and state.codec is None and state.text in CALL_TEXT:
-            text = f"{name} reads the {state.text} of a call, but can be reached with no call open: emit CallStart on the way."
+            text = (
+                f"{name} reads a call's {state.text}, but can be reached with no call open: emit CallStart before it."
+            )
             yield LintFinding("text_outside_call", "error", pointer("states", name, "text"), text)
         for index, row in walk.rows[name]:
             after, wrong = _effect(row, is_open)
@@ -130,7 +131,9 @@ def _calls(walk: _Walk) -> Iterator[LintFinding]:
                 text = f"{name} emits CallStart on {row.on} while a call is open: emit CallEnd before it."
                 yield LintFinding("start_in_call", "error", place, text)
             elif wrong == "CallEnd":
-                text = f"{name} emits CallEnd on {row.on}, but can be reached with no call open: remove it or emit CallStart on the way."
+                text = (
+                    f"{name} emits CallEnd on {row.on}, but can be reached with no call open: emit CallStart before it."
+                )
                 yield LintFinding("end_outside_call", "error", place, text)
             if row.on == "END" and after:
                 text = f"{name} can be reached with a call open and leaves it open at END: emit CallEnd there."
@@ -149,7 +152,7 @@ def _circles(walk: _Walk, codecs: Codecs) -> Iterator[LintFinding]:
         if circle and not told & set(circle):
             told |= set(circle)
             way = ", then ".join([f"{name} on {trigger}" for name, trigger in circle])
-            text = f"{way} leads back to {firing[0]} without reading a character: send one of these rows to a state that reads text."
+            text = f"{way} leads back to {firing[0]} and reads nothing: let one of these rows go to a state with text."
             place = pointer("states", firing[0], "rows", table[firing][0])
             yield LintFinding("endless_circle", "error", place, text)
 

@@ -77,9 +77,10 @@ def _triggers(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
         facts = None if state.codec is None else codecs.get(state.codec.name)
         if state.codec is not None and facts is None:
             continue
-        known = (*fmt.terminals, *ENGINE_TRIGGERS, *(facts.triggers if facts else ()))
+        known = tuple(dict.fromkeys([*fmt.terminals, *ENGINE_TRIGGERS, *(facts.triggers if facts else ())]))
         if row.on not in known:
-            text = f"{name} waits for {row.on}, which is neither a terminal nor a trigger: add the terminal or use one of {_one_of(tuple(dict.fromkeys(known)))}."
+            choice = _one_of(known)
+            text = f"{name} waits for {row.on}, neither a terminal nor a trigger: add it or use one of {choice}."
             yield LintFinding("unknown_trigger", "error", pointer("states", name, "rows", index, "on"), text)
 
 
@@ -121,7 +122,7 @@ def _conflicts(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
         for (_, first), (index, second) in combinations(enumerate(state.rows), 2):
             if first.on == second.on and _both_hold(first, second):
-                text = f"{name} has two rows on {first.on} that can hold at once: remove one or give them guards that exclude each other."
+                text = f"{name} has two rows on {first.on} that can hold at once: remove one, or guard them apart."
                 yield LintFinding("conflicting_rows", "error", pointer("states", name, "rows", index), text)
 
 
@@ -138,7 +139,8 @@ def _inert(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
         for index, terminal in enumerate(state.inert):
             where = pointer("states", name, "inert", index)
             if terminal not in fmt.terminals:
-                text = f"{name} lists {terminal} as inert, which is no terminal: add it or use one of {_one_of(fmt.terminals)}."
+                names = _one_of(fmt.terminals)
+                text = f"{name} lists {terminal} as inert, which is no terminal: add it or use one of {names}."
                 yield LintFinding("unknown_inert", "error", where, text)
             elif terminal in always:
                 text = f"{name} lists {terminal} as inert and has a row for it, which wins: remove one of the two."
@@ -169,7 +171,9 @@ def _prefixes(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
         for longer, whole in fmt.terminals.items():
             where = [state for state, one in fmt.states.items() if {name, longer} <= _scope(one)]
             if where and whole != text and whole.startswith(text):
-                message = f"{text!r} also begins {whole!r} ({longer}) in {_one_of(tuple(where))}: the longer one wins, so the shorter waits until it is ruled out."
+                message = (
+                    f"{text!r} waits in {_one_of(tuple(where))} until {longer}, {whole!r}, is ruled out: longest match."
+                )
                 yield LintFinding("prefix_terminal", "info", pointer("terminals", name), message)
 
 
@@ -217,7 +221,7 @@ def _policies(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
                 yield _unknown_policy(name, pointer(*where))
                 continue
             if name not in fmt.policies:
-                text = f"A row of {state} depends on {name}, which `policies` does not list: add it there, so that users can see it."
+                text = f"A row of {state} depends on {name}, which `policies` does not list: add it for users to see."
                 yield LintFinding("unlisted_policy", "info", pointer(*where), text)
             for place, value in enumerate(values):
                 if value not in known[name]:

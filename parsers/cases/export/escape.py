@@ -19,7 +19,7 @@ _UNSEEN = (
 )
 _SPELLED = re.compile(f"[{_UNSEEN}·→↵␍⟨⟩]")
 _NEEDS_MARKS = re.compile(f"[{_UNSEEN}\t\r]| (?=\n|$)|\n$")
-_OUTER_BLANKS = re.compile(r"^ +| +$|(?<= ) +| +(?=[\n\t\r])|(?<=[\n\t\r]) +")
+_OUTER_BLANKS = re.compile(r"^ +| +$| {2,}| +(?=[\n\t\r])|(?<=[\n\t\r]) +")
 
 
 def fence(text: str, info: str = "") -> str:
@@ -37,18 +37,22 @@ def needs_marks(text: str) -> bool:
 
 def marked(text: str) -> str:
     """The text with every blank, tab and newline shown (lines stay lines) and unseen characters spelled."""
-    spelled = _SPELLED.sub(_spell, text)
-    shown = spelled.translate({ord(char): mark for char, mark in MARKS.items()})
+    shown = spelled(text).translate({ord(char): mark for char, mark in MARKS.items()})
     return shown.replace("↵", "↵\n")
 
 
 def cell(text: str) -> str:
     """The text as code on one line, for table cells and lists. Blanks are shown where a browser would swallow them."""
-    spelled = _OUTER_BLANKS.sub(lambda match: "·" * len(match[0]), _SPELLED.sub(_spell, text))
-    shown = spelled.translate({ord(char): mark for char, mark in MARKS.items() if char != " "})
+    blanks_shown = _OUTER_BLANKS.sub(lambda match: "·" * len(match[0]), spelled(text))
+    shown = blanks_shown.translate({ord(char): mark for char, mark in MARKS.items() if char != " "})
     if "`" in shown or "|" in shown:
         return f"<code>{entities(shown)}</code>"
     return f"`{shown}`" if shown else ""
+
+
+def spelled(text: str) -> str:
+    """The text with the number of every character that cannot be seen, or that is used as a mark here."""
+    return _SPELLED.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
 def prose(text: str) -> str:
@@ -67,9 +71,5 @@ def entities(text: str) -> str:
 
 
 def _prose_line(line: str) -> str:
-    spelled = _SPELLED.sub(_spell, " ".join(line.split()))
-    return _LINE_START.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", entities(spelled))
-
-
-def _spell(match: re.Match[str]) -> str:
-    return f"⟨U+{ord(match[0]):04X}⟩"
+    plain = entities(spelled(" ".join(line.split())))
+    return _LINE_START.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", plain)
