@@ -30,6 +30,7 @@ from parsers.sink import Sink
 from parsers.trace import Hold, RejectedCall, StateView, Transition
 from parsers.types import Context, Delta, Mode, UsageError
 
+NO_VIEW = StateView("")
 MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
@@ -73,6 +74,7 @@ class Machine:
         self._buffer, self._pos, self._base = "", 0, 0
         self._found: tuple[Scope, int, tuple[int, str | None, int]] | None = None
         self._codec: Codec | None = None
+        self._view = NO_VIEW
         self._parts: list[str] = []
         self._parts_at = self._sub = 0
         self._raw: list[str] = []
@@ -344,21 +346,20 @@ class Machine:
     def view(self) -> StateView:
         """See StreamParser.view."""
         held = self._buffer[self._pos :]
+        codec = None if self._codec is None else self._codec.describe()
         holds = self._sink.holds(self._parts_at, self._at)
         candidates: tuple[str, ...] = ()
         if self._codec is not None and (hold := self._codec.hold()) is not None:
             holds.append(hold)
+        last, call = self._view, self._sink.open_call
+        if not (held or holds) and last.state == self._state.name and (last.codec, last.call) == (codec, call):
+            return last
         if held and not self._over:
             candidates = self._candidates(held)
             holds.append(Hold(self._at, self._at + len(held), "lexer", self._why(held, candidates)))
-        return StateView(
-            self._state.name,
-            tuple(holds),
-            candidates,
-            self._state.accepts,
-            self._sink.open_call,
-            None if self._codec is None else self._codec.describe(),
-        )
+        view = StateView(self._state.name, tuple(holds), candidates, self._state.accepts, call, codec)
+        self._view = NO_VIEW if holds else view
+        return view
 
     def _candidates(self, held: str) -> tuple[str, ...]:
         scope = self._state.scope(None if self._codec is None else self._codec.scope, coded=self._codec is not None)

@@ -12,7 +12,7 @@ from typing import Any
 from parsers.assemble import Assembler
 from parsers.events import Dropped, Event, Marker, TextEvent
 from parsers.machine import StreamParser
-from parsers.trace import Ownership, Step, Trace
+from parsers.trace import Ownership, Step, Trace, Transition
 from parsers.types import Context, Delta, Message, Mode, Span
 
 
@@ -78,18 +78,17 @@ class _Recorder:
 
     def step(self, events: list[Event], length: int, ids: tuple[int, ...], *, end: bool = False) -> None:
         """Record one step."""
-        delta = self.assembler.add(events)
-        transitions = tuple(self._parser.transitions or ())
-        self._parser.transitions = []
-        view = self._parser.view()
+        assembler, parser = self.assembler, self._parser
+        delta = assembler.add(events)
+        transitions: tuple[Transition, ...] = ()
+        if parser.transitions:
+            transitions, parser.transitions = tuple(parser.transitions), []
+        view = parser.view()
         span = Span(self._at, self._at + length)
         self._at += length
-        step = Step(
-            len(self._trace.steps) + 1, span, ids, view.state, view.holds, transitions, tuple(events), delta, view, end
-        )
-        step.reasoning_length = self.assembler.reasoning_length
-        step.content_length = self.assembler.content_length
-        step.calls = self.assembler.calls
+        lengths = (assembler.reasoning_length, assembler.content_length, assembler.calls)
+        index, events_ = len(self._trace.steps) + 1, tuple(events)
+        step = Step(index, span, ids, view.state, view.holds, transitions, events_, delta, view, end, *lengths)
         self._trace.steps.append(step)
 
 
@@ -98,7 +97,14 @@ def partition(events: Sequence[Event], size: int) -> list[Ownership]:
 
     A name inside an id (Kimi's header) belongs to the name.
     """
-    claims = sorted((claim for event in events for claim in _claims(event)), key=lambda run: (run.start, run.end))
+    claims: list[Ownership] = []
+    for event in events:
+        if isinstance(event, TextEvent) and event.segments is None:
+            if event.owner is not None and event.end > event.start:
+                claims.append(Ownership(event.start, event.end, event.owner))
+        else:
+            claims += _claims(event)
+    claims.sort(key=_place)
     runs: list[Ownership] = []
     at = 0
     for claim in _split_ids(claims):
@@ -111,6 +117,10 @@ def partition(events: Sequence[Event], size: int) -> list[Ownership]:
     if at < size:
         _push(runs, Ownership(at, size, "dropped", "lost"))
     return runs
+
+
+def _place(run: Ownership) -> tuple[int, int]:
+    return run.start, run.end
 
 
 def _claims(event: Event) -> list[Ownership]:

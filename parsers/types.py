@@ -68,7 +68,8 @@ class Delta:
     @property
     def text(self) -> str:
         """The text of this delta."""
-        return "".join([piece.text for piece in self.pieces])
+        pieces = self.pieces
+        return pieces[0].text if len(pieces) == 1 else "".join([piece.text for piece in pieces])
 
     @property
     def token_ids(self) -> tuple[int, ...]:

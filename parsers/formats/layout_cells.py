@@ -159,7 +159,7 @@ class _Board:
         for source, target, weight, forward in self.links:
             a, b = at[source], at[target]
             down, right = b // columns - a // columns, b % columns - a % columns
-            distance = abs(down) + abs(right)
+            distance: float = abs(down) + abs(right)
             if distance > 1 and not _clear(taken, a, b, down, right, columns):
                 distance += DETOUR
             total += weight * distance

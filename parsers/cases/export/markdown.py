@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from parsers.cases.expect import arguments_text, differences
 from parsers.cases.export.command import replay_command
-from parsers.cases.export.escape import LEGEND, cell, fence, inline, marked, needs_marks, prose
+from parsers.cases.export.escape import LEGEND, MARKS, cell, fence, inline, marked, needs_marks, prose
 from parsers.cases.io import dumps
 from parsers.cases.model import Case, NamedTool
 from parsers.compare import Divergence, excerpt, shared_prefix
@@ -107,6 +107,7 @@ def markdown(
     `filename` is what that command calls the case file, which the report holds when it is not too long.
     """
     findings = sorted(run.findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+    tables = [_result(run), _findings(findings), _diverging(run), _excerpt(run.trace, findings)]
     sections = [
         f"# {inline(run.case.title or '') or 'Parser result differs'}",
         _wrong(run, findings),
@@ -114,10 +115,8 @@ def markdown(
         _parser(run),
         _request(run.case),
         _input(run.trace.text, findings),
-        _result(run),
-        _findings(findings),
-        _diverging(run),
-        _excerpt(run.trace, findings),
+        *tables,
+        f"Marks in tables: {LEGEND}." if set(MARKS.values()) & set("".join(tables)) else "",
         _again(run, permalink, command or replay_command(run.trace.chunking, filename), filename),
     ]
     return "\n\n".join([section for section in sections if section]) + "\n"
@@ -133,7 +132,7 @@ def _wrong(run: RunLike, findings: Sequence[Finding]) -> str:
 def _versions(case: Case, versions: Mapping[str, str]) -> str:
     rows = [f"- {inline(name)} {cell(version)}" for name, version in versions.items()]
     source = case.source.model_dump(exclude_defaults=True) if case.source else {}
-    rows += [f"- {key} of the output: {cell(str(value))}" for key, value in source.items()]
+    rows += [f"- source {key}: {cell(str(value))}" for key, value in source.items()]
     tokenizer = case.tokenizer.model_dump(exclude_none=True, exclude={"vocab"}) if case.tokenizer else {}
     rows += [f"- tokenizer {key}: {cell(value)}" for key, value in tokenizer.items()]
     return _listing("## Versions", rows)

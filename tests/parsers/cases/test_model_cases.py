@@ -13,7 +13,8 @@ from parsers.formats.model import Format
 from parsers.types import Message, Piece, Tool, ToolCall, UsageError
 
 TOOL = {"name": "f", "parameters": {"type": "object"}, "strict": True}
-FORMAT = {"schema": 1, "name": "mine", "title": "Mine", "initial": "content", "states": {"content": {"text": "content"}}}
+STATES = {"content": {"text": "content"}}
+FORMAT = {"schema": 1, "name": "mine", "title": "Mine", "initial": "content", "states": STATES}
 
 
 def case(**keys: Any) -> Case:
@@ -103,7 +104,8 @@ def test_only_recorded_ids_put_a_case_in_ids_mode(source: Any, tokens: Any, mode
 
 
 def test_pieces_carry_id_bytes_kind_and_whether_they_are_recorded() -> None:
-    tokens = [[5, "<x>"], [9, "<x>"], [6, "", {"hex": "F09F", "kind": "partial"}], [None, "é"], [7, "</s>", {"kind": "special"}]]
+    partial, special = {"hex": "F09F", "kind": "partial"}, {"kind": "special"}
+    tokens = [[5, "<x>"], [9, "<x>"], [6, "", partial], [None, "é"], [7, "</s>", special]]
     found = case(source={"kind": "recorded"}, tokenizer={"vocab": {"<x>": 5}}, input={"tokens": tokens}).pieces()
     assert found == (
         Piece("<x>", 5, b"<x>", "added", True),
@@ -259,7 +261,8 @@ def test_an_expected_call_says_its_arguments_once(call: Any, message: str) -> No
 
 def test_null_expects_nothing_and_absent_is_not_checked() -> None:
     null = case(expect={"content": None, "reasoning": None, "tool_calls": None}).expect
-    assert null == Expect(content="", reasoning="", tool_calls=()) == case(expect={"content": "", "reasoning": [], "tool_calls": []}).expect
+    assert null == Expect(content="", reasoning="", tool_calls=())
+    assert null == case(expect={"content": "", "reasoning": [], "tool_calls": []}).expect
     assert case(expect={}).expect != null
     assert differences(Expect(), Message("a", "b", [ToolCall(None, "f", "{}")]), "stop") == []
 
@@ -293,7 +296,11 @@ def test_arguments_that_no_file_keeps_as_a_value_are_accepted_as_text(arguments:
             "length",
             ["tool_calls[0].name", "tool_calls[0].arguments", "tool_calls[1].arguments"],
         ),
-        (Message("think ", None, [ToolCall(None, "f", "{"), MESSAGE.tool_calls[1]]), "length", ["tool_calls[0].arguments"]),
+        (
+            Message("think ", None, [ToolCall(None, "f", "{"), MESSAGE.tool_calls[1]]),
+            "length",
+            ["tool_calls[0].arguments"],
+        ),
         (Message(), None, ["reasoning", "tool_calls", "finish_reason"]),
     ],
 )
@@ -307,10 +314,10 @@ def test_arguments_compare_as_json_values() -> None:
 
 
 def test_soft_whitespace_compares_words() -> None:
-    expect, message = Expect(content="a b"), Message(content=" a\n b ")
-    assert [d.field for d in differences(expect, message)] == ["content"]
-    assert differences(expect, message, compare=Compare(whitespace="soft")) == []
-    assert [d.field for d in differences(expect, Message(content="ab"), compare=Compare(whitespace="soft"))] == ["content"]
+    expect, soft = Expect(content="a b"), Compare(whitespace="soft")
+    assert [d.field for d in differences(expect, Message(content=" a\n b "))] == ["content"]
+    assert differences(expect, Message(content=" a\n b "), compare=soft) == []
+    assert [d.field for d in differences(expect, Message(content="ab"), compare=soft)] == ["content"]
 
 
 def test_differences_list_the_names_of_calls() -> None:

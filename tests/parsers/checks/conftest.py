@@ -156,5 +156,11 @@ def good(build: Callable[..., Trace]) -> Trace:
         [("content", "there"), ("marker", "<tool_call>"), ("name", "get_weather")],
         [("arguments", '{"city": "To')],
         [("arguments", 'kyo", "days": 3}'), ("marker", "</tool_call>"), ("end",)],
-        [("marker", "<tool_call>"), ("name", "get_time"), ("arguments", "", "{}"), ("marker", "</tool_call>"), ("end",)],
+        [
+            ("marker", "<tool_call>"),
+            ("name", "get_time"),
+            ("arguments", "", "{}"),
+            ("marker", "</tool_call>"),
+            ("end",),
+        ],
     )

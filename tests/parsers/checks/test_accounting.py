@@ -98,8 +98,18 @@ BLACK_BOX = {"black_box": True, "terminals": {"OPEN": "<tool_call>", "CLOSE": "<
     "entries",
     [
         [("content", "Hi there")],
-        [("marker", '<tool_call>{"name": "'), ("name", "f"), ("arguments", '{"a": "d\\u00e9j\\u00e0"}', '{"a": "déjà"}')],
-        [("marker", "<tool_call>"), ("name", "f"), ("marker", ">"), ("arguments", "a=one\ntwo", '{"a": "one\\ntwo"}'), ("end",)],
+        [
+            ("marker", '<tool_call>{"name": "'),
+            ("name", "f"),
+            ("arguments", '{"a": "d\\u00e9j\\u00e0"}', '{"a": "déjà"}'),
+        ],
+        [
+            ("marker", "<tool_call>"),
+            ("name", "f"),
+            ("marker", ">"),
+            ("arguments", "a=one\ntwo", '{"a": "one\\ntwo"}'),
+            ("end",),
+        ],
         [("marker", "<tool_call></tool_call>\n")],
     ],
 )

@@ -30,9 +30,21 @@ def found(name: str, trace: Trace, **fields: object) -> list[Finding]:
     ("arguments", "message", "span"),
     [
         ('{"a": {"b": [1]}}', None, None),
-        ('{"a": 1, 2}', "The arguments of call 0 (`f`) are not one JSON object: character 9 cannot stand there.", (13, 14)),
-        ('{"a": NaN}', "The arguments of call 0 (`f`) are not one JSON object: character 6 cannot stand there.", (10, 11)),
-        ('{"a": 1} {', "The arguments of call 0 (`f`) are not one JSON object: character 9 cannot stand there.", (13, 14)),
+        (
+            '{"a": 1, 2}',
+            "The arguments of call 0 (`f`) are not one JSON object: character 9 cannot stand there.",
+            (13, 14),
+        ),
+        (
+            '{"a": NaN}',
+            "The arguments of call 0 (`f`) are not one JSON object: character 6 cannot stand there.",
+            (10, 11),
+        ),
+        (
+            '{"a": 1} {',
+            "The arguments of call 0 (`f`) are not one JSON object: character 9 cannot stand there.",
+            (13, 14),
+        ),
         ("[1]", "The arguments of call 0 (`f`) are not one JSON object: character 0 cannot stand there.", (4, 5)),
         ('{"a": 1', "The arguments of call 0 (`f`) end before their JSON does.", None),
         ("", "The arguments of call 0 (`f`) are empty, not a JSON object.", None),
@@ -50,9 +62,11 @@ def test_arguments_are_one_object(build: Build, arguments: str, message: str | N
         # the model wrote it so
         ([("arguments", '{"a": tru}')], "output"),
         ([("arguments", '{"a": '), ("arguments", '"1"', "1"), ("arguments", ", x}")], "output"),
+        ([("arguments", '{"a": 1}}')], "output"),
         # a whole object stands there, the parser broke it
         ([("arguments", '{"a": '), ("arguments", '"x"', "x"), ("arguments", "}")], "parser"),
         ([("arguments", '{"a": 1'), ("marker", "}")], "parser"),
+        ([("marker", '{"arguments": '), ("arguments", '{"a": 1}}')], "parser"),
         # the parser writes the object itself
         ([("arguments", "", '{"a": '), ("arguments", "tru"), ("arguments", "", "}")], "parser"),
         ([("arguments", "a=1", '{"a": 1')], "parser"),
@@ -78,7 +92,13 @@ def test_a_black_box_is_blamed_by_what_the_output_has(build: Build, entries: lis
 
 @pytest.mark.parametrize(
     ("arguments", "reason", "count"),
-    [('{"a": 1', None, 1), ('{"a": 1', "stop", 1), ('{"a": 1', "length", 0), ('{"a": 1}', None, 0), ('{"a": tru}', None, 0)],
+    [
+        ('{"a": 1', None, 1),
+        ('{"a": 1', "stop", 1),
+        ('{"a": 1', "length", 0),
+        ('{"a": 1}', None, 0),
+        ('{"a": tru}', None, 0),
+    ],
 )
 def test_a_call_that_is_cut_off_is_told_unless_the_output_was(
     build: Build, arguments: str, reason: str | None, count: int
@@ -114,7 +134,9 @@ def test_streamed_arguments_that_grow_into_the_final_ones_hold(good: Trace) -> N
         ([None, None], "The streamed arguments of call 0 (`f`) stop short of the final text at character 0.", None),
     ],
 )
-def test_streamed_text_is_never_taken_back(build: Build, sent: list[str | None], message: str, step: int | None) -> None:
+def test_streamed_text_is_never_taken_back(
+    build: Build, sent: list[str | None], message: str, step: int | None
+) -> None:
     deltas = {n: MessageDelta(tool_calls=[ToolCallDelta(0, arguments=text)]) for n, text in enumerate(sent, 2)}
     trace = build([("name", "f")], [("arguments", '{"a": ')], [("arguments", "1}"), ("end",)], deltas=deltas)
     (finding,) = found("arguments_prefix", trace)

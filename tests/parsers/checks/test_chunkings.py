@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.checks import Subject, run_checks
+from parsers.checks import CHECKS, Subject, run_checks
 from parsers.trace import Trace
 
 Build = Callable[..., Trace]
@@ -64,7 +64,9 @@ def test_made_up_ids_of_a_black_box_do_not_count(build: Build) -> None:
         ([("content", "Hi \n"), *CALL[:-1], ("cut",)], "error", "the end of call 0 (`f`)."),
     ],
 )
-def test_whole_and_streamed_differ_in_three_grades(build: Build, streamed: list[str], severity: str, words: str) -> None:
+def test_whole_and_streamed_differ_in_three_grades(
+    build: Build, streamed: list[str], severity: str, words: str
+) -> None:
     whole, trace = build([("content", "Hi \n"), *CALL]), build(streamed)
     (finding,) = run_checks(Subject(trace, whole=whole), ["whole_equals_streamed"]).findings
     assert finding.severity == severity
@@ -73,6 +75,4 @@ def test_whole_and_streamed_differ_in_three_grades(build: Build, streamed: list[
 
 
 def test_without_a_whole_replay_nothing_is_claimed(build: Build) -> None:
-    from parsers.checks.chunkings import whole_equals_streamed
-
-    assert whole_equals_streamed(Subject(build([("content", "Hi")]))) == []
+    assert CHECKS["whole_equals_streamed"](Subject(build([("content", "Hi")]))) == []

@@ -42,12 +42,15 @@ def test_deltas_that_add_up_hold(build: Build) -> None:
         (["Hello"], Message(content="Help"), "The deltas depart from the message at character 3 of the content.", 1),
         (["He", "y"], Message(content="Hey you"), "The deltas stop short at character 3 of the content.", 2),
         (["x"], Message(), "The deltas depart from the message at character 0 of the content.", 1),
-        ([[(1, None, None, "{")]], Message(), "The deltas depart from the message at character 0 of the arguments of call 1.", 1),
+        (
+            [[(1, None, None, "{")]],
+            Message(),
+            "The deltas depart from the message at character 0 of the arguments of call 1.",
+            1,
+        ),
     ],
 )
-def test_deltas_that_do_not_add_up(
-    build: Build, deltas: list[str], message: Message, words: str, step: int
-) -> None:
+def test_deltas_that_do_not_add_up(build: Build, deltas: list[str], message: Message, words: str, step: int) -> None:
     (finding,) = check("deltas_build_message", streamed(build, *deltas, message=message))
     assert (finding.message, finding.step, finding.severity) == (words, step, "error")
 
@@ -86,7 +89,10 @@ def test_a_call_without_a_name_is_found(build: Build) -> None:
     ("deltas", "messages"),
     [
         ([[(0, "a", "f", None)], [(0, None, None, "{}")]], []),
-        ([[(0, None, "f", None)], [(0, "a", None, "{}")]], ["Call 0 begins without an id.", "The id of call 0 is sent again."]),
+        (
+            [[(0, None, "f", None)], [(0, "a", None, "{}")]],
+            ["Call 0 begins without an id.", "The id of call 0 is sent again."],
+        ),
         ([[(0, "a", "f", None)], [(0, "a", None, "{}")]], ["The id of call 0 is sent again."]),
         ([[(0, "", "f", None)]], ["Call 0 begins without an id."]),
     ],
@@ -116,9 +122,24 @@ def test_calls_without_an_id_share_none(build: Build) -> None:
     [
         ([0, 0, 1, 1], []),
         ([0, 1, 0, 0], [("warning", 3, "Call 0 goes on after call 1 began.")]),
-        ([1, 0], [("error", 1, "Call 1 begins where call 0 should."), ("error", 2, "Call 0 begins where call 1 should.")]),
-        ([0, 2], [("error", 2, "Call 2 begins where call 1 should."), ("error", 2, "Call 2 is streamed, but the message has 2 calls.")]),
-        ([-1], [("error", 1, "Call -1 begins where call 0 should."), ("error", 1, "Call -1 is streamed, but the message has 2 calls.")]),
+        (
+            [1, 0],
+            [("error", 1, "Call 1 begins where call 0 should."), ("error", 2, "Call 0 begins where call 1 should.")],
+        ),
+        (
+            [0, 2],
+            [
+                ("error", 2, "Call 2 begins where call 1 should."),
+                ("error", 2, "Call 2 is streamed, but the message has 2 calls."),
+            ],
+        ),
+        (
+            [-1],
+            [
+                ("error", 1, "Call -1 begins where call 0 should."),
+                ("error", 1, "Call -1 is streamed, but the message has 2 calls."),
+            ],
+        ),
     ],
 )
 def test_calls_are_numbered_in_order(build: Build, order: list[int], found: list[tuple[str, int, str]]) -> None:

@@ -130,7 +130,14 @@ def test_nodes_know_their_places() -> None:
 
 @pytest.mark.parametrize(
     ("number", "kind"),
-    [("3", "integer"), ("-3", "integer"), ("3.0", "integer"), ("3e2", "integer"), ("3.5", "number"), ("1e999", "number")],
+    [
+        ("3", "integer"),
+        ("-3", "integer"),
+        ("3.0", "integer"),
+        ("3e2", "integer"),
+        ("3.5", "number"),
+        ("1e999", "number"),
+    ],
 )
 def test_a_number_is_an_integer_when_its_value_is(number: str, kind: str) -> None:
     assert read_object(f'{{"a": {number}}}').members[0].value.kind == kind

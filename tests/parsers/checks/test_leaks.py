@@ -23,8 +23,17 @@ def leaks(subject: Subject) -> list[Finding]:
 
 @pytest.mark.parametrize(
     ("literal", "expected"),
-    [("<tool_call>", True), ("[TOOL_CALLS]", True), ("<｜tool▁sep｜>", True), ("functools[", True), (">", False)]
-    + [("```json", False), ("[", False), ('"name"', False), ("; ", False)],
+    [
+        ("<tool_call>", True),
+        ("[TOOL_CALLS]", True),
+        ("<｜tool▁sep｜>", True),
+        ("functools[", True),
+        (">", False),
+        ("```json", False),
+        ("[", False),
+        ('"name"', False),
+        ("; ", False),
+    ],
 )
 def test_only_unmistakable_literals_are_markers(literal: str, expected: bool) -> None:
     assert is_marker(literal) is expected
@@ -38,8 +47,16 @@ def test_a_marker_that_was_read_is_no_leak(build: Build) -> None:
     ("entries", "message", "span"),
     [
         ([("content", "a </tool_call>")], "`</tool_call>` stands in the content, written as text.", (2, 14)),
-        ([("reasoning", "<tool_call>" * 3)], "`<tool_call>` stands in the reasoning 3 times, written as text.", (0, 11)),
-        ([("name", "f<tool_call>")], "`<tool_call>` stands in the name of call 0 (`f<tool_call>`), written as text.", (1, 12)),
+        (
+            [("reasoning", "<tool_call>" * 3)],
+            "`<tool_call>` stands in the reasoning 3 times, written as text.",
+            (0, 11),
+        ),
+        (
+            [("name", "f<tool_call>")],
+            "`<tool_call>` stands in the name of call 0 (`f<tool_call>`), written as text.",
+            (1, 12),
+        ),
     ],
 )
 def test_a_marker_in_text_is_a_warning(

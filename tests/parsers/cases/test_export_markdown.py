@@ -1,0 +1,477 @@
+"""The bug report: complete, in order, and nothing of a case breaks out of its fence or cell (read by a real parser)."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from parsers.cases.export.command import replay_command
+from parsers.cases.export.escape import cell, fence, inline, marked, needs_marks, prose, spelled
+from parsers.cases.export.markdown import RunLike, markdown
+from parsers.cases.io import load_case
+from parsers.cases.model import Case
+from parsers.cases.run import run_case
+from parsers.chunking import Chunking, apply, label, to_json
+from parsers.compare import Divergence
+from parsers.events import ContentText, Event
+from parsers.trace import Finding, Hold, StateView, Step, Trace, Transition
+from parsers.types import Message, MessageDelta, Piece, Span, ToolCall
+
+NASTY = "``` | <b>\n\n# x\n| a |\n- `y` \\| ~~~ <!-- [l](u) $z$\t\u202e &amp; \r\n1. t\n=== "
+nasty_text = st.text(
+    st.sampled_from("`|<>\\\n\r\t ~#*_-=+!&[]()$@:.1a·→\u2028\u200b\x00") | st.characters(exclude_categories=["Cs"]),
+    max_size=30,
+)
+
+
+@dataclass
+class Selection:
+    name: str = "qwen"
+    reasons: Sequence[str] = ("It was asked for.",)
+
+
+@dataclass
+class Compared:
+    label: str
+    trace: Trace
+    same: bool
+    divergence: Divergence | None = None
+
+
+@dataclass
+class Run:
+    case: Case
+    pieces: Sequence[Piece]
+    trace: Trace
+    whole: Trace
+    selection: Selection = field(default_factory=Selection)
+    compared: Sequence[Compared] = ()
+    findings: Sequence[Finding] = ()
+
+
+def replayed(pieces: Sequence[Piece], chunking: Chunking, message: Message) -> Trace:
+    """A trace as a parser leaves it that sends every delta on as content."""
+    deltas = apply(chunking, pieces, "text")
+    view = StateView("CONTENT", (Hold(0, 1, "lexer", "may begin a <marker>"),), ("CALL",), ("CALL",))
+    trace = Trace("qwen", ("It was asked for.",), to_json(chunking, deltas), "text", "".join(d.text for d in deltas))
+    at = 0
+    for delta in deltas:
+        span = Span(at, at := at + len(delta.text))
+        moved = Transition("CONTENT", "CALL", "TOOL_CALL", "CONTENT/CALL", span.start, span.end, 1)
+        events: tuple[Event, ...] = (ContentText(*span, delta.text),)
+        sent = MessageDelta(content=delta.text)
+        trace.steps.append(
+            Step(delta.index, span, delta.token_ids, "CONTENT", view.holds, (moved,), events, sent, view)
+        )
+    end = Step(len(deltas) + 1, Span(at, at), (), "CONTENT", (), (), (), None, view, end=True)
+    trace.steps.append(end)
+    trace.message = message
+    return trace
+
+
+def run_of(text: str = "ab", message: Message | None = None, **keys: Any) -> Run:
+    """A run of `text` in pieces of one character, with a whole-text replay that says the same."""
+    return run_in(list(text), message, **keys)
+
+
+def run_in(parts: list[str], message: Message | None = None, **keys: Any) -> Run:
+    """A run of these pieces."""
+    text, pieces = "".join(parts), [Piece(part, number) for number, part in enumerate(parts)]
+    case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, **keys})
+    said = message or Message(content=text or None)
+    traces = [replayed(pieces, Chunking(by=by), said) for by in ("token", "whole")]
+    return Run(case, pieces, *traces)
+
+
+def blocks(report: str) -> list[Token]:
+    """The top-level structure of a report."""
+    return MarkdownIt("commonmark").enable("table").parse(report)
+
+
+def headings(report: str) -> list[str]:
+    """The text of every heading, as a reader sees it."""
+    tokens = blocks(report)
+    return [tokens[at + 1].content for at, token in enumerate(tokens) if token.type == "heading_open"]
+
+
+def fences(report: str) -> list[str]:
+    """What stands in the fences."""
+    return [token.content for token in blocks(report) if token.type == "fence"]
+
+
+def cells(report: str) -> list[list[str]]:
+    """The rows of all tables, each cell as a reader sees it."""
+    rows: list[list[str]] = []
+    for token in blocks(report):
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline" and rows and token.level >= 4:
+            shown = "".join(child.content for child in token.children or () if child.type in ("text", "code_inline"))
+            rows[-1].append(shown)
+    return rows
+
+
+FULL_KEYS: dict[str, Any] = {
+    "title": "Arguments are cut",
+    "notes": ["The last brace is lost.", "Only with `stream`."],
+    "source": {"kind": "recorded", "engine": "vllm 0.33.0"},
+    "parser": {"name": "qwen", "policy": {"unknown_tool": "drop"}},
+    "tokenizer": {"name": "demo", "revision": "r1", "vocab": {"b": 1}},
+    "tools": [{"name": "f"}, {"name": "g"}],
+    "context": {
+        "tool_choice": {"name": "f"},
+        "reasoning_open": True,
+        "prompt_tail": "<think>\n",
+        "template_kwargs": {"x": 1},
+        "model": "m",
+    },
+    "expect": {"reasoning": "r", "content": "ab c", "tool_calls": [{"name": "f", "arguments": {"a": 1}}]},
+}
+
+
+def full_run() -> Run:
+    """A run with everything a report shows."""
+    run = run_of("ab c", Message("r", "ab", [ToolCall("i", "f", '{"a": 1')]), **FULL_KEYS)
+    other = replayed(run.pieces, Chunking(by="char", size=3), Message("r", "abX"))
+    parting = Divergence("content", 2, 2, 3, 1, "ab", "abX")
+    run.compared = [Compared("whole", run.whole, True), Compared("3 characters", other, False, parting)]
+    run.findings = [
+        Finding("known_tool", "info", "output", "A tool is unknown."),
+        Finding("arguments_json", "error", "parser", "The arguments are not JSON.", 3, Span(1, 3), "{", "x|y"),
+    ]
+    return run
+
+
+def test_the_report_is_the_golden_one() -> None:
+    """After a wanted change, write what markdown returns here to the golden file and read the diff."""
+    report = markdown(full_run(), versions={"toolcall-inspector": "1.2.3"}, permalink="https://inspector.example/c/0a")
+    assert report == (Path(__file__).parent / "golden" / "report.md").read_text("utf-8")
+
+
+def test_sections_come_in_the_order_maintainers_ask() -> None:
+    report = markdown(full_run(), versions={"toolcall-inspector": "1.2.3"})
+    assert headings(report) == [
+        "Arguments are cut",
+        "What is wrong",
+        "Versions",
+        "Parser",
+        "Request",
+        "Model output",
+        "Result",
+        "Findings",
+        "First diverging delta",
+        "Trace around step 3",
+        "Run it again",
+    ]
+
+
+def test_a_report_of_nothing_special_is_short() -> None:
+    report = markdown(run_of())
+    sections = ["What is wrong", "Parser", "Request", "Model output", "Result", "Run it again"]
+    assert headings(report) == ["Parser result differs", *sections]
+    assert "No finding, and no words by the reporter." in report
+
+
+def test_without_words_the_first_error_says_what_is_wrong() -> None:
+    run = full_run()
+    run.case = run_of("ab c").case
+    assert "The check `arguments_json` says: The arguments are not JSON." in markdown(run)
+
+
+def test_the_result_says_which_fields_are_as_expected() -> None:
+    rows = cells(markdown(full_run()))
+    header = rows.index(["field", "expected", "actual", "whole text"])
+    assert rows[header + 1 : header + 7] == [
+        ["reasoning ✓", "r", "r", "r"],
+        ["content ✗", "ab c", "ab", "ab"],
+        ["tool_calls ✓", "1", "1", "1"],
+        ["tool_calls[0].name ✓", "f", "f", "f"],
+        ["tool_calls[0].arguments ✗", '{"a": 1}', '{"a": 1', '{"a": 1'],
+        ["finish_reason", "—", "stop", "stop"],
+    ]
+
+
+def test_without_expectation_the_result_is_shown_beside_the_whole_text() -> None:
+    run = run_of("ab")
+    run.whole.message = Message(content="ab ", tool_calls=[ToolCall(None, "f", "")])
+    assert cells(markdown(run))[:6] == [
+        ["field", "actual", "whole text"],
+        ["reasoning", "empty", "empty"],
+        ["content", "ab", "ab·"],
+        ["tool_calls", "0", "1"],
+        ["finish_reason", "stop", "stop"],
+        ["tool_calls[0].name", "—", "f"],
+    ]
+
+
+def test_only_checked_fields_are_marked() -> None:
+    run = run_of("ab", expect={"finish_reason": "length"})
+    rows = {row[0]: row[1] for row in cells(markdown(run))}
+    assert (rows["finish_reason ✗"], rows["content"]) == ("length", "—")
+
+
+def test_a_long_text_is_shown_around_the_difference() -> None:
+    long = "x" * 5000
+    run = run_of("ab", Message(content=f"{long}A{long}"), expect={"content": f"{long}B{long}"})
+    (row,) = [row for row in cells(markdown(run)) if row[0] == "content ✗"]
+    assert all(len(shown) <= 300 for shown in row)
+    assert ("B" in row[1], "A" in row[2], "A" in row[3]) == (True, True, True)
+
+
+def test_a_very_long_output_is_shown_around_the_first_finding() -> None:
+    run = run_of("a" * 30_000 + "HERE" + "b" * 10_000)
+    assert "Code points 0 to 400 of 40004" in markdown(run)
+    run.findings = [Finding("chunking", "error", "parser", "m", 2, Span(30_000, 30_004))]
+    report = markdown(run, filename="big.case.json")
+    assert fences(report)[0] == "a" * 400 + "HERE" + "b" * 396 + "\n"
+    assert "The case file `big.case.json` has" in report
+    assert "attach it to this report" in report
+    assert len(report) < 20_000
+
+
+def test_the_case_file_in_the_report_is_the_case_with_its_tokens() -> None:
+    run = full_run()
+    stored = load_case(json.loads(fences(markdown(run))[-1]))
+    assert stored == run.case.with_pieces(run.pieces)
+
+
+def test_the_output_is_shown_with_marks_where_it_hides_something() -> None:
+    plain, hidden = fences(markdown(run_of("a b\nc"))), fences(markdown(run_of("a \tb\n")))
+    assert (plain[0], hidden[:2]) == ("a b\nc\n", ["a \tb\n", "a·→b↵\n"])
+    assert "The output is empty." in markdown(run_of(""))
+
+
+def test_marks_in_tables_are_explained_where_there_are_any() -> None:
+    assert "Marks in tables: · blank" in markdown(run_of("a "))
+    assert "Marks in tables" not in markdown(run_of("a b"))
+
+
+def test_a_parting_without_a_place_is_still_told() -> None:
+    run = run_of("ab")
+    parting = Divergence("finish_reason", 0, None, None, 99, "stop", "")
+    run.compared = [Compared("whole", run.whole, False, parting)]
+    report = markdown(run)
+    assert "Replayed whole, the result parts in `finish_reason`." in report
+    assert ["as traced", "", "", "", "stop"] in cells(report)
+    assert ["whole", "", "", "", "empty"] in cells(report)
+
+
+def test_a_parting_nobody_located_is_left_out() -> None:
+    run = run_of("ab")
+    run.compared = [Compared("whole", run.whole, False)]
+    assert "First diverging delta" not in headings(markdown(run))
+
+
+def test_the_trace_shows_the_steps_around_the_first_finding() -> None:
+    run = run_of("abcdefghij")
+    run.findings = [Finding("chunking", "error", "parser", "m", 10)]
+    rows = cells(markdown(run))
+    assert [row[0] for row in rows if row[1:2] and len(row) == 7 and row[0].isdigit()] == ["7", "8", "9", "10", "11"]
+    assert rows[-2][1:] == [
+        "j",
+        "9",
+        "CONTENT",
+        "CONTENT --CALL--> TOOL_CALL",
+        "a (may begin a <marker>)",
+        '{"content": "j"}',
+    ]
+    assert rows[-1][1:] == ["end of the output", "", "CONTENT", "", "", ""]
+
+
+def test_a_finding_about_a_step_that_is_not_there_shows_no_trace() -> None:
+    run = run_of("ab")
+    run.findings = [Finding("chunking", "error", "parser", "m", 99)]
+    assert "Trace" not in "".join(headings(markdown(run)))
+
+
+def test_ids_mode_and_engines_are_named() -> None:
+    run = run_of("ab", parser={"name": "hermes", "engine": "vllm"})
+    run.trace.mode = "ids"
+    report = markdown(run)
+    assert "- parser `qwen` of `vllm`" in report
+    assert "- markers recognised by their ids" in report
+
+
+def test_a_link_cannot_end_its_brackets() -> None:
+    report = markdown(run_of(), permalink="https://inspector.example/c/0?a=> <b>`|\n")
+    assert "Permalink: <https://inspector.example/c/0?a=%3E%20%3Cb%3E%60%7C%0A>" in report
+
+
+def test_a_real_run_is_what_a_report_is_made_of() -> None:
+    text = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+    run: RunLike = run_case(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}}))
+    report = markdown(run)
+    assert fences(report)[0] == f"{text}\n"
+    assert ["tool_calls[0].arguments", '{"a": 1}', '{"a": 1}'] in cells(report)
+
+
+@pytest.mark.parametrize(
+    "place", ["output", "title", "notes", "message", "reason", "expect", "prompt", "version", "label"]
+)
+@pytest.mark.parametrize("text", [NASTY, "```\n## Broken", "````` | `", "</code> | x\n| --- |", "    code\n> q\n* l"])
+def test_nothing_breaks_out_of_its_place(place: str, text: str) -> None:
+    run, versions = full_run(), {"toolcall-inspector": "1"}
+    plain = shape(markdown(run, versions=versions))
+    run, versions = with_text(run, place, text)
+    assert shape(markdown(run, versions=versions)) == plain
+
+
+@given(nasty_text)
+def test_no_output_breaks_out(text: str) -> None:
+    run = run_of(text, title=text, notes=[text], expect={"content": text, "reasoning": f"x{text}"})
+    run.findings = [Finding("chunking", "error", "parser", text, 1, None, text, text)]
+    report = markdown(run, filename=f"f{text}")
+    sections = ["What is wrong", "Parser", "Request", "Model output", "Result", "Findings", "Trace around step 1"]
+    assert headings(report)[1:] == [*sections, "Run it again"]
+    assert {len(row) for row in cells(report)} == {4, 7}
+    assert not [token for token in blocks(report) if token.type in ("html_block", "blockquote_open", "hr")]
+
+
+def shape(report: str) -> list[str]:
+    """The kinds of a report's blocks, without the optional fence with marks and with one block for notes."""
+    found: list[str] = []
+    for token in blocks(report):
+        if token.type == "fence" and found[-1] == "fence":
+            continue
+        html = [c.content for c in token.children or () if c.type == "html_inline" and c.content not in HARMLESS]
+        links = [child.type for child in token.children or () if child.type in ("link_open", "image", "softbreak")]
+        found.extend([token.type, *html, *[link for link in links if link != "softbreak"]])
+    return without_runs(found)
+
+
+HARMLESS = ("<code>", "</code>", "<br>")
+PARAGRAPH = ["paragraph_open", "inline", "paragraph_close"]
+
+
+def without_runs(kinds: list[str]) -> list[str]:
+    """Paragraphs in a row, and fences parted by a paragraph, count as one."""
+    out: list[str] = []
+    for kind in kinds:
+        out.append(kind)
+        while out[-6:] == PARAGRAPH * 2:
+            del out[-3:]
+        if out[-5:] == ["fence", *PARAGRAPH, "fence"]:
+            del out[-4:]
+    return out
+
+
+def with_text(run: Run, place: str, text: str) -> tuple[Run, dict[str, str]]:
+    """The run with `text` in one place of it."""
+    versions, keys = {"toolcall-inspector": text if place == "version" else "1"}, dict(FULL_KEYS)
+    keys |= {"title": text} if place == "title" else {"notes": [text]} if place == "notes" else {}
+    keys |= {"context": {**keys["context"], "prompt_tail": text}} if place == "prompt" else {}
+    keys |= {"expect": {**keys["expect"], "content": text}} if place == "expect" else {}
+    parts = [text[:2], text[2:4], text[4:7], text[7:]] if place == "output" else list("ab c")
+    changed = run_in(parts, run.trace.message, **keys)
+    changed.findings, changed.compared = list(run.findings), list(run.compared)
+    if place == "message":
+        changed.findings[1] = Finding("arguments_json", "error", "parser", text, 3, Span(1, 3), text, text)
+    if place == "reason":
+        changed.selection = Selection(text, (text,))
+    if place == "label":
+        changed.compared[1] = Compared(text, run.compared[1].trace, False, run.compared[1].divergence)
+    return changed, versions
+
+
+@given(nasty_text)
+def test_a_fence_holds_exactly_its_text(text: str) -> None:
+    clean = text.replace("\x00", "").replace("\r\n", "\n").replace("\r", "\n")
+    (token,) = blocks(fence(clean, "text"))
+    assert (token.type, token.info) == ("fence", "text")
+    assert token.content == (clean if clean.endswith("\n") or not clean else f"{clean}\n")
+
+
+@given(nasty_text)
+def test_a_cell_reads_as_its_text_with_marks(text: str) -> None:
+    (_, row) = cells(f"| a | b |\n| --- | --- |\n| {cell(text)} | x |")
+    assert row[1:] == ["x"]
+    assert row[0].replace("·", " ").replace("→", "\t").replace("↵", "\n").replace("␍", "\r") == spelled(text)
+
+
+@given(nasty_text)
+def test_prose_and_inline_are_plain_paragraphs(text: str) -> None:
+    for written in (prose(text), inline(text)):
+        kinds = {token.type for token in blocks(written)}
+        children = {child.type for token in blocks(written) for child in token.children or ()}
+        assert kinds <= {*PARAGRAPH}
+        assert children <= {"text", "softbreak"}
+    assert "\n" not in inline(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a b", "a·b"),
+        ("\ta\r\n b", "→a␍↵\n·b"),
+        ("·→", "⟨U+00B7⟩⟨U+2192⟩"),
+        ("\u200b\xa0\x00", "⟨U+200B⟩⟨U+00A0⟩⟨U+0000⟩"),
+        ("\U000e0041", "⟨U+E0041⟩"),
+    ],
+)
+def test_marks_show_what_cannot_be_seen(text: str, shown: str) -> None:
+    assert marked(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "needed"),
+    [
+        ("a  b\n c", False),
+        ("", False),
+        ("a ", True),
+        ("a \nb", True),
+        ("a\n", True),
+        ("\tb", True),
+        ("a\xa0b", True),
+        ("é", False),
+    ],
+)
+def test_marks_are_added_only_where_a_fence_would_hide_something(text: str, needed: bool) -> None:
+    assert needs_marks(text) is needed
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a b", "`a b`"),
+        ("", ""),
+        (" a  b ", "`·a··b·`"),
+        ("a|b", "<code>a&#124;b</code>"),
+        ("a`b", "<code>a&#96;b</code>"),
+        ("a\nb", "`a↵b`"),
+    ],
+)
+def test_a_cell_is_code_on_one_line(text: str, shown: str) -> None:
+    assert cell(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("chunking", "words"),
+    [
+        (Chunking(by="token"), "--chunk token"),
+        (Chunking(by="token", size=3, holdback_chars=2), "--chunk 3 --holdback 2"),
+        (Chunking(by="char"), "--chunk char"),
+        (Chunking(by="char", size=2), "--cuts 2,4"),
+        (Chunking(by="whole", text_delay=1), "--chunk whole --text-delay 1"),
+        (Chunking(by="random", seed=7), "--chunk random:7"),
+        (Chunking(by="random", max=1), "--cuts 2,4"),
+        (Chunking(by="random", max=1, unit="char"), "--cuts 1,2,3,4,5"),
+        (Chunking(by="cuts", cuts=(1, 4)), "--cuts 1,4"),
+        (Chunking(by="cuts", cuts=(4,), holdback_chars=1), "--cuts 3"),
+        (Chunking(by="cuts", cuts=()), "--chunk whole"),
+    ],
+)
+def test_the_command_repeats_the_chunking(chunking: Chunking, words: str) -> None:
+    deltas = apply(chunking, [Piece("ab"), Piece("cd"), Piece("ef")], "text")
+    command = replay_command(to_json(chunking, deltas), "a b.case.json")
+    assert command == f"toolcall-inspector replay 'a b.case.json' {words}", label(chunking)
+    assert shlex.split(command)[2] == "a b.case.json"

@@ -1,0 +1,434 @@
+"""Case files: what is read comes back, what is wrong is named, what is hashed does not depend on spelling."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.cases import jsontext
+from parsers.cases.io import (
+    SCHEMA_FILE,
+    canonical,
+    case_id,
+    dumps,
+    load_case,
+    loads,
+    outcome_digest,
+    schema_text,
+    to_data,
+)
+from parsers.cases.input import Input
+from parsers.cases.jsontext import JsonError
+from parsers.cases.model import Case, CaseError, RequestContext
+from parsers.trace import Finding
+from parsers.types import Message, ToolCall
+
+SMALL: dict[str, Any] = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "a\nb"}}
+FULL: dict[str, Any] = {
+    "$schema": "case-1.schema.json",
+    "schema": 1,
+    "title": "A title",
+    "notes": ["One.", "Two."],
+    "flags": ["SplitTerminal"],
+    "verdict": "known_bug",
+    "source": {"kind": "recorded", "minimized": True},
+    "parent": "0123456789abcdef",
+    "parser": {"name": "qwen", "policy": {"unknown_tool": "drop"}},
+    "input": {
+        "text": ["a\n", "b"],
+        "tokens": [[1, "a\n"], [2, "b", {"hex": "62", "kind": "added"}]],
+        "deltas": [{"text": "a\nb", "ids": [1, 2]}],
+    },
+    "tokenizer": {"name": "t", "revision": "r", "fingerprint": "f", "vocab": {"b": 2}},
+    "tools": [{"name": "f", "parameters": {"required": ["x"], "minimum": [1, 2.5]}}],
+    "context": {"tool_choice": "required", "prompt_tail": "x"},
+    "replay": [{"by": "token", "size": 2}, {"by": "cuts", "cuts": [1, 2]}],
+    "expect": {"reasoning": None, "content": ["a\n", "b"], "tool_calls": [{"name": "f", "arguments": {}}]},
+    "compare": {"calls": "index"},
+    "checks": ["chunking"],
+    "engines": {"vllm:hermes": {"verdict": "known_bug", "expect": {"content": "x"}}},
+}
+WRITTEN = """\
+{
+  "$schema": "case-1.schema.json",
+  "schema": 1,
+  "title": "A title",
+  "notes": [
+    "One.",
+    "Two."
+  ],
+  "flags": [
+    "SplitTerminal"
+  ],
+  "verdict": "known_bug",
+  "source": {
+    "kind": "recorded",
+    "minimized": true
+  },
+  "parent": "0123456789abcdef",
+  "parser": {
+    "name": "qwen",
+    "policy": {
+      "unknown_tool": "drop"
+    }
+  },
+  "input": {
+    "text": [
+      "a\\n",
+      "b"
+    ],
+    "tokens": [
+      [1, "a\\n"],
+      [2, "b", {"hex": "62", "kind": "added"}]
+    ],
+    "deltas": [
+      {"text": "a\\nb", "ids": [1, 2]}
+    ]
+  },
+  "tokenizer": {
+    "name": "t",
+    "revision": "r",
+    "fingerprint": "f",
+    "vocab": {
+      "b": 2
+    }
+  },
+  "tools": [
+    {
+      "name": "f",
+      "parameters": {
+        "required": [
+          "x"
+        ],
+        "minimum": [1, 2.5]
+      }
+    }
+  ],
+  "context": {
+    "tool_choice": "required",
+    "prompt_tail": "x"
+  },
+  "replay": [
+    {"by": "token", "size": 2},
+    {"by": "cuts", "cuts": [1, 2]}
+  ],
+  "expect": {
+    "reasoning": null,
+    "content": [
+      "a\\n",
+      "b"
+    ],
+    "tool_calls": [
+      {
+        "name": "f",
+        "arguments": {}
+      }
+    ]
+  },
+  "compare": {
+    "calls": "index"
+  },
+  "checks": [
+    "chunking"
+  ],
+  "engines": {
+    "vllm:hermes": {
+      "verdict": "known_bug",
+      "expect": {
+        "content": "x"
+      }
+    }
+  }
+}
+"""
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | text
+plain = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3))
+tokens = st.lists(
+    st.one_of(
+        st.tuples(st.none() | st.integers(0, 2**40), text),
+        st.tuples(st.integers(0, 9), text, st.just({"hex": "c3", "kind": "partial"})),
+    ),
+    max_size=5,
+)
+calls = st.one_of(
+    st.fixed_dictionaries({"name": text, "arguments": st.dictionaries(text, plain, max_size=3)}),
+    st.fixed_dictionaries({"name": text, "raw": text}),
+)
+expects = st.fixed_dictionaries(
+    {},
+    optional={
+        "reasoning": st.none() | text | st.lists(text, max_size=3),
+        "content": st.none() | text,
+        "tool_calls": st.none() | st.lists(calls, max_size=2),
+        "finish_reason": st.sampled_from(["stop", "length"]),
+    },
+)
+chunkings = st.sampled_from([{"by": "token", "size": 3}, {"by": "cuts", "cuts": [4, 1]}, {"by": "random", "max": 8}])
+case_data = st.fixed_dictionaries(
+    {
+        "schema": st.just(1),
+        "parser": st.sampled_from([{"name": "qwen"}, {"name": "x", "engine": "vllm", "policy": {"a": "b"}}]),
+        "input": st.one_of(
+            st.fixed_dictionaries({"text": text | st.lists(text, max_size=4)}),
+            st.fixed_dictionaries({"tokens": tokens}),
+            st.fixed_dictionaries({"deltas": st.lists(st.fixed_dictionaries({"text": text}), max_size=3)}),
+            st.fixed_dictionaries({"stream": st.lists(st.dictionaries(text, plain, max_size=2), max_size=2)}),
+        ),
+    },
+    optional={
+        "title": text,
+        "notes": text | st.lists(text, max_size=2),
+        "verdict": st.sampled_from(["required", "known_bug"]),
+        "source": st.just({"kind": "recorded"}),
+        "tokenizer": st.fixed_dictionaries({"vocab": st.dictionaries(text, st.integers(0, 9), max_size=3)}),
+        "tools": st.lists(st.fixed_dictionaries({"name": st.just("f"), "parameters": st.just({"a": [1]})})),
+        "context": st.fixed_dictionaries({"template_kwargs": st.dictionaries(text, plain, max_size=3)}),
+        "replay": st.lists(chunkings, max_size=2),
+        "expect": expects,
+        "engines": st.dictionaries(text, st.fixed_dictionaries({"expect": expects}), max_size=2),
+    },
+)
+cases = case_data.map(load_case)
+PLAIN_INPUT = Input(text="a\nb")
+
+
+def error(source: str | bytes) -> str:
+    """What loading says."""
+    with pytest.raises(CaseError) as caught:
+        loads(source)
+    return str(caught.value)
+
+
+def changed(**keys: Any) -> Case:
+    """The full case with other values."""
+    return load_case({**FULL, **keys})
+
+
+@given(cases)
+def test_a_written_case_reads_back_equal(case: Case) -> None:
+    written = dumps(case)
+    assert loads(written) == case
+    assert loads(written.encode()) == case
+    assert dumps(loads(written)) == written
+
+
+@given(cases)
+def test_a_written_case_is_utf8_json_of_the_same_data(case: Case) -> None:
+    written = dumps(case)
+    assert written.endswith("}\n")
+    assert json.loads(written) == json.loads(json.dumps(to_data(case)))
+    assert not {"\u2028", "\u202e", "\u200b", "\ufeff", "\x85"} & set(written)
+
+
+def test_a_file_has_the_documented_layout() -> None:
+    assert dumps(load_case(FULL)) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("given_text", "written"),
+    [
+        ("one", ["one"]),
+        ("", [""]),
+        ("a\nb", ["a\n", "b"]),
+        ("a\n", ["a\n"]),
+        ("\n\n", ["\n", "\n"]),
+        ("a\rb\x0cc", ["a\rb\x0cc"]),
+    ],
+)
+def test_a_text_is_written_as_lines_cut_after_newlines(given_text: str, written: list[str]) -> None:
+    assert to_data(load_case({**SMALL, "input": {"text": given_text}}))["input"]["text"] == written
+
+
+def test_keys_at_their_default_are_left_out() -> None:
+    spelled = {
+        **SMALL,
+        "verdict": "required",
+        "context": {"tool_choice": "auto", "id_seed": 0},
+        "tools": [],
+        "compare": {},
+    }
+    assert to_data(load_case(spelled)) == to_data(load_case(SMALL))
+
+
+def test_a_byte_order_mark_is_not_part_of_the_case() -> None:
+    written = json.dumps(SMALL)
+    assert loads("\ufeff" + written) == loads(b"\xef\xbb\xbf" + written.encode()) == load_case(SMALL)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ('{"schema": 1,\n "parser": }', "not JSON: Expecting value at line 2, column 12"),
+        (b"\xff{}", "a case file is UTF-8 text: byte 0 is not"),
+        ('{"a": 1, "b": 2, "a": 3}', 'key "a" is given twice in one object'),
+        ('{"a": NaN}', "not JSON: NaN is not a JSON number"),
+        ("[" * 100_000, "nested deeper than 100 levels"),
+        ('{"a": ' + "9" * 5000 + "}", "a number has too many digits"),
+        ("[]", "a case is a JSON object"),
+        ("{}", '/schema: a case says which schema it follows: add "schema": 1'),
+        ('{"schema": 2}', "/schema: schema 2 is not known here: this version reads schema 1"),
+        ('{"schema": true}', "/schema: schema true is not known here"),
+        ('{"schema": "1"}', '/schema: schema "1" is not known here'),
+        ('{"schema": 1}', "/parser: this key is required"),
+        ('{"schema": 1, "prser": {}}', "/prser: unknown key: correct its spelling or remove it"),
+        ('{"schema": 1, "a/b~c": {}}', "/a~1b~0c: unknown key"),
+    ],
+)
+def test_what_is_no_case_is_named(source: str | bytes, message: str) -> None:
+    assert error(source).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"verdict": "maybe"}, "/verdict: must be 'required', 'known_bug' or 'implementation_defined', not \"maybe\""),
+        ({"title": "x" * 3, "flags": [""]}, "/flags/0: String should have at least 1 character"),
+        ({"parent": "short"}, "/parent: String should match pattern"),
+        ({"source": {"kind": "Recorded!"}}, "/source/kind: String should match pattern"),
+        ({"context": {"reasoning_open": 1}}, "/context/reasoning_open: must be a valid boolean, not 1"),
+        ({"context": {"id_seed": "x" * 99}}, f'/context/id_seed: must be a valid integer, not "{"x" * 39}…'),
+        ({"context": {"model": []}}, "/context/model: must be a valid string"),
+        ({"replay": [{"by": "token", "size": 0}]}, "/replay/0/size: must be greater than or equal to 1, not 0"),
+        ({"replay": [{"by": "recorded"}]}, "/replay/0/by: must be 'token', 'char', 'whole', 'random' or 'cuts'"),
+        ({"replay": [{"by": "whole"}, {"by": "cuts"}]}, "/replay/1: a chunking by cuts needs 'cuts'"),
+        ({"title": "a\udc80"}, "/title: lone surrogate U+DC80: text must be valid Unicode"),
+        ({"tools": [{"name": "f", "\ud83d": 1}]}, "/tools/0: lone surrogate U+D83D"),
+        ({"context": {"template_kwargs": {"x": float("inf")}}}, "/context/template_kwargs/x: NaN and Infinity"),
+        ({"context": {"template_kwargs": {1: 2}}}, "/context/template_kwargs: key 1 is not a string"),
+        ({"context": {"template_kwargs": {"x": {1}}}}, "/context/template_kwargs/x: set is not a JSON value"),
+        ({"engines": {"vllm": {"verdict": 1}}}, "/engines/vllm/verdict: must be 'required'"),
+    ],
+)
+def test_a_wrong_value_names_its_place(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        load_case({**SMALL, **keys})
+    assert str(caught.value).startswith(message)
+    assert str(caught.value).startswith(caught.value.pointer)
+
+
+def test_an_overflowing_float_is_refused() -> None:
+    assert error('{"schema": 1, "title": 1e999}') == "/title: NaN and Infinity are not JSON"
+
+
+def test_deep_nesting_is_refused_before_it_costs_anything() -> None:
+    inner: list[Any] = []
+    for _ in range(150):
+        inner = [inner]
+    with pytest.raises(CaseError, match="/tools/0/x/0: nested deeper than 100 levels below this place"):
+        load_case({**SMALL, "tools": [{"name": "f", "x": inner}]})
+
+
+def test_a_case_built_in_code_is_checked_when_it_is_written() -> None:
+    case = load_case(SMALL).model_copy(update={"title": "\ud800"})
+    with pytest.raises(CaseError, match="/title: lone surrogate"):
+        dumps(case)
+
+
+def test_the_canonical_form_is_rfc_8785() -> None:
+    small = load_case({**SMALL, "context": {"template_kwargs": {"é": 1, "a": [], "\U0001f600": 2, "\ufb33": 3}}})
+    assert canonical(small).decode() == (
+        '{"context":{"template_kwargs":{"a":[],"é":1,"\U0001f600":2,"\ufb33":3}},'
+        '"input":{"text":["a\\n","b"]},"parser":{"name":"qwen"},"schema":1}'
+    )
+
+
+def test_the_id_of_a_case_is_fixed() -> None:
+    """Computed apart from this code, with Python's own sorted compact JSON and base32; it must never change."""
+    assert case_id(load_case(SMALL)) == "dpg16wxjrjdjm1r9"
+
+
+@pytest.mark.parametrize("key", ["title", "notes", "flags", "parent", "$schema"])
+def test_what_says_nothing_of_the_parser_does_not_change_the_id(key: str) -> None:
+    portable = {**FULL, "tools": []}
+    assert case_id(load_case({k: v for k, v in portable.items() if k != key})) == case_id(load_case(portable))
+
+
+@pytest.mark.parametrize("key", sorted(set(FULL) - {"title", "notes", "flags", "parent", "$schema", "schema"}))
+def test_everything_else_changes_the_id(key: str) -> None:
+    portable = {**SMALL, **{k: v for k, v in FULL.items() if k == key}}
+    portable["tools"] = [{"name": "f"}] if key == "tools" else []
+    portable["parser"] = {"name": "json"} if key == "parser" else SMALL["parser"]
+    assert case_id(load_case(portable)) != case_id(load_case(SMALL))
+
+
+@given(cases)
+def test_an_id_is_sixteen_crockford_characters_and_survives_a_file(case: Case) -> None:
+    portable = case.model_copy(
+        update={"context": RequestContext(), "expect": None, "engines": {}, "input": PLAIN_INPUT}
+    )
+    found = case_id(portable)
+    assert (len(found), set(found) <= set("0123456789abcdefghjkmnpqrstvwxyz")) == (16, True)
+    assert found == case_id(loads(dumps(portable)))
+
+
+@pytest.mark.parametrize("number", [0.5, 1.0, 2**53, -(2**53)])
+def test_numbers_readers_do_not_agree_on_have_no_id(number: float) -> None:
+    case = load_case({**SMALL, "context": {"template_kwargs": {"x": number}}})
+    with pytest.raises(CaseError) as caught:
+        case_id(case)
+    assert caught.value.pointer == "/context/template_kwargs/x"
+    assert loads(dumps(case)) == case
+
+
+def test_the_outcome_digest_changes_with_the_outcome_only() -> None:
+    message = Message("r", "c", [ToolCall("id", "f", "{}")])
+    findings = [Finding("chunking", "error", "parser", "words"), Finding("known_tool", "warning", "output", "words")]
+    digest = outcome_digest(message, "stop", findings)
+    reworded = [Finding("known_tool", "warning", "output", "other", step=3), findings[0], findings[0]]
+    assert digest == outcome_digest(message, "stop", reworded)
+    others = [
+        outcome_digest(message, "length", findings),
+        outcome_digest(message, "stop", findings[:1]),
+        outcome_digest(Message("r", "c", [ToolCall("id", "f", "{}", complete=False)]), "stop", findings),
+        outcome_digest(Message("r", "c\ud800"), None, findings),
+    ]
+    assert len({digest, *others}) == 5
+    assert {len(one) for one in others} == {64}
+
+
+def test_the_checked_in_schema_is_current() -> None:
+    stored = (resources.files("parsers.cases") / SCHEMA_FILE).read_text(encoding="utf-8")
+    assert stored == schema_text(), "write parsers.cases.io.schema_text() to parsers/cases/case-1.schema.json"
+
+
+def test_the_schema_knows_every_key_and_no_other() -> None:
+    schema = json.loads(schema_text())
+    assert list(schema["properties"]) == list(FULL)
+    assert (schema["additionalProperties"], schema["required"]) == (False, ["schema", "parser", "input"])
+    assert {"prefixItems", "minItems", "maxItems"} <= schema["$defs"]["Token"].keys()
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "equal"),
+    [
+        ({"a": [1, None]}, {"a": (1.0, None)}, True),
+        ({"a": 1}, {"b": 1}, False),
+        ([1], [1, 2], False),
+        ([True], [1], False),
+        ({}, [], False),
+        ("1", 1, False),
+    ],
+)
+def test_json_values_are_the_same_or_not(a: Any, b: Any, equal: bool) -> None:
+    assert jsontext.same(a, b) is jsontext.same(b, a) is equal
+
+
+@given(plain)
+def test_every_layout_of_a_value_is_the_same_value(value: Any) -> None:
+    expected = json.loads(json.dumps(value))
+    for written in (jsontext.line(value), jsontext.compact(value), jsontext.pretty(value, lambda _: False)):
+        assert jsontext.read(written) == expected
+
+
+@pytest.mark.parametrize("number", [-(2**53) + 1, 2**53 - 1, True, None, "0.5"])
+def test_portable_numbers_pass(number: Any) -> None:
+    jsontext.check_portable_numbers([number])
+    with pytest.raises(JsonError):
+        jsontext.check_portable_numbers([number, 2**53])

@@ -1,0 +1,137 @@
+"""ends_idle, held_bounded, finish_reason, parser_raised, linear_time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from parsers.checks import Subject, run_checks
+from parsers.checks.running import linear_time
+from parsers.trace import Finding, Hold, HoldKind, Trace
+from parsers.types import Context
+
+Build = Callable[..., Trace]
+CALL = [("name", "f"), ("arguments", "{}"), ("end",)]
+
+
+def found(name: str, subject: Subject) -> list[Finding]:
+    return run_checks(subject, [name]).findings
+
+
+def test_a_hold_that_is_let_go_leaves_the_parser_idle(build: Build) -> None:
+    trace = build(
+        [("content", "a<")], holds={1: [Hold(1, 2, "lexer", "`<t>` may begin")], 2: [Hold(2, 2, "lexer", "")]}
+    )
+    assert found("ends_idle", Subject(trace)) == []
+    assert found("ends_idle", Subject(Trace("demo", (), {}, "text", ""))) == []
+
+
+def test_text_that_is_held_after_the_end_is_an_error(build: Build) -> None:
+    trace = build([("content", "a<")], holds={2: [Hold(1, 2, "lexer", "`<t>` may begin")]})
+    (finding,) = found("ends_idle", Subject(trace))
+    assert finding.message == "Characters 1 to 2 are still held after the end: `<t>` may begin."
+    assert (finding.severity, finding.step, finding.span, finding.actual) == ("error", 2, (1, 2), "<")
+
+
+def test_a_replay_without_an_end_is_found(build: Build) -> None:
+    (finding,) = found("ends_idle", Subject(build([("content", "a")], ended=False)))
+    assert finding.message == "The parser was never told that the output ended."
+
+
+@pytest.mark.parametrize(
+    ("kind", "length", "longest", "count"),
+    [
+        ("lexer", 3, 4, 0),
+        ("lexer", 4, 4, 1),
+        ("lexer", 1, 0, 1),
+        ("lexer", 0, 0, 0),
+        ("codec", 6, 4, 0),
+        ("policy", 6, 4, 0),
+        ("tentative", 6, 4, 0),
+    ],
+)
+def test_only_holds_for_a_marker_are_bounded(
+    build: Build, kind: HoldKind, length: int, longest: int, count: int
+) -> None:
+    trace = build([("content", "abcdefg")], holds={1: [Hold(1, 1 + length, kind, "why")]})
+    assert len(found("held_bounded", Subject(trace, longest_terminal=longest))) == count
+
+
+def test_the_first_long_hold_is_shown_and_the_longest_is_told(build: Build) -> None:
+    holds = {1: [Hold(0, 5, "lexer", "x")], 2: [Hold(0, 7, "lexer", "x")]}
+    trace = build([("content", "abcde")], [("content", "fg")], holds=holds)
+    (finding,) = found("held_bounded", Subject(trace, longest_terminal=4))
+    assert finding.message == "Up to 7 characters are held for a marker, though the longest has 4."
+    assert (finding.step, finding.span, finding.actual) == (1, (0, 5), "abcde")
+
+
+@pytest.mark.parametrize(
+    ("calls", "said", "reason", "choice", "wanted"),
+    [
+        (False, None, "stop", "auto", None),
+        (False, "stop", "stop", "auto", None),
+        (False, "length", "length", "auto", None),
+        (False, "content_filter", "content_filter", "auto", None),
+        (True, None, "tool_calls", "auto", None),
+        (True, "length", "length", "auto", None),
+        (True, "stop", "stop", "named", None),
+        (True, "stop", "tool_calls", "named", None),
+        (True, "stop", "stop", "auto", "tool_calls"),
+        (True, "length", "tool_calls", "named", "length"),
+        (False, None, "tool_calls", "auto", "stop"),
+        (False, "length", "stop", "auto", "length"),
+    ],
+)
+def test_the_finish_reason_follows_from_calls_and_length(
+    build: Build, calls: bool, said: str | None, reason: str, choice: str, wanted: str | None
+) -> None:
+    trace = build(CALL if calls else [("content", "Hi")], finish_reason=reason)
+    context = Context(finish_reason=said, tool_choice=choice)  # type: ignore[arg-type]
+    findings = found("finish_reason", Subject(trace, context))
+    assert [(f.expected, f.actual, f.severity, f.step) for f in findings] == (
+        [(wanted, reason, "error", 2)] if wanted else []
+    )
+
+
+def test_calls_that_only_the_server_saw_are_a_warning(build: Build) -> None:
+    trace = build([("content", "Hi")], finish_reason="tool_calls")
+    (finding,) = found("finish_reason", Subject(trace, Context(finish_reason="tool_calls")))
+    assert finding.message == "The server ended with `tool_calls`, but the parser found no call."
+    assert (finding.severity, finding.about) == ("warning", "parser")
+
+
+def test_an_empty_replay_ends_with_stop() -> None:
+    assert found("finish_reason", Subject(Trace("demo", (), {}, "text", ""))) == []
+
+
+def test_a_failure_is_found_in_every_replay(build: Build) -> None:
+    fine, broken = build([("content", "a")]), build([("content", "a")], [("diagnostic", "b", "parser_raised")])
+    other = build([("content", "a"), ("diagnostic", "b", "orphan_marker")])
+    subject = Subject(broken, whole=fine, compared=[("whole", fine), ("char", other), ("3 tokens", broken)])
+    assert [(f.message, f.step, f.span) for f in found("parser_raised", subject)] == [
+        ("The parser failed at step 2: it broke", 2, (1, 2)),
+        ('With the chunking "3 tokens", the parser failed at step 2: it broke', None, (1, 2)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counters", "message"),
+    [
+        ((100, 200), None),
+        ((100, 260), None),
+        ((100, 400), "An output of twice the length makes the parser examine 4.0 times the characters."),
+        ((0, 0), None),
+        ((0, 7), "An output of twice the length makes the parser examine 7 instead of no the characters."),
+    ],
+)
+def test_twice_the_output_may_not_cost_much_more_than_twice(
+    good: Trace, counters: tuple[int, int], message: str | None
+) -> None:
+    findings = found("linear_time", Subject(good, counters=counters))
+    assert [finding.message for finding in findings] == ([message] if message else [])
+    assert all((finding.severity, finding.about) == ("warning", "parser") for finding in findings)
+
+
+def test_without_counters_nothing_is_claimed(good: Trace) -> None:
+    assert linear_time(Subject(good)) == []
