@@ -35,11 +35,15 @@ MAX_FIRES = 8  # rows fired at one place without consuming text; a format that l
 
 
 class StreamParser(Protocol):
-    """What every parser of this package can do. `transitions` is None while tracing is off."""
+    """What every parser of this package can do.
+
+    `transitions` is None while tracing is off; `examined` counts the characters looked at since begin().
+    """
 
     name: str
     transitions: list[Transition] | None
     rejected: list[RejectedCall]
+    examined: int
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
         """Start a new output. `markers` are the marker texts that are single tokens, with their ids."""
@@ -63,6 +67,7 @@ class Machine:
         self.policy = dict(policy)
         self.transitions: list[Transition] | None = None
         self.rejected: list[RejectedCall] = []
+        self.examined = 0
         self._program: Program | None = None
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
@@ -70,7 +75,7 @@ class Machine:
         self._scanner = Scanner(mode, self.format.terminals.values(), markers)
         self._program = Program(self.format, self.policy, self._scanner.by_id, skip_tools=context.tool_choice == "none")
         self._sink = Sink(self.format, self.policy, context)
-        self.rejected = self._sink.rejected
+        self.rejected, self.examined = self._sink.rejected, 0
         self._buffer, self._pos, self._base = "", 0, 0
         self._found: tuple[Scope, int, tuple[int, str | None, int]] | None = None
         self._codec: Codec | None = None
@@ -193,11 +198,13 @@ class Machine:
             return len(self._buffer), None, len(self._buffer)
         if self._found is None or self._found[0] is not scope or self._found[2][0] < self._pos or final:
             self._found = (scope, self._pos, scope.find(self._buffer, self._pos, final=final))
+            self.examined += self._found[2][0] - self._pos
         return self._found[2]
 
     def _consume(self, stop: int) -> str:
         """Take characters from the buffer; remember them while the call they may belong to can still be rejected."""
         text = self._buffer[self._pos : stop]
+        self.examined += stop - self._pos
         if self._sink.tentative:
             self._parts.append(text)
         elif self._sink.muted:

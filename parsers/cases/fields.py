@@ -30,10 +30,8 @@ def lines(text: str) -> list[str]:
     return [*cut, last] if last or not cut else cut
 
 
-def line_or_lines(text: str | None) -> str | list[str] | None:
+def line_or_lines(text: str) -> str | list[str]:
     """A text as a string where it is one line, as a list of lines otherwise."""
-    if text is None:
-        return None
     cut = lines(text)
     return cut[0] if len(cut) == 1 else cut
 

@@ -22,6 +22,7 @@ from parsers.types import Context, Mode, Piece, UsageError
 
 WHOLE = Chunking(by="whole")
 TRACED = Chunking(by="token")
+COUNTED_CHARACTERS = 20_000  # beyond this the linear_time check would cost two more replays of a long output
 
 
 @dataclass(slots=True)
@@ -146,7 +147,19 @@ class _Runner:
             terminals,
             self._longest(),
             special,
+            counters=self._counters(),
         )
+
+    def _counters(self) -> tuple[int, int] | None:
+        """Characters examined for the output, and for the output twice over. Not counted for long outputs."""
+        if sum(len(piece.text) for piece in self.pieces) > COUNTED_CHARACTERS:
+            return None
+        return self._examined(self.pieces), self._examined(self.pieces * 2)
+
+    def _examined(self, pieces: tuple[Piece, ...]) -> int:
+        parser = build(self.format, self._policy)
+        parse(parser, apply(TRACED, pieces, self.mode), self.context, mode=self.mode, markers=self._markers)
+        return parser.examined
 
     def _longest(self) -> int:
         """Length of the longest literal any state can wait for."""

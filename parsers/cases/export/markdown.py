@@ -17,7 +17,7 @@ from parsers.cases.expect import arguments_text, differences
 from parsers.cases.export.command import replay_command
 from parsers.cases.export.escape import LEGEND, MARKS, cell, fence, inline, marked, needs_marks, prose
 from parsers.cases.io import dumps
-from parsers.cases.model import Case, NamedTool
+from parsers.cases.model import Case, Expect, NamedTool
 from parsers.compare import Divergence, excerpt, shared_prefix
 from parsers.trace import Finding, Step, Trace
 from parsers.types import Message, Piece
@@ -188,7 +188,7 @@ def _result(run: RunLike) -> str:
     if expect is None:
         rows = [_row(name, "", [actual.get(name), whole.get(name)]) for name in {**actual, **whole}]
         return _table("## Result", ("field", "actual", "whole text"), rows)
-    wanted = _expected(run.case)
+    wanted = _expected(expect)
     wrong = {d.field for d in differences(expect, run.trace.message, run.trace.finish_reason, run.case.compare)}
     rows = []
     for name in {**wanted, **actual, **whole}:
@@ -228,10 +228,7 @@ def _message_fields(message: Message) -> dict[str, str]:
     return fields
 
 
-def _expected(case: Case) -> dict[str, str]:
-    expect = case.expect
-    if expect is None:
-        return {}
+def _expected(expect: Expect) -> dict[str, str]:
     texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
     fields = {name: text for name, text in texts.items() if text is not None}
     if expect.tool_calls is not None:
