@@ -43,13 +43,19 @@ browser: $(TOOLS) chromium  ## the tests that drive the page in Chromium
 bench: $(TOOLS)  ## measure speed
 	$(BIN)/pytest tests/bench -m bench
 
+# libatomic1 is for the Node that Playwright brings along.
 chromium: $(TOOLS)
-	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || \
+	@missing=; \
+	command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || \
+	  missing='chromium-headless-shell fonts-dejavu-core'; \
+	$(BIN)/playwright --version >/dev/null 2>&1 || missing="$$missing libatomic1"; \
+	if [ -z "$$missing" ]; then exit; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  apt-get -qq update && \
-	  DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium-headless-shell fonts-dejavu-core; \
+	  echo Installing $$missing; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  apt-get -qq update && apt-get -qq install --no-install-recommends $$missing >/dev/null; \
 	else \
-	  echo 'No Chromium here: Playwright fetches its own, once. (Debian: apt-get install chromium-headless-shell)'; \
+	  echo "Missing: $$missing. Best installed by root with apt-get; now Playwright fetches a browser of its own, once."; \
 	  $(BIN)/playwright install --only-shell chromium; \
 	fi
 

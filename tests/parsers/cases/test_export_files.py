@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,12 +16,13 @@ from hypothesis import strategies as st
 
 from parsers.cases.expect import accept
 from parsers.cases.export.casefile import casefile
+from parsers.cases.export.command import replay_command
 from parsers.cases.export.jsonl import jsonl
 from parsers.cases.export.pytest_file import pytest_file
 from parsers.cases.io import load_case, loads
 from parsers.cases.model import Case, CaseError, Expect
 from parsers.cases.run import run_case
-from parsers.chunking import DEFAULT_COMPARED, Chunking, label
+from parsers.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json
 from parsers.types import Message, Piece, ToolCall, UsageError
 
 OUTPUT = (
@@ -296,3 +298,26 @@ def test_a_line_of_a_corpus_is_one_line(text: str) -> None:
     assert (len(line.splitlines()), line[-1]) == (1, "\n")
     assert loads(line) == case(input={"text": text}, title=text)
     assert json.loads(line)["parser"] == {"name": "qwen"}
+
+
+@pytest.mark.parametrize(
+    ("chunking", "words"),
+    [
+        (Chunking(by="token"), "--chunk token"),
+        (Chunking(by="token", size=3, holdback_chars=2), "--chunk 3 --holdback 2"),
+        (Chunking(by="char"), "--chunk char"),
+        (Chunking(by="char", size=2), "--cuts 2,4"),
+        (Chunking(by="whole", text_delay=1), "--chunk whole --text-delay 1"),
+        (Chunking(by="random", seed=7), "--chunk random:7"),
+        (Chunking(by="random", max=1), "--cuts 2,4"),
+        (Chunking(by="random", max=1, unit="char"), "--cuts 1,2,3,4,5"),
+        (Chunking(by="cuts", cuts=(1, 4)), "--cuts 1,4"),
+        (Chunking(by="cuts", cuts=(4,), holdback_chars=1), "--cuts 3"),
+        (Chunking(by="cuts", cuts=()), "--chunk whole"),
+    ],
+)
+def test_the_command_repeats_the_chunking(chunking: Chunking, words: str) -> None:
+    deltas = apply(chunking, [Piece("ab"), Piece("cd"), Piece("ef")], "text")
+    command = replay_command(to_json(chunking, deltas), "a b.case.json")
+    assert command == f"toolcall-inspector replay 'a b.case.json' {words}", label(chunking)
+    assert shlex.split(command)[2] == "a b.case.json"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,13 +14,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from parsers.cases.export.command import replay_command
-from parsers.cases.export.escape import cell, fence, inline, marked, needs_marks, prose, spelled
 from parsers.cases.export.markdown import RunLike, markdown
 from parsers.cases.io import load_case
 from parsers.cases.model import Case
 from parsers.cases.run import run_case
-from parsers.chunking import Chunking, apply, label, to_json
+from parsers.chunking import Chunking, apply, to_json
 from parsers.compare import Divergence
 from parsers.events import ContentText, Event
 from parsers.trace import Finding, Hold, StateView, Step, Trace, Transition
@@ -89,8 +86,8 @@ def run_in(parts: list[str], message: Message | None = None, **keys: Any) -> Run
     text, pieces = "".join(parts), [Piece(part, number) for number, part in enumerate(parts)]
     case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, **keys})
     said = message or Message(content=text or None)
-    traces = [replayed(pieces, Chunking(by=by), said) for by in ("token", "whole")]
-    return Run(case, pieces, *traces)
+    traced, whole = replayed(pieces, Chunking(by="token"), said), replayed(pieces, Chunking(by="whole"), said)
+    return Run(case, pieces, traced, whole)
 
 
 def blocks(report: str) -> list[Token]:
@@ -381,97 +378,3 @@ def with_text(run: Run, place: str, text: str) -> tuple[Run, dict[str, str]]:
     if place == "label":
         changed.compared[1] = Compared(text, run.compared[1].trace, False, run.compared[1].divergence)
     return changed, versions
-
-
-@given(nasty_text)
-def test_a_fence_holds_exactly_its_text(text: str) -> None:
-    clean = text.replace("\x00", "").replace("\r\n", "\n").replace("\r", "\n")
-    (token,) = blocks(fence(clean, "text"))
-    assert (token.type, token.info) == ("fence", "text")
-    assert token.content == (clean if clean.endswith("\n") or not clean else f"{clean}\n")
-
-
-@given(nasty_text)
-def test_a_cell_reads_as_its_text_with_marks(text: str) -> None:
-    (_, row) = cells(f"| a | b |\n| --- | --- |\n| {cell(text)} | x |")
-    assert row[1:] == ["x"]
-    assert row[0].replace("·", " ").replace("→", "\t").replace("↵", "\n").replace("␍", "\r") == spelled(text)
-
-
-@given(nasty_text)
-def test_prose_and_inline_are_plain_paragraphs(text: str) -> None:
-    for written in (prose(text), inline(text)):
-        kinds = {token.type for token in blocks(written)}
-        children = {child.type for token in blocks(written) for child in token.children or ()}
-        assert kinds <= {*PARAGRAPH}
-        assert children <= {"text", "softbreak"}
-    assert "\n" not in inline(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a b", "a·b"),
-        ("\ta\r\n b", "→a␍↵\n·b"),
-        ("·→", "⟨U+00B7⟩⟨U+2192⟩"),
-        ("\u200b\xa0\x00", "⟨U+200B⟩⟨U+00A0⟩⟨U+0000⟩"),
-        ("\U000e0041", "⟨U+E0041⟩"),
-    ],
-)
-def test_marks_show_what_cannot_be_seen(text: str, shown: str) -> None:
-    assert marked(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "needed"),
-    [
-        ("a  b\n c", False),
-        ("", False),
-        ("a ", True),
-        ("a \nb", True),
-        ("a\n", True),
-        ("\tb", True),
-        ("a\xa0b", True),
-        ("é", False),
-    ],
-)
-def test_marks_are_added_only_where_a_fence_would_hide_something(text: str, needed: bool) -> None:
-    assert needs_marks(text) is needed
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a b", "`a b`"),
-        ("", ""),
-        (" a  b ", "`·a··b·`"),
-        ("a|b", "<code>a&#124;b</code>"),
-        ("a`b", "<code>a&#96;b</code>"),
-        ("a\nb", "`a↵b`"),
-    ],
-)
-def test_a_cell_is_code_on_one_line(text: str, shown: str) -> None:
-    assert cell(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("chunking", "words"),
-    [
-        (Chunking(by="token"), "--chunk token"),
-        (Chunking(by="token", size=3, holdback_chars=2), "--chunk 3 --holdback 2"),
-        (Chunking(by="char"), "--chunk char"),
-        (Chunking(by="char", size=2), "--cuts 2,4"),
-        (Chunking(by="whole", text_delay=1), "--chunk whole --text-delay 1"),
-        (Chunking(by="random", seed=7), "--chunk random:7"),
-        (Chunking(by="random", max=1), "--cuts 2,4"),
-        (Chunking(by="random", max=1, unit="char"), "--cuts 1,2,3,4,5"),
-        (Chunking(by="cuts", cuts=(1, 4)), "--cuts 1,4"),
-        (Chunking(by="cuts", cuts=(4,), holdback_chars=1), "--cuts 3"),
-        (Chunking(by="cuts", cuts=()), "--chunk whole"),
-    ],
-)
-def test_the_command_repeats_the_chunking(chunking: Chunking, words: str) -> None:
-    deltas = apply(chunking, [Piece("ab"), Piece("cd"), Piece("ef")], "text")
-    command = replay_command(to_json(chunking, deltas), "a b.case.json")
-    assert command == f"toolcall-inspector replay 'a b.case.json' {words}", label(chunking)
-    assert shlex.split(command)[2] == "a b.case.json"

@@ -48,15 +48,12 @@ def corners(edge: Edge) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for point in points for x, y in [[one for one in point if one]]]
 
 
-def box(node: Node) -> Box:
-    return Box(node.x, node.y, node.x + node.width, node.y + node.height)
+def grown(node: Node, by: float) -> Box:
+    return Box(node.x - by, node.y - by, node.x + node.width + by, node.y + node.height + by)
 
 
-def on_border(point: tuple[float, float], node: Node, slack: float = 0.11) -> bool:
-    around = box(node)
-    grown = Box(around.left - slack, around.top - slack, around.right + slack, around.bottom + slack)
-    shrunk = Box(around.left + slack, around.top + slack, around.right - slack, around.bottom - slack)
-    return grown.contains(point) and not shrunk.contains(point)
+def on_border(point: tuple[float, float], node: Node) -> bool:
+    return grown(node, 0.11).contains(point) and not grown(node, -0.11).contains(point)
 
 
 def check_geometry(drawing: Diagram) -> None:
@@ -64,10 +61,10 @@ def check_geometry(drawing: Diagram) -> None:
     nodes = {node.name: node for node in drawing.nodes}
     inside = Box(0, 0, drawing.width + 0.1, drawing.height + 0.1)
     for one, other in combinations(drawing.nodes, 2):
-        assert not box(one).overlaps(box(other)), (one, other)
+        assert not grown(one, 0).overlaps(grown(other, 8)), (one, other)
     for node in drawing.nodes:
-        assert inside.contains((box(node).left, box(node).top))
-        assert inside.contains((box(node).right, box(node).bottom))
+        assert inside.contains((node.x, node.y))
+        assert inside.contains((node.x + node.width, node.y + node.height))
     for edge in drawing.edges:
         check_edge(edge, nodes, inside)
     check_lines_apart(drawing)
@@ -78,16 +75,17 @@ def check_edge(edge: Edge, nodes: dict[str, Node], inside: Box) -> None:
     assert on_border(points[0], nodes[edge.source]), edge
     assert on_border(points[-1], nodes[edge.target]), edge
     assert all(inside.contains(point) for point in points), edge
-    for (x1, y1), (x2, y2) in pairwise(points):
+    last = len(points) - 2
+    for place, ((x1, y1), (x2, y2)) in enumerate(pairwise(points)):
         assert abs(x1 - x2) < 0.11 or abs(y1 - y2) < 0.11, edge
         piece = Box(min(x1, x2) - 0.1, min(y1, y2) - 0.1, max(x1, x2) + 0.1, max(y1, y2) + 0.1)
         for node in nodes.values():
-            core = Box(node.x + 0.2, node.y + 0.2, node.x + node.width - 0.2, node.y + node.height - 0.2)
-            assert not piece.overlaps(core), (edge, node)
+            touches = (place == 0 and node.name == edge.source) or (place == last and node.name == edge.target)
+            assert not piece.overlaps(grown(node, -0.2 if touches else 4)), (edge, node)
     text = text_box(edge.label, (edge.label_x, edge.label_y))
     assert inside.contains((text.left, text.top)), edge
     assert inside.contains((text.right, text.bottom)), edge
-    assert not any(text.overlaps(Box(n.x + 0.1, n.y + 0.1, n.x + n.width - 0.1, n.y + n.height - 0.1)) for n in nodes.values())
+    assert not any(text.overlaps(grown(node, -0.2)) for node in nodes.values()), edge
 
 
 def check_lines_apart(drawing: Diagram) -> None:

@@ -1,0 +1,88 @@
+"""Text in fences, cells and paragraphs, as a Markdown reader understands it: all of it, and nothing more."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from parsers.cases.export.escape import cell, fence, inline, marked, needs_marks, prose, spelled
+
+nasty_text = st.text(
+    st.sampled_from("`|<>\\\n\r\t ~#*_-=+!&[]()$@:.1a·→\u2028\u200b\x00") | st.characters(exclude_categories=["Cs"]),
+    max_size=30,
+)
+
+
+@given(nasty_text)
+def test_a_fence_holds_exactly_its_text(text: str) -> None:
+    clean = text.replace("\x00", "").replace("\r\n", "\n").replace("\r", "\n")
+    (token,) = MarkdownIt("commonmark").parse(fence(clean, "text"))
+    assert (token.type, token.info) == ("fence", "text")
+    assert token.content == (clean if clean.endswith("\n") or not clean else f"{clean}\n")
+
+
+@given(nasty_text)
+def test_a_cell_reads_as_its_text_with_marks(text: str) -> None:
+    table = MarkdownIt("commonmark").enable("table").parse(f"| a | b |\n| --- | --- |\n| {cell(text)} | x |")
+    row = [token.children or [] for token in table if token.type == "inline"]
+    first, second = ["".join(c.content for c in shown if c.type in ("text", "code_inline")) for shown in row[2:]]
+    assert second == "x"
+    assert first.replace("·", " ").replace("→", "\t").replace("↵", "\n").replace("␍", "\r") == spelled(text)
+
+
+@given(nasty_text)
+def test_prose_and_inline_are_plain_paragraphs(text: str) -> None:
+    for written in (prose(text), inline(text)):
+        kinds = {token.type for token in MarkdownIt("commonmark").parse(written)}
+        children = {child.type for token in MarkdownIt("commonmark").parse(written) for child in token.children or ()}
+        assert kinds <= {"paragraph_open", "inline", "paragraph_close"}
+        assert children <= {"text", "softbreak"}
+    assert "\n" not in inline(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a b", "a·b"),
+        ("\ta\r\n b", "→a␍↵\n·b"),
+        ("·→", "⟨U+00B7⟩⟨U+2192⟩"),
+        ("\u200b\xa0\x00", "⟨U+200B⟩⟨U+00A0⟩⟨U+0000⟩"),
+        ("\U000e0041", "⟨U+E0041⟩"),
+    ],
+)
+def test_marks_show_what_cannot_be_seen(text: str, shown: str) -> None:
+    assert marked(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "needed"),
+    [
+        ("a  b\n c", False),
+        ("", False),
+        ("a ", True),
+        ("a \nb", True),
+        ("a\n", True),
+        ("\tb", True),
+        ("a\xa0b", True),
+        ("é", False),
+    ],
+)
+def test_marks_are_added_only_where_a_fence_would_hide_something(text: str, needed: bool) -> None:
+    assert needs_marks(text) is needed
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a b", "`a b`"),
+        ("", ""),
+        (" a  b ", "`·a··b·`"),
+        ("a|b", "<code>a&#124;b</code>"),
+        ("a`b", "<code>a&#96;b</code>"),
+        ("a\nb", "`a↵b`"),
+    ],
+)
+def test_a_cell_is_code_on_one_line(text: str, shown: str) -> None:
+    assert cell(text) == shown

@@ -1,0 +1,46 @@
+"""JSON values: when they are the same, how they are written, which numbers every reader keeps."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.cases import jsontext
+from parsers.cases.jsontext import JsonError
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | text
+plain = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "equal"),
+    [
+        ({"a": [1, None]}, {"a": (1.0, None)}, True),
+        ({"a": 1}, {"b": 1}, False),
+        ([1], [1, 2], False),
+        ([True], [1], False),
+        ({}, [], False),
+        ("1", 1, False),
+    ],
+)
+def test_json_values_are_the_same_or_not(a: Any, b: Any, equal: bool) -> None:
+    assert jsontext.same(a, b) is jsontext.same(b, a) is equal
+
+
+@given(plain)
+def test_every_layout_of_a_value_is_the_same_value(value: Any) -> None:
+    expected = json.loads(json.dumps(value))
+    for written in (jsontext.line(value), jsontext.compact(value), jsontext.pretty(value, lambda _: False)):
+        assert jsontext.read(written) == expected
+
+
+@pytest.mark.parametrize("number", [-(2**53) + 1, 2**53 - 1, True, None, "0.5"])
+def test_portable_numbers_pass(number: Any) -> None:
+    jsontext.check_portable_numbers([number])
+    with pytest.raises(JsonError):
+        jsontext.check_portable_numbers([number, 2**53])
