@@ -108,7 +108,7 @@ def apply(chunking: Chunking, pieces: Sequence[Piece], mode: Mode) -> list[Delta
 def to_json(chunking: Chunking, deltas: Sequence[Delta]) -> dict[str, Any]:
     """The chunking as JSON with its resolved `cuts`: the offsets between the output's ends where deltas meet."""
     ends = list(accumulate([len(delta.text) for delta in deltas]))
-    cuts = sorted({end for end in ends if 0 < end < ends[-1]})
+    cuts = list(dict.fromkeys([end for end in ends if 0 < end < ends[-1]]))
     return chunking.model_dump(mode="json", exclude_defaults=True) | {"cuts": cuts}
 
 

@@ -9,7 +9,7 @@ upstream_engine  the text before the first call only; what follows a call is dro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from parsers.stages import Blank, ContentStage, PlainContent, TextOutput
 from parsers.trace import Hold
@@ -43,51 +43,56 @@ class Structural:
             if lead == len(text):
                 return
             text, at = text[lead:], at + lead
-            self._begin()
+            self._begin(at)
         solid = len(text.rstrip(TRAILING))
         if solid:
-            kept, start = self._blank.take()
-            if kept:
-                self._out.content(kept, start)
+            self._pass(self._blank.take())
             self._out.content(text[:solid], at)
         self._blank.add(text[solid:], at + solid)
 
-    def _begin(self) -> None:
-        """Prose begins: at the start of the output with its white space, after a call joined by one space."""
-        kept, start = self._blank.take()
-        lead = len(kept) - len(kept.lstrip(TRAILING))
-        if not self._calls:
-            self._out.content(kept, start) if kept else None
-        else:
-            self._drop(start, start + lead)
-            if self._any:
-                self._out.joined(" ", start + lead, start + lead)
-            if kept[lead:]:
-                self._out.content(kept[lead:], start + lead)
+    def _begin(self, at: int) -> None:
+        """Prose begins at `at`: after a call it drops what separates them, and is joined to prose by one space."""
+        kept = self._blank.take()
+        lead = self._lead(kept) if self._calls else 0
+        self._drop(kept[:lead])
+        kept = kept[lead:]
+        if self._calls and kept:
+            text, start = kept[0]
+            solid = text.lstrip(TRAILING)
+            at = start + len(text) - len(solid)
+            self._drop([(text[: at - start], start)])
+            kept[0] = (solid, at)
+        if self._calls and self._any:
+            self._out.joined(" ", [(at, at)])
+        self._pass(kept)
         self._solid = self._any = True
 
-    def _drop(self, start: int, end: int) -> None:
-        if start < end:
-            self._out.dropped(start, end, "white space or a separator around a call")
+    def _lead(self, pieces: Sequence[tuple[str, int]]) -> int:
+        """How many pieces come before the first that is more than white space and semicolons."""
+        return next((n for n, (text, _) in enumerate(pieces) if text.strip(TRAILING)), len(pieces))
+
+    def _pass(self, pieces: Sequence[tuple[str, int]]) -> None:
+        for text, at in pieces:
+            self._out.content(text, at)
+
+    def _drop(self, pieces: Sequence[tuple[str, int]]) -> None:
+        for text, at in pieces:
+            self._out.dropped(at, at + len(text), "white space or a separator around a call")
 
     def call(self) -> None:
         """See ContentStage.call."""
-        kept, start = self._blank.take()
-        self._drop(start, start + len(kept))
+        self._drop(self._blank.take())
         self._calls += 1
         self._solid = False
 
     def finish(self) -> None:
         """See ContentStage.finish."""
-        kept, start = self._blank.take()
-        if self._calls:
-            self._drop(start, start + len(kept))
-        elif kept:
-            self._out.content(kept, start)
+        settle = self._drop if self._calls else self._pass
+        settle(self._blank.take())
 
     def hold(self) -> Hold | None:
         """See ContentStage.hold."""
-        if not self._blank.parts:
+        if not self._blank.pieces:
             return None
         return Hold(self._blank.start, self._blank.end, "policy", "White space or separators that a call would drop.")
 
@@ -110,18 +115,19 @@ class SeedLiteral:
     def finish(self) -> None:
         """See ContentStage.finish."""
         if len(self._segments) == 1:
-            text, at = self._segments[0].take()
-            if text:
+            for text, at in self._segments[0].take():
                 self._out.content(text, at)
             return
-        spans = [(segment.start, segment.end, segment.take()[0].strip()) for segment in self._segments if segment.parts]
-        solid = [span for span in spans if span[2].strip(SEPARATORS)]
-        pieces = dict(zip([span[0] for span in solid], self._literal([span[2] for span in solid]), strict=True))
-        for start, end, _ in spans:
-            if pieces.get(start):
-                self._out.joined(pieces[start], start, end)
-            else:
-                self._out.dropped(start, end, "white space or a separator around a call")
+        runs = [segment.take() for segment in self._segments if segment.pieces]
+        texts = ["".join([text for text, _ in run]).strip() for run in runs]
+        written = iter(self._literal([text for text in texts if text.strip(SEPARATORS)]))
+        for run, text in zip(runs, texts, strict=True):
+            made = next(written) if text.strip(SEPARATORS) else ""
+            if made:
+                self._out.joined(made, [(at, at + len(piece)) for piece, at in run])
+                continue
+            for piece, at in run:
+                self._out.dropped(at, at + len(piece), "white space or a separator around a call")
 
     def _literal(self, parts: list[str]) -> list[str]:
         """What each part contributes to `" ".join(parts).replace("; ", " ").strip()`."""
@@ -135,7 +141,7 @@ class SeedLiteral:
 
     def hold(self) -> Hold | None:
         """See ContentStage.hold."""
-        kept = [segment for segment in self._segments if segment.parts]
+        kept = [segment for segment in self._segments if segment.pieces]
         if not kept:
             return None
         reason = "llama_content is seed_literal: the text is joined at the end of the output."

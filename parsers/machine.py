@@ -376,4 +376,4 @@ class Machine:
         if not candidates:
             return (self._codec.waiting if self._codec is not None else "") or "An escape sequence is sent whole."
         texts = [self._state.literal(name) for name in candidates]
-        return " or ".join(f"Could begin {text}: {len(held)} of {len(text)} characters." for text in texts)
+        return f"Could begin {' or '.join(f'{text} ({len(held)} of {len(text)} characters)' for text in texts)}."

@@ -11,7 +11,7 @@ Adjacent text of one kind is one event per delta. Empty spans and empty text giv
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from parsers.events import (
@@ -101,10 +101,12 @@ class Sink:
         """The machine leaves a state of this kind: a name, header or id is whole now."""
         if kind not in ("name", "header", "id"):
             return
-        raw, start = self._head.take()
+        pieces = self._head.take()
+        raw = "".join([piece for piece, _ in pieces])
         text = raw.strip()
         if over or self.muted or not text:
             return
+        start = pieces[0][1]
         lead = start + len(raw) - len(raw.lstrip())
         self.marker(start, lead)
         if kind == "name":
@@ -308,10 +310,13 @@ class Sink:
         """See stages.TextOutput."""
         self._writer.text(ContentText, text, start, start + len(text))
 
-    def joined(self, text: str, start: int, end: int) -> None:
+    def joined(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
         """See stages.TextOutput."""
+        start, end = spans[0][0], spans[-1][1]
         kind: Literal["synthetic", "converted"] = "synthetic" if start == end else "converted"
-        self._writer.text(ContentText, text, start, end, (Segment(text, start, end, kind),))
+        texts = [text] + [""] * (len(spans) - 1)
+        parts = tuple([Segment(part, *span, kind) for part, span in zip(texts, spans, strict=True)])
+        self._writer.text(ContentText, text, start, end, parts)
 
     def reasoning(self, text: str, start: int) -> None:
         """See stages.TextOutput."""

@@ -10,7 +10,7 @@ LlamaContent     policy llama_content: in module llama_content
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from parsers.trace import Hold
@@ -22,8 +22,8 @@ class TextOutput(Protocol):
     def content(self, text: str, start: int) -> None:
         """Content, copied from the raw text at `start`."""
 
-    def joined(self, text: str, start: int, end: int) -> None:
-        """Content that stands for the raw span (empty: for nothing)."""
+    def joined(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
+        """Content that stands for the raw spans, in order (one empty span: for nothing)."""
 
     def reasoning(self, text: str, start: int) -> None:
         """Reasoning, copied from the raw text at `start`."""
@@ -33,30 +33,33 @@ class TextOutput(Protocol):
 
 
 class Blank:
-    """White space kept back: contiguous pieces, in order."""
+    """Text kept back, in order. Markers may stand between its pieces, so each piece keeps its place."""
 
-    __slots__ = ("parts", "start")
+    __slots__ = ("pieces",)
 
     def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.start = 0
+        self.pieces: list[tuple[str, int]] = []
 
     def add(self, text: str, at: int) -> None:
         """Keep a piece; it follows the ones before."""
-        if not self.parts:
-            self.start = at
         if text:
-            self.parts.append(text)
+            self.pieces.append((text, at))
 
-    def take(self) -> tuple[str, int]:
-        """All that is kept, and where it began; nothing is kept afterwards."""
-        text, self.parts = "".join(self.parts), []
-        return text, self.start
+    def take(self) -> list[tuple[str, int]]:
+        """All that is kept, with its raw offsets; nothing is kept afterwards."""
+        pieces, self.pieces = self.pieces, []
+        return pieces
+
+    @property
+    def start(self) -> int:
+        """Raw offset of the first character kept."""
+        return self.pieces[0][1]
 
     @property
     def end(self) -> int:
-        """Raw offset after the last kept character."""
-        return self.start + sum(map(len, self.parts))
+        """Raw offset after the last character kept."""
+        text, at = self.pieces[-1]
+        return at + len(text)
 
 
 class ContentStage(Protocol):
@@ -87,21 +90,19 @@ class ReasoningStage:
         """More reasoning text."""
         solid = len(text.rstrip()) if self._strips else len(text)
         if solid:
-            kept, start = self._blank.take()
-            if kept:
+            for kept, start in self._blank.take():
                 self._out.reasoning(kept, start)
             self._out.reasoning(text[:solid], at)
         self._blank.add(text[solid:], at + solid)
 
     def end(self) -> None:
         """Reasoning is over."""
-        kept, start = self._blank.take()
-        if kept:
+        for kept, start in self._blank.take():
             self._out.dropped(start, start + len(kept), "white space at the end of reasoning")
 
     def hold(self) -> Hold | None:
         """What is kept back."""
-        if not self._blank.parts:
+        if not self._blank.pieces:
             return None
         return Hold(
             self._blank.start, self._blank.end, "policy", "White space that may end the reasoning (reasoning_tail)."
@@ -136,9 +137,7 @@ class PlainContent:
             text, at = text[space:], at + space
         solid = len(text.rstrip()) if self._strips() else len(text)
         if solid:
-            kept, start = self._blank.take()
-            if kept:
-                self._out.content(kept, start)
+            self._pass(self._blank.take())
             self._out.content(text[:solid], at)
         self._blank.add(text[solid:], at + solid)
 
@@ -147,16 +146,20 @@ class PlainContent:
 
     def _begin(self) -> None:
         """The first character that is not white space has come."""
-        kept, start = self._blank.take()
-        if kept and self._calls and self._after == "strip":
-            self._drop(start, start + len(kept))
-        elif kept:
-            self._out.content(kept, start)
+        kept = self._blank.take()
+        if self._calls and self._after == "strip":
+            self._drop(kept)
+        else:
+            self._pass(kept)
         self._solid = True
 
-    def _drop(self, start: int, end: int) -> None:
-        if start < end:
-            self._out.dropped(start, end, "white space around a call")
+    def _pass(self, pieces: Sequence[tuple[str, int]]) -> None:
+        for text, at in pieces:
+            self._out.content(text, at)
+
+    def _drop(self, pieces: Sequence[tuple[str, int]]) -> None:
+        for text, at in pieces:
+            self._out.dropped(at, at + len(text), "white space around a call")
 
     def call(self) -> None:
         """See ContentStage.call."""
@@ -169,17 +172,15 @@ class PlainContent:
         self._settle(self._after if self._calls else "keep")
 
     def _settle(self, policy: str) -> None:
-        kept, start = self._blank.take()
-        if not kept:
-            return
+        kept = self._blank.take()
         if policy == "keep" or (policy == "drop_blank" and self._solid):
-            self._out.content(kept, start)
+            self._pass(kept)
         else:
-            self._drop(start, start + len(kept))
+            self._drop(kept)
 
     def hold(self) -> Hold | None:
         """See ContentStage.hold."""
-        if not self._blank.parts:
+        if not self._blank.pieces:
             return None
         return Hold(
             self._blank.start, self._blank.end, "policy", "White space that is dropped if a call or the end follows."

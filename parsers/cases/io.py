@@ -74,7 +74,7 @@ def dumps(case: Case) -> str:
 def canonical(case: Case) -> bytes:
     """The case in canonical JSON (RFC 8785), without the keys of NOT_IN_ID.
 
-    Raises CaseError for numbers that JSON readers do not agree on: floats, and integers beyond 2**53 - 1.
+    Raises CaseError for integers that not every JSON reader keeps: those beyond 2**53 - 1.
     """
     data = {key: value for key, value in to_data(case).items() if key not in NOT_IN_ID}
     try:

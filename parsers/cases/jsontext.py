@@ -68,10 +68,8 @@ def check(value: Any) -> None:
 
 
 def check_portable_numbers(value: Any) -> None:
-    """Raise JsonError at a float, or at an integer that not every JSON reader keeps (beyond 2**53 - 1)."""
+    """Raise JsonError at an integer that not every JSON reader keeps (beyond 2**53 - 1)."""
     for path, item in walk(value):
-        if isinstance(item, float):
-            raise JsonError(f"{item!r} is a float: its spelling is not unique, so it cannot be part of an id", path)
         if isinstance(item, int) and abs(item) > MAX_INTEGER:
             raise JsonError("an integer beyond 2**53 - 1 is not kept by every JSON reader", path)
 

@@ -19,7 +19,8 @@ from typing import NamedTuple
 DETOUR = 2.5  # what it costs an edge that it cannot be one straight line
 BACKWARD = 1.5  # what it costs an edge to a deeper layer that it runs to the left or upwards
 ROW = 1.2  # what one more row costs
-SHUFFLED = 16  # further drafts, in a random but always the same order
+SHUFFLED = 16  # at most so many further drafts, in a random but always the same order
+EFFORT = 8000  # nodes times links that are worked on; a graph beyond that is laid out in plain order
 END_SHARE = 0.35  # how much an edge to the end counts, compared with one between two states
 
 
@@ -82,8 +83,11 @@ def placements(graph: Graph, columns: int) -> list[dict[str, Cell]]:
     drafts = [_snake(order, columns)]
     if max(depth.values()) < columns:
         drafts.append(_layers(order, depth))
+    effort = EFFORT // (len(order) * (1 + len(graph.links)))
+    if not effort:
+        return [_compact(drafts[0])]
     shuffle = Random(len(order))
-    others = [[order[0], *shuffle.sample(order[1:], len(order) - 1)] for _ in range(SHUFFLED)]
+    others = [[order[0], *shuffle.sample(order[1:], len(order) - 1)] for _ in range(min(effort - 1, SHUFFLED))]
     drafts += [_snake(other, columns) for other in others]
     found: list[dict[str, Cell]] = []
     for draft in drafts:

@@ -182,6 +182,11 @@ def test_a_cut_inside_a_marker_moves_to_its_end() -> None:
     assert texts(apply(Chunking(by="cuts", cuts=(5,)), pieces, "text")) == ["ab<to", "ol_call>cd"]
 
 
+def test_a_cut_at_either_end_of_a_marker_stays() -> None:
+    deltas = apply(Chunking(by="cuts", cuts=(2, 13)), pieces_of("ab", MARKER, "cd"), "ids")
+    assert texts(deltas) == ["ab", MARKER, "cd"]
+
+
 def test_a_cut_moved_to_the_end_of_the_output_vanishes() -> None:
     assert texts(apply(Chunking(by="cuts", cuts=(4,)), pieces_of("a", MARKER), "ids")) == [f"a{MARKER}"]
 

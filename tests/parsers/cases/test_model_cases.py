@@ -279,7 +279,7 @@ def test_an_accepted_result_meets_its_own_expectation() -> None:
     assert differences(expect, MESSAGE, "length") == []
 
 
-@pytest.mark.parametrize("arguments", ['{"a": 0.5}', '{"a": 9007199254740992}', "[1]", '{"a": 1, "a": 2}', ""])
+@pytest.mark.parametrize("arguments", ['{"a": 9007199254740992}', "[1]", '{"a": 1, "a": 2}', ""])
 def test_arguments_that_no_file_keeps_as_a_value_are_accepted_as_text(arguments: str) -> None:
     expect = accept(Message(tool_calls=[ToolCall(None, "f", arguments)]))
     assert [call.raw for call in expect.tool_calls or ()] == [arguments]

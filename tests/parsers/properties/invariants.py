@@ -1,0 +1,227 @@
+"""What holds for every parser, policy, chunking and output, however broken the output is."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from parsers.chunking import Chunking, apply
+from parsers.compiled import Program
+from parsers.events import CallArguments, CallEnd, CallId, CallName, CallStart, Dropped, Event, Marker, TextEvent
+from parsers.formats.model import Format
+from parsers.registry import build, policies
+from parsers.replay import parse, replay
+from parsers.trace import Step, Trace
+from parsers.types import Context, Delta, Message, Mode, Piece
+
+Claim = tuple[int, int, str]
+
+
+@dataclass
+class Run:
+    """An output with all that decides what a parser makes of it."""
+
+    fmt: Format
+    pieces: tuple[Piece, ...]
+    policy: Mapping[str, str] = field(default_factory=dict)
+    context: Context = field(default_factory=Context)
+    mode: Mode = "text"
+    markers: Mapping[str, int] | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join([piece.text for piece in self.pieces])
+
+    def trace(self, chunking: Chunking) -> Trace:
+        return self.replayed(apply(chunking, self.pieces, self.mode))
+
+    def replayed(self, deltas: Sequence[Delta]) -> Trace:
+        parser = build(self.fmt, self.policy)
+        return replay(parser, deltas, self.context, mode=self.mode, markers=self.markers)
+
+    def message(self, chunking: Chunking) -> Message:
+        deltas = apply(chunking, self.pieces, self.mode)
+        return parse(build(self.fmt, self.policy), deltas, self.context, mode=self.mode, markers=self.markers)
+
+    def longest(self) -> int:
+        return Program(self.fmt, policies(self.fmt, self.policy), frozenset(), skip_tools=False).longest
+
+
+def as_text(text: str) -> tuple[Piece, ...]:
+    """Pasted text: one piece a character."""
+    return tuple([Piece(char) for char in text])
+
+
+def as_ids(text: str, markers: Mapping[str, int], special: Mapping[str, bool], typed: int = 0) -> tuple[Piece, ...]:
+    """Recorded ids: markers are single tokens, all else is one token a character. Bit n of `typed`: the n-th marker
+    was typed out by ordinary tokens."""
+    pieces: list[Piece] = []
+    at = seen = 0
+    while at < len(text):
+        marker = max((m for m in markers if text.startswith(m, at)), key=len, default=None)
+        if marker is not None:
+            seen += 1
+        if marker is not None and not typed >> (seen - 1) & 1:
+            kind = "special" if special[marker] else "added"
+            pieces.append(Piece(marker, markers[marker], marker.encode(), kind, True))  # type: ignore[arg-type]
+            at += len(marker)
+        else:
+            pieces.append(Piece(text[at], ord(text[at]), None, "text", True))
+            at += 1
+    return tuple(pieces)
+
+
+def check(run: Run, seed: int = 0, cuts: Sequence[int] = ()) -> Message:
+    """All invariants for the output whole, one character at a time, and cut at random."""
+    whole = run.trace(Chunking(by="whole"))
+    check_trace(run, whole)
+    fine = run.trace(Chunking(by="char"))
+    check_trace(run, fine)
+    assert fine.message == whole.message
+    assert fine.partition == whole.partition
+    for largest in (3, 40):
+        chunking = Chunking(by="random", unit="char", max=largest, seed=seed)
+        assert run.message(chunking) == whole.message, f"random cuts, seed {seed}, up to {largest}"
+    inside = sorted({cut for cut in cuts if 0 < cut < len(run.text)})
+    trace = run.trace(Chunking(by="cuts", cuts=tuple(inside)))
+    check_trace(run, trace)
+    assert trace.message == whole.message
+    return whole.message
+
+
+def check_trace(run: Run, trace: Trace) -> None:
+    """The invariants of one trace."""
+    assert trace.text == run.text
+    _check_partition(trace)
+    _check_copies(trace)
+    _check_calls(trace)
+    _check_deltas(trace)
+    _check_holds(trace, run.longest())
+    _check_every_step_accounts(trace)
+
+
+def claims_of(event: Event) -> list[Claim]:
+    """The raw spans an event owns."""
+    if isinstance(event, TextEvent):
+        return [(part.start, part.end, str(event.owner)) for part in event.parts() if part.end > part.start]
+    if isinstance(event, Marker | Dropped):
+        return [(event.start, event.end, str(event.owner))]
+    return []
+
+
+def owned(events: Sequence[Event]) -> list[Claim]:
+    """All claims in order, with the id cut away around a name that stands in it. Overlaps are errors."""
+    found = sorted((claim for event in events for claim in claims_of(event)), key=lambda c: (c[0], c[2] != "id", c[1]))
+    out: list[Claim] = []
+    for start, end, owner in found:
+        if out and out[-1][2] == "id" and owner == "name" and end <= out[-1][1]:
+            first, last, _ = out.pop()
+            out += [(first, start, "id"), (start, end, "name"), (end, last, "id")]
+            continue
+        assert not out or out[-1][1] <= start, f"{out[-1]} and {(start, end, owner)} overlap"
+        out.append((start, end, owner))
+    return [claim for claim in out if claim[0] < claim[1]]
+
+
+def _check_partition(trace: Trace) -> None:
+    at = 0
+    for start, end, _ in owned([event for _, event in trace.events()]):
+        assert start == at, f"nobody owns {trace.text[at:start]!r} at {at}"
+        at = end
+    assert at == len(trace.text), f"nobody owns {trace.text[at:]!r} at {at}"
+    runs = trace.partition
+    assert [run.start for run in runs] == [0, *(run.end for run in runs)][: len(runs)]
+    assert not any(run.reason == "lost" for run in runs)
+
+
+def _check_copies(trace: Trace) -> None:
+    for _, event in trace.events():
+        assert 0 <= event.start <= event.end <= len(trace.text)
+        if isinstance(event, TextEvent):
+            parts = event.parts()
+            assert "".join([part.text for part in parts]) == event.text
+            for part in parts:
+                raw = trace.text[part.start : part.end]
+                assert (part.text == raw) if part.kind == "copied" else (part.kind == "converted" or not raw)
+
+
+def _check_calls(trace: Trace) -> None:
+    """Each call: start, id, name, arguments in pieces, end; indices dense, one call open at a time."""
+    opened: int | None = None
+    begun = 0
+    stage = 0
+    order = {CallStart: 0, CallId: 1, CallName: 2, CallArguments: 3, CallEnd: 4}
+    for _, event in trace.events():
+        if type(event) not in order:
+            continue
+        assert isinstance(event, CallStart | CallId | CallName | CallArguments | CallEnd)
+        if isinstance(event, CallStart):
+            assert opened is None
+            assert event.call == begun
+            opened, begun, stage = event.call, begun + 1, 0
+            continue
+        rank = order[type(event)]
+        assert event.call == opened
+        assert rank == stage + 1 or (rank == stage == 3) or (rank == 4 and stage == 2), (event, stage)
+        stage = rank
+        if isinstance(event, CallEnd):
+            opened = None
+    assert opened is None
+    assert begun == len(trace.message.tool_calls)
+
+
+def _check_deltas(trace: Trace) -> None:
+    """What a client adds up is the message."""
+    reasoning = "".join([delta.reasoning or "" for delta in trace.deltas if delta])
+    content = "".join([delta.content or "" for delta in trace.deltas if delta])
+    assert (reasoning, content) == (trace.message.reasoning or "", trace.message.content or "")
+    for index, call in enumerate(trace.message.tool_calls):
+        parts = [part for delta in trace.deltas if delta for part in delta.tool_calls if part.index == index]
+        assert "".join([part.arguments or "" for part in parts]) == call.arguments
+        assert [part.name for part in parts] == [call.name] + [None] * (len(parts) - 1)
+        assert [part.id for part in parts] == [call.id] + [None] * (len(parts) - 1)
+
+
+def _check_holds(trace: Trace, longest: int) -> None:
+    for step in trace.steps:
+        for hold in step.holds:
+            assert 0 <= hold.start < hold.end <= step.span.end, hold
+            assert hold.reason
+            assert hold.kind != "lexer" or hold.end - hold.start < max(longest, 12), hold
+    assert trace.steps[-1].end
+    assert trace.steps[-1].holds == ()
+
+
+def _check_every_step_accounts(trace: Trace) -> None:
+    """After each step every character fed has an owner, or a hold that says why it waits."""
+    spans: list[tuple[int, int]] = []
+    fed = 0
+    for step in trace.steps:
+        fed = step.span.end
+        spans += [(start, end) for event in step.events for start, end, _ in claims_of(event)]
+        spans = merged(spans)
+        covered = merged(spans + [(hold.start, hold.end) for hold in step.holds])
+        assert covered == ([(0, fed)] if fed else []), _missing(trace, step, covered)
+
+
+def merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans without overlaps and touching ends."""
+    out: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((start, end))
+    return out
+
+
+def _missing(trace: Trace, step: Step, covered: Sequence[tuple[int, int]]) -> str:
+    at = covered[0][1] if covered and covered[0][0] == 0 else 0
+    return f"step {step.index} in {step.state}: {trace.text[at : step.span.end]!r} at {at} has no owner and no hold"
+
+
+def random_cuts(text: str, count: int, seed: int) -> tuple[int, ...]:
+    """Some offsets inside the text."""
+    source = random.Random(seed)
+    return tuple(sorted({source.randint(1, len(text) - 1) for _ in range(count)})) if len(text) > 1 else ()
