@@ -15,7 +15,7 @@ LOCK := $(call stamp,lock,requirements/lock.txt)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint unit browser bench chromium lock clean
+.PHONY: help run test lint unit browser bench chromium docs lock clean
 
 help:  ## list the targets
 	@awk -F ':.*  ## ' '/^[a-z]+:.*  ## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ lock: $(LOCK)  ## pin the requirement sets again (ARGS=--upgrade takes newer rel
 	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options $(ARGS) \
 	    --output-file $$set.txt $$set.in || exit; \
 	done
+
+docs: $(TOOLS)  ## write the generated pages of docs/ again
+	$(BIN)/python -m webapp.documentation
 
 clean:  ## remove .venv and everything else that was generated
 	rm -rf $(VENV) dist htmlcov test-results .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
