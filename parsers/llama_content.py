@@ -77,7 +77,7 @@ class Structural:
 
     def _drop(self, pieces: Sequence[tuple[str, int]]) -> None:
         for text, at in pieces:
-            self._out.dropped(at, at + len(text), "white space or a separator around a call")
+            self._out.left_out(at, at + len(text), "white space or a separator around a call")
 
     def call(self) -> None:
         """See ContentStage.call."""
@@ -127,7 +127,7 @@ class SeedLiteral:
                 self._out.joined(made, [(at, at + len(piece)) for piece, at in run])
                 continue
             for piece, at in run:
-                self._out.dropped(at, at + len(piece), "white space or a separator around a call")
+                self._out.left_out(at, at + len(piece), "white space or a separator around a call")
 
     def _literal(self, parts: list[str]) -> list[str]:
         """What each part contributes to `" ".join(parts).replace("; ", " ").strip()`."""
@@ -154,6 +154,6 @@ class PrefixOnly(PlainContent):
     def text(self, text: str, at: int) -> None:
         """See ContentStage.text."""
         if self._calls:
-            self._out.dropped(at, at + len(text), "text after a call (llama_content is upstream_engine)")
+            self._out.left_out(at, at + len(text), "text after a call (llama_content is upstream_engine)")
         else:
             super().text(text, at)

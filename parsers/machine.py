@@ -129,17 +129,18 @@ class Machine:
         self._found = None
 
     def _id_terminal(self, item: IdTerminal) -> None:
-        """A marker by its id: what was held is text of the old state; only a special token ends a string."""
+        """A marker by its id: what was held is text of the old state. In a value only a special token is more."""
+        if self._codec is not None and self._codec.scope != OPEN and not item.special:
+            self._append(item.text)
+            self._run(final=False)
+            return
         self._run(final=True)
         start = self._at
         self._append(item.text)
-        if self._skip is not None:
-            self._resume(self._skip, self._skip.by_text.get(item.text, ""), len(self._buffer))
-            if self._pos == len(self._buffer):
-                return
+        if self._skip is not None and self._goes_on(self._skip.by_text.get(item.text), len(self._buffer)):
+            return
         name = self._state.by_text.get(item.text)
-        blocked = self._codec is not None and self._codec.scope != OPEN and not item.special
-        if name is None or blocked:
+        if name is None:
             self._opaque(len(self._buffer))
         else:
             self._terminal(name, start, start + len(item.text))
@@ -181,15 +182,21 @@ class Machine:
         self._consume(start)
         if name is None:
             return False
-        self._resume(rejecting, name, stop)
+        self._goes_on(name, stop)
         return True
 
-    def _resume(self, rejecting: CompiledState, name: str, stop: int) -> None:
-        """Stop skipping at a terminal: one that begins a call is read as usual, any other belonged to the call."""
-        row = rejecting.rows.get(name)
-        if row is None or "CallStart" not in row.emit:
-            self._consume(stop)
-        self._skip, self._sink.muted = None, ""
+    def _goes_on(self, name: str | None, stop: int) -> bool:
+        """Stop skipping at a terminal (None: any other marker) that stops at `stop`.
+
+        One that the state has a row for is read as usual; any other belonged to the call (True).
+        """
+        if name is not None and name in self._state.rows:
+            self._skip, self._sink.muted = None, ""
+            return False
+        self._consume(stop)
+        if name is not None:
+            self._skip, self._sink.muted = None, ""
+        return True
 
     def _next(self, final: bool) -> tuple[int, str | None, int]:
         """The next terminal the scope in force can see; each scope looks at the text once."""
@@ -205,13 +212,17 @@ class Machine:
         """Take characters from the buffer; remember them while the call they may belong to can still be rejected."""
         text = self._buffer[self._pos : stop]
         self.examined += stop - self._pos
-        if self._sink.tentative:
+        if self._sink.tentative or self._sink.muted:
             self._parts.append(text)
-        elif self._sink.muted:
-            self._sink.muted_text("".join(self._parts) + text, self._at - sum(map(len, self._parts)))
-            self._parts = []
         self._pos = stop
+        self._mute()
         return text
+
+    def _mute(self) -> None:
+        """What was held for a call that turns out not to be wanted goes where the policy says."""
+        if self._sink.muted and self._parts:
+            text, self._parts = "".join(self._parts), []
+            self._sink.muted_text(text, self._at - len(text))
 
     def _text(self, limit: int, *, final: bool) -> None:
         """Give text up to `limit` to the state; it may stop early, when something fires or more text is needed."""
@@ -287,8 +298,7 @@ class Machine:
             return
         if trigger in ("REJECT", "MALFORMED") and self._sink.tentative:
             self._codec = None
-            self._reject(row.note.rstrip(".") or "it is not a call")
-            self._skip = self._state if self._sink.muted == "skip" else None
+            self._reject(row.note.rstrip(".") or "it is not a call", ended=False)
             continues = False
         else:
             continues = self._leave(row, trigger)
@@ -300,7 +310,10 @@ class Machine:
         if self._codec is not None:
             stays = self._program_().state(row.to).codec == self._state.codec
             if self._codec.spans_states and stays and trigger != "END":
+                if "CallEnd" in row.emit:
+                    self._codec.finish(self._at)
                 return True
+            self._codec.over = trigger == "END"
             self._codec.finish(self._at)
             self._complete = self._codec.complete
             self._codec = None
@@ -322,13 +335,17 @@ class Machine:
     def _end_call(self, start: int, end: int) -> None:
         complete = self._complete if self._codec is None else self._codec.complete
         if self._sink.tentative and not self._sink.settle(complete=complete, over=self._over):
-            self._reject("the call was never named" if not self._sink.named else self._sink.refusal)
+            reason = self._sink.refusal if self._sink.named else "the call was never named"
+            self._reject(reason, ended=start < end)
         self._sink.call_end(start, end, complete=complete, over=self._over)
 
-    def _reject(self, reason: str) -> None:
-        """What was held for the call is text after all, at the same place."""
+    def _reject(self, reason: str, *, ended: bool) -> None:
+        """What was held for the call is text after all, at the same place. `ended`: its end marker has been read."""
         text, self._parts = "".join(self._parts), []
         self._sink.reject(text, self._parts_at, reason)
+        if self._sink.muted == "skip":
+            self._skip = None if ended else self._state
+            self._sink.muted = "" if ended else "skip"
 
     def _move(self, row: CompiledRow, trigger: str, start: int, end: int, continues: bool) -> None:
         """Go to the row's state."""
@@ -340,6 +357,7 @@ class Machine:
         self._state = new
         if continues and self._codec is not None:
             self._codec.terminal(trigger, end)
+            self._mute()
         else:
             self._enter(new)
 

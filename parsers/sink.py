@@ -153,7 +153,7 @@ class Sink:
 
     def call_end(self, start: int, end: int, *, complete: bool, over: bool) -> None:
         """The open call ends. After a rejection there is none."""
-        if self.muted == "fail":
+        if self.muted in REASONS:
             return
         if self.muted:
             self.rejected[-1].end = end
@@ -253,8 +253,8 @@ class Sink:
 
     def dropped(self, start: int, end: int, reason: str) -> None:
         """See codecs.Output."""
-        if start < end and not self.muted:
-            self._writer.add(Dropped(start, end, reason))
+        if not self.muted:
+            self.left_out(start, end, reason)
 
     def diagnostic(self, code: str, message: str, start: int, end: int, severity: Severity = "warning") -> None:
         """See codecs.Output."""
@@ -317,6 +317,11 @@ class Sink:
         texts = [text] + [""] * (len(spans) - 1)
         parts = tuple([Segment(part, *span, kind) for part, span in zip(texts, spans, strict=True)])
         self._writer.text(ContentText, text, start, end, parts)
+
+    def left_out(self, start: int, end: int, reason: str) -> None:
+        """See stages.TextOutput."""
+        if start < end:
+            self._writer.add(Dropped(start, end, reason))
 
     def reasoning(self, text: str, start: int) -> None:
         """See stages.TextOutput."""

@@ -28,7 +28,7 @@ class TextOutput(Protocol):
     def reasoning(self, text: str, start: int) -> None:
         """Reasoning, copied from the raw text at `start`."""
 
-    def dropped(self, start: int, end: int, reason: str) -> None:
+    def left_out(self, start: int, end: int, reason: str) -> None:
         """Characters that reach nobody."""
 
 
@@ -98,7 +98,7 @@ class ReasoningStage:
     def end(self) -> None:
         """Reasoning is over."""
         for kept, start in self._blank.take():
-            self._out.dropped(start, start + len(kept), "white space at the end of reasoning")
+            self._out.left_out(start, start + len(kept), "white space at the end of reasoning")
 
     def hold(self) -> Hold | None:
         """What is kept back."""
@@ -159,7 +159,7 @@ class PlainContent:
 
     def _drop(self, pieces: Sequence[tuple[str, int]]) -> None:
         for text, at in pieces:
-            self._out.dropped(at, at + len(text), "white space around a call")
+            self._out.left_out(at, at + len(text), "white space around a call")
 
     def call(self) -> None:
         """See ContentStage.call."""

@@ -64,7 +64,8 @@ class Codec(ABC):
     """Base of all codecs. One instance reads one visit to a state; with `spans_states` a run of states of its own.
 
     `complete` says whether the arguments are whole; `waiting` why the codec needs more text, where that is not an
-    escape sequence. `queue` holds the triggers that are due, first one first; the machine fires them before it hands
+    escape sequence; `over` is set before finish() when it is the output that ends; `surplus` once
+    closing brackets too many were reported. `queue` holds the triggers that are due, first one first; the machine fires them before it hands
     over more text.
     """
 
@@ -78,6 +79,7 @@ class Codec(ABC):
         self.scope: str | None = OPEN
         self.complete = False
         self.waiting = ""
+        self.over = self.surplus = False
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:

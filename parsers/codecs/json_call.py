@@ -78,7 +78,7 @@ class JsonCall(Codec):
                 return pos
             if unit == "error" or not self._unit(unit, buffer, pos, stop, base):
                 self.queue.append("REJECT")
-                return pos if unit == "error" else stop
+                return stop if unit in ("quote", "close") else pos
             pos = stop
             if unit == "quote" or self._phase != "object":
                 self.scope = None if self._scan.in_string else OPEN
@@ -94,12 +94,14 @@ class JsonCall(Codec):
             return True
         if unit == "quote":
             return self._quote(base + pos, base + stop)
+        if unit == "scalar" and self._awaits_name():
+            return False
         self.out.marker(base + pos, base + stop)
         if unit == "colon" and self._scan.depth == 1:
             return self._after_colon()
         if unit == "close" and self._scan.depth == 0:
             return self._end(base + stop)
-        return unit != "scalar" or not self._awaits_name()
+        return True
 
     def _is_name(self) -> bool:
         return self._scan.depth == 1 and not self._scan.is_key and self._awaits_name()
@@ -188,6 +190,8 @@ class JsonCall(Codec):
 
     def finish(self, at: int) -> None:
         """See Codec.finish."""
+        if self._value is None and self._committed and not self.complete and self.out.closes:
+            self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
         if self._phase == "arguments" and self._value is not None:
             self._value.finish(at)
             self.complete = self._value.done

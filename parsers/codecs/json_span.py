@@ -41,7 +41,9 @@ def after_value(codec: Codec, buffer: str, pos: int, end: int, base: int) -> int
         return pos
     reason = "surplus closing bracket after the arguments"
     codec.out.dropped(base + pos, base + match.end(), reason)
-    codec.out.diagnostic("surplus_closer", f"There is a {reason}.", base + pos, base + match.end())
+    if not codec.surplus:
+        codec.out.diagnostic("surplus_closer", f"There is a {reason}.", base + pos, base + pos + 1)
+    codec.surplus = True
     return match.end()
 
 
@@ -85,11 +87,10 @@ class JsonSpan(Codec):
         if self._phase == "value":
             self._value.finish(at)
             self.complete = self._value.done
-        elif self._phase == "before":
+            return
+        self.complete = self.complete or not self.over
+        if self._phase == "before" and (self.complete or self.out.closes):
             self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
-            self.complete = True
-        elif self._phase == "bare":
-            self.complete = True
 
     def hold(self) -> Hold | None:
         """See Codec.hold."""

@@ -95,6 +95,7 @@ class JsonValue:
                 sent = self._end_value(buffer, sent, pos, base)
                 self.done = not self._frames and self._started
                 if self.done:
+                    self._flush_tail()
                     break
             unit, stop = self.scan.step(buffer, pos, end, final=final)
             if unit in ("hold", "error"):
@@ -240,10 +241,11 @@ class JsonValue:
 
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""
+        start = self._tail_at if self._tail else self._held_at
         if self._held is None:
-            return Hold(self._tail_at, at, "codec", "Closing here must leave valid JSON.") if self._tail else None
+            return Hold(start, at, "codec", "Closing here must leave valid JSON.") if self._tail else None
         wanted = " or ".join(sorted(types_of(self._schema()) or ())) or "another type"
-        return Hold(self._held_at, at, "codec", f"The schema wants {wanted}: the value is checked when it is whole.")
+        return Hold(start, at, "codec", f"The schema wants {wanted}: the value is checked when it is whole.")
 
     def describe(self) -> str:
         """Where in the value the reader stands."""

@@ -120,7 +120,8 @@ class Mistral(Codec):
     def terminal(self, name: str, end: int) -> None:
         """See Codec.terminal: another marker, the call's id, or its arguments begin."""
         if name == "CALL_ID":
-            self._phase, self._id_at = "id", end
+            self.out.dropped(self._id_at, self._id_at + sum(map(len, self._id)), "another call id follows")
+            self._phase, self._id, self._id_at = "id", [], end
         elif name == "ARGS":
             self._begin_arguments()
         elif name == "TOOL_CALLS":
@@ -132,11 +133,13 @@ class Mistral(Codec):
 
     def _commit(self) -> None:
         """Name the call. Its id, where the model gave one, goes first."""
-        name, call_id = "".join(self._name), "".join(self._id)
-        if call_id.strip():
-            lead = len(call_id) - len(call_id.lstrip())
-            start = self._id_at + lead
-            self.out.call_id(call_id.strip(), start, start + len(call_id.strip()))
+        name, raw = "".join(self._name), "".join(self._id)
+        call_id = raw.strip()
+        start = self._id_at + len(raw) - len(raw.lstrip())
+        self.out.marker(self._id_at, start)
+        if call_id:
+            self.out.call_id(call_id, start, start + len(call_id))
+        self.out.marker(start + len(call_id), self._id_at + len(raw))
         self.out.name(name, self._name_at, self._name_at + len(name))
 
     def _arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:

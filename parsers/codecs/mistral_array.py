@@ -37,7 +37,7 @@ class ArrayReader:
         self._string: list[str] = []
         self._string_at = 0
         self._key = ""
-        self._scalar = self._named = self._has_arguments = False
+        self._scalar = self._named = self._names = self._has_arguments = False
         self._value: JsonValue | None = None
         self._early: EarlyArguments | None = None
         self._expects_arguments = self._is_object = self._opened = False
@@ -123,7 +123,7 @@ class ArrayReader:
         if not text.strip():
             self._codec.queue.append("REJECT")
             return
-        self._named = True
+        self._named = self._names = True
         copied = end - self._string_at == len(text)
         segment = (Segment(text, self._string_at, end, "converted"),)
         self._out.name(text, self._string_at, end, None if copied else segment)
@@ -148,16 +148,21 @@ class ArrayReader:
             self._codec.complete = False
             queue.append("item:start_map")
         elif event == "map_key" and depth == 2:
-            queue.append(
-                f"item:map_key={'arguments' if value in ARGUMENT_KEYS else 'name' if value == 'name' else 'other'}"
-            )
-        elif event == "string" and depth == 2 and self._key == "name":
+            queue.append(f"item:map_key={self._meaning(value)}")
+        elif event == "string" and depth == 2 and self._names:
+            self._names = False
             queue += ["item.name:string", "CONTINUE"]
         elif event == "end_map" and depth == 1:
             self._end_item(at)
         elif event == "end_array" and depth == 0:
             self.over = True
             queue.append("end_array")
+
+    def _meaning(self, key: str) -> str:
+        """What a key of the call's object stands for. The first of a kind counts, its repetitions are skipped."""
+        if key in ARGUMENT_KEYS and not self._has_arguments:
+            return "arguments"
+        return "name" if key == "name" and not self._named else "other"
 
     def _end_item(self, at: int) -> None:
         if not self._named:
@@ -199,6 +204,7 @@ class ArrayReader:
 
     def _end_value(self, at: int) -> None:
         self._value, self._expects_arguments, self._scan.previous = None, False, "value"
+        self._codec.complete = True
         self._feed("}" if self._is_object else "0", at, quiet=True)
         self._codec.queue += ["item.arguments:end_map", "CONTINUE"] if self._is_object else ["item.arguments:value"]
 
@@ -207,3 +213,5 @@ class ArrayReader:
         if self._value is not None:
             self._value.finish(at)
             self._codec.complete = self._value.done
+        elif self._named and not self._codec.complete and self._out.closes:
+            self._out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))

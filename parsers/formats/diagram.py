@@ -64,18 +64,17 @@ def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
 
 
 def label(rows: list[str]) -> str:
-    """The ids of an edge's rows in few characters: r2, r5; three or more in a row as r2–r4."""
-    parts: list[list[int]] = []
+    """The ids of an edge's rows in few characters: r2, r5. Three or more in a row are one part, and parts are few."""
+    runs: list[list[int]] = []
     for number in [int(row[1:]) for row in rows]:
-        if parts and parts[-1][-1] == number - 1:
-            parts[-1].append(number)
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
         else:
-            parts.append([number])
-    words = []
-    for part in parts:
-        words += [f"r{part[0]}\N{EN DASH}r{part[-1]}"] if len(part) > 2 else [f"r{number}" for number in part]
-    more = len(words) - LONGEST_LABEL
-    return ", ".join([*words[:LONGEST_LABEL], f"+{more}"] if more > 0 else words)
+            runs.append([number])
+    parts = [part for run in runs for part in ([run] if len(run) > 2 else [[number] for number in run])]
+    words = [f"r{part[0]}" if len(part) == 1 else f"r{part[0]}–r{part[-1]}" for part in parts]
+    more = sum(map(len, parts[LONGEST_LABEL:]))
+    return ", ".join([*words[:LONGEST_LABEL], f"+{more}"] if more else words)
 
 
 def _rows(fmt: Format, policy: Mapping[str, str] | None) -> Iterator[tuple[str, str, Row]]:
@@ -112,18 +111,22 @@ MERMAID_WORDS = frozenset(
 
 def mermaid(fmt: Format) -> str:
     """The format as a Mermaid state diagram: one line per row, in the order of the ids."""
-    renamed = [name for name in fmt.states if _mermaid_id(name) != name]
-    lines = ["stateDiagram-v2", *[f'    state "{name}" as {_mermaid_id(name)}' for name in renamed]]
+    names = {name: name for name in fmt.states if name.lower() not in MERMAID_WORDS}
+    lines = ["stateDiagram-v2"]
+    for name in fmt.states:
+        if name not in names:
+            names[name] = _unlike(f"{name}_", names)
+            lines.append(f'    state "{name}" as {names[name]}')
     starts = dict.fromkeys([fmt.initial, fmt.initial_when_reasoning_open])
-    lines += [f"    [*] --> {_mermaid_id(name)}" for name in starts if name is not None]
+    lines += [f"    [*] --> {names.get(name, name)}" for name in starts if name is not None]
     for row_id, state, row in _rows(fmt, None):
-        target = "[*]" if row.on == END else _mermaid_id(row.to)
-        lines.append(f"    {_mermaid_id(state)} --> {target} : {_caption(row_id, row)}")
+        target = "[*]" if row.on == END else names.get(row.to, row.to)
+        lines.append(f"    {names[state]} --> {target} : {_caption(row_id, row)}")
     return "\n".join(lines) + "\n"
 
 
-def _mermaid_id(name: str) -> str:
-    return f"{name}_" if name.lower() in MERMAID_WORDS else name
+def _unlike(name: str, others: Mapping[str, str]) -> str:
+    return _unlike(f"{name}_", others) if name in others.values() else name
 
 
 def _caption(row_id: str, row: Row) -> str:

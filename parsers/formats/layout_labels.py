@@ -13,7 +13,7 @@ from dataclasses import dataclass
 CHARACTER = 6.7  # units per character at 11 px of a monospaced font
 ASCENT, DESCENT = 9.0, 2.5
 ABOVE, BELOW, BESIDE = 5.0, 12.0, 5.0  # from a line to the baseline above or below it, or to the text beside it
-STEP = 6.0  # distance between two places that are tried
+STEP, TRIED = 6.0, 12  # distance of two places that are tried, and how many at most on either side of the middle
 ON_LABEL, ON_SHARED, ON_LINE, OUTSIDE = 200.0, 60.0, 20.0, 4.0
 OTHER_SIDE, FAR, SHORT = 3.0, 0.06, 0.04  # second choices: below or left of the line, off its middle, a short piece
 
@@ -53,13 +53,20 @@ class Line:
         return list(zip(self.points, self.points[1:], strict=False))
 
 
+Stroke = tuple[int, Box]  # the number of a line, and ink of it
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a label may stand: its baseline's middle, the point of the line beside it, and how little it is liked."""
+    """Where a label may stand: its baseline's middle, the point of the line beside it, and how little it is liked.
+
+    `near` are the strokes that could be in its way.
+    """
 
     at: Point
     anchor: Point
     dislike: float
+    near: Sequence[Stroke]
 
 
 def text_box(label: str, at: Point) -> Box:
@@ -73,7 +80,9 @@ def place_labels(lines: Sequence[Line], nodes: Sequence[Box], page: Box) -> tupl
 
     A label may leave the page at its sides.
     """
-    strokes = [(number, _stroke(segment)) for number, line in enumerate(lines) for segment in line.segments()]
+    strokes: list[Stroke] = [
+        (number, _stroke(segment)) for number, line in enumerate(lines) for segment in line.segments()
+    ]
     strokes += [(number, _head(*line.points[-1])) for number, line in enumerate(lines)]
     placed: list[Box] = []
     found: dict[int, Point] = {}
@@ -81,14 +90,15 @@ def place_labels(lines: Sequence[Line], nodes: Sequence[Box], page: Box) -> tupl
     for number in sorted(range(len(lines)), key=lambda i: (_room(lines[i]), i)):
         label = lines[number].label
         best, least = lines[number].points[0], float("inf")
-        for place in sorted(_places(lines[number]), key=lambda place: place.dislike):
+        for place in sorted(_places(lines[number], strokes), key=lambda place: place.dislike):
             if place.dislike >= least:
                 break
             box = text_box(label, place.at)
             if box.top < page.top or box.bottom > page.bottom or any(box.overlaps(node) for node in nodes):
                 continue
             cost = place.dislike + OUTSIDE * (box.left < page.left or box.right > page.right)
-            cost = _disturbance(number, box, place.anchor, strokes, placed, cost, least)
+            cost += ON_LABEL * sum(box.overlaps(other) for other in placed)
+            cost = _with_strokes(cost, least, number, box, place)
             if cost < least:
                 best, least = place.at, cost
         found[number] = best
@@ -97,23 +107,14 @@ def place_labels(lines: Sequence[Line], nodes: Sequence[Box], page: Box) -> tupl
     return [found[number] for number in range(len(lines))], total
 
 
-def _disturbance(
-    number: int,
-    box: Box,
-    anchor: Point,
-    strokes: Sequence[tuple[int, Box]],
-    placed: Sequence[Box],
-    cost: float,
-    limit: float,
-) -> float:
-    """The cost with what the place disturbs; counting stops at `limit`, where the place has lost."""
-    cost += ON_LABEL * sum(box.overlaps(other) for other in placed)
-    for other, stroke in strokes:
+def _with_strokes(cost: float, limit: float, number: int, box: Box, place: _Place) -> float:
+    """The cost with what the label does to the lines; counting stops at `limit`, where the place has lost."""
+    for other, stroke in place.near:
         if cost >= limit:
             break
         if box.overlaps(stroke):
             cost += ON_LINE
-        if other != number and stroke.contains(anchor):
+        if other != number and stroke.contains(place.anchor):
             cost += ON_SHARED
     return cost
 
@@ -127,23 +128,24 @@ def _length(segment: Segment) -> float:
     return abs(x1 - x2) + abs(y1 - y2)
 
 
-def _places(line: Line) -> Iterator[_Place]:
-    segments = line.segments()
-    longest = max(map(_length, segments))
+def _places(line: Line, strokes: Sequence[Stroke]) -> Iterator[_Place]:
+    longest = max(map(_length, line.segments()))
     half = len(line.label) * CHARACTER / 2
-    for segment in segments:
+    for segment in line.segments():
         (x1, y1), (x2, y2) = segment
-        steps = int(_length(segment) / 2 / STEP)
+        around = _stroke(segment, BESIDE + 2 * half, BELOW + DESCENT)
+        near = [stroke for stroke in strokes if stroke[1].overlaps(around)]
+        steps = min(TRIED, int(_length(segment) / 2 / STEP))
         for step in range(-steps, steps + 1):
-            dislike = FAR * abs(step) * STEP + SHORT * (longest - _length(segment))
+            part = 0.5 + step * STEP / _length(segment) if steps < TRIED else 0.5 + step / (2 * TRIED)
+            x, y = x1 + (x2 - x1) * part, y1 + (y2 - y1) * part
+            dislike = FAR * abs(part - 0.5) * _length(segment) + SHORT * (longest - _length(segment))
             if y1 == y2:
-                x = (x1 + x2) / 2 + step * STEP
-                yield _Place((x, y1 - ABOVE), (x, y1), dislike)
-                yield _Place((x, y1 + BELOW), (x, y1), dislike + OTHER_SIDE)
+                yield _Place((x, y - ABOVE), (x, y), dislike, near)
+                yield _Place((x, y + BELOW), (x, y), dislike + OTHER_SIDE, near)
             else:
-                y = (y1 + y2) / 2 + step * STEP
-                yield _Place((x1 + BESIDE + half, y + 4), (x1, y), dislike)
-                yield _Place((x1 - BESIDE - half, y + 4), (x1, y), dislike + OTHER_SIDE)
+                yield _Place((x + BESIDE + half, y + 4), (x, y), dislike, near)
+                yield _Place((x - BESIDE - half, y + 4), (x, y), dislike + OTHER_SIDE, near)
 
 
 def _head(x: float, y: float) -> Box:
@@ -151,7 +153,7 @@ def _head(x: float, y: float) -> Box:
     return Box(x - 8, y - 8, x + 8, y + 8)
 
 
-def _stroke(segment: Segment) -> Box:
-    """The ink of a segment, a little wider than the line."""
+def _stroke(segment: Segment, wide: float = 1, high: float = 1) -> Box:
+    """The ink of a segment, a little wider than the line, or more room around it."""
     (x1, y1), (x2, y2) = segment
-    return Box(min(x1, x2) - 1, min(y1, y2) - 1, max(x1, x2) + 1, max(y1, y2) + 1)
+    return Box(min(x1, x2) - wide, min(y1, y2) - high, max(x1, x2) + wide, max(y1, y2) + high)

@@ -64,7 +64,9 @@ class Sheet:
         length = sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in across + down)
         extra = max(0.0, self.width - max_width)
         bends = sum(len(line) - 1 for line in lines)
-        return length + CROSSING * crossings + BEND * bends + TALL * self.height + TOO_WIDE * extra * (1 + extra / MARGIN)
+        return (
+            length + CROSSING * crossings + BEND * bends + TALL * self.height + TOO_WIDE * extra * (1 + extra / MARGIN)
+        )
 
     # across
 

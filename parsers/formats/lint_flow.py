@@ -21,7 +21,7 @@ from parsers.formats.lint_static import Codecs, LintFinding, pointer, rows
 from parsers.formats.model import Format, Row
 from parsers.formats.rows import policy_values
 
-MOST_COMBINATIONS = 256
+MOST_COMBINATIONS = 64
 CALL_TEXT = ("name", "header", "id")
 Situation = tuple[str, bool]  # a state, and whether a call is open
 Firing = tuple[str, str]  # a state, and a trigger that takes no character
@@ -142,19 +142,18 @@ def _calls(walk: _Walk) -> Iterator[LintFinding]:
 
 def _circles(walk: _Walk, codecs: Codecs) -> Iterator[LintFinding]:
     """OTHER and REJECT hand the character to the next state; a circle of them would never read it."""
-    table = {(name, row.on): (index, row) for name in walk.states() for index, row in reversed(walk.rows[name])}
+    table: dict[Firing, tuple[int, Row]] = {}
+    for name in walk.states():
+        for index, row in walk.rows[name]:
+            table.setdefault((name, row.on), (index, row))
     follow = {
         firing: _next_firings(walk.fmt, codecs, table, firing) for firing in table if firing[1] in ("OTHER", "REJECT")
     }
-    told: set[Firing] = set()
-    for firing in follow:
-        circle = _circle(follow, firing)
-        if circle and not told & set(circle):
-            told |= set(circle)
-            way = ", then ".join([f"{name} on {trigger}" for name, trigger in circle])
-            text = f"{way} leads back to {firing[0]} and reads nothing: let one of these rows go to a state with text."
-            place = pointer("states", firing[0], "rows", table[firing][0])
-            yield LintFinding("endless_circle", "error", place, text)
+    for circle in _loops(follow):
+        first = circle[0]
+        way = ", then ".join([f"{name} on {trigger}" for name, trigger in circle])
+        text = f"{way} leads back to {first[0]} and reads nothing: let one of these rows go to a state with text."
+        yield LintFinding("endless_circle", "error", pointer("states", first[0], "rows", table[first][0]), text)
 
 
 def _next_firings(fmt: Format, codecs: Codecs, table: Mapping[Firing, tuple[int, Row]], firing: Firing) -> list[Firing]:
@@ -174,15 +173,19 @@ def _next_firings(fmt: Format, codecs: Codecs, table: Mapping[Firing, tuple[int,
     return [(target, one) for one in wanted if (target, one) in table]
 
 
-def _circle(follow: Mapping[Firing, list[Firing]], start: Firing) -> list[Firing]:
-    """A shortest way from `start` back to itself, or nothing."""
-    ways = [[start]]
-    seen = set()
-    for way in ways:
-        for firing in follow[way[-1]]:
-            if firing == start:
-                return way
-            if firing not in seen:
-                seen.add(firing)
-                ways.append([*way, firing])
-    return []
+def _loops(follow: Mapping[Firing, list[Firing]]) -> Iterator[list[Firing]]:
+    """Every loop that a depth-first search closes, from where it is entered."""
+    done: set[Firing] = set()
+    for start in follow:
+        path = {} if start in done else {start: iter(follow[start])}
+        while path:
+            last = next(reversed(path))
+            after = next(path[last], None)
+            if after is None:
+                del path[last]
+                done.add(last)
+            elif after in path:
+                way = list(path)
+                yield way[way.index(after) :]
+            elif after not in done:
+                path[after] = iter(follow[after])

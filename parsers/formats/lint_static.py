@@ -167,14 +167,15 @@ def _unused(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
 
 
 def _prefixes(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
-    for name, text in fmt.terminals.items():
-        for longer, whole in fmt.terminals.items():
-            where = [state for state, one in fmt.states.items() if {name, longer} <= _scope(one)]
-            if where and whole != text and whole.startswith(text):
-                message = (
-                    f"{text!r} waits in {_one_of(tuple(where))} until {longer}, {whole!r}, is ruled out: longest match."
-                )
-                yield LintFinding("prefix_terminal", "info", pointer("terminals", name), message)
+    names = {text: name for name, text in fmt.terminals.items()}
+    lengths = sorted({len(text) for text in names})
+    for longer, whole in fmt.terminals.items():
+        for text in [whole[:length] for length in lengths if length < len(whole) and whole[:length] in names]:
+            where = [state for state, one in fmt.states.items() if {names[text], longer} <= _scope(one)]
+            if where:
+                held = f"{text!r} is held in {_one_of(tuple(where))} while it may still become {whole!r}"
+                message = f"{held} ({longer}): nothing to do, if that is meant."
+                yield LintFinding("prefix_terminal", "info", pointer("terminals", names[text]), message)
 
 
 def _scope(state: State) -> set[str]:

@@ -22,7 +22,8 @@ NAMES += ["NAME", "SECTION", "ARGUMENTS", "BETWEEN"]
 
 def graph(*arrows: str, names: str = "", end: str | None = "END") -> Graph:
     """A graph from arrows such as "A>B"; the first name is the start and every arrow is labelled."""
-    links = tuple([Link(*arrow.split(">"), (f"r{i}",), f"r{i}") for i, arrow in enumerate(arrows)])
+    pairs = [arrow.split(">") for arrow in arrows]
+    links = tuple([Link(source, target, (f"r{i}",), f"r{i}") for i, (source, target) in enumerate(pairs)])
     found = dict.fromkeys([*names.split(), *[name for link in links for name in (link.source, link.target)]])
     ordered = tuple([name for name in found if name != end])
     drawn = end if end in found else None
@@ -141,6 +142,16 @@ def test_a_long_chain_is_folded_instead_of_growing_wide() -> None:
     drawing = layout(graph(*[f"STATE_{n}>STATE_{n + 1}" for n in range(10)]))
     assert drawing.width <= 480
     assert len({node.y for node in drawing.nodes}) > 1
+
+
+def test_a_graph_too_big_to_improve_is_drawn_in_plain_order() -> None:
+    names = [f"S{n}" for n in range(60)]
+    arrows = [f"{a}>{b}" for step in (1, 7, 13) for a, b in zip(names, names[step:], strict=False)]
+    drawing = layout(graph(*arrows))
+    check_geometry(drawing)
+    rows = sorted({node.y for node in drawing.nodes})
+    top = [node.name for node in sorted(drawing.nodes, key=lambda node: node.x) if node.y == rows[0]]
+    assert top[:3] == ["S0", "S1", "S7"]
 
 
 def test_names_too_long_for_the_width_make_a_wider_drawing() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from parsers.chunking import Chunking, apply
 from parsers.compiled import Program
-from parsers.events import CallArguments, CallEnd, CallId, CallName, CallStart, Dropped, Event, Marker, TextEvent
+from parsers.events import CallArguments, CallEnd, CallId, CallName, CallStart, Diagnostic, Dropped, Event, Marker, TextEvent
 from parsers.formats.model import Format
 from parsers.registry import build, policies
 from parsers.replay import parse, replay
@@ -80,6 +80,7 @@ def check(run: Run, seed: int = 0, cuts: Sequence[int] = ()) -> Message:
     check_trace(run, fine)
     assert fine.message == whole.message
     assert fine.partition == whole.partition
+    assert _happened(fine) == _happened(whole)
     for largest in (3, 40):
         chunking = Chunking(by="random", unit="char", max=largest, seed=seed)
         assert run.message(chunking) == whole.message, f"random cuts, seed {seed}, up to {largest}"
@@ -88,6 +89,13 @@ def check(run: Run, seed: int = 0, cuts: Sequence[int] = ()) -> Message:
     check_trace(run, trace)
     assert trace.message == whole.message
     return whole.message
+
+
+def _happened(trace: Trace) -> tuple[object, ...]:
+    """What must not depend on the chunking besides the message: rows fired, diagnostics, rejected calls."""
+    rows = [(row.from_state, row.trigger, row.row, row.start, row.end) for s in trace.steps for row in s.transitions]
+    said = [(event.code, event.start, event.end) for _, event in trace.events() if isinstance(event, Diagnostic)]
+    return rows, said, trace.rejected_calls
 
 
 def check_trace(run: Run, trace: Trace) -> None:
