@@ -78,9 +78,9 @@ def checks_page() -> str:
         for c in CHECKS.values()
     ]
     text = (
-        "A check is a pure function over replays of one output. It needs no expected result. A finding says whom it is\n"
-        "about: the parser, the output (what the model wrote) or the request. Severity `error` means that the parser is\n"
-        "at fault.\n"
+        "A check is a pure function over replays of one output. It needs no expected result. A finding says whom it\n"
+        "is about: the parser, the output (what the model wrote) or the request. Severity `error` means that the\n"
+        "parser is at fault.\n"
     )
     head = ["check", "id", "what holds", "severity", "about", "needs"]
     return "\n".join([HEAD, "# Checks\n", text, table(head, rows), ""])

@@ -1,0 +1,13 @@
+/* Asks the server for a part of this page, with the address or the form that works without script too. A newer request
+   for the same part replaces the older one. */
+export function ask(target, swap, extra) {
+  const form = document.getElementById("cursor");
+  if (!form) return;
+  const values = Object.fromEntries(new FormData(form));
+  delete values.filter;
+  Object.assign(values, extra);
+  const action = form.getAttribute("action");
+  const common = { target, swap, source: target };
+  if (form.method === "get") window.htmx.ajax("GET", `${action}?${new URLSearchParams(values)}`, common);
+  else window.htmx.ajax("POST", action, { ...common, values });
+}

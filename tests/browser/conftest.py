@@ -1,0 +1,124 @@
+"""A real server, a real browser, and the rule that nothing may go wrong unseen.
+
+Every page of every test is watched: an uncaught error, an error in the console (a CSP violation is one) or a request
+to another origin fails the test, whatever else it asserts.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from werkzeug.serving import make_server
+
+from webapp.app import create_app
+from webapp.settings import Settings
+
+REQUIRED = "TOOLCALL_INSPECTOR_REQUIRE_BROWSER"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser's path. Without one the tests are skipped on a developer's machine, and fail where it is required."""
+    found = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    if found is None and (os.environ.get(REQUIRED) == "1" or os.environ.get("CI")):
+        pytest.fail("no Chromium: install chromium-headless-shell", pytrace=False)
+    if found is None:
+        pytest.skip("no Chromium: install chromium-headless-shell")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    """One browser for the session."""
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of its own, on a free port, with an empty store."""
+    folder: Path = tmp_path_factory.mktemp("data")
+    app = create_app(Settings(data_dir=folder))
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@dataclass
+class Watch:
+    """What went wrong on the pages of a test. `allowed` are parts of console messages the test brings about itself."""
+
+    origin: str
+    problems: list[str] = field(default_factory=list)
+    allowed: list[str] = field(default_factory=list)
+
+    def context(self, browser: Browser, **options: object) -> BrowserContext:
+        """A watched browser context."""
+        context = browser.new_context(base_url=self.origin, **options)  # type: ignore[arg-type]
+        context.on("weberror", lambda error: self.problems.append(f"uncaught: {error.error}"))
+        context.on("console", self._console)
+        context.on("request", lambda sent: self._origin(sent.url))
+        return context
+
+    def _console(self, said: ConsoleMessage) -> None:
+        if said.type == "error":
+            self.problems.append(f"console: {said.text}")
+
+    def _origin(self, url: str) -> None:
+        if not url.startswith((self.origin, "data:", "blob:", "about:")):
+            self.problems.append(f"foreign request: {url}")
+
+    def left(self) -> list[str]:
+        """The problems nobody allowed."""
+        return [found for found in self.problems if not any(part in found for part in self.allowed)]
+
+
+@pytest.fixture(autouse=True)
+def watch(base: str) -> Iterator[Watch]:
+    """Fails the test for whatever went wrong on its pages."""
+    watching = Watch(base)
+    yield watching
+    assert watching.left() == []
+
+
+@pytest.fixture
+def allowed(watch: Watch) -> list[str]:
+    """Parts of console messages that the test brings about itself, such as the status of an error it asks for."""
+    return watch.allowed
+
+
+@pytest.fixture
+def context(browser: Browser, watch: Watch) -> Iterator[BrowserContext]:
+    """A fresh context of a wide, light screen."""
+    opened = watch.context(browser, viewport={"width": 1440, "height": 900}, color_scheme="light")
+    opened.set_default_timeout(10_000)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """A page with script."""
+    return context.new_page()
+
+
+@pytest.fixture
+def plain(browser: Browser, watch: Watch) -> Iterator[Page]:
+    """A page without script."""
+    opened = watch.context(browser, viewport={"width": 1440, "height": 900}, java_script_enabled=False)
+    opened.set_default_timeout(10_000)
+    yield opened.new_page()
+    opened.close()

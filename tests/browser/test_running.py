@@ -1,0 +1,170 @@
+"""Paste, run, step, share, open, export: with script and without."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+OUTPUT = '\nHello.\n<tool_call>\n{"name": "get_time", "arguments": {"tz": "Europe/Zurich"}}\n</tool_call>'
+
+
+def heading(page: Page) -> str:
+    return page.locator("#step .card:not([hidden]) h2").inner_text()
+
+
+def run(page: Page, text: str, parser: str = "qwen") -> None:
+    page.goto("/")
+    page.locator("#text").fill(text)
+    page.locator("#parser").select_option(parser)
+    page.get_by_role("button", name="Run").click()
+
+
+def result(page: Page) -> str:
+    return page.locator("#result").inner_text()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_paste_run_step_share_open_export(page: Page, plain: Page, script: bool) -> None:
+    tab = page if script else plain
+    run(tab, OUTPUT + ("" if script else " "))
+    expect(tab.locator(".case-note")).to_have_text("not shared")
+    expect(tab.locator("#result")).to_contain_text("get_time")
+    control = tab.get_by_role("button", name="Next step")
+    before = tab.locator("#go-to").input_value()
+    control.click()
+    expect(tab.locator("#go-to")).to_have_value(str(int(before) + 1))
+    tab.get_by_role("button", name="Share").click()
+    tab.get_by_label("Title").fill("Zurich")
+    tab.get_by_label("What is wrong?").fill("nothing, really")
+    tab.get_by_role("button", name="Create a permalink").click()
+    assert len(tab.get_by_label("Delete key").input_value()) > 10
+    tab.get_by_role("link", name="Open it").click()
+    expect(tab.locator(".lead")).to_contain_text("nothing, really")
+    tab.locator("summary", has_text="Export").click()
+    with tab.expect_download() as download:
+        tab.locator(".menu-list a").first.click()
+    saved = json.loads(Path(download.value.path()).read_text())
+    assert saved["title"] == "Zurich"
+    assert "".join(token[1] for token in saved["input"]["tokens"]).startswith("\nHello.")
+
+
+def test_a_leading_newline_and_trailing_blank_survive_the_form(page: Page) -> None:
+    run(page, "\n\n x \n")
+    expect(page.locator("#input .pane-note")).to_contain_text("6 characters")
+    expect(page.locator("#text")).to_have_value("\n\n x \n")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("#input .pane-note")).to_contain_text("6 characters")
+
+
+def test_ctrl_enter_runs_from_the_text_area(page: Page) -> None:
+    page.goto("/")
+    page.locator("#text").fill("plain words")
+    page.locator("#text").press("Control+Enter")
+    expect(page.locator("#result")).to_contain_text("plain·words")
+
+
+def test_ctrl_s_shares_nothing(page: Page) -> None:
+    run(page, "secret")
+    expect(page.locator(".case-note")).to_have_text("not shared")
+    page.keyboard.press("Control+s")
+    expect(page.locator("#share-dialog")).to_be_hidden()
+
+
+def test_a_log_is_named_and_not_taken_for_output(page: Page, allowed: list[str]) -> None:
+    allowed.append("422")
+    chunk = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m",
+             "choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": None}]}  # fmt: skip
+    run(page, f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n")
+    expect(page.locator("main")).to_contain_text("SSE")
+
+
+def test_an_uploaded_file_keeps_its_bytes(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "output.txt"
+    path.write_bytes(b"one\r\ntwo\r\n")
+    page.goto("/")
+    page.locator("#file").set_input_files(path)
+    expect(page.locator("#input .pane-note")).to_contain_text("10 characters")
+    page.get_by_role("button", name="Last step").click()
+    assert "one␍⏎" in result(page)
+
+
+def test_bad_fields_keep_the_form_and_move_the_focus(page: Page, allowed: list[str]) -> None:
+    allowed.append("422")
+    page.goto("/")
+    page.locator("#text").fill("keep me")
+    page.locator("#tools-menu summary").click()
+    page.locator("#tools").fill("[{]")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#errors")).to_be_focused()
+    expect(page.locator("#errors a")).to_have_attribute("href", "#tools")
+    expect(page.locator("#text")).to_have_value("keep me")
+    expect(page.locator("#tools")).to_have_attribute("aria-invalid", "true")
+
+
+def test_bad_fields_without_script(plain: Page, allowed: list[str]) -> None:
+    allowed.append("422")
+    plain.goto("/")
+    plain.locator("#text").fill("keep me")
+    plain.locator("#tools-menu summary").click()
+    plain.locator("#tools").fill("[{]")
+    plain.get_by_role("button", name="Run").click()
+    expect(plain.locator("#errors")).to_be_visible()
+    expect(plain.locator("#text")).to_have_value("keep me")
+
+
+def test_too_much_text_says_limit_and_size_and_keeps_it(page: Page, allowed: list[str]) -> None:
+    allowed.append("413")
+    page.goto("/")
+    page.locator("#text").fill("x" * 1_000_001)
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("#errors")).to_contain_text("1,000,001 bytes; the limit is 1,000,000 bytes")
+    assert len(page.locator("#text").input_value()) == 1_000_001
+
+
+def test_hostile_output_is_shown_and_not_run(page: Page) -> None:
+    hostile = "<script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe\u200b\x01\"'`"
+    run(page, hostile)
+    expect(page.locator("#strip")).to_contain_text("<script>alert(1)</script>".replace(" ", "·"))
+    expect(page.locator("#strip .boxed").first).to_have_text("RLO")
+    assert page.locator("#inspector script, #inspector img").count() == 0
+
+
+def test_a_private_link_opens_without_being_stored(page: Page) -> None:
+    run(page, OUTPUT)
+    expect(page.locator(".case-note")).to_have_text("not shared")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Copy a private link").click()
+    said = page.locator("#share-dialog [data-private-result]")
+    expect(said).to_contain_text("Cop")
+    link = said.get_attribute("data-link") or ""
+    assert "#v1." in link
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator("#result")).to_contain_text("get_time")
+    assert "#v1." in page.url
+
+
+def test_selecting_an_argument_lights_up_its_tokens_and_back(page: Page) -> None:
+    page.goto("/example/marker-split-across-tokens?step=44")
+    page.locator("#result table.arguments th a", has_text="city").click()
+    assert "Zürich" in "".join(page.locator("#strip .linked").all_inner_texts())
+    page.locator("#strip .token", has_text="rich").click()
+    assert "rich" in "".join(page.locator("#result .linked").all_inner_texts())
+    page.keyboard.press("Escape")
+    expect(page.locator("#inspector .linked")).to_have_count(0)
+
+
+def test_the_filter_narrows_the_events(page: Page) -> None:
+    page.goto("/example/marker-split-across-tokens?step=8")
+    page.locator("#filter").fill("emit:arguments")
+    assert (
+        page.locator("#events tbody tr:visible").count()
+        == page.locator("#events tr:visible", has_text="CallArguments").count()
+    )
+    page.locator("#filter").press("Enter")
+    expect(page.locator("[data-filter-note]")).to_contain_text("matches of")

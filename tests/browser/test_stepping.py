@@ -1,0 +1,119 @@
+"""The cursor: buttons, keys, slider, address, both with and without script."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+EXAMPLE = "/example/marker-split-across-tokens"
+
+
+def heading(page: Page) -> str:
+    return page.locator("#step .card:not([hidden]) h2").inner_text()
+
+
+def test_the_buttons_move_every_pane(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=8")
+    page.get_by_role("link", name="Next step").click()
+    assert "Step 9" in heading(page)
+    expect(page.locator("#strip [aria-selected=true]")).to_have_text("tool")
+    expect(page.locator("#events tr[aria-current=step]").first).to_contain_text("<tool")
+    expect(page.locator("[data-slider]")).to_have_value("9")
+    expect(page.locator("#go-to")).to_have_value("9")
+
+
+def test_held_text_is_marked_in_the_strip_and_released(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=10")
+    expect(page.locator("#strip .role-held")).to_have_count(3)
+    page.get_by_role("link", name="First step").click()
+    expect(page.locator("#strip .role-held")).to_have_count(0)
+
+
+def test_keys_step_and_jump(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    assert "Step 2" in heading(page)
+    page.keyboard.press("]")
+    expect(page.locator("[data-diagram] .current")).to_contain_text("TOOL_CALL")
+    page.keyboard.press("End")
+    assert "End of output" in heading(page)
+    page.keyboard.press("Home")
+    page.keyboard.press(".")
+    assert "Step 2" in heading(page)
+
+
+def test_single_keys_can_be_switched_off(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("?")
+    page.get_by_label("Single keys are on").uncheck()
+    page.keyboard.press("Escape")
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("]")
+    assert "Step 1" in heading(page)
+    page.keyboard.press("ArrowRight")
+    assert "Step 2" in heading(page)
+
+
+def test_keys_do_nothing_in_a_field(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=3")
+    page.locator("#filter").fill("")
+    page.locator("#filter").press_sequentially("n.]")
+    assert "Step 3" in heading(page)
+
+
+def test_the_address_follows_the_cursor_and_opens_there(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=8")
+    page.get_by_role("link", name="Next step").click()
+    page.wait_for_url("**step=9*")
+    page.reload()
+    assert "Step 9" in heading(page)
+
+
+def test_tabs_switch_in_place_and_stay_in_the_address(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=8")
+    page.get_by_role("link", name="Table").click()
+    expect(page.get_by_role("region", name="Transition table")).to_be_visible()
+    page.wait_for_url("**machine=table*")
+    page.reload()
+    expect(page.get_by_role("region", name="Transition table")).to_be_visible()
+
+
+def test_the_slider_and_the_number_field_move_the_cursor(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=8")
+    page.locator("[data-slider]").focus()
+    page.keyboard.press("ArrowRight")
+    assert "Step 9" in heading(page)
+    page.locator("#go-to").fill("30")
+    page.locator("#go-to").press("Enter")
+    assert "Step 30" in heading(page)
+
+
+def test_stepping_is_announced(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=8")
+    page.get_by_role("link", name="Next step").click()
+    expect(page.locator("#live")).to_contain_text("Step 9 of 45. Fed tool. State CONTENT. Sent nothing. Held")
+
+
+def test_play_runs_and_any_key_stops_it(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=8")
+    page.locator("[data-play]").click()
+    expect(page.locator("#go-to")).not_to_have_value("8")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("[data-play]")).to_have_attribute("aria-pressed", "false")
+
+
+def test_without_script_the_same_controls_are_links(plain: Page) -> None:
+    plain.goto(f"{EXAMPLE}?step=8")
+    plain.get_by_role("link", name="Next step").click()
+    assert "Step 9" in heading(plain)
+    plain.get_by_role("link", name="Next state change").click()
+    expect(plain.locator("[data-diagram] .current")).to_contain_text("TOOL_CALL")
+    plain.get_by_role("link", name="Wire").click()
+    expect(plain.get_by_role("region", name="Chunks as the client receives them")).to_be_visible()
+    plain.get_by_label("Go to").fill("5")
+    plain.get_by_label("Go to").press("Enter")
+    assert "Step 5" in heading(plain)

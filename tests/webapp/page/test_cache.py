@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from webapp.page.cache import ByteCache
+
+
+def test_a_value_is_computed_once() -> None:
+    cache: ByteCache[str] = ByteCache(100, len)
+    made: list[int] = []
+    for _ in range(3):
+        cache.get("k", lambda: made.append(1) or "value")  # type: ignore[func-returns-value]
+    assert made == [1]
+
+
+def test_the_least_recently_used_goes_first() -> None:
+    cache: ByteCache[str] = ByteCache(10, len)
+    for key in ("a", "b", "a", "c"):
+        cache.get(key, lambda: "12345")
+    assert cache.used == 10
+    assert cache.get("a", lambda: "other") == "12345"
+    assert cache.get("b", lambda: "again") == "again"
+
+
+def test_what_is_larger_than_the_budget_is_not_kept() -> None:
+    cache: ByteCache[str] = ByteCache(3, len)
+    assert cache.get("k", lambda: "12345") == "12345"
+    assert len(cache) == 0
+
+
+def test_a_failure_is_raised_and_not_kept() -> None:
+    cache: ByteCache[str] = ByteCache(100, len)
+    with pytest.raises(ZeroDivisionError):
+        cache.get("k", lambda: str(1 // 0))
+    assert cache.get("k", lambda: "fine") == "fine"
+
+
+def test_two_threads_compute_a_value_once() -> None:
+    cache: ByteCache[str] = ByteCache(100, len)
+    begun, made = threading.Event(), []
+
+    def slow() -> str:
+        made.append(1)
+        begun.set()
+        waiting.wait(5)
+        return "value"
+
+    waiting = threading.Event()
+    first = threading.Thread(target=cache.get, args=("k", slow))
+    first.start()
+    begun.wait(5)
+    second = threading.Thread(target=cache.get, args=("k", slow))
+    second.start()
+    waiting.set()
+    first.join()
+    second.join()
+    assert made == [1]

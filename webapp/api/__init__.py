@@ -1,0 +1,17 @@
+"""The HTTP API: `/healthz` and everything under `/api/v1`. What it is held to besides stands in `webapp.security`."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from webapp.api.views import API, HEALTH, blueprint
+from webapp.page.services import EXTENSION
+from webapp.service import Service
+
+__all__ = ["API", "HEALTH", "init_app"]
+
+
+def init_app(app: Flask) -> None:
+    """Put the API into `app`, which has its services (settings, store) already."""
+    app.extensions["inspector_api"] = Service(app.extensions[EXTENSION].settings)
+    app.register_blueprint(blueprint)

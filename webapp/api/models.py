@@ -1,0 +1,195 @@
+"""The bodies of the API as pydantic models: what its OpenAPI description is generated from.
+
+Answers are written by plain functions (`run_json` for one); the models say what those write, and tests hold every
+answer to its model. A request body is a `parsers.cases.model.Case`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, JsonValue
+
+from parsers.formats.model import Model
+
+Pair = Annotated[list[int], Field(min_length=2, max_length=2, description="Half-open range in code points.")]
+Owner = Literal["content", "reasoning", "name", "id", "arguments", "marker", "dropped"]
+Severity = Literal["error", "warning", "info"]
+Run = Annotated[
+    tuple[int, int, Owner, str | None], Field(description="Start, end, owner, and for dropped text the reason.")
+]
+
+
+class Health(Model):
+    """The server answers."""
+
+    status: Literal["ok"]
+    version: str
+
+
+class PolicyInfo(Model):
+    """A contract difference between servers that a parser can be set to."""
+
+    name: str
+    default: str
+    values: list[str]
+    description: str
+
+
+class ParserInfo(Model):
+    """A parser that a case can name."""
+
+    name: str
+    title: str
+    kind: Literal["table"] = Field(description="table: a format as data, run by the table machine.")
+    aliases: list[str]
+    policies: list[PolicyInfo]
+    example: str = Field(description="An output of its grammar.")
+
+
+class TokenizerRow(Model):
+    """A tokenizer that a case can name."""
+
+    name: str
+    kind: str = Field(description="Where the vocabulary comes from.")
+    vocab_size: int = Field(description="Number of tokens, without the markers of a format.")
+
+
+class Call(Model):
+    """A tool call of a message; `arguments` is the exact JSON text."""
+
+    id: str | None
+    name: str
+    arguments: str
+    complete: bool
+
+
+class MessageBody(Model):
+    """An assembled message; absent text is null."""
+
+    reasoning: str | None
+    content: str | None
+    tool_calls: list[Call]
+
+
+class RejectedBody(Model):
+    """A call that was begun and not kept."""
+
+    span: Pair
+    name: str | None
+    reason: str
+
+
+class FindingBody(Model):
+    """What a check found."""
+
+    check: str
+    severity: Severity
+    about: Literal["parser", "output", "request"]
+    step: int | None
+    span: Pair | None
+    message: str
+    expected: str | None
+    actual: str | None
+
+
+class HoldBody(Model):
+    """Text that a parser has seen and not let go, and why."""
+
+    span: Pair
+    kind: Literal["lexer", "policy", "codec", "tentative"]
+    reason: str
+
+
+class TransitionBody(Model):
+    """A row of the format that fired."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    from_state: str = Field(alias="from")
+    trigger: str
+    to: str
+    row: str
+    span: Pair
+    note: str
+
+
+class SegmentBody(Model):
+    """A part of an event's text and the raw span it came from."""
+
+    text: str
+    span: Pair
+    kind: Literal["copied", "converted", "synthetic"]
+
+
+class EventBody(Model):
+    """An event; besides type and span it has what its type carries."""
+
+    type: str
+    span: Pair
+    call: int | None = None
+    text: str | None = None
+    segments: list[SegmentBody] | None = None
+    complete: bool | None = None
+    terminal: str | None = None
+    reason: str | None = None
+    code: str | None = None
+    severity: Severity | None = None
+    message: str | None = None
+
+
+Delta = Annotated[dict[str, JsonValue], Field(description="The delta of an OpenAI chat completion chunk.")]
+
+
+class StepBody(Model):
+    """One delta's worth of parsing; the last step is the end of the output."""
+
+    index: int
+    span: Pair
+    text: str
+    ids: list[int]
+    state: str
+    held: str | None = Field(description="The text held after the step, at most 512 characters of it.")
+    holds: list[HoldBody]
+    transitions: list[TransitionBody]
+    events: list[EventBody]
+    delta: Delta | None
+
+
+class ReplayResult(Model):
+    """A whole run: the object that `toolcall-inspector replay --json` prints."""
+
+    parser: str
+    reasons: list[str]
+    mode: Literal["text", "ids"]
+    chunking: dict[str, Any] = Field(description="The chunking that was traced, with its resolved cuts.")
+    message: MessageBody
+    finish_reason: str
+    whole: MessageBody = Field(description="The message of the whole output in one delta.")
+    rejected_calls: list[RejectedBody]
+    partition: list[Run] = Field(description="Who owns each character; the runs cover the output.")
+    deltas: list[Delta | None] = Field(description="One for each step; null where the step sent nothing.")
+    findings: list[FindingBody]
+    steps: list[StepBody]
+
+
+class SavedCase(Model):
+    """A stored case. `delete_key` is told once, to whoever created it."""
+
+    id: str
+    url: str
+    delete_key: str | None = None
+
+
+class ErrorDetail(Model):
+    """What is wrong. `field` is the JSON pointer of the place in the request body, where there is one."""
+
+    code: str
+    message: str
+    field: str | None
+
+
+class ErrorBody(Model):
+    """Every answer with a status of 400 and above."""
+
+    error: ErrorDetail

@@ -1,0 +1,70 @@
+"""The application factory: settings in, a Flask application out. Everything it needs is built here and nowhere else.
+
+Views find their parts through `webapp.page.services`. Templates and static files stand at
+the top of a checkout and inside the package once installed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from flask import Flask, current_app, request, url_for
+
+from webapp.bodies import WholeRequest
+from webapp.page import downloads, shared
+from webapp.page.errors import error_page
+from webapp.page.filters import FILTERS
+from webapp.page.running import Runner
+from webapp.page.services import EXTENSION, Services
+from webapp.page.views import blueprint
+from webapp.security import init_app
+from webapp.settings import Settings, get_settings
+from webapp.store import open_store
+
+PACKAGE = Path(__file__).resolve().parent
+YEAR = 365 * 24 * 3600
+
+
+class Inspector(Flask):
+    """Flask with whole request bodies, and static files that may be kept for ever when their address has a hash."""
+
+    request_class = WholeRequest
+
+    def get_send_file_max_age(self, filename: str | None) -> int | None:
+        """Seconds a static file may be kept; None: ask every time."""
+        return YEAR if request.args.get("v") else None
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """The application. Raises UsageError for settings that cannot work."""
+    settings = settings or get_settings()
+    app = Inspector(__name__, template_folder=str(_assets("templates")), static_folder=str(_assets("static")))
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.filters.update(FILTERS)
+    app.jinja_env.globals["static"] = static_url
+    init_app(app, settings, error_page)
+    settings.make_data_dir()
+    app.extensions[EXTENSION] = Services(settings, open_store(settings.database_url), Runner(settings))
+    for module in (shared, downloads):  # importing them adds their views to the blueprint
+        app.logger.debug("views of %s", module.__name__)
+    app.register_blueprint(blueprint)
+    return app
+
+
+def _assets(name: str) -> Path:
+    inside = PACKAGE / name
+    return inside if inside.is_dir() else PACKAGE.parent / name
+
+
+def static_url(name: str) -> str:
+    """The address of a static file, with a hash of its content, so that it can be cached for ever."""
+    folder = Path(current_app.static_folder or "")
+    changed = (folder / name).stat().st_mtime_ns
+    return url_for("static", filename=name, v=_digest(folder / name, changed))
+
+
+@cache
+def _digest(path: Path, _changed: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]

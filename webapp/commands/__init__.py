@@ -1,0 +1,1 @@
+"""The commands, one module each; `webapp.cli` imports the one that is called."""

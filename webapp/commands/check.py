@@ -1,0 +1,175 @@
+"""`check`: case files as tests. Every case is replayed under every chunking and held to what it expects.
+
+================  ====================  =========================================================================
+outcome           exit code             when
+================  ====================  =========================================================================
+ok                0                     as expected under every chunking, and no check finds an error
+FAIL              1                     otherwise
+known bug         0                     it fails, and its verdict says known_bug
+fixed             0                     it does not fail although its verdict says known_bug
+differs           0                     not as expected, verdict implementation_defined; a check's error still fails
+skip              0                     it asks for an engine that is not available here
+unusable          2                     it is no case, or cannot be replayed
+================  ====================  =========================================================================
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from parsers.cases.expect import Difference, differences
+from parsers.cases.export.command import replay_command
+from parsers.cases.model import Case, CaseError
+from parsers.cases.run import WHOLE, CaseRun
+from parsers.chunking import label
+from parsers.trace import Finding, Trace
+from parsers.types import UsageError
+from webapp.cli import BAD_INPUT, one_line
+from webapp.commands.inputs import STDIN, read_case, shown
+from webapp.commands.running import service, within_limits
+from webapp.commands.words import count, quoted
+from webapp.service import with_defaults
+
+Outcome = Literal["ok", "FAIL", "known bug", "fixed", "differs", "skip", "unusable"]
+SUFFIX = ".case.json"
+LONGEST = 200
+
+
+@dataclass(slots=True)
+class Replay:
+    """One chunking of a case: how many deltas it fed, and in what its result is not as expected."""
+
+    label: str
+    chunking: dict[str, Any]
+    deltas: int
+    different: list[Difference]
+
+
+@dataclass(slots=True)
+class Result:
+    """What came of one case file. `why`: why it did not run; `again`: the command that shows a failure."""
+
+    name: str
+    outcome: Outcome
+    replays: int = 0
+    held: int = 0
+    why: str = ""
+    failing: list[Replay] = field(default_factory=list)
+    errors: list[Finding] = field(default_factory=list)
+    again: str = ""
+
+
+@click.command()
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+def check(paths: tuple[str, ...]) -> int:
+    """Run case files; exit 1 when one fails.
+
+    PATH is a case file or a folder, of which all *.case.json files are run, those in its subfolders too. Each case is
+    replayed under its own chunkings or the usual ones and as a whole, compared with what it expects, and checked.
+    """
+    results = []
+    for name in [name for path in paths for name in case_files(path)]:
+        results.append(checked(name))
+        click.echo("\n".join(told(results[-1])))
+    outcomes = Counter(result.outcome for result in results)
+    click.echo(
+        f"{count(len(results), 'case')}: " + ", ".join([f"{number:,} {what}" for what, number in outcomes.items()])
+    )
+    return BAD_INPUT if outcomes["unusable"] else int(outcomes["FAIL"] > 0)
+
+
+def case_files(path: str) -> list[str]:
+    """The file itself, or the case files of a folder in order. Raises UsageError where there are none."""
+    if path == STDIN or not Path(path).is_dir():
+        return [path]
+    found = [str(Path(folder, name)) for folder, names in _folders(path) for name in names if name.endswith(SUFFIX)]
+    if not found:
+        raise UsageError(f"{path} holds no *{SUFFIX} file; give case files, or a folder that holds some")
+    return found
+
+
+def _folders(top: str) -> Iterator[tuple[str, list[str]]]:
+    """Each folder with its files in order; hidden folders (.git, .venv) are left out."""
+    for folder, inner, names in os.walk(top):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        yield folder, sorted(names)
+
+
+def checked(name: str) -> Result:
+    """Run one case file."""
+    try:
+        case = with_defaults(read_case(name), service().settings)
+        with within_limits(shown(name)):
+            run = service().run(case)
+    except CaseError as error:
+        skip = error.pointer == "/parser/engine"
+        return Result(name, "skip" if skip else "unusable", why=str(error))
+    except UsageError as error:
+        return Result(name, "unusable", why=str(error).removeprefix(f"{shown(name)}: "))
+    replays = list(_replays(run))
+    failing = [replay for replay in replays if replay.different]
+    errors = [finding for finding in run.findings if finding.severity == "error"]
+    outcome = _outcome(case, bool(failing), bool(errors))
+    again = replay_command(_shortest(run, failing), name)
+    return Result(name, outcome, len(replays), len(run.holding), "", failing, errors, again)
+
+
+def _shortest(run: CaseRun, failing: list[Replay]) -> dict[str, Any]:
+    """The chunking with the fewest deltas that shows what is wrong."""
+    if failing:
+        return min(failing, key=lambda replay: replay.deltas).chunking
+    other = min((other for other in run.compared if not other.same), key=lambda other: other.deltas, default=None)
+    return (other or run).trace.chunking
+
+
+def _outcome(case: Case, different: bool, broken: bool) -> Outcome:
+    if case.verdict == "known_bug":
+        return "known bug" if different or broken else "fixed"
+    if case.verdict == "implementation_defined" and different and not broken:
+        return "differs"
+    return "FAIL" if different or broken else "ok"
+
+
+def _replays(run: CaseRun) -> Iterator[Replay]:
+    own = run.case.replay[0] if run.case.replay else None
+    yield _replay(run, label(own) if own else "token by token", run.trace, len(run.trace.steps) - 1)
+    yield _replay(run, label(WHOLE), run.whole, len(run.whole.steps) - 1)
+    for other in run.compared:
+        if other.chunking != WHOLE:
+            yield _replay(run, other.label, other.trace, other.deltas)
+
+
+def _replay(run: CaseRun, words: str, trace: Trace, deltas: int) -> Replay:
+    expect, compare = run.case.expect, run.case.compare
+    found = [] if expect is None else differences(expect, trace.message, trace.finish_reason, compare)
+    return Replay(words, trace.chunking, deltas, found)
+
+
+def told(result: Result) -> Iterator[str]:
+    """The line of a case, and for one that fails the lines that say where."""
+    numbers = f"{count(result.replays, 'replay')}, {count(result.held, 'check holds', 'checks hold')}"
+    notes = {"fixed": "passes; set its verdict to required", "skip": result.why, "unusable": result.why}
+    yield f"{result.outcome:<9}  {one_line(result.name)}  ({one_line(notes.get(result.outcome, numbers))})"
+    if result.outcome in ("FAIL", "known bug", "differs"):
+        yield from (f"           {line}" for line in _details(result))
+
+
+def _details(result: Result) -> Iterator[str]:
+    if result.failing:
+        first = min(result.failing, key=lambda replay: replay.deltas)
+        number = f"{len(result.failing):,} of {count(result.replays, 'replay')}"
+        yield f"not as expected in {number}; the one of fewest deltas: {first.label}"
+        for one in first.different:
+            yield f"{one.field}: expected {quoted(one.expected, LONGEST)}"
+            yield f"{' ' * len(one.field)}    actual {quoted(one.actual, LONGEST)}"
+    for finding in result.errors:
+        place = "" if finding.step is None else f" at step {finding.step:,}"
+        yield f"check {finding.check}{place}: {one_line(finding.message)}"
+    yield result.again

@@ -1,0 +1,44 @@
+"""`export`: a case as a file for another tool."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from parsers.cases.model import CaseError
+from parsers.types import UsageError
+from webapp.commands.inputs import read_case, shown
+from webapp.commands.running import service, within_limits
+from webapp.page.exports import TARGETS
+from webapp.service import exported, with_defaults
+
+
+@click.command()
+@click.argument("case", metavar="CASE|-")
+@click.option("--to", "target", metavar="TARGET", required=True, help=f"What to write: {', '.join(TARGETS)}.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+def export(case: str, target: str, output: str | None) -> None:
+    """Write a case as a file for another tool.
+
+    CASE is a case file; - is standard input. A pytest file is refused for a case that expects nothing: it would test
+    nothing.
+    """
+    if target not in TARGETS:
+        raise UsageError(f"--to {target}: there is no such export; choose one of: {', '.join(TARGETS)}")
+    found = read_case(case)
+    with within_limits(shown(case)):
+        try:
+            made = exported(service().run(with_defaults(found, service().settings)), target)
+        except CaseError as error:
+            raise UsageError(f"{shown(case)}: {error}") from error
+    data = made.text.encode()
+    if output is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(output).write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"--output {output} cannot be written: {error.strerror}") from error

@@ -1,0 +1,196 @@
+"""The options of `replay` and what they change in a case: an option that is given wins over the file.
+
+Options become keys of the case and the case model validates all of them, so that the command line accepts exactly what
+a case file may say. An error at a key that an option wrote is told under the option's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from parsers.cases.io import load_case
+from parsers.cases.model import Case, CaseError
+from parsers.types import UsageError
+from webapp.commands.inputs import Given, read_json, shown
+
+CHOICES = ("auto", "none", "required")
+# Keys of a case and the options that write them, the more special key first.
+PLACES = (
+    ("/parser/policy", "policy"),
+    ("/parser/format", "format_file"),
+    ("/parser/name", "parser"),
+    ("/tokenizer/name", "tokenizer"),
+    ("/tools", "tools"),
+    ("/context/tool_choice", "tool_choice"),
+    ("/context/finish_reason", "finish_reason"),
+    ("/context/model", "model_id"),
+    ("/replay/0/cuts", "cuts"),
+)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class Options:
+    """The options as typed; None and empty: not given."""
+
+    parser: str | None = None
+    format_file: str | None = None
+    policy: tuple[str, ...] = ()
+    model_id: str | None = None
+    model_type: str | None = None
+    tokenizer: str | None = None
+    tools: str | None = None
+    tool_choice: str | None = None
+    chunk: str | None = None
+    cuts: str | None = None
+    holdback: int | None = None
+    text_delay: int | None = None
+    reasoning_open: bool = False
+    finish_reason: str | None = None
+    strict: bool = False
+
+
+_NATURAL = click.IntRange(min=0)
+_OPTIONS = (
+    click.option("--parser", "--enforce-parser", "parser", metavar="NAME",
+                 help="Parser: auto, or a name or alias that `parsers` lists.  [default: the case's, else auto]"),
+    click.option("--format", "format_file", metavar="FILE",
+                 help="Use the format in a JSON file of your own as the parser."),
+    click.option("--policy", multiple=True, metavar="KEY=VALUE",
+                 help="Set a policy of the parser; `parsers NAME` lists them. May be given again."),
+    click.option("--model-id", metavar="ID", help="Id of the model that wrote the output; helps `auto` choose."),
+    click.option("--model-type", metavar="TYPE", help="The model_type of its config.json; helps `auto` choose."),
+    click.option("--tokenizer", metavar="NAME",
+                 help="Cut the text with this tokenizer, whatever tokens the input has.  [default: embedded]"),
+    click.option("--tools", metavar="FILE", help="JSON file with the declared tools: a list, or one tool."),
+    click.option("--tool-choice", metavar="CHOICE", help="auto, none, required, or the name of a declared tool."),
+    click.option("--chunk", metavar="HOW",
+                 help="Cut the output into deltas: token, char, whole, N (tokens), random:SEED."),
+    click.option("--cuts", metavar="A,B,...", help="Cut the output at these offsets, in characters (code points)."),
+    click.option("--holdback", type=_NATURAL, metavar="N",
+                 help="Keep the last N characters back until the output ends, as for stop strings."),
+    click.option("--text-delay", type=_NATURAL, metavar="N", help="Let text come N tokens after its id."),
+    click.option("--reasoning-open", is_flag=True, help="The prompt left a reasoning block open."),
+    click.option("--finish-reason", metavar="REASON", help="Why the model stopped: stop, length, tool_calls."),
+    click.option("--strict", is_flag=True, help="Keep no call whose arguments are not one JSON object."),
+)  # fmt: skip
+
+
+def replay_options(command: Function) -> Function:
+    """Give a command the options that say how an output is replayed."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def case_with(given: Given, options: Options) -> Case:
+    """The case that an input and the options describe. Raises UsageError with the option or the place in the file."""
+    data = given.data
+    _parser(data, options)
+    _context(data, options)
+    _chunking(data, options)
+    if options.tools is not None:
+        tools = read_json("--tools", options.tools)
+        data["tools"] = tools if isinstance(tools, list) else [tools]
+    try:
+        if options.tokenizer is not None:  # only the text stays: ids and deltas are another tokenizer's
+            data["input"] = {"text": load_case(data).text()}
+            data["tokenizer"] = {"name": options.tokenizer}
+        return load_case(data)
+    except CaseError as error:
+        raise UsageError(blamed(error, given, options)) from error
+
+
+def blamed(error: CaseError, given: Given, options: Options) -> str:
+    """The error under the name of the option that wrote the place, else of the input."""
+    for place, name in PLACES:
+        if error.pointer.startswith(place) and getattr(options, name):
+            option = "--" + name.removesuffix("_file").replace("_", "-")
+            rest = error.pointer.removeprefix(place)
+            if name in ("tools", "format_file"):
+                return f"{option} {getattr(options, name)}: {f'{rest}: ' if rest else ''}{error.message}"
+            return f"{option}: {f'{rest[1:]}: ' if rest else ''}{error.message}"
+    return f"{shown(given.name)}: {error}" if given.is_case or error.pointer else error.message
+
+
+def _parser(data: dict[str, Any], options: Options) -> None:
+    parser = data["parser"] = dict(data["parser"])
+    if options.parser is not None:
+        parser["name"] = options.parser.strip() or "auto"
+        parser.pop("format", None)
+        parser.pop("engine", None)
+    if options.format_file is not None:
+        parser["format"] = _format(options)
+        parser["name"] = parser["format"].get("name")
+        parser.pop("engine", None)
+    for entry in options.policy:
+        key, equals, value = entry.partition("=")
+        if not equals:
+            raise UsageError(f"--policy {entry}: give a policy as KEY=VALUE; `parsers NAME` lists the keys and values")
+        parser["policy"] = {**parser.get("policy", {}), key.strip(): value.strip()}
+
+
+def _format(options: Options) -> dict[str, Any]:
+    """The format of --format; its name is checked against --parser here, where both words are known."""
+    found = read_json("--format", str(options.format_file))
+    if not isinstance(found, dict) or not isinstance(found.get("name"), str):
+        raise UsageError(f"--format {options.format_file}: a format is a JSON object with a 'name'")
+    if options.parser not in (None, "auto", found["name"]):
+        raise UsageError(
+            f"--parser {options.parser}: the format of --format is called {found['name']!r}; leave one out"
+        )
+    return found
+
+
+def _context(data: dict[str, Any], options: Options) -> None:
+    context = dict(data.get("context", {}))
+    choice = options.tool_choice
+    written = {
+        "model": options.model_id,
+        "tool_choice": {"name": choice} if choice and choice not in CHOICES else choice,
+        "finish_reason": options.finish_reason,
+        "reasoning_open": options.reasoning_open or None,
+        "strict": options.strict or None,
+    }
+    context |= {key: value for key, value in written.items() if value is not None}
+    if context:
+        data["context"] = context
+
+
+def _chunking(data: dict[str, Any], options: Options) -> None:
+    """The chunking that is traced; the ones it is compared with stay."""
+    first, *others = data.get("replay") or [{"by": "token"}]
+    if options.chunk is not None and options.cuts is not None:
+        raise UsageError("--chunk and --cuts both say where to cut; leave one out")
+    if options.chunk is not None:
+        first = chunking_of(options.chunk)
+    if options.cuts is not None:
+        first = {"by": "cuts", "cuts": [_number("--cuts", part) for part in options.cuts.split(",")]}
+    late = {"holdback_chars": options.holdback, "text_delay": options.text_delay}
+    given = {key: value for key, value in late.items() if value is not None}
+    if given or (options.chunk, options.cuts) != (None, None):
+        data["replay"] = [{**first, **given}, *others]
+
+
+def chunking_of(word: str) -> dict[str, Any]:
+    """What --chunk says, as a chunking of a case."""
+    if word in ("token", "char", "whole"):
+        return {"by": word}
+    kind, colon, seed = word.partition(":")
+    if kind == "random" and colon:
+        return {"by": "random", "seed": _number("--chunk random:", seed)}
+    size = _number("--chunk", word, "token, char, whole, a number of tokens, or random:SEED")
+    if size == 0:
+        raise UsageError("--chunk 0: a delta holds at least 1 token")
+    return {"by": "token", "size": size}
+
+
+def _number(option: str, text: str, wanted: str = "a whole number") -> int:
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 12:
+        raise UsageError(f"{option} {text!r}: give {wanted}")
+    return int(digits)

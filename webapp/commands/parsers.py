@@ -1,0 +1,102 @@
+"""`parsers`: the list of parsers, one parser in full, and the static check of a format file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from parsers.formats.diagram import RowLine, rows_table
+from parsers.formats.lint import LintFinding, lint
+from parsers.formats.model import Format, Policy, builtin_formats, load_format
+from parsers.formats.rows import policy_values
+from parsers.registry import get_format, policies
+from parsers.types import FormatError, UsageError
+from webapp.cli import one_line
+from webapp.commands.inputs import read_json
+from webapp.commands.words import count, quoted, section, table
+
+CHECK = "check"
+
+
+@click.command()
+@click.argument("words", metavar="[NAME | check FILE]", nargs=-1)
+def parsers(words: tuple[str, ...]) -> int:
+    """List the parsers, show one, or check a format file.
+
+    NAME is a parser or an alias: its grammar by example, policies, states and rows are shown. `check FILE` verifies a
+    format file of your own without running it; the exit code is 1 when it has an error.
+    """
+    if words[:1] == (CHECK,):
+        if len(words) != 2:
+            raise UsageError("parsers check: give one format file")
+        return _check(words[1])
+    if len(words) > 1:
+        raise UsageError(f"parsers: give one NAME, or `check FILE`, not {len(words)} words")
+    click.echo("\n".join(described(get_format(words[0])) if words else listed()))
+    return 0
+
+
+def listed() -> list[str]:
+    """Every parser in one line."""
+    return table([fmt.name, fmt.title, _aliases(fmt)] for fmt in builtin_formats().values())
+
+
+def _aliases(fmt: Format) -> str:
+    return f"also called {', '.join(fmt.aliases)}" if fmt.aliases else ""
+
+
+def described(fmt: Format) -> Iterator[str]:
+    """One parser in full."""
+    yield f"{fmt.name}: {fmt.title}"
+    for text in (fmt.description, _aliases(fmt)):
+        if text:
+            yield text
+    yield from section("an output of it", [f"  {line}" for line in fmt.example.split("\n")])
+    yield from section("policies (--policy KEY=VALUE)", list(_policies(fmt)))
+    yield from section("markers", table(_terminals(fmt), "  "))
+    yield from section("states", table(_states(fmt), "  "))
+    yield from section("rows", table(map(_row, rows_table(fmt)), "  "))
+
+
+def _policies(fmt: Format) -> Iterator[str]:
+    values = policies(fmt)
+    for key in fmt.policies:
+        yield f"  {key}={values[key]}"
+        yield f"    {Policy.model_fields[key].description} Values: {', '.join(policy_values()[key])}."
+
+
+def _terminals(fmt: Format) -> Iterator[list[str]]:
+    for name, text in fmt.terminals.items():
+        token = fmt.tokens.get(text)
+        yield [name, quoted(text), "" if token is None else "one special token" if token.special else "one token"]
+
+
+def _states(fmt: Format) -> Iterator[list[str]]:
+    for name, state in fmt.states.items():
+        text = f"codec {state.codec.name}" if state.codec else state.text or ""
+        starts = [(fmt.initial, "first"), (fmt.initial_when_reasoning_open, "first where reasoning is open")]
+        yield [
+            name,
+            text,
+            "; ".join([words for first, words in starts if first == name] + [state.note] * bool(state.note)),
+        ]
+
+
+def _row(row: RowLine) -> list[str]:
+    when = f"when {row.when}" if row.when else ""
+    notes = [part for part in (when, f"diagnostic {row.diagnostic}" if row.diagnostic else "", row.note) if part]
+    keep = "kept as text" if row.keep == "text" else ""
+    return [row.id, row.state, row.trigger, f"> {row.to}", " ".join([*row.emit, keep]).strip(), "; ".join(notes)]
+
+
+def _check(file: str) -> int:
+    try:
+        found = lint(load_format(read_json("parsers check", file)))
+    except FormatError as error:
+        found = [LintFinding("not_a_format", "error", error.pointer, error.message)]
+    for finding in found:
+        click.echo(f"{finding.severity}  {finding.pointer or '/'}: {one_line(finding.message)} [{finding.code}]")
+    errors = sum(finding.severity == "error" for finding in found)
+    click.echo(f"{file}: {count(errors, 'error')}, {count(len(found) - errors, 'other remark')}")
+    return int(errors > 0)

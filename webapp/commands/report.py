@@ -1,0 +1,152 @@
+"""What `replay` prints for a reader: which parser and why, the message, other chunkings, findings, the last steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.cases.export.command import replay_command
+from parsers.cases.model import Case
+from parsers.cases.run import CaseRun
+from parsers.chunking import label
+from parsers.events import Dropped
+from parsers.trace import Finding, Step, Trace
+from parsers.types import Message, MessageDelta
+from webapp.commands.inputs import Given, shown
+from webapp.commands.words import SHORT, count, literal, quoted, section, table
+
+LONGEST = 4_000
+LAST_STEPS = 8
+
+
+def report(run: CaseRun, given: Given) -> str:
+    """The report, without the newline at its end."""
+    lines = [*table(_head(run, given))]
+    lines += section("message", table(_message(run.trace.message, run.trace.finish_reason), "  "))
+    for title, rows in (("rejected calls", _rejected(run.trace)), ("dropped text", _dropped(run.trace))):
+        if found := table(rows, "  "):
+            lines += section(title, found)
+    lines += [
+        *section(f"other chunkings: {_verdict(run)}", list(_chunkings(run, given.name))),
+        *section(f"findings: {_counted(run.findings)}", list(_findings(run))),
+        *section(_steps_title(run.trace), table(_steps(run.trace), "  ")),
+    ]
+    return "\n".join(lines)
+
+
+def _head(run: CaseRun, given: Given) -> Iterator[list[str]]:
+    yield ["input", f"{shown(given.name)}: {given.title}"]
+    yield from (["", note] for note in given.notes)
+    yield ["parser", f"{run.format.name}: {run.format.title}"]
+    yield from (["", reason] for reason in run.selection.reasons)
+    steps = count(len(run.trace.steps) - 1, "delta")
+    markers = "ids" if run.trace.mode == "ids" else "text"
+    tokens = f"{count(len(run.pieces), 'token')} ({_origin(run.case)})"
+    yield ["output", f"{count(len(run.trace.text), 'character')}, {tokens}"]
+    yield ["replayed", f"{label(run.case.replay[0]) if run.case.replay else 'token by token'}, {steps}; "
+           f"markers recognised by their {markers}"]  # fmt: skip
+
+
+def _origin(case: Case) -> str:
+    """Where the tokens of a case come from."""
+    name = (case.tokenizer.name if case.tokenizer else None) or "embedded"
+    if case.input.tokens is not None:
+        return "as stored"
+    return "one for each recorded delta" if case.input.deltas is not None else f"tokenizer {name}"
+
+
+def _message(message: Message, finish_reason: str) -> Iterator[list[str]]:
+    yield ["reasoning", _text(message.reasoning)]
+    yield ["content", _text(message.content)]
+    for index, call in enumerate(message.tool_calls):
+        cut = "" if call.complete else ", cut off"
+        yield [f"call {index}", f"{quoted(call.name, SHORT)}, id {quoted(call.id or '', SHORT)}{cut}"]
+        yield ["", literal(call.arguments, LONGEST)]
+    if not message.tool_calls:
+        yield ["calls", "none"]
+    yield ["finish_reason", finish_reason]
+
+
+def _text(text: str | None) -> str:
+    return "none" if text is None else quoted(text, LONGEST)
+
+
+def _rejected(trace: Trace) -> Iterator[list[str]]:
+    for call in trace.rejected_calls:
+        yield [_span(call.start, call.end), quoted(trace.text[call.start : call.end], SHORT), call.reason]
+
+
+def _dropped(trace: Trace) -> Iterator[list[str]]:
+    """Text that reaches nobody, white space aside: what a reader is most likely to miss."""
+    for _, event in trace.events():
+        if isinstance(event, Dropped) and trace.text[event.start : event.end].strip():
+            yield [_span(event.start, event.end), quoted(trace.text[event.start : event.end], SHORT), event.reason]
+
+
+def _verdict(run: CaseRun) -> str:
+    different = sum(not other.same for other in run.compared)
+    if not different:
+        return f"{count(len(run.compared), 'replay')}, the same message every time"
+    return f"{different} of {count(len(run.compared), 'replay')} gave another message"
+
+
+def _chunkings(run: CaseRun, name: str) -> Iterator[str]:
+    """One line for each replay that differs: where it parts, and how to see it."""
+    for other in run.compared:
+        if other.divergence is None:
+            continue
+        at = other.divergence
+        where = at.channel if at.raw is None else f"{at.channel} at character {at.raw:,}"
+        yield f"  {other.label} parts in {where}: {quoted(at.actual, SHORT)} instead of {quoted(at.expected, SHORT)}"
+        yield f"    {replay_command(other.trace.chunking, name)}"
+
+
+def _counted(findings: list[Finding]) -> str:
+    known = [(severity, sum(f.severity == severity for f in findings)) for severity in ("error", "warning", "info")]
+    said = [count(number, severity, severity if severity == "info" else "") for severity, number in known if number]
+    return ", ".join(said) or "none"
+
+
+def _findings(run: CaseRun) -> Iterator[str]:
+    for finding in run.findings:
+        places = [] if finding.step is None else [f"step {finding.step:,}"]
+        places += [] if finding.span is None else [f"characters {_span(*finding.span)}"]
+        yield f"  {finding.severity} {finding.check}{': ' if places else ''}{', '.join(places)}"
+        yield f"    {finding.message}"
+        for word, text in (("expected", finding.expected), ("actual", finding.actual)):
+            if text is not None:
+                yield f"    {word} {quoted(text)}"
+    skipped = "".join([f"; {name} did not run ({why})" for name, why in run.skipped])
+    yield f"  {count(len(run.holding), 'check holds', 'checks hold')}{skipped}"
+
+
+def _steps_title(trace: Trace) -> str:
+    shown_of = _eventful(trace)
+    if len(shown_of) <= LAST_STEPS:
+        return f"steps in which something happened, of {len(trace.steps):,}"
+    return f"last {LAST_STEPS} of the {len(shown_of):,} steps in which something happened (all: --json)"
+
+
+def _eventful(trace: Trace) -> list[Step]:
+    """Steps in which a row fired, text was held or something was sent, and the end of the output."""
+    return [step for step in trace.steps if step.transitions or step.holds or step.delta or step.end]
+
+
+def _steps(trace: Trace) -> Iterator[list[str]]:
+    yield ["step", "fed", "state after", "rows fired", "held", "sent"]
+    for step in _eventful(trace)[-LAST_STEPS:]:
+        fed = "end" if step.end else quoted(trace.text[step.span.start : step.span.end], 24)
+        fired = " ".join([f"{row.row}:{row.from_state}>{row.to_state}" for row in step.transitions])
+        held = quoted(trace.held_text(step), 24) if step.holds else ""
+        yield [f"{step.index:,}", fed, step.state, fired, held, "" if step.delta is None else _sent(step.delta)]
+
+
+def _sent(delta: MessageDelta) -> str:
+    """What a step sent to the client."""
+    fields = [("reasoning", delta.reasoning), ("content", delta.content)]
+    for call in delta.tool_calls:
+        fields += [(f"call {call.index} name", call.name), (f"call {call.index} arguments", call.arguments)]
+    return ", ".join([f"{name} {quoted(text, SHORT)}" for name, text in fields if text is not None])
+
+
+def _span(start: int, end: int) -> str:
+    return f"{start:,}–{end:,}"

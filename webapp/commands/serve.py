@@ -1,0 +1,105 @@
+"""`serve`: the inspector behind waitress, on one machine."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import sys
+import webbrowser
+from importlib import metadata
+from pathlib import Path
+from threading import Thread
+from types import FrameType
+from typing import Any
+
+import click
+from waitress.server import create_server
+
+from parsers.types import UsageError
+from webapp.app import create_app
+from webapp.cli import HOME, PROGRAM
+from webapp.page.exports import installed_version
+from webapp.settings import ENV_PREFIX, Settings, get_settings
+
+# A body over the limit of the settings is refused by the application, which names limit and size; this only bounds
+# what is taken in before that.
+BODY_ROOM = 16
+_WORDS = {
+    errno.EADDRINUSE: "another program listens there; stop it, or give another --port (0 takes any free one)",
+    errno.EACCES: "this user may not; give a --port above 1023",
+    errno.EADDRNOTAVAIL: "this machine has no such address; give another --host",
+}
+
+
+@click.command()
+@click.option("--host", metavar="HOST", help="Address to listen on.  [default: the setting, 127.0.0.1]")
+@click.option("--port", metavar="PORT", type=click.IntRange(0, 65535),
+              help="Port to listen on; 0 takes any free one.  [default: the setting, 8765]")  # fmt: skip
+@click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
+def serve(host: str | None, port: int | None, open_page: bool) -> None:
+    """Start the inspector on this machine.
+
+    The database is brought to the schema of this version first. Ctrl-C ends it.
+    """
+    require_no_rival()
+    settings = get_settings(host=host, port=port)
+    server = listening(settings)
+    addresses = [address(*place[:2]) for place in listens(server)]
+    click.echo(f"Toolcall Inspector {installed_version()} at {', '.join(addresses)} (Ctrl-C ends it)")
+    sys.stdout.flush()
+    if open_page:  # a browser in the terminal keeps its caller waiting
+        Thread(target=webbrowser.open, args=(addresses[0],), daemon=True).start()
+    signal.signal(signal.SIGTERM, _end)
+    server.run()
+
+
+def listening(settings: Settings) -> Any:
+    """A waitress server that has its port. Raises UsageError where it cannot have it."""
+    app = create_app(settings)
+    try:
+        return create_server(
+            app,
+            host=settings.host.strip("[]"),
+            port=settings.port,
+            threads=settings.threads,
+            max_request_body_size=BODY_ROOM * settings.max_request_bytes,
+            ident=PROGRAM,
+            clear_untrusted_proxy_headers=True,
+        )
+    except OSError as error:
+        why = _WORDS.get(error.errno or 0) or error.strerror or str(error)
+        raise UsageError(f"cannot listen on {address(settings.host, settings.port)}: {why}") from error
+    except ValueError as error:
+        raise UsageError(
+            f"cannot listen on {settings.host!r}: no such host; give another --host or {ENV_PREFIX}HOST"
+        ) from error
+
+
+def listens(server: Any) -> list[tuple[str, int]]:
+    """Host and port of every socket: a name may stand for several addresses."""
+    several = getattr(server, "effective_listen", None)
+    return several or [(server.effective_host, server.effective_port)]
+
+
+def address(host: str, port: int) -> str:
+    """The address to type into a browser on this machine."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host.strip("[]"), host.strip("[]"))  # noqa: S104 - compared with
+    return f"http://[{name}]:{port}/" if ":" in name else f"http://{name}:{port}/"
+
+
+def require_no_rival() -> None:
+    """Refuse to start where another distribution writes into our packages: pip lets the last one win, silently."""
+    for name in ("parsers", "webapp"):
+        marker = f"{name}/__init__.py"
+        for found in metadata.distributions():
+            rival = found.metadata["Name"] != PROGRAM and any(str(path) == marker for path in found.files or ())
+            if rival and Path(str(found.locate_file(marker))).resolve() == HOME / marker:
+                raise UsageError(
+                    f"{found.metadata['Name']} is installed into the same folder and also ships a package `{name}`;"
+                    " install the inspector into an environment of its own"
+                )
+
+
+def _end(_signal: int, _frame: FrameType | None) -> None:
+    """A request to stop: waitress finishes what it is answering."""
+    sys.exit(0)

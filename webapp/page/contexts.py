@@ -1,0 +1,91 @@
+"""What the inspector's template is given: the page, the form, and how this kind of page is shared and exported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from parsers.cases.io import to_data
+from parsers.cases.jsontext import line
+from parsers.cases.model import Case
+from webapp.page.examples import Example, examples
+from webapp.page.exports import TARGETS
+from webapp.page.form import Setup, setup_of
+from webapp.page.inspector import Page, inspector
+from webapp.page.options import options
+from webapp.page.running import Report, Run
+from webapp.page.sharing import Lead
+from webapp.page.state import Links, ViewState
+
+
+@dataclass(slots=True)
+class Scene:
+    """A kind of page about one case. `base` is its address; None: a run that was never shared.
+
+    `export_url` gives the address of an export. `source` names the case for the share form: `example:NAME` or
+    `case:ID`; empty where the form carries the case itself.
+    """
+
+    kind: str
+    case: Case
+    base: str | None
+    heading: str
+    heading_note: str
+    export_url: Callable[[str], str]
+    share_url: str
+    case_url: str = ""
+    source: str = ""
+    setup: Setup | None = None
+    example: Example | None = None
+    case_id: str = ""
+    lead: Lead | None = None
+    follows: bool = True
+
+
+def case_line(case: Case) -> str:
+    """A case as JSON on one line: no form can change its line ends."""
+    return line(to_data(case))
+
+
+def scene_context(scene: Scene, run: Run, report: Report | None, state: ViewState) -> dict[str, Any]:
+    """Everything `inspect.html` reads."""
+    posted = case_line(scene.case) if scene.base is None else ""
+    page = inspector(run, report, Links(scene.base, state), posted_case=posted)
+    found = report.findings if report else []
+    first = next((item.step for item in found if item.step), None)
+    return {
+        **form_context(scene.setup or setup_of(scene.case), scene.kind, page),
+        "page": page,
+        "heading": scene.heading,
+        "heading_note": scene.heading_note,
+        "example": scene.example,
+        "lead": scene.lead,
+        "case_id": scene.case_id,
+        "case_url": scene.case_url,
+        "address": scene.base if scene.base and scene.follows else "",
+        "exports": [
+            {"url": scene.export_url(target.name), "words": target.words, "about": target.about}
+            for target in TARGETS.values()
+        ],
+        "share_url": scene.share_url,
+        "share_source": scene.source,
+        "share_title": scene.case.title or "",
+        "share_note": "\n".join(scene.case.notes),
+        "share_size": f"about {max(1, len(scene.case.text()) // 1000):,} kB of text",
+        "share_step": first,
+        "format_name": run.format.name,
+        "tool_count": 0 if scene.kind == "home" else len(scene.case.tools),
+    }
+
+
+def form_context(setup: Setup, kind: str, page: Page | None = None) -> dict[str, Any]:
+    """What the form reads, with or without a replay below it."""
+    return {
+        "kind": kind,
+        "setup": setup,
+        "options": options(setup),
+        "page": page,
+        "cards": list(examples().values()) if kind == "home" else [],
+        "source_open": kind == "home" or "text" in setup.errors or "file" in setup.errors or bool(setup.errors),
+    }

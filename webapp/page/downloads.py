@@ -1,0 +1,76 @@
+"""Exports as downloads: of a shared case, of an example, of a run that is stored nowhere."""
+
+from __future__ import annotations
+
+from flask import Response, abort, request, url_for
+
+from parsers.cases.io import load_case
+from parsers.cases.jsontext import JsonError, line, read
+from parsers.cases.model import Case, CaseError, Expect
+from webapp.htmx import render
+from webapp.page.contexts import case_line
+from webapp.page.exports import TARGETS, export, needs_expectation, todays
+from webapp.page.form import FormError
+from webapp.page.running import Run
+from webapp.page.services import services
+from webapp.page.shared import find_case, source_case
+from webapp.page.sharing import link, opened
+from webapp.page.views import blueprint, find_example
+
+
+@blueprint.get("/c/<case_id>/export/<target>")
+def export_case(case_id: str, target: str) -> Response:
+    """An export of a shared case."""
+    base = services().settings.public_url or request.host_url
+    permalink = link(base, url_for("page.case", case_id=case_id), None)
+    return exported(opened(find_case(case_id)), target, permalink)
+
+
+@blueprint.get("/example/<name>/export/<target>")
+def export_example(name: str, target: str) -> Response:
+    """An export of an example."""
+    return exported(find_example(name).case, target)
+
+
+@blueprint.post("/export/<target>")
+def export_posted(target: str) -> Response:
+    """An export of what a form carries."""
+    try:
+        return exported(source_case(), target)
+    except FormError as error:
+        abort(422, error.message)
+
+
+def exported(case: Case, target: str, permalink: str | None = None) -> Response:
+    """The file, or first the question what is right."""
+    if target not in TARGETS:
+        abort(404, f"There is no such export; there are {', '.join(TARGETS)}.")
+    run = services().runner.run(case)
+    expect, problem = expectation()
+    if expect is None and needs_expectation(run, target):
+        return accept_page(run, target, problem)
+    made = export(run, target, expect=expect, permalink=permalink)
+    response = Response(made.text.encode("utf-8"), mimetype=made.mimetype)
+    response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
+    return response
+
+
+def expectation() -> tuple[Expect | None, str]:
+    """What the user says is right, from the form that asks for it; else what is wrong with it."""
+    text = request.form.get("expect", "")
+    if not text.strip():
+        return None, ""
+    try:
+        data = {"schema": 1, "parser": {"name": "auto"}, "input": {"text": ""}, "expect": read(text)}
+        return load_case(data).expect, ""
+    except (JsonError, CaseError) as error:
+        return None, str(error)
+
+
+def accept_page(run: Run, target: str, problem: str) -> Response:
+    """Shows today's result and asks whether it is right; it may be edited."""
+    given = request.form.get("expect", "") or line(todays(run).model_dump(mode="json", exclude_none=True))
+    status = 422 if problem else 200
+    return render(
+        "accept.html", status=status, posted_case=case_line(run.case), target=target, expect=given, problem=problem
+    )

@@ -1,0 +1,282 @@
+"""The setup form: from what a person typed to a Case, or to one sentence per field that is wrong.
+
+The text under study is the one thing that must not change on the way: browsers submit text areas with CRLF, so line
+ends of pasted text are normalised to LF; a file keeps every byte. Whatever the bytes are is recognised and named
+(`parsers.intake`); a log is never silently taken for model output.
+
+`base` is the case a form was filled from. What the form has no field for (expectations, notes, stored tokens) is
+kept from it, and as long as the text is unchanged the exact tokens are kept too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from parsers.cases import jsontext
+from parsers.cases.io import load_case, loads, to_data
+from parsers.cases.jsontext import JsonError
+from parsers.cases.model import Case, CaseError
+from parsers.intake.model import Intake
+from parsers.intake.recognise import as_raw_text, recognise
+from parsers.types import Recording
+
+POLICY = "policy."
+CHOICES = ("auto", "none", "required")
+CHUNKINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "token": ("token by token", {"by": "token"}),
+    "token-2": ("2 tokens", {"by": "token", "size": 2}),
+    "token-3": ("3 tokens", {"by": "token", "size": 3}),
+    "token-5": ("5 tokens", {"by": "token", "size": 5}),
+    "token-10": ("10 tokens", {"by": "token", "size": 10}),
+    "char": ("character by character", {"by": "char"}),
+    "whole": ("whole, in one delta", {"by": "whole"}),
+    "random": ("random sizes", {"by": "random"}),
+    "cuts": ("cut at …", {"by": "cuts"}),
+}
+# Where in a case a field of the form ends up: errors of the case model are shown at that field.
+PLACES = (
+    ("/parser/policy", "policies"),
+    ("/parser", "parser"),
+    ("/tools", "tools"),
+    ("/context/tool_choice", "tool_choice"),
+    ("/context", "finish_reason"),
+    ("/replay", "chunking"),
+    ("/tokenizer", "tokenizer"),
+    ("/input", "text"),
+)
+
+
+@dataclass(slots=True)
+class Setup:
+    """The form as it is to be shown again: what was typed, what is wrong with it, what was recognised."""
+
+    text: str = ""
+    parser: str = "auto"
+    tokenizer: str = "embedded"
+    chunking: str = "token"
+    cuts: str = ""
+    seed: str = ""
+    holdback: str = ""
+    text_delay: str = ""
+    reasoning_open: bool = False
+    tools: str = ""
+    tool_choice: str = "auto"
+    finish_reason: str = ""
+    model: str = ""
+    policy: dict[str, str] = field(default_factory=dict)
+    base: str = ""
+    parent: str = ""
+    errors: dict[str, str] = field(default_factory=dict)
+    recognised: str = ""
+    notes: list[str] = field(default_factory=list)
+    can_force: bool = False
+
+
+class FormError(Exception):
+    """A field is wrong. `field` is its name in the form."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+def read_setup(fields: Mapping[str, str]) -> Setup:
+    """What was typed, whatever it is worth."""
+    setup = Setup(
+        text=unix_lines(fields.get("text", "")),
+        parser=fields.get("parser", "").strip() or "auto",
+        tokenizer=fields.get("tokenizer", "").strip() or "embedded",
+        chunking=fields.get("chunking", "token"),
+        reasoning_open=bool(fields.get("reasoning_open")),
+        tools=unix_lines(fields.get("tools", "")),
+        tool_choice=fields.get("tool_choice", "").strip() or "auto",
+        policy={key.removeprefix(POLICY): value for key, value in fields.items() if key.startswith(POLICY) and value},
+        base=fields.get("base", ""),
+        parent=fields.get("parent", ""),
+    )
+    for name in ("cuts", "seed", "holdback", "text_delay", "finish_reason", "model"):
+        setattr(setup, name, fields.get(name, "").strip())
+    return setup
+
+
+def unix_lines(text: str) -> str:
+    """`text` with LF line ends: what the reader saw in the text area."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def case_of(setup: Setup, upload: tuple[str, bytes] | None, *, force: bool) -> Case:
+    """The case that a form describes. `upload` is a file's name and bytes; `force`: take it as text, come what may.
+
+    Raises FormError for the first field that is wrong.
+    """
+    base = _base(setup)
+    if upload is None and base is not None and _unchanged(setup, base):
+        return _build(setup, base, {})
+    found = _recognised(setup, upload, force=force)
+    setup.recognised, setup.notes = found.title if found.kind != "raw_text" else "", list(found.notes)
+    setup.can_force = found.kind not in {"raw_text", "case", "empty", "not_text"}
+    if not found.usable:
+        raise FormError("file" if upload else "text", found.message)
+    if found.case is not None:
+        return _loaded(found.case, "file" if upload else "text")
+    recording = found.recording or Recording("")
+    setup.text = recording.text
+    return _build(setup, base, _input_data(recording))
+
+
+def _recognised(setup: Setup, upload: tuple[str, bytes] | None, *, force: bool) -> Intake:
+    name, data = upload or (None, setup.text.encode("utf-8", "surrogatepass"))
+    if force:
+        return as_raw_text(data, pasted=upload is None)
+    return recognise(data, pasted=upload is None, filename=name)
+
+
+def _base(setup: Setup) -> dict[str, Any] | None:
+    return to_data(_loaded(setup.base, "base")) if setup.base else None
+
+
+def _loaded(text: str, place: str) -> Case:
+    try:
+        return loads(text)
+    except CaseError as error:
+        raise FormError(place, f"This case file cannot be used. {error}") from error
+
+
+def _unchanged(setup: Setup, base: dict[str, Any]) -> bool:
+    return unix_lines(load_case(base).text()) == setup.text
+
+
+def _input_data(recording: Recording) -> dict[str, Any]:
+    """The `input` and `source` of a recording: its tokens or deltas where it has them, else its text."""
+    if recording.deltas is not None:
+        deltas = [
+            {"text": delta.text} | ({"ids": list(delta.ids)} if delta.ids is not None else {})
+            for delta in recording.deltas
+        ]
+        return {"input": {"text": recording.text, "deltas": deltas}, "source": {"kind": recording.kind}}
+    return {"input": {"text": recording.text}}
+
+
+def _build(setup: Setup, base: dict[str, Any] | None, given: dict[str, Any]) -> Case:
+    data: dict[str, Any] = {"schema": 1, **(base or {}), **given}
+    if given:
+        data.pop("tokenizer", None)
+        data.pop("expect", None)
+    inline = data.get("parser", {}).get("format")
+    data["parser"] = {"name": setup.parser, "policy": setup.policy}
+    if inline is not None and inline.get("name") == setup.parser:
+        data["parser"]["format"] = inline
+    data["tools"] = _tools(setup.tools)
+    data["context"] = _context(setup, data.get("context", {}))
+    data["replay"] = [_chunking(setup), *data.get("replay", [])[1:]]
+    if "tokens" not in data["input"]:
+        data["tokenizer"] = {"name": setup.tokenizer}
+    if setup.parent:
+        data["parent"] = setup.parent
+    try:
+        return load_case(data)
+    except CaseError as error:
+        raise FormError(_field_of(error.pointer), error.message) from error
+
+
+def _field_of(pointer: str) -> str:
+    return next((name for place, name in PLACES if pointer.startswith(place)), "text")
+
+
+def _tools(text: str) -> list[Any]:
+    """The declared tools: a JSON array, or one tool alone."""
+    if not text.strip():
+        return []
+    try:
+        value = jsontext.read(text)
+    except JsonError as error:
+        raise FormError("tools", f"The tools are {error.message}") from error
+    return value if isinstance(value, list) else [value]
+
+
+def _context(setup: Setup, base: Mapping[str, Any]) -> dict[str, Any]:
+    known = {key: value for key, value in base.items() if key not in {"reasoning_open", "tool_choice"}}
+    choice: Any = setup.tool_choice if setup.tool_choice in CHOICES else {"name": setup.tool_choice}
+    context = {**known, "tool_choice": choice, "reasoning_open": setup.reasoning_open}
+    for name in ("finish_reason", "model"):
+        context.pop(name, None)
+        if value := getattr(setup, name):
+            context[name] = value
+    return context
+
+
+def _chunking(setup: Setup) -> dict[str, Any]:
+    if setup.chunking not in CHUNKINGS:
+        raise FormError("chunking", f"There is no chunking {setup.chunking!r}.")
+    data = dict(CHUNKINGS[setup.chunking][1])
+    if data["by"] == "cuts":
+        data["cuts"] = [_number("cuts", part) for part in setup.cuts.replace(",", " ").split()]
+    if data["by"] == "random" and setup.seed:
+        data["seed"] = _number("seed", setup.seed)
+    for name, key in (("holdback", "holdback_chars"), ("text_delay", "text_delay")):
+        if value := getattr(setup, name):
+            data[key] = _number(name, value)
+    return data
+
+
+def _number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 9:
+        raise FormError(name, f"{text!r} is not a whole number.")
+    return int(text)
+
+
+def setup_of(case: Case) -> Setup:
+    """The form that describes `case`."""
+    data = to_data(case)
+    context, chunking = data.get("context", {}), (data.get("replay") or [{"by": "token"}])[0]
+    choice = context.get("tool_choice", "auto")
+    setup = Setup(
+        text=case.text(),
+        parser=case.parser.name,
+        tokenizer=(case.tokenizer.name if case.tokenizer else None) or "embedded",
+        chunking=_chunking_name(chunking),
+        cuts=", ".join(map(str, chunking.get("cuts") or [])),
+        seed=str(chunking.get("seed") or ""),
+        holdback=str(chunking.get("holdback_chars") or ""),
+        text_delay=str(chunking.get("text_delay") or ""),
+        reasoning_open=case.context.reasoning_open,
+        tools=jsontext.pretty(data["tools"], lambda path: False) if data.get("tools") else "",
+        tool_choice=choice["name"] if isinstance(choice, dict) else choice,
+        finish_reason=case.context.finish_reason or "",
+        model=case.context.model or "",
+        policy=dict(case.parser.policy),
+        parent=case.parent or "",
+    )
+    setup.base = _kept(data)
+    return setup
+
+
+def _chunking_name(chunking: Mapping[str, Any]) -> str:
+    wanted = {key: chunking[key] for key in ("by", "size") if key in chunking}
+    for name, (_, data) in CHUNKINGS.items():
+        if data == wanted:
+            return name
+    return str(wanted["by"]) if wanted.get("by") in CHUNKINGS else "token"
+
+
+FORM_HAS = {"schema", "parser", "input", "tokenizer", "tools", "context", "replay", "parent"}
+FORM_CONTEXT = {"tool_choice", "reasoning_open", "finish_reason", "model"}
+
+
+def _kept(data: dict[str, Any]) -> str:
+    """The case as JSON on one line (spelled so, no browser can change its line ends), where the form needs it.
+
+    It does not where the fields say everything: a text without carriage returns, and nothing the form has no field for.
+    """
+    said = (
+        data.keys() <= FORM_HAS
+        and data["input"].keys() == {"text"}
+        and data["parser"].keys() <= {"name", "policy"}
+        and data.get("context", {}).keys() <= FORM_CONTEXT
+        and len(data.get("replay", [])) <= 1
+        and "\r" not in "".join(data["input"]["text"])
+    )
+    return "" if said else jsontext.line(data)

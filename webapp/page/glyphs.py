@@ -1,0 +1,105 @@
+"""Shows model output so that nothing in it is invisible, ambiguous or live.
+
+Every character that would not be seen (white space, controls, zero-width), that would move its neighbours (bidi
+controls) or that no font can draw (lone surrogates, tag characters) is replaced by a glyph in its own element; all
+other text is escaped. The result is `Markup` built from escaped parts only, so templates never need `|safe`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from markupsafe import Markup, escape
+
+NAMED: dict[str, tuple[str, str]] = {
+    " ": ("·", "space"),
+    "\t": ("→", "tab"),
+    "\n": ("⏎", "newline"),
+    "\r": ("␍", "carriage return"),
+    "\x7f": ("␡", "delete"),
+    "\x85": ("NEL", "next line"),
+    "\xa0": ("NBSP", "no-break space"),
+    "\xad": ("SHY", "soft hyphen"),
+    "\u061c": ("ALM", "arabic letter mark"),
+    "\u200b": ("ZWSP", "zero width space"),
+    "\u200c": ("ZWNJ", "zero width non-joiner"),
+    "\u200d": ("ZWJ", "zero width joiner"),
+    "\u200e": ("LRM", "left-to-right mark"),
+    "\u200f": ("RLM", "right-to-left mark"),
+    "\u2028": ("LS", "line separator"),
+    "\u2029": ("PS", "paragraph separator"),
+    "\u202a": ("LRE", "left-to-right embedding"),
+    "\u202b": ("RLE", "right-to-left embedding"),
+    "\u202c": ("PDF", "pop directional formatting"),
+    "\u202d": ("LRO", "left-to-right override"),
+    "\u202e": ("RLO", "right-to-left override"),
+    "\u202f": ("NNBSP", "narrow no-break space"),
+    "\u2060": ("WJ", "word joiner"),
+    "\u2066": ("LRI", "left-to-right isolate"),
+    "\u2067": ("RLI", "right-to-left isolate"),
+    "\u2068": ("FSI", "first strong isolate"),
+    "\u2069": ("PDI", "pop directional isolate"),
+    "\u3000": ("IDSP", "ideographic space"),
+    "\ufeff": ("BOM", "byte order mark"),
+}
+SPECIAL = re.compile(
+    "[\x00-\x20\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def glyph(char: str) -> tuple[str, str]:
+    """The glyph drawn for a special character, and the words a screen reader says for it."""
+    if char in NAMED:
+        return NAMED[char]
+    if char < " ":
+        return chr(0x2400 + ord(char)), f"control {ord(char):02X}"
+    return f"U+{ord(char):04X}", unicodedata.name(char, f"code point {ord(char):04X}").lower()
+
+
+def show(text: str) -> Markup:
+    """`text` as HTML: escaped, special characters as glyphs."""
+    return Markup("").join(_parts(text, breaks=False))
+
+
+def show_lines(text: str) -> Markup:
+    """As `show`, with a line break after every newline glyph."""
+    return Markup("").join(_parts(text, breaks=True))
+
+
+def _parts(text: str, *, breaks: bool) -> list[Markup]:
+    parts: list[Markup] = []
+    at = 0
+    for match in SPECIAL.finditer(text):
+        if match.start() > at:
+            parts.append(escape(text[at : match.start()]))
+        parts.append(_element(match[0]))
+        if breaks and match[0] == "\n":
+            parts.append(Markup("<br>"))
+        at = match.end()
+    parts.append(escape(text[at:]))
+    return parts
+
+
+def _element(char: str) -> Markup:
+    mark, name = glyph(char)
+    if len(mark) == 1:
+        return Markup('<span class="glyph">{}</span>').format(mark)
+    return Markup('<span class="glyph boxed" title="{}">{}</span>').format(name, mark)
+
+
+def spell(text: str) -> str:
+    """`text` in words for an accessible name: white space and invisible characters are named."""
+    spelled = SPECIAL.sub(lambda match: f" {glyph(match[0])[1]} ", text)
+    return " ".join(spelled.split()) or "nothing"
+
+
+def shorten(text: str, limit: int = 60) -> str:
+    """`text`, or its beginning and an ellipsis when it is longer than `limit`."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 step`, `2 steps`, `12,345 steps`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

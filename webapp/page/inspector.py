@@ -1,0 +1,110 @@
+"""Puts the panes together: one page about one replay, seen from one step."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+
+from parsers.cases.io import to_data
+from parsers.checks import CHECKS
+from parsers.chunking import label
+from webapp.page import cards, log, machine, overview, result, strip, verdict, window
+from webapp.page.compared import Chunkings, chunkings
+from webapp.page.index import TraceIndex, after, before
+from webapp.page.running import Report, Run
+from webapp.page.state import Links, ViewState
+
+NAV_WORDS = {"change": "state change", "emission": "emission", "finding": "finding"}
+
+
+@dataclass(slots=True)
+class Page:
+    """Everything the inspector's templates read. `posted`: the run has no address, controls post the form again."""
+
+    links: Links
+    state: ViewState
+    posted: bool
+    action: str
+    case_json: str
+    step: int
+    total: int
+    run: str
+    window: window.Window
+    card: cards.Card
+    cards: list[cards.Card]
+    strip: strip.Strip
+    result: result.Result
+    log: log.Log
+    machine: machine.Machine
+    overview: overview.Overview
+    nav: dict[str, tuple[int | None, int | None]]
+    jumps: str
+    parser: str
+    reasons: tuple[str, ...]
+    mode: str
+    chunking: str
+    verdict: verdict.Verdict | None
+    chunkings: Chunkings | None
+    nav_words: dict[str, str] = field(default_factory=lambda: NAV_WORDS)
+
+
+def inspector(run: Run, report: Report | None, links: Links, *, posted_case: str = "") -> Page:
+    """The page about `run`. Without `report` the verdict is still to come."""
+    index, state = run.index, links.state
+    step = index.clamp(state.step or interesting_step(index))
+    view = window.window_around(index, step)
+    drawn = cards.cards(index, view, dict(run.format.terminals))
+    expect = to_data(run.case).get("expect") if run.case.expect else None
+    places = {"change": index.changes, "emission": index.emissions, "finding": index.findings}
+    found = report.findings if report and not state.chunk else []
+    return Page(
+        links=links,
+        state=state,
+        posted=bool(posted_case),
+        action=links.base or "",
+        case_json=posted_case,
+        step=step,
+        total=index.total,
+        run=run.key[:12],
+        window=view,
+        card=drawn[step - view.first],
+        cards=drawn,
+        strip=strip.strip(index, run.pieces, view, step),
+        result=result.result(index, view, run.context, expect),
+        log=log.log(index, view, state.filter),
+        machine=machine.machine(index, run.format, run.policy, step),
+        overview=overview.overview(index, found, step),
+        nav={name: (before(steps, step), after(steps, step)) for name, steps in places.items()},
+        jumps=json.dumps({name: _jumps(steps, view) for name, steps in places.items()}),
+        parser=f"{run.format.name}: {run.format.title}",
+        reasons=run.selection.reasons,
+        mode=run.trace.mode,
+        chunking=label(run.chunking),
+        verdict=_verdict(report),
+        chunkings=chunkings(report.own, report.compared, state.chunk) if report else None,
+    )
+
+
+def _verdict(report: Report | None) -> verdict.Verdict | None:
+    if report is None:
+        return None
+    definitions = {name: check.definition for name, check in CHECKS.items()}
+    return verdict.verdict(report.findings, report.holding, definitions, 1 + len(report.compared))
+
+
+def _jumps(steps: list[int], view: window.Window) -> list[int]:
+    """The targets inside the window, and the nearest one on either side of it."""
+    left, right = before(steps, view.first), after(steps, view.last)
+    inside = steps[bisect_left(steps, view.first) : bisect_right(steps, view.last)]
+    return [*([left] if left else []), *inside, *([right] if right else [])]
+
+
+def interesting_step(index: TraceIndex) -> int:
+    """Where a reader starts: the first finding, a call cut off, the first time text is held, the first state change."""
+    if index.findings:
+        return index.findings[0]
+    if any(not call.complete for call in index.calls.values()):
+        return index.total
+    held = next((step.index for step in index.trace.steps if step.holds), None)
+    return held or (index.changes[0] if index.changes else 1)

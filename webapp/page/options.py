@@ -1,0 +1,67 @@
+"""What the setup form offers: parsers, tokenizers, chunkings, and the policies of the chosen parser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from parsers.formats.model import Policy, builtin_formats
+from parsers.formats.rows import policy_values
+from webapp.page.form import CHUNKINGS, Setup
+from webapp.tokenizers import get_tokenizer, list_tokenizers
+
+
+@dataclass(slots=True, frozen=True)
+class Option:
+    """One choice: its value in the form, its words on the page."""
+
+    value: str
+    words: str
+
+
+@dataclass(slots=True, frozen=True)
+class PolicyField:
+    """One policy: its choices (the first is the format's own) and the parsers that know it."""
+
+    key: str
+    words: str
+    description: str
+    values: tuple[str, ...]
+    formats: str
+
+
+@dataclass(slots=True)
+class Options:
+    """Everything the selects of the form list."""
+
+    parsers: list[Option]
+    tokenizers: list[Option]
+    chunkings: list[Option]
+    policies: list[PolicyField]
+
+
+@cache
+def _policy_fields() -> list[PolicyField]:
+    formats = builtin_formats().values()
+    fields = []
+    for key, values in policy_values().items():
+        known = [fmt.name for fmt in formats if key in fmt.policies]
+        description = Policy.model_fields[key].description or ""
+        if known:
+            fields.append(PolicyField(key, key.replace("_", " "), description, values, " ".join(known)))
+    return fields
+
+
+@cache
+def _tokenizers() -> list[Option]:
+    return [Option(info["name"], get_tokenizer(info["name"]).label) for info in list_tokenizers()]
+
+
+def options(setup: Setup) -> Options:
+    """The choices for a form filled with `setup`; a parser of the case's own stays choosable."""
+    parsers = [Option("auto", "auto: find out")]
+    parsers += [Option(fmt.name, f"{fmt.name} ({fmt.title})") for fmt in builtin_formats().values()]
+    if setup.parser not in {option.value for option in parsers}:
+        parsers.append(Option(setup.parser, f"{setup.parser} (of this case)"))
+    chunkings = [Option(name, words) for name, (words, _) in CHUNKINGS.items()]
+    return Options(parsers, _tokenizers(), chunkings, _policy_fields())

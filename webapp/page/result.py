@@ -1,0 +1,269 @@
+"""The result pane: the message, every character tagged with the step that sent it.
+
+Because a message only ever grows, "the message at step N" is the whole message with everything later than N toned
+down. So the pane is drawn once per window; stepping only moves the line between sent and not yet sent. Text sent
+outside the window is folded into runs that say how much there is.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from markupsafe import Markup
+
+from parsers.types import Context
+from webapp.page.arguments import members
+from webapp.page.glyphs import count, show_lines
+from webapp.page.index import CallIndex, Channel, TraceIndex
+from webapp.page.window import Window
+
+TABLE_LIMIT = 100_000
+CALLS_SHOWN = 60
+FOLDED_RUN = 2_000
+
+
+@dataclass(slots=True)
+class Sent:
+    """Text sent in one step, with the output [start, end) it came from. `folded` text is counted, not shown."""
+
+    text: str
+    role: str
+    step: int
+    start: int
+    end: int
+    kind: str = "copied"
+    folded: str = ""
+
+    @property
+    def html(self) -> Markup:
+        """The characters, invisible ones as glyphs."""
+        return show_lines(self.text)
+
+
+@dataclass(slots=True)
+class Argument:
+    """One member of the arguments: its value as it was sent, what the schema says of it, its place in the output."""
+
+    key: str
+    value: list[Sent]
+    schema: str
+    unknown: bool
+    step: int
+    start: int
+    end: int
+
+    @property
+    def attributes(self) -> Markup:
+        """Which part of the output selecting this member lights up."""
+        return Markup(' data-select="{}-{}"').format(self.start, self.end)
+
+
+@dataclass(slots=True)
+class Call:
+    """One tool call of the message."""
+
+    number: int
+    name: list[Sent]
+    id: list[Sent]
+    raw: list[Sent]
+    arguments: list[Argument]
+    begins: int
+    ends: int
+    complete: bool
+    problem: str
+
+
+@dataclass(slots=True)
+class WireLine:
+    """One chunk as the client receives it."""
+
+    step: int
+    text: str
+
+
+@dataclass(slots=True)
+class Difference:
+    """One compared part of the message. `expected` None: the case does not say."""
+
+    part: str
+    expected: str
+    actual: str
+    same: bool
+
+
+@dataclass(slots=True)
+class Result:
+    """Everything the result pane shows."""
+
+    reasoning: list[Sent]
+    content: list[Sent]
+    calls: list[Call]
+    calls_before: int
+    calls_after: int
+    finish: str
+    last_step: int
+    wire: list[WireLine]
+    differences: list[Difference] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+
+
+def result(index: TraceIndex, window: Window, context: Context, expect: dict[str, Any] | None) -> Result:
+    """The result pane of `window`."""
+    calls = sorted(index.calls.values(), key=lambda call: call.begins)
+    low = bisect_left([call.ends or index.total for call in calls], window.first)
+    high = max(low, bisect_right([call.begins for call in calls], window.last))
+    low = max(low, high - CALLS_SHOWN)
+    return Result(
+        reasoning=_clip(index.reasoning, window),
+        content=_clip(index.content, window),
+        calls=[_call(index, call, window, context) for call in calls[low:high]],
+        calls_before=low,
+        calls_after=len(calls) - high,
+        finish=index.trace.finish_reason,
+        last_step=index.total,
+        wire=list(_wire(index, window)),
+        differences=_differences(index, expect),
+        rejected=[f"{call.name or 'a call'}: {call.reason}" for call in index.trace.rejected_calls],
+    )
+
+
+def _clip(channel: Channel, window: Window, start: int = 0, end: int | None = None) -> list[Sent]:
+    """Characters [start, end) of `channel`: those sent inside the window as runs, the rest counted."""
+    end = channel.length if end is None else end
+    low = max(start, channel.offsets[bisect_left(channel.steps, window.first)])
+    high = min(end, channel.offsets[bisect_right(channel.steps, window.last)])
+    if low >= high:
+        return _fold(channel, start, end)
+    return [*_fold(channel, start, low), *_runs(channel, low, high), *_fold(channel, high, end)]
+
+
+def _runs(channel: Channel, low: int, high: int) -> Iterator[Sent]:
+    at = bisect_right(channel.offsets, low) - 1
+    while at < len(channel.stretches) and channel.offsets[at] < high:
+        piece, base = channel.stretches[at], channel.offsets[at]
+        left, right = max(low - base, 0), min(high - base, len(piece.text))
+        start, end = piece.start, piece.end
+        if piece.kind == "copied":
+            start, end = piece.start + left, piece.start + right
+        if right > left:
+            yield _sent(channel, piece.text[left:right], piece.step, start, end, piece.kind)
+        at += 1
+
+
+def _sent(channel: Channel, text: str, step: int, start: int, end: int, kind: str) -> Sent:
+    """One run; a very long one (the whole output in one step) keeps its two ends."""
+    sent = Sent(text, channel.role, step, start, end, kind)
+    if len(text) > FOLDED_RUN:
+        half = FOLDED_RUN // 2
+        sent.text = f"{text[:half]} […{len(text) - FOLDED_RUN:,} more…] {text[-half:]}"
+    return sent
+
+
+def _fold(channel: Channel, start: int, end: int) -> list[Sent]:
+    if start >= end:
+        return []
+    at = bisect_right(channel.offsets, start) - 1
+    piece = channel.stretches[at]
+    words = f"{count(end - start, 'character')} from step {piece.step:,} on"
+    return [Sent("", channel.role, piece.step, piece.start, piece.end, "copied", words)]
+
+
+def _call(index: TraceIndex, call: CallIndex, window: Window, context: Context) -> Call:
+    text = call.arguments.text() if call.arguments.length <= TABLE_LIMIT else ""
+    name = call.name.text()
+    return Call(
+        number=call.number,
+        name=_clip(call.name, window),
+        id=_clip(call.id, window),
+        raw=_clip(call.arguments, window),
+        arguments=_arguments(call, text, name, window, context),
+        begins=call.begins,
+        ends=call.ends or index.total,
+        complete=call.complete,
+        problem=_problem(call, text),
+    )
+
+
+def _problem(call: CallIndex, text: str) -> str:
+    """Why the arguments cannot be read as they stand; empty when they can."""
+    if not text:
+        return "too long to be split into members here" if call.arguments.length else "no arguments were sent"
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return f"not valid JSON: {error}" if isinstance(error, ValueError) else "nested too deeply to be read"
+    return "" if isinstance(value, dict) else "valid JSON, but not an object"
+
+
+def _arguments(call: CallIndex, text: str, name: str, window: Window, context: Context) -> list[Argument]:
+    tool = context.tool(name)
+    schema = dict(tool.parameters or {}) if tool else {}
+    properties = schema.get("properties") if isinstance(schema.get("properties"), dict) else None
+    rows = []
+    for member in members(text):
+        value = _clip(call.arguments, window, member.start, member.end)
+        words, unknown = _schema_words(properties, member.key)
+        at = max(0, bisect_right(call.arguments.offsets, member.start) - 1)
+        first = call.arguments.stretches[min(at, len(call.arguments.stretches) - 1)]
+        start = value[0].start if value else first.start
+        rows.append(Argument(member.key, value, words, unknown, first.step, start, value[-1].end if value else start))
+    return rows
+
+
+def _schema_words(properties: dict[str, Any] | None, key: str) -> tuple[str, bool]:
+    """What the tool's schema says of `key`, and whether it does not know it."""
+    if properties is None:
+        return "", False
+    if key not in properties:
+        return "not in schema", True
+    kind = properties[key].get("type", "any") if isinstance(properties[key], dict) else "any"
+    return " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind), False
+
+
+def _wire(index: TraceIndex, window: Window) -> Iterator[WireLine]:
+    for step in index.trace.steps[window.first - 1 : window.last]:
+        if step.delta is not None:
+            choice = {"index": 0, "delta": step.delta.to_openai(), "finish_reason": None}
+            yield WireLine(step.index, "data: " + json.dumps({"choices": [choice]}, ensure_ascii=False)[:FOLDED_RUN])
+    if window.last == index.total:
+        end = {"choices": [{"index": 0, "delta": {}, "finish_reason": index.trace.finish_reason}]}
+        yield WireLine(index.total, "data: " + json.dumps(end))
+        yield WireLine(index.total, "data: [DONE]")
+
+
+def _differences(index: TraceIndex, expect: dict[str, Any] | None) -> list[Difference]:
+    """Expected against actual, part by part; only the parts the case speaks about."""
+    if expect is None:
+        return []
+    message, found = index.trace.message, []
+    for part, actual in (("reasoning", message.reasoning), ("content", message.content)):
+        if part in expect:
+            found.append(_difference(part, expect[part] or "", actual or ""))
+    if expect.get("finish_reason") is not None:
+        found.append(_difference("finish", expect["finish_reason"], index.trace.finish_reason))
+    wanted = expect.get("tool_calls")
+    if wanted is not None:
+        actual_calls = [_call_words(call.name, call.arguments) for call in message.tool_calls]
+        expected = [_call_words(item["name"], item.get("raw") or item.get("arguments")) for item in wanted]
+        for number in range(max(len(expected), len(actual_calls))):
+            left = expected[number] if number < len(expected) else ""
+            right = actual_calls[number] if number < len(actual_calls) else ""
+            found.append(_difference(f"call {number}", left, right))
+    return found
+
+
+def _difference(part: str, expected: str, actual: str) -> Difference:
+    return Difference(part, expected[:FOLDED_RUN], actual[:FOLDED_RUN], expected == actual)
+
+
+def _call_words(name: str, arguments: Any) -> str:
+    """A call on one line, its arguments in one spelling, so that equal calls compare equal."""
+    try:
+        value = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError):
+        return f"{name} {arguments}"
+    return f"{name} {json.dumps(value, ensure_ascii=False, sort_keys=True)}"

@@ -1,0 +1,105 @@
+"""Cuts the output into runs of one role: what became of every character, the same cue in every pane."""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from parsers.trace import Hold
+from webapp.page.glyphs import show, show_lines
+from webapp.page.index import TraceIndex
+
+# The roles in the order of the legend. The id of a call is drawn as its name is: both say which call this is.
+LEGEND = ("content", "reasoning", "name", "arguments", "marker", "held", "dropped")
+DRAWN = {"id": "name"}
+
+
+@dataclass(slots=True)
+class Run:
+    """Characters [start, end) of one role. `first` and `last`: its owner's run begins or ends here."""
+
+    start: int
+    end: int
+    role: str
+    text: str
+    first: bool = True
+    last: bool = True
+    held: bool = False
+    held_first: bool = False
+    held_last: bool = False
+
+    @property
+    def classes(self) -> str:
+        """The CSS classes of this run."""
+        flags = {"run-start": self.first, "run-end": self.last, "role-held": self.held}
+        flags |= {"held-start": self.held_first, "held-end": self.held_last}
+        return " ".join(["run", f"role-{self.role}", *[name for name, on in flags.items() if on]])
+
+    @property
+    def html(self) -> Markup:
+        """The characters, invisible ones as glyphs."""
+        return show(self.text)
+
+    @property
+    def lines(self) -> Markup:
+        """As `html`, with a line break after each newline."""
+        return show_lines(self.text)
+
+
+def runs(index: TraceIndex, start: int, end: int, holds: Iterable[Hold] = (), cuts: Iterable[int] = ()) -> list[Run]:
+    """The characters [start, end) as runs, split also at `cuts` and at the ends of `holds`."""
+    held = list(holds)
+    edges = {*cuts, *(hold.start for hold in held), *(hold.end for hold in held)}
+    found: list[Run] = []
+    at = bisect_right(index.owner_starts, start) - 1
+    partition = index.trace.partition
+    while 0 <= at < len(partition) and partition[at].start < end:
+        owner = partition[at]
+        low, high = max(owner.start, start), min(owner.end, end)
+        places = [low, *sorted(edge for edge in edges if low < edge < high), high]
+        for left, right in itertools.pairwise(places):
+            found.append(_run(index, left, right, at, held))
+        at += 1
+    return found
+
+
+def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) -> Run:
+    owner = index.trace.partition[at]
+    run = Run(left, right, DRAWN.get(owner.owner, owner.owner), index.trace.text[left:right])
+    run.first, run.last = left == owner.start, right == owner.end
+    over = [hold for hold in held if hold.start <= left and right <= hold.end]
+    run.held = bool(over)
+    run.held_first = any(hold.start == left for hold in over)
+    run.held_last = any(hold.end == right for hold in over)
+    return run
+
+
+@dataclass(slots=True)
+class Destination:
+    """Where a stretch of the output went, in words, and the role it has there."""
+
+    role: str
+    text: str
+    detail: str = ""
+
+
+def destinations(index: TraceIndex, start: int, end: int) -> list[Destination]:
+    """What became of the characters [start, end), each destination once, in order."""
+    found: dict[tuple[str, str], Destination] = {}
+    for run in runs(index, start, end):
+        owner = index.trace.partition[bisect_right(index.owner_starts, run.start) - 1]
+        text = _words(index, owner.owner, run.start)
+        found.setdefault((text, owner.reason or ""), Destination(run.role, text, owner.reason or ""))
+    return list(found.values())
+
+
+def _words(index: TraceIndex, owner: str, offset: int) -> str:
+    if owner in {"name", "id", "arguments"}:
+        call = index.call_at(offset)
+        number = call.number if call else 0
+        return f"tool_calls[{number}].{owner}"
+    return {"marker": "a marker, not shown to the client", "dropped": "nobody: dropped"}.get(owner, owner)

@@ -1,0 +1,180 @@
+"""From a case to its replay, kept in the cache: what every page of the inspector starts from.
+
+A replay has two parts. The *trace* is what the panes show. The *report* (other chunkings, checks) costs a dozen
+replays; for a long output the page opens with the trace alone and asks for the report afterwards. What is kept of
+the other replays is what the page says of them, not their traces: a divergent one is traced again when opened.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from threading import Lock
+
+from parsers.cases.io import dumps
+from parsers.cases.model import Case
+from parsers.cases.run import TRACED, CaseRun, choose, run_case
+from parsers.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json
+from parsers.formats.model import Format
+from parsers.registry import Selection, build, policies
+from parsers.replay import replay
+from parsers.trace import Finding, Trace
+from parsers.types import Context, Piece
+from webapp.page.cache import ByteCache
+from webapp.page.compared import Compared, digest
+from webapp.page.index import TraceIndex
+from webapp.page.index import build as build_index
+from webapp.security import check_limit
+from webapp.settings import Settings
+from webapp.tokenizers import get_tokenizer
+
+STEP_BYTES = 1_800
+PIECE_BYTES = 250
+SHORT = 3_000  # tokens: up to here the report comes with the page
+
+
+@dataclass(slots=True)
+class Report:
+    """What other replays of the same output say, and the checks."""
+
+    own: Compared
+    compared: list[Compared]
+    findings: list[Finding]
+    holding: list[str]
+
+
+@dataclass(slots=True)
+class Run:
+    """One case, replayed under one chunking. `report` is None until somebody asked for it."""
+
+    case: Case
+    format: Format
+    selection: Selection
+    context: Context
+    pieces: tuple[Piece, ...]
+    tokenizer: str
+    chunking: Chunking
+    trace: Trace
+    index: TraceIndex
+    key: str
+    report: Report | None = None
+    lock: Lock = field(default_factory=Lock)
+
+    @property
+    def policy(self) -> dict[str, str]:
+        """Every policy with its value."""
+        return policies(self.format, self.case.parser.policy)
+
+    @property
+    def others(self) -> list[Chunking]:
+        """The chunkings it is compared with: the case's own list, or the usual ones."""
+        own = self.case.replay or (TRACED,)
+        return list(own[1:]) or [chunking for chunking in DEFAULT_COMPARED if chunking != own[0]]
+
+    @property
+    def short(self) -> bool:
+        """Whether the report is cheap enough to come with the page."""
+        return len(self.pieces) <= SHORT
+
+    def size(self) -> int:
+        """About how many bytes this weighs."""
+        return STEP_BYTES * len(self.trace.steps) + PIECE_BYTES * len(self.pieces) + 4 * len(self.trace.text) + 50_000
+
+
+class Runner:
+    """Runs cases for the page, within the limits of the settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._cache: ByteCache[Run] = ByteCache(settings.trace_cache_bytes, Run.size)
+
+    def run(self, case: Case, chunk: int = 0) -> Run:
+        """The replay of `case`; `chunk` > 0 traces the chunking of that number among those compared.
+
+        Raises UsageError for what cannot be replayed, TooLarge over a limit.
+        """
+        key = hashlib.sha256(dumps(case).encode("utf-8", "surrogatepass")).hexdigest()
+        run = self._cache.get((key, 0), lambda: self._run(case, key))
+        if not 0 < chunk <= len(run.others):
+            return run
+        return self._cache.get((key, chunk), lambda: _traced(run, run.others[chunk - 1]))
+
+    def report(self, run: Run) -> Report:
+        """The report on a run of `run()`; from then on its index knows where the findings are."""
+        with run.lock:
+            if run.report is None:
+                with no_collection():
+                    run.report = _report(run_case(run.case, pieces=run.pieces))
+                run.index.findings = sorted({found.step for found in run.report.findings if found.step})
+        return run.report
+
+    def _run(self, case: Case, key: str) -> Run:
+        text = case.text()
+        check_limit(self.settings, "max_text_bytes", len(text.encode("utf-8", "surrogatepass")), "The output text")
+        fmt, selection = choose(case)
+        pieces, tokenizer = pieces_of(case, fmt)
+        check_limit(self.settings, "max_tokens", len(pieces), "The output")
+        chunking = case.replay[0] if case.replay else TRACED
+        with no_collection():
+            trace = _trace(case, fmt, selection, pieces, chunking)
+            index = build_index(trace, pieces, ())
+        return Run(case, fmt, selection, case.to_context(), pieces, tokenizer, chunking, trace, index, key)
+
+
+def pieces_of(case: Case, fmt: Format) -> tuple[tuple[Piece, ...], str]:
+    """The tokens of a case, and where they come from: stored, recorded deltas, or made by a tokenizer."""
+    stored = case.pieces()
+    name = (case.tokenizer.name if case.tokenizer else None) or "embedded"
+    if stored is not None:
+        return stored, f"{name}, as stored"
+    if case.input.deltas is not None:
+        return tuple([Piece(delta.text) for delta in case.input.deltas]), "recorded deltas"
+    adapter = get_tokenizer(name, format=fmt)
+    return adapter.pieces(case.text()), adapter.label
+
+
+def _trace(case: Case, fmt: Format, selection: Selection, pieces: tuple[Piece, ...], chunking: Chunking) -> Trace:
+    mode = case.mode()
+    deltas = apply(chunking, pieces, mode)
+    parser = build(fmt, case.parser.policy)
+    resolved = to_json(chunking, deltas)
+    context, markers = case.to_context(), case.markers()
+    return replay(parser, deltas, context, mode=mode, markers=markers, chunking=resolved, reasons=selection.reasons)
+
+
+def _traced(run: Run, chunking: Chunking) -> Run:
+    """The same run with another chunking traced."""
+    with no_collection():
+        trace = _trace(run.case, run.format, run.selection, run.pieces, chunking)
+        index = build_index(trace, run.pieces, ())
+    key = f"{label(chunking)} {run.key}"
+    return replace(run, chunking=chunking, trace=trace, index=index, key=key, lock=Lock())
+
+
+def _report(found: CaseRun) -> Report:
+    chunking = found.case.replay[0] if found.case.replay else TRACED
+    own = Compared(label(chunking), True, None, len(found.trace.steps))
+    return Report(own, [digest(other) for other in found.compared], found.findings, found.holding)
+
+
+_collecting = Lock()
+_depth = 0
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Garbage collection off while many objects that stay are made: it would look at all of them again and again."""
+    global _depth
+    with _collecting:
+        _depth += 1
+        gc.disable()
+    try:
+        yield
+    finally:
+        with _collecting:
+            _depth -= 1
+            if not _depth:
+                gc.enable()

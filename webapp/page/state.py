@@ -1,0 +1,71 @@
+"""Where the reader is: the view state of a page, read from the address or from a submit button.
+
+It is never part of a case and never hashed; a link is a case plus this. Values that make no sense become defaults,
+because an address is typed, shortened and pasted by people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+TABS: dict[str, tuple[str, ...]] = {
+    "input": ("tokens", "text", "bytes"),
+    "machine": ("diagram", "table"),
+    "result": ("step", "final", "diff", "wire"),
+}
+
+
+@dataclass(slots=True, frozen=True)
+class ViewState:
+    """`step` None means: where the page finds most to see. `chunk` 0 is the case's own chunking. `report` asks
+    for the checks of a long output."""
+
+    step: int | None = None
+    input: str = "tokens"
+    machine: str = "diagram"
+    result: str = "step"
+    chunk: int = 0
+    filter: str = ""
+    report: bool = False
+
+
+def read_state(fields: Mapping[str, str]) -> ViewState:
+    """The view state in a query or a form; `go`, the value of a submit button, wins over the rest."""
+    given = {**fields, **dict(parse_qsl(fields.get("go", "")))}
+    tabs = {pane: given[pane] if given.get(pane) in names else names[0] for pane, names in TABS.items()}
+    return ViewState(
+        step=_number(given.get("step")),
+        chunk=_number(given.get("chunk")) or 0,
+        filter=given.get("filter", "")[:200],
+        report=bool(given.get("report")),
+        **tabs,
+    )
+
+
+def _number(text: str | None) -> int | None:
+    digits = (text or "").strip().replace(",", "")
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else None
+
+
+@dataclass(slots=True, frozen=True)
+class Links:
+    """How this page is addressed. `base` None: a run that was never shared has no address, only its form."""
+
+    base: str | None
+    state: ViewState
+
+    def query(self, **changes: Any) -> str:
+        """The view state with `changes`, as a query string without defaults."""
+        changed = asdict(replace(self.state, **{"report": False, **changes}))
+        plain = asdict(ViewState())
+        return urlencode(
+            {key: int(value) if value is True else value for key, value in changed.items() if value != plain[key]}
+        )
+
+    def url(self, **changes: Any) -> str:
+        """The address of this page with `changes` to its view state."""
+        query = self.query(**changes)
+        return f"{self.base or ''}?{query}" if query else self.base or "?"

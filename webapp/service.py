@@ -1,0 +1,246 @@
+"""From a case to its run and back: what the command line and the API compute, they compute here.
+
+=============  =====================================================================================================
+run            limits of the settings, tokens where the case stores none, then `parsers.cases.run`; kept by content
+stored form    the case as it is saved: with its tokens and what is known of their tokenizer, under the parser that
+               ran, so that it replays without the tokenizer and without another choice
+exported       a file for other people's tools
+json_text      `run_json` in pieces, since the object of a long output is many times its text
+=============  =====================================================================================================
+
+Errors that a person made are CaseErrors with the JSON pointer of the place wherever it is known; an output over a
+limit is `webapp.security.TooLarge`.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from threading import Lock
+from typing import Any
+
+from parsers.cases.expect import accept as accepted
+from parsers.cases.export.casefile import casefile
+from parsers.cases.export.jsonl import jsonl
+from parsers.cases.export.markdown import markdown
+from parsers.cases.export.pytest_file import pytest_file
+from parsers.cases.io import case_id, dumps, outcome_digest, to_data
+from parsers.cases.jsontext import compact
+from parsers.cases.model import Case, CaseError, TokenizerRef
+from parsers.cases.run import CaseRun, choose, run_case
+from parsers.cases.run_json import run_json, step_json
+from parsers.checks import CHECKS
+from parsers.chunking import apply
+from parsers.formats.lint import lint
+from parsers.formats.model import Format
+from parsers.registry import Evidence
+from parsers.types import FormatError, Piece, UsageError
+from webapp.page.cache import ByteCache
+from webapp.page.exports import NAME, TARGETS, Exported, filename, installed_version
+from webapp.security import check_limit
+from webapp.settings import Settings
+from webapp.store import CaseStore, Saved
+from webapp.tokenizers import TokenizerAdapter, get_tokenizer
+
+STEP_BYTES = 1_800
+PIECE_BYTES = 250
+STEPS_AT_ONCE = 200
+
+
+class Service:
+    """Runs cases within the limits of the settings and keeps recent runs in memory.
+
+    `keep` False keeps none: a command runs a case once. Safe to share between threads; a run is never changed.
+    """
+
+    def __init__(self, settings: Settings, *, keep: bool = True) -> None:
+        self.settings = settings
+        self._cache: ByteCache[CaseRun] | None = ByteCache(settings.trace_cache_bytes, weight) if keep else None
+
+    def run(self, case: Case, *, model_type: str | None = None) -> CaseRun:
+        """The run of `case`; `model_type` is evidence for a parser called auto.
+
+        Raises CaseError for what cannot be replayed, TooLarge over a limit.
+        """
+        if self._cache is None:
+            return self._run(case, model_type)
+        text = compact(to_data(case)) + (model_type or "")
+        return self._cache.get(hashlib.sha256(text.encode()).digest(), lambda: self._run(case, model_type))
+
+    def _run(self, case: Case, model_type: str | None) -> CaseRun:
+        text, evidence = case.text(), Evidence(model_type=model_type)
+        check_limit(self.settings, "max_text_bytes", len(text.encode()), "The output text")
+        _refuse_engine(case)
+        with placed("/parser/name"):
+            fmt, _ = choose(case, evidence)
+        if case.parser.format is not None:
+            refuse_broken(fmt)
+        pieces = pieces_of(case, fmt)
+        check_limit(self.settings, "max_tokens", len(pieces), "The output")
+        _refuse_wrong_names(case, pieces)
+        with placed(""), collector_paused():
+            return run_case(case, pieces=pieces, evidence=evidence)
+
+
+def weight(run: CaseRun) -> int:
+    """About how many bytes a run takes in memory."""
+    traces = (run.trace, run.whole, *(other.trace for other in run.compared))
+    steps = sum(len(trace.steps) for trace in traces)
+    return STEP_BYTES * steps + PIECE_BYTES * len(run.pieces) + 4 * len(run.trace.text) + 50_000
+
+
+def with_defaults(case: Case, settings: Settings) -> Case:
+    """The case with what this environment decides spelled out in it: `strict`, where the case does not say."""
+    if not settings.strict or case.context.strict is not None:
+        return case
+    return case.model_copy(update={"context": case.context.model_copy(update={"strict": True})})
+
+
+def tokenizer_of(case: Case, fmt: Format) -> TokenizerAdapter:
+    """The tokenizer a case names, or the embedded one, with the markers of `fmt`."""
+    with placed("/tokenizer/name"):
+        return get_tokenizer((case.tokenizer.name if case.tokenizer else None) or "embedded", format=fmt)
+
+
+def pieces_of(case: Case, fmt: Format) -> tuple[Piece, ...]:
+    """The tokens of a case: stored, one for each recorded delta, or made by its tokenizer."""
+    stored = case.pieces()
+    if stored is not None:
+        return stored
+    if case.input.deltas is not None:
+        return tuple([Piece(delta.text) for delta in case.input.deltas])
+    return tokenizer_of(case, fmt).pieces(case.text())
+
+
+def stored_form(run: CaseRun) -> Case:
+    """The case of a run as it is saved: it replays by itself, and under the parser that ran."""
+    case = run.case
+    if case.parser.name == "auto":
+        case = case.model_copy(update={"parser": case.parser.model_copy(update={"name": run.format.name})})
+    if case.input.tokens is not None or case.input.deltas is not None:
+        return case
+    adapter = tokenizer_of(case, run.format)
+    revision = case.tokenizer.revision if case.tokenizer else None
+    known = TokenizerRef(
+        name=adapter.name,
+        revision=revision,
+        fingerprint=adapter.fingerprint,
+        vocab=dict(adapter.marker_ids) or None,
+    )
+    return case.model_copy(update={"tokenizer": known}).with_pieces(run.pieces)
+
+
+def save(store: CaseStore, run: CaseRun) -> Saved:
+    """Store the case of a run with its outcome. Raises CaseError for a case that can have no id (floats in it)."""
+    stored = stored_form(run)
+    digest = outcome_digest(run.trace.message, run.trace.finish_reason, run.findings)
+    return store.save(case_id(stored), dumps(stored), digest, installed_version())
+
+
+def exported(run: CaseRun, target: str, *, accept: bool = False, permalink: str | None = None) -> Exported:
+    """The file for `target`; `accept` takes today's result for the right one where the case expects nothing.
+
+    Raises UsageError for an unknown target, CaseError at /expect for a pytest file that would test nothing.
+    """
+    if target not in TARGETS:
+        raise UsageError(f"there is no export {target!r}; choose one of: {', '.join(TARGETS)}")
+    form, case = TARGETS[target], stored_form(run)
+    expect = accepted(run.trace.message) if accept and case.expect is None else None
+    if target == "case":
+        text = casefile(case, None, expect)
+    elif target == "jsonl":
+        text = jsonl(case, None, expect)
+    elif target == "markdown":
+        text = markdown(replace(run, case=case), versions={NAME: installed_version()}, permalink=permalink)
+    else:
+        builtin = None if case.parser.format is not None else run.format.name
+        with placed("/expect"):
+            text = pytest_file(case, run.pieces, expect=expect, parser=builtin)
+    return Exported(filename(case.title or run.format.name, form.suffix), text, form.mimetype)
+
+
+def json_text(run: CaseRun) -> Iterator[str]:
+    """The text of `run_json(run)`, a few hundred steps at a time, ended by a newline."""
+    trace = run.trace
+    bare = replace(run, trace=replace(trace, steps=[]))
+    lists: dict[str, Iterator[Any]] = {
+        "deltas": (None if delta is None else delta.to_openai() for delta in trace.deltas),
+        "steps": (step_json(trace, step) for step in trace.steps),
+    }
+    lead = "{"
+    for key, value in run_json(bare).items():
+        yield f"{lead}{json.dumps(key)}: "
+        yield from _list_text(lists[key]) if key in lists else (json.dumps(value, ensure_ascii=False),)
+        lead = ", "
+    yield "}\n"
+
+
+def _list_text(items: Iterator[Any]) -> Iterator[str]:
+    lead = "["
+    while part := list(islice(items, STEPS_AT_ONCE)):
+        yield lead + json.dumps(part, ensure_ascii=False)[1:-1]
+        lead = ", "
+    yield "[]" if lead == "[" else "]"
+
+
+@contextmanager
+def placed(pointer: str) -> Iterator[None]:
+    """UsageErrors raised inside say where in the case their cause is; so do errors of the case's own format."""
+    try:
+        yield
+    except CaseError:
+        raise
+    except UsageError as error:
+        raise CaseError(str(error), pointer) from error
+    except FormatError as error:
+        raise CaseError(error.message, f"/parser/format{error.pointer}") from error
+
+
+def refuse_broken(fmt: Format) -> None:
+    """Raise CaseError for the first error in a case's own format: an engine cannot run it."""
+    found = next((finding for finding in lint(fmt) if finding.severity == "error"), None)
+    if found is not None:
+        raise CaseError(found.message, f"/parser/format{found.pointer}")
+
+
+def _refuse_engine(case: Case) -> None:
+    engine = case.parser.engine
+    if engine is not None:
+        message = f"engine {engine!r} is not available here; leave 'engine' out to use a built-in parser"
+        raise CaseError(message, "/parser/engine")
+
+
+def _refuse_wrong_names(case: Case, pieces: tuple[Piece, ...]) -> None:
+    """Cuts that do not fit the output, and checks that do not exist."""
+    for index, chunking in enumerate(case.replay):
+        if chunking.by == "cuts":
+            with placed(f"/replay/{index}/cuts"):
+                apply(chunking, pieces, case.mode())
+    for index, name in enumerate(case.checks or ()):
+        if name not in CHECKS:
+            raise CaseError(f"there is no check named {name!r}; the checks are {', '.join(CHECKS)}", f"/checks/{index}")
+
+
+_pausing = Lock()
+_paused = 0
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Garbage collection off while many objects that stay are made: it would look at all of them again and again."""
+    global _paused
+    with _pausing:
+        _paused += 1
+        gc.disable()
+    try:
+        yield
+    finally:
+        with _pausing:
+            _paused -= 1
+            if not _paused:
+                gc.enable()
