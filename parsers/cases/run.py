@@ -85,7 +85,7 @@ def run_case(
             f"engine {case.parser.engine!r} is not available here; leave 'engine' out to use a built-in parser"
         )
     fmt, selection = choose(case, evidence)
-    runner = _Runner(case, fmt, selection, tuple(pieces or case.pieces() or _characters(case.text())))
+    runner = Replays(case, fmt, selection, tuple(pieces or case.pieces() or _characters(case.text())))
     chunkings = case.replay or (TRACED,)
     trace = runner.traced(chunkings[0])
     run = CaseRun(case, fmt, selection, runner.context, runner.pieces, trace, runner.traced(WHOLE))
@@ -98,8 +98,8 @@ def run_case(
     return run
 
 
-class _Runner:
-    """Replays of one case under different chunkings."""
+class Replays:
+    """Replays of one case under different chunkings, with the parser and request the case asks for."""
 
     def __init__(self, case: Case, fmt: Format, selection: Selection, pieces: tuple[Piece, ...]) -> None:
         self.case, self.format, self.pieces = case, fmt, pieces
