@@ -20,7 +20,8 @@ from parsers.formats.layout_sheet import GAP_ARROW, MARGIN, NODE_PADDING, Sheet,
 
 MAX_WIDTH = 456.0  # 480 without the padding of the page
 CORNER = 5.0
-SHORTLIST = 6  # placements whose labels are placed before one is chosen
+TOO_WIDE = 4.0
+SHORTLIST = 8  # placements whose labels are placed before one is chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +65,18 @@ def layout(graph: Graph, max_width: float = MAX_WIDTH) -> Diagram:
     if not graph.names:
         return Diagram(0, 0)
     sheets = [Sheet(graph, cells) for count in _column_counts(graph, max_width) for cells in placements(graph, count)]
-    ranked = sorted([(sheet.cost(max_width), index) for index, sheet in enumerate(sheets)])
+    costs = [sheet.cost() + _too_wide(sheet.width, max_width) for sheet in sheets]
     rated = []
-    for cost, index in ranked[:SHORTLIST]:
+    for index in sorted(range(len(sheets)), key=costs.__getitem__)[:SHORTLIST]:
         drawing, disorder = _draw(sheets[index])
-        rated.append((cost + disorder, index, drawing))
+        rated.append((sheets[index].cost() + _too_wide(drawing.width, max_width) + disorder, index, drawing))
     return min(rated, key=lambda one: one[:2])[2]
+
+
+def _too_wide(width: float, max_width: float) -> float:
+    """What it costs to be wider: little at first, then more than any detour."""
+    extra = max(0.0, width - max_width)
+    return TOO_WIDE * extra * (1 + extra / MARGIN)
 
 
 def _column_counts(graph: Graph, max_width: float) -> list[int]:

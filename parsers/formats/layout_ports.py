@@ -12,9 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from parsers.formats.layout_cells import Cell, Graph
+from parsers.formats.layout_labels import CHARACTER
 from parsers.formats.layout_routes import Route
+
+LEAST, MOST = 20, 26  # distances of neighbouring ports
+EDGE = 10.0  # from the last port to the corner of the node
+LABEL_MARGIN = 10.0
 
 Tip = tuple[int, str]  # a link and which of its ends: out or into
 LEFT, STRAIGHT, RIGHT, LOOP = range(4)
@@ -22,14 +28,28 @@ LEFT, STRAIGHT, RIGHT, LOOP = range(4)
 
 @dataclass(slots=True)
 class Facing:
-    """The ports between two nodes of one column (or one node and the outside), from left to right."""
+    """The ports between two nodes of one column (or one node and the outside), from left to right.
+
+    `labels` is the room that each slot needs on its right.
+    """
 
     nodes: tuple[str, ...]
     slots: list[tuple[Tip, ...]] = field(default_factory=list)
+    labels: list[float] = field(default_factory=list)
 
-    def width(self, spacing: float, margin: float) -> float:
+    def width(self) -> float:
         """How wide the nodes must at least be."""
-        return 2 * margin + spacing * max(0, len(self.slots) - 1)
+        return sum(self._gaps(LEAST)) + 2 * EDGE
+
+    def offsets(self, width: float) -> list[float]:
+        """Where the slots lie from the middle of a border of this width, as far apart as fits."""
+        fitting = next((gap for gap in range(MOST, LEAST, -1) if sum(self._gaps(gap)) + 2 * EDGE <= width), LEAST)
+        places = list(accumulate(self._gaps(fitting), initial=0.0))
+        return [place - places[-1] / 2 for place in places]
+
+    def _gaps(self, usual: float) -> list[float]:
+        """The distances between neighbours: a label right of a straight edge may ask for more than usual."""
+        return [max(usual, label) for label in self.labels[:-1]]
 
 
 def facings(graph: Graph, cells: Mapping[str, Cell], routes: Sequence[Route]) -> list[Facing]:
@@ -41,8 +61,15 @@ def facings(graph: Graph, cells: Mapping[str, Cell], routes: Sequence[Route]) ->
         for upper, lower in zip([None, *names], [*names, None], strict=True):
             facing = Facing(tuple(name for name in (upper, lower) if name is not None))
             facing.slots = _slots(graph, routes, upper, lower)
+            facing.labels = [_label_room(graph, slot) for slot in facing.slots]
             found.append(facing)
     return [facing for facing in found if facing.slots]
+
+
+def _label_room(graph: Graph, slot: tuple[Tip, ...]) -> float:
+    """The room right of a straight edge; other edges have their labels elsewhere."""
+    (link, tip), straight = slot[0], len({link for link, _ in slot}) == 1 and len(slot) == 2
+    return len(graph.links[link].label) * CHARACTER + LABEL_MARGIN if straight and tip == "out" else 0.0
 
 
 def _slots(graph: Graph, routes: Sequence[Route], upper: str | None, lower: str | None) -> list[tuple[Tip, ...]]:

@@ -12,20 +12,19 @@ from itertools import accumulate, pairwise
 
 from parsers.formats.layout_cells import Cell, Graph
 from parsers.formats.layout_labels import CHARACTER, Box, Line, Point, Segment
-from parsers.formats.layout_ports import Facing, facings
+from parsers.formats.layout_ports import facings
 from parsers.formats.layout_routes import Net, Route, Run, route, tracks
 
 NODE_HEIGHT = 28.0
 NODE_PADDING = 10.0
 NODE_WIDTH = 76.0  # at least, so that most boxes are equal; only the end may be smaller
 MARGIN = 8.0
-PORT_MARGIN, PORT_MIN, PORT_MAX = 10.0, 20.0, 26.0
 PARALLEL = 6.0  # half the distance of two opposite horizontal edges
 TRACK = 16.0  # distance of tracks between rows: a label fits between them
 COLUMN_TRACK = 10.0
 UNDER, OVER = 20.0, 14.0  # from a node down to the first track, from the last track down to the next node
 GAP_PLAIN, GAP_ARROW, GAP_LABEL = 24.0, 44.0, 26.0
-CROSSING, BEND, TALL, TOO_WIDE = 60.0, 15.0, 4.0, 4.0  # what these cost, with the length of all lines
+CROSSING, BEND, TALL = 60.0, 15.0, 4.0  # what these cost, with the length of all lines
 LOOSE = 0.5  # runs in a column channel are counted in rows, so half a row apart is apart
 
 
@@ -55,18 +54,15 @@ class Sheet:
         """Every edge as corner points, in the order of the links."""
         return [Line(self._points(way), self.graph.links[way.link].label) for way in self.routes]
 
-    def cost(self, max_width: float) -> float:
-        """How far the drawing is from small, short and uncrossed."""
+    def cost(self) -> float:
+        """How far the drawing is from low, short and uncrossed."""
         lines = [line.segments() for line in self.lines()]
         across = [segment for line in lines for segment in line if segment[0][1] == segment[1][1]]
         down = [segment for line in lines for segment in line if segment[0][0] == segment[1][0]]
         crossings = sum(_cross(a, b) for a in across for b in down)
         length = sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in across + down)
-        extra = max(0.0, self.width - max_width)
         bends = sum(len(line) - 1 for line in lines)
-        return (
-            length + CROSSING * crossings + BEND * bends + TALL * self.height + TOO_WIDE * extra * (1 + extra / MARGIN)
-        )
+        return length + CROSSING * crossings + BEND * bends + TALL * self.height
 
     # across
 
@@ -77,7 +73,7 @@ class Sheet:
             widths[name] = max(least, 2 * NODE_PADDING + CHARACTER * len(name))
         for facing in self._facings:
             for name in facing.nodes:
-                widths[name] = max(widths[name], facing.width(PORT_MIN, PORT_MARGIN))
+                widths[name] = max(widths[name], facing.width())
         return {name: float(round(width)) for name, width in widths.items()}
 
     def _tracks_in_columns(self) -> list[dict[Net, int]]:
@@ -119,15 +115,11 @@ class Sheet:
         found = {}
         for facing in self._facings:
             center = self._center(self.cells[facing.nodes[0]])
-            spacing, last = self._spacing(facing), len(facing.slots) - 1
-            for index, slot in enumerate(facing.slots):
+            offsets = facing.offsets(min(self._widths[name] for name in facing.nodes))
+            for offset, slot in zip(offsets, facing.slots, strict=True):
                 for tip in slot:
-                    found[tip] = round(center + (index - last / 2) * spacing, 1)
+                    found[tip] = round(center + offset, 1)
         return found
-
-    def _spacing(self, facing: Facing) -> float:
-        room = min(self._widths[name] for name in facing.nodes) - 2 * PORT_MARGIN
-        return min(PORT_MAX, room / max(1, len(facing.slots) - 1))
 
     def _column_x(self, channel: int, net: Net) -> float:
         """Where a net runs in a column channel."""
