@@ -94,8 +94,8 @@ class JsonValue:
             if self._scalar_over(buffer[pos]):
                 sent = self._end_value(buffer, sent, pos, base)
                 self.done = not self._frames and self._started
+                self._flush_tail()
                 if self.done:
-                    self._flush_tail()
                     break
             unit, stop = self.scan.step(buffer, pos, end, final=final)
             if unit in ("hold", "error"):
@@ -194,12 +194,19 @@ class JsonValue:
         """Pass text on only up to a point from which appended brackets give valid JSON."""
         if self._held is not None or start == stop:
             self._pass(buffer, start, stop, base)
-        elif unit in ("open", "close") or (unit in ("quote", "string") and not self.scan.is_key):
+        elif self._safe(unit, buffer[start:stop]):
             self._flush_tail()
             self._pass(buffer, start, stop, base)
         else:
             self._tail_at = self._tail_at if self._tail else base + start
             self._tail.append(buffer[start:stop])
+
+    def _safe(self, unit: Unit, text: str) -> bool:
+        """Whether brackets could be appended after this unit: not in a key, nor after half an escape sequence."""
+        if unit == "string":
+            half = text.startswith("\\") and (len(text) == 1 or (text[1] == "u" and len(text) < 6))
+            return not self.scan.is_key and not half
+        return unit in ("open", "close") or (unit == "quote" and not self.scan.is_key)
 
     def _flush_tail(self) -> None:
         if self._tail:

@@ -1,0 +1,86 @@
+"""Every case file gives what it expects under every chunking, in text mode and, where its markers are tokens, in ids mode."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from parsers.cases.expect import differences
+from parsers.cases.io import dumps, loads
+from parsers.cases.model import Case
+from parsers.cases.run import choose
+from parsers.chunking import Chunking, apply, label
+from parsers.compare import same_message
+from parsers.registry import build
+from parsers.replay import replay
+from parsers.trace import Trace
+from parsers.types import Mode, Piece
+from webapp.tokenizers import get_tokenizer
+
+ROOT = Path(__file__).parent.parent / "cases"
+FILES = sorted(ROOT.rglob("*.case.json"))
+CHUNKINGS = (
+    *(Chunking(by="token", size=size) for size in (1, 2, 3, 5, 11, 23)),
+    Chunking(by="whole"),
+    Chunking(by="char"),
+    *(Chunking(by="random", seed=seed, unit="char" if seed % 2 else "token") for seed in range(20)),
+    *(Chunking(by="token", holdback_chars=held) for held in (6, 12, 24)),
+    *(Chunking(by="token", text_delay=delay) for delay in (1, 2, 3)),
+)
+
+
+each_file = pytest.mark.parametrize(
+    "path", FILES, ids=lambda path: f"{path.parent.name}/{path.name.removesuffix('.case.json')}"
+)
+
+
+@cache
+def load(path: Path) -> Case:
+    return loads(path.read_bytes())
+
+
+def traces(case: Case, mode: Mode) -> Iterator[tuple[str, Trace]]:
+    fmt, selection = choose(case)
+    adapter = get_tokenizer("embedded", format=fmt)
+    pieces: tuple[Piece, ...] = adapter.pieces(case.text())
+    if mode == "ids":
+        pieces = adapter.pieces_of([piece.token_id for piece in pieces if piece.token_id is not None], recorded=True)
+    for chunking in CHUNKINGS:
+        deltas = apply(chunking, pieces, mode)
+        parser = build(fmt, case.parser.policy)
+        trace = replay(parser, deltas, case.to_context(), mode=mode, markers=adapter.marker_ids)
+        yield f"{mode}, {label(chunking)}", trace
+
+
+@each_file
+def test_a_case_file_gives_what_it_expects_under_every_chunking(path: Path) -> None:
+    case = load(path)
+    assert case.expect is not None
+    for name, trace in traces(case, "text"):
+        wrong = differences(case.expect, trace.message, trace.finish_reason, case.compare)
+        assert not wrong, f"{name}: {wrong}"
+        assert not [run for run in trace.partition if run.reason == "lost"], name
+        assert not trace.steps[-1].holds, name
+
+
+@each_file
+def test_recorded_ids_give_one_message_under_every_chunking(path: Path) -> None:
+    found = list(traces(load(path), "ids"))
+    first = found[0][1]
+    for name, trace in found:
+        assert same_message(first.message, trace.message), name
+        assert not [run for run in trace.partition if run.reason == "lost"], name
+
+
+@each_file
+def test_a_case_file_is_written_as_the_program_writes_it(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == dumps(load(path))
+
+
+def test_every_flag_is_explained_and_used() -> None:
+    explained = json.loads((ROOT / "flags.json").read_text(encoding="utf-8"))
+    assert set(explained) == {flag for path in FILES for flag in load(path).flags}
