@@ -1,7 +1,7 @@
 """The application factory: settings in, a Flask application out. Everything it needs is built here and nowhere else.
 
-Views find their parts through `webapp.page.services`. Templates and static files stand at
-the top of a checkout and inside the package once installed.
+Views find their parts through `webapp.page.services`. Templates and static files stand at the top of a checkout and
+inside the package once installed.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from pathlib import Path
 
 from flask import Flask, current_app, request, url_for
 
+from webapp import api
 from webapp.bodies import WholeRequest
-from webapp.page import downloads, shared
 from webapp.page.errors import error_page
 from webapp.page.filters import FILTERS
+from webapp.page.routes import blueprint
 from webapp.page.running import Runner
 from webapp.page.services import EXTENSION, Services
-from webapp.page.views import blueprint
 from webapp.security import init_app
 from webapp.settings import Settings, get_settings
 from webapp.store import open_store
@@ -47,9 +47,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     init_app(app, settings, error_page)
     settings.make_data_dir()
     app.extensions[EXTENSION] = Services(settings, open_store(settings.database_url), Runner(settings))
-    for module in (shared, downloads):  # importing them adds their views to the blueprint
-        app.logger.debug("views of %s", module.__name__)
     app.register_blueprint(blueprint)
+    api.init_app(app)
     return app
 
 

@@ -168,3 +168,73 @@ def test_the_filter_narrows_the_events(page: Page) -> None:
     )
     page.locator("#filter").press("Enter")
     expect(page.locator("[data-filter-note]")).to_contain_text("matches of")
+
+
+def test_back_after_a_run_returns_to_the_first_page(page: Page) -> None:
+    run(page, OUTPUT)
+    expect(page.locator(".case-note")).to_have_text("not shared")
+    assert page.url.endswith("/run")
+    page.go_back()
+    expect(page.locator(".intro")).to_be_visible()
+    page.locator("#go-to").fill("12")
+    page.locator("#go-to").press("Enter")
+    assert "Step 12" in heading(page)
+
+
+def test_a_file_over_the_limit_of_a_request_leaves_the_page_as_it_is(
+    page: Page, allowed: list[str], tmp_path: Path
+) -> None:
+    allowed.append("413")
+    path = tmp_path / "big.txt"
+    path.write_bytes(b"x" * 9_000_000)
+    page.goto("/")
+    page.locator("#text").fill("typed before")
+    page.locator("#file").set_input_files(path)
+    expect(page.locator("#connection")).to_contain_text("the limit is 8,000,000 bytes")
+    expect(page.locator("#text")).to_have_value("typed before")
+
+
+def test_a_file_can_be_dropped_anywhere(page: Page) -> None:
+    page.goto("/")
+    data = page.evaluate_handle(
+        "() => { const data = new DataTransfer(); data.items.add(new File(['dropped words'], 'x.txt')); return data; }"
+    )
+    page.locator("body").dispatch_event("drop", {"dataTransfer": data})
+    expect(page.locator("#input .pane-note")).to_contain_text("13 characters")
+
+
+def test_policies_are_those_of_the_chosen_parser(page: Page) -> None:
+    page.goto("/")
+    page.locator("#policies summary").click()
+    page.locator("#parser").select_option("mistral")
+    expect(page.locator("#policy-mistral_version")).to_be_visible()
+    page.locator("#parser").select_option("qwen")
+    expect(page.locator("#policy-mistral_version")).to_be_hidden()
+
+
+def test_a_deep_link_opens_step_and_tabs(page: Page) -> None:
+    page.goto("/example/two-calls-with-prose?step=30&result=wire&machine=table&input=bytes")
+    assert "Step 30" in heading(page)
+    expect(page.get_by_role("region", name="Chunks as the client receives them")).to_be_visible()
+    expect(page.get_by_role("region", name="Transition table")).to_be_visible()
+    expect(page.get_by_role("region", name="Bytes of the output")).to_be_visible()
+
+
+def test_a_damaged_private_link_says_so(page: Page) -> None:
+    page.goto("/#v1.AAAA")
+    expect(page.locator("#connection")).to_contain_text("This private link is damaged")
+
+
+def test_a_copy_is_edited_and_a_case_is_deleted(page: Page) -> None:
+    run(page, "to be deleted")
+    page.locator("[data-share]").click()
+    page.get_by_role("button", name="Create a permalink").click()
+    key = page.get_by_label("Delete key").input_value()
+    page.get_by_role("link", name="Open it").click()
+    page.get_by_role("link", name="Edit a copy").click()
+    expect(page.locator(".case-note")).to_have_text("editing a copy")
+    page.go_back()
+    page.get_by_role("link", name="delete").click()
+    page.get_by_label("Delete key").fill(key)
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("status").first).to_contain_text("Deleted.")

@@ -1,4 +1,4 @@
-"""Every case file gives what it expects under every chunking, in text mode and, where its markers are tokens, in ids mode."""
+"""Every case file gives what it expects under every chunking, in text mode and, where its markers are tokens, by ids."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def load(path: Path) -> Case:
 
 
 def traces(case: Case, mode: Mode) -> Iterator[tuple[str, Trace]]:
-    fmt, selection = choose(case)
+    fmt, _ = choose(case)
     adapter = get_tokenizer("embedded", format=fmt)
     pieces: tuple[Piece, ...] = adapter.pieces(case.text())
     if mode == "ids":

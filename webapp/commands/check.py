@@ -112,13 +112,18 @@ def checked(name: str) -> Result:
         skip = error.pointer == "/parser/engine"
         return Result(name, "skip" if skip else "unusable", why=str(error))
     except UsageError as error:
-        return Result(name, "unusable", why=str(error).removeprefix(f"{shown(name)}: "))
+        return Result(name, "unusable", why=_reason(str(error), name))
     replays = list(_replays(run))
     failing = [replay for replay in replays if replay.different]
     errors = [finding for finding in run.findings if finding.severity == "error"]
     outcome = _outcome(case, bool(failing), bool(errors))
     again = replay_command(_shortest(run, failing), name)
     return Result(name, outcome, len(replays), len(run.holding), "", failing, errors, again)
+
+
+def _reason(message: str, name: str) -> str:
+    """The message without the name, which the line begins with anyway."""
+    return message.removeprefix(shown(name)).removeprefix(":").strip()
 
 
 def _shortest(run: CaseRun, failing: list[Replay]) -> dict[str, Any]:

@@ -71,8 +71,10 @@ def read_case(name: str) -> Case:
     found = recognise(data, pasted=False, filename=None if name == STDIN else name)
     if found.kind not in ("case", "raw_text"):
         raise UsageError(f"{shown(name)} is no case file but {found.title}; `replay` takes what can be replayed")
-    with named(name):
+    try:
         return loads(found.case if found.case is not None else data)
+    except CaseError as error:
+        raise UsageError(f"{shown(name)} is no case file: {error}") from error
 
 
 def read_json(option: str, name: str) -> Any:

@@ -9,7 +9,10 @@ from webapp.commands.words import table
 
 @click.command()
 def tokenizers() -> None:
-    """List the tokenizers: name, where the vocabulary comes from, number of tokens without markers."""
+    """List the tokenizers.
+
+    Each with where its vocabulary comes from and its number of tokens, without the markers of a format.
+    """
     from webapp.tokenizers import list_tokenizers
 
     rows = [[info["name"], info["kind"], f"{info['vocab_size']:,}"] for info in list_tokenizers()]
@@ -18,7 +21,10 @@ def tokenizers() -> None:
 
 @click.command()
 def settings() -> None:
-    """List the settings: the variable, its value now, its default, and what it is for."""
+    """List the settings and their values.
+
+    Each with its default and what it is for. A setting is an environment variable.
+    """
     from webapp.settings import get_settings, setting_rows
 
     for row in setting_rows(get_settings()):

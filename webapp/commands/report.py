@@ -115,8 +115,9 @@ def _findings(run: CaseRun) -> Iterator[str]:
         for word, text in (("expected", finding.expected), ("actual", finding.actual)):
             if text is not None:
                 yield f"    {word} {quoted(text)}"
-    skipped = "".join([f"; {name} did not run ({why})" for name, why in run.skipped])
-    yield f"  {count(len(run.holding), 'check holds', 'checks hold')}{skipped}"
+    yield f"  {count(len(run.holding), 'check holds', 'checks hold')}"
+    for reason in dict.fromkeys(why for _, why in run.skipped):
+        yield f"  not run: {', '.join([name for name, why in run.skipped if why == reason])} ({reason})"
 
 
 def _steps_title(trace: Trace) -> str:

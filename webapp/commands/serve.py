@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import signal
+import socket
 import sys
 import webbrowser
 from importlib import metadata
@@ -19,11 +20,14 @@ from parsers.types import UsageError
 from webapp.app import create_app
 from webapp.cli import HOME, PROGRAM
 from webapp.page.exports import installed_version
-from webapp.settings import ENV_PREFIX, Settings, get_settings
+from webapp.settings import Settings, get_settings
 
 # A body over the limit of the settings is refused by the application, which names limit and size; this only bounds
 # what is taken in before that.
 BODY_ROOM = 16
+# A port just left may be taken again at once. Windows calls that something else: there the same option would let two
+# programs listen on one port.
+REUSE = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
 _WORDS = {
     errno.EADDRINUSE: "another program listens there; stop it, or give another --port (0 takes any free one)",
     errno.EACCES: "this user may not; give a --port above 1023",
@@ -54,25 +58,46 @@ def serve(host: str | None, port: int | None, open_page: bool) -> None:
 
 
 def listening(settings: Settings) -> Any:
-    """A waitress server that has its port. Raises UsageError where it cannot have it."""
-    app = create_app(settings)
+    """A waitress server on its port. Raises UsageError where it cannot have the port, before anything else is done."""
+    sockets = bound(settings)
     try:
         return create_server(
-            app,
-            host=settings.host.strip("[]"),
-            port=settings.port,
+            create_app(settings),
+            sockets=sockets,
             threads=settings.threads,
             max_request_body_size=BODY_ROOM * settings.max_request_bytes,
             ident=PROGRAM,
             clear_untrusted_proxy_headers=True,
         )
+    except BaseException:
+        close(sockets)
+        raise
+
+
+def bound(settings: Settings) -> list[socket.socket]:
+    """A socket for each address of the host. Raises UsageError that says why there is none."""
+    host, port = settings.host.strip("[]"), settings.port
+    sockets: list[socket.socket] = []
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, _, _, _, place in dict.fromkeys(found):
+            sockets.append(socket.socket(family, socket.SOCK_STREAM))
+            sockets[-1].setsockopt(socket.SOL_SOCKET, REUSE, 1)
+            if family == socket.AF_INET6:
+                sockets[-1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            sockets[-1].bind(place)
     except OSError as error:
-        why = _WORDS.get(error.errno or 0) or error.strerror or str(error)
-        raise UsageError(f"cannot listen on {address(settings.host, settings.port)}: {why}") from error
-    except ValueError as error:
-        raise UsageError(
-            f"cannot listen on {settings.host!r}: no such host; give another --host or {ENV_PREFIX}HOST"
-        ) from error
+        close(sockets)
+        unknown = isinstance(error, socket.gaierror)
+        why = "no such host; give another --host" if unknown else _WORDS.get(error.errno or 0) or error.strerror
+        raise UsageError(f"cannot listen on {address(host, port)}: {why}") from error
+    return sockets
+
+
+def close(sockets: list[socket.socket]) -> None:
+    """Give ports back."""
+    for one in sockets:
+        one.close()
 
 
 def listens(server: Any) -> list[tuple[str, int]]:

@@ -54,8 +54,11 @@ def scene_context(scene: Scene, run: Run, report: Report | None, state: ViewStat
     page = inspector(run, report, Links(scene.base, state), posted_case=posted)
     found = report.findings if report else []
     first = next((item.step for item in found if item.step), None)
+    setup = scene.setup or setup_of(scene.case)
+    if scene.source and setup.base:
+        setup.base, setup.source = "", scene.source
     return {
-        **form_context(scene.setup or setup_of(scene.case), scene.kind, page),
+        **form_context(setup, scene.kind, page),
         "page": page,
         "heading": scene.heading,
         "heading_note": scene.heading_note,
@@ -75,6 +78,7 @@ def scene_context(scene: Scene, run: Run, report: Report | None, state: ViewStat
         "share_size": f"about {max(1, len(scene.case.text()) // 1000):,} kB of text",
         "share_step": first,
         "format_name": run.format.name,
+        "stored_tokens": scene.kind != "home" and scene.case.input.tokens is not None,
         "tool_count": 0 if scene.kind == "home" else len(scene.case.tools),
     }
 
@@ -87,5 +91,8 @@ def form_context(setup: Setup, kind: str, page: Page | None = None) -> dict[str,
         "options": options(setup),
         "page": page,
         "cards": list(examples().values()) if kind == "home" else [],
-        "source_open": kind == "home" or "text" in setup.errors or "file" in setup.errors or bool(setup.errors),
+        "source_open": kind in {"home", "edit"}
+        or "text" in setup.errors
+        or "file" in setup.errors
+        or bool(setup.errors),
     }

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from flask import Response, abort, request, url_for
 
+from parsers.cases.expect import accept
 from parsers.cases.io import load_case
 from parsers.cases.jsontext import JsonError, line, read
 from parsers.cases.model import Case, CaseError, Expect
+from parsers.cases.run import run_case
+from webapp import service
 from webapp.htmx import render
 from webapp.page.contexts import case_line
-from webapp.page.exports import TARGETS, export, needs_expectation, todays
-from webapp.page.form import FormError
+from webapp.page.exports import TARGETS
 from webapp.page.running import Run
 from webapp.page.services import services
-from webapp.page.shared import find_case, source_case
 from webapp.page.sharing import link, opened
-from webapp.page.views import blueprint, find_example
+from webapp.page.sources import find_case, find_example, source_case
+from webapp.page.views import blueprint
 
 
 @blueprint.get("/c/<case_id>/export/<target>")
@@ -35,10 +37,7 @@ def export_example(name: str, target: str) -> Response:
 @blueprint.post("/export/<target>")
 def export_posted(target: str) -> Response:
     """An export of what a form carries."""
-    try:
-        return exported(source_case(), target)
-    except FormError as error:
-        abort(422, error.message)
+    return exported(source_case(), target)
 
 
 def exported(case: Case, target: str, permalink: str | None = None) -> Response:
@@ -47,9 +46,10 @@ def exported(case: Case, target: str, permalink: str | None = None) -> Response:
         abort(404, f"There is no such export; there are {', '.join(TARGETS)}.")
     run = services().runner.run(case)
     expect, problem = expectation()
-    if expect is None and needs_expectation(run, target):
+    if target == "pytest" and expect is None and case.expect is None:
         return accept_page(run, target, problem)
-    made = export(run, target, expect=expect, permalink=permalink)
+    asked = case if expect is None else case.model_copy(update={"expect": expect})
+    made = service.exported(run_case(asked, pieces=run.pieces), target, permalink=permalink)
     response = Response(made.text.encode("utf-8"), mimetype=made.mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
     return response
@@ -69,7 +69,7 @@ def expectation() -> tuple[Expect | None, str]:
 
 def accept_page(run: Run, target: str, problem: str) -> Response:
     """Shows today's result and asks whether it is right; it may be edited."""
-    given = request.form.get("expect", "") or line(todays(run).model_dump(mode="json", exclude_none=True))
+    given = request.form.get("expect", "") or line(accept(run.trace.message).model_dump(mode="json", exclude_none=True))
     status = 422 if problem else 200
     return render(
         "accept.html", status=status, posted_case=case_line(run.case), target=target, expect=given, problem=problem

@@ -1,19 +1,9 @@
-"""Exports of a replayed case: files that other people's tools take."""
+"""The exports there are: files that other people's tools take. What is in them, `webapp.service` makes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-
-from parsers.cases.expect import accept
-from parsers.cases.export.casefile import casefile
-from parsers.cases.export.jsonl import jsonl
-from parsers.cases.export.markdown import markdown
-from parsers.cases.export.pytest_file import pytest_file
-from parsers.cases.model import Expect
-from parsers.cases.run import run_case
-from parsers.types import UsageError
-from webapp.page.running import Run
 
 NAME = "toolcall-inspector"
 
@@ -47,35 +37,6 @@ class Exported:
     filename: str
     text: str
     mimetype: str
-
-
-def export(run: Run, target: str, *, expect: Expect | None = None, permalink: str | None = None) -> Exported:
-    """The file for `target`. Raises UsageError for an unknown target, and for a pytest file without expectation."""
-    if target not in TARGETS:
-        raise UsageError(f"there is no export {target!r}; choose one of: {', '.join(TARGETS)}")
-    form, case = TARGETS[target], run.case
-    if target == "case":
-        text = casefile(case, run.pieces, expect)
-    elif target == "jsonl":
-        text = jsonl(case, run.pieces, expect)
-    elif target == "pytest":
-        text = pytest_file(
-            case, run.pieces, expect=expect, parser=run.format.name if case.parser.format is None else None
-        )
-    else:
-        found = run_case(case, pieces=run.pieces)
-        text = markdown(found, versions={NAME: installed_version()}, permalink=permalink)
-    return Exported(filename(run.case.title or run.format.name, form.suffix), text, form.mimetype)
-
-
-def needs_expectation(run: Run, target: str) -> bool:
-    """Whether the user has to say what is right before `target` makes sense."""
-    return target == "pytest" and run.case.expect is None
-
-
-def todays(run: Run) -> Expect:
-    """The expectation that today's result meets."""
-    return accept(run.trace.message)
 
 
 def filename(title: str, suffix: str) -> str:

@@ -5,7 +5,8 @@ ends of pasted text are normalised to LF; a file keeps every byte. Whatever the 
 (`parsers.intake`); a log is never silently taken for model output.
 
 `base` is the case a form was filled from. What the form has no field for (expectations, notes, stored tokens) is
-kept from it, and as long as the text is unchanged the exact tokens are kept too.
+kept from it, and as long as the text is unchanged the exact tokens are kept too. A case that has an address is named
+(`source`) instead of carried.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ class Setup:
     model: str = ""
     policy: dict[str, str] = field(default_factory=dict)
     base: str = ""
+    source: str = ""
     parent: str = ""
     errors: dict[str, str] = field(default_factory=dict)
     recognised: str = ""
@@ -95,6 +97,7 @@ def read_setup(fields: Mapping[str, str]) -> Setup:
         tool_choice=fields.get("tool_choice", "").strip() or "auto",
         policy={key.removeprefix(POLICY): value for key, value in fields.items() if key.startswith(POLICY) and value},
         base=fields.get("base", ""),
+        source=fields.get("source", ""),
         parent=fields.get("parent", ""),
     )
     for name in ("cuts", "seed", "holdback", "text_delay", "finish_reason", "model"):
@@ -179,10 +182,11 @@ def _build(setup: Setup, base: dict[str, Any] | None, given: dict[str, Any]) -> 
     try:
         return load_case(data)
     except CaseError as error:
-        raise FormError(_field_of(error.pointer), error.message) from error
+        raise FormError(field_of(error.pointer), error.message) from error
 
 
-def _field_of(pointer: str) -> str:
+def field_of(pointer: str) -> str:
+    """The field of the form where an error at `pointer` of a case is shown."""
     return next((name for place, name in PLACES if pointer.startswith(place)), "text")
 
 

@@ -52,7 +52,7 @@ class Page:
 def inspector(run: Run, report: Report | None, links: Links, *, posted_case: str = "") -> Page:
     """The page about `run`. Without `report` the verdict is still to come."""
     index, state = run.index, links.state
-    step = index.clamp(state.step or interesting_step(index))
+    step = index.clamp(interesting_step(index) if state.step is None else state.step)
     view = window.window_around(index, step)
     drawn = cards.cards(index, view, dict(run.format.terminals))
     expect = to_data(run.case).get("expect") if run.case.expect else None

@@ -7,10 +7,7 @@ the other replays is what the page says of them, not their traces: a divergent o
 
 from __future__ import annotations
 
-import gc
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
@@ -28,8 +25,8 @@ from webapp.page.compared import Compared, digest
 from webapp.page.index import TraceIndex
 from webapp.page.index import build as build_index
 from webapp.security import check_limit
+from webapp.service import collector_paused, pieces_of, placed, refuse_broken
 from webapp.settings import Settings
-from webapp.tokenizers import get_tokenizer
 
 STEP_BYTES = 1_800
 PIECE_BYTES = 250
@@ -55,7 +52,6 @@ class Run:
     selection: Selection
     context: Context
     pieces: tuple[Piece, ...]
-    tokenizer: str
     chunking: Chunking
     trace: Trace
     index: TraceIndex
@@ -106,7 +102,7 @@ class Runner:
         """The report on a run of `run()`; from then on its index knows where the findings are."""
         with run.lock:
             if run.report is None:
-                with no_collection():
+                with collector_paused():
                     run.report = _report(run_case(run.case, pieces=run.pieces))
                 run.index.findings = sorted({found.step for found in run.report.findings if found.step})
         return run.report
@@ -114,26 +110,17 @@ class Runner:
     def _run(self, case: Case, key: str) -> Run:
         text = case.text()
         check_limit(self.settings, "max_text_bytes", len(text.encode("utf-8", "surrogatepass")), "The output text")
-        fmt, selection = choose(case)
-        pieces, tokenizer = pieces_of(case, fmt)
+        with placed("/parser/name"):
+            fmt, selection = choose(case)
+        if case.parser.format is not None:
+            refuse_broken(fmt)
+        pieces = pieces_of(case, fmt)
         check_limit(self.settings, "max_tokens", len(pieces), "The output")
         chunking = case.replay[0] if case.replay else TRACED
-        with no_collection():
+        with placed("/replay"), collector_paused():
             trace = _trace(case, fmt, selection, pieces, chunking)
             index = build_index(trace, pieces, ())
-        return Run(case, fmt, selection, case.to_context(), pieces, tokenizer, chunking, trace, index, key)
-
-
-def pieces_of(case: Case, fmt: Format) -> tuple[tuple[Piece, ...], str]:
-    """The tokens of a case, and where they come from: stored, recorded deltas, or made by a tokenizer."""
-    stored = case.pieces()
-    name = (case.tokenizer.name if case.tokenizer else None) or "embedded"
-    if stored is not None:
-        return stored, f"{name}, as stored"
-    if case.input.deltas is not None:
-        return tuple([Piece(delta.text) for delta in case.input.deltas]), "recorded deltas"
-    adapter = get_tokenizer(name, format=fmt)
-    return adapter.pieces(case.text()), adapter.label
+        return Run(case, fmt, selection, case.to_context(), pieces, chunking, trace, index, key)
 
 
 def _trace(case: Case, fmt: Format, selection: Selection, pieces: tuple[Piece, ...], chunking: Chunking) -> Trace:
@@ -147,7 +134,7 @@ def _trace(case: Case, fmt: Format, selection: Selection, pieces: tuple[Piece, .
 
 def _traced(run: Run, chunking: Chunking) -> Run:
     """The same run with another chunking traced."""
-    with no_collection():
+    with collector_paused():
         trace = _trace(run.case, run.format, run.selection, run.pieces, chunking)
         index = build_index(trace, run.pieces, ())
     key = f"{label(chunking)} {run.key}"
@@ -158,23 +145,3 @@ def _report(found: CaseRun) -> Report:
     chunking = found.case.replay[0] if found.case.replay else TRACED
     own = Compared(label(chunking), True, None, len(found.trace.steps))
     return Report(own, [digest(other) for other in found.compared], found.findings, found.holding)
-
-
-_collecting = Lock()
-_depth = 0
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Garbage collection off while many objects that stay are made: it would look at all of them again and again."""
-    global _depth
-    with _collecting:
-        _depth += 1
-        gc.disable()
-    try:
-        yield
-    finally:
-        with _collecting:
-            _depth -= 1
-            if not _depth:
-                gc.enable()

@@ -6,18 +6,19 @@ and nowhere else; a case that is already stored answers with a redirect to its a
 
 from __future__ import annotations
 
-from flask import Response, abort, redirect, request, url_for
+from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from parsers.cases.model import Case
 from webapp.htmx import render
 from webapp.page.contexts import Scene, case_line
-from webapp.page.form import FormError, setup_of
+from webapp.page.form import setup_of
 from webapp.page.services import services
 from webapp.page.sharing import digest, is_loopback, link, make_lead, opened, titled
 from webapp.page.sharing import save as save_case
-from webapp.page.views import blueprint, carried, find_example, show
-from webapp.store import Gone, StoredCase
+from webapp.page.sources import carried, find_case, find_example, source_case
+from webapp.page.views import blueprint, show
+from webapp.store import StoredCase
 
 
 @blueprint.get("/c/<case_id>")
@@ -54,10 +55,7 @@ def case_text(case_id: str) -> Response:
 @blueprint.post("/cases")
 def save() -> ResponseReturnValue:
     """Store a case. The first save shows its link and its delete key; a known case leads to its address."""
-    try:
-        source = source_case()
-    except FormError as error:
-        abort(422, error.message)
+    source = source_case()
     named = titled(source, request.form.get("title", "")[:200], request.form.get("note", "")[:4000])
     runner = services().runner
     run = runner.run(source)
@@ -125,29 +123,6 @@ def delete(case_id: str) -> ResponseReturnValue:
         return render("delete.html", case_id=case_id, deleted=True)
     error = "That is not the delete key of this case."
     return render("delete.html", case_id=case_id, error=error, status=422)
-
-
-def source_case() -> Case:
-    """The case a share form speaks of: one it carries, an example, or a stored one. Raises FormError."""
-    kind, _, name = request.form.get("source", "").partition(":")
-    if text := request.form.get("case", ""):
-        return carried(text)
-    if kind == "example":
-        return find_example(name).case
-    if kind == "case":
-        return opened(find_case(name))
-    raise FormError("text", "There is no case to share.")
-
-
-def find_case(case_id: str) -> StoredCase:
-    """The stored case, or 404, or 410 once it was deleted."""
-    try:
-        found = services().store.get(case_id)
-    except Gone as gone:
-        abort(410, f"This case was deleted on {gone.deleted[:10]}.")
-    if found is None:
-        abort(404, "There is no case at this address.")
-    return found
 
 
 def case_scene(stored: StoredCase, found: Case) -> Scene:

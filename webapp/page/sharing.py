@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
-from parsers.cases.io import case_id, dumps, loads, outcome_digest
+from parsers.cases.io import loads, outcome_digest
 from parsers.cases.model import Case
-from webapp.page.exports import installed_version
+from parsers.cases.run import CaseRun
+from webapp import service
 from webapp.page.running import Report, Run
 from webapp.settings import LOOPBACK, Settings
 from webapp.store import CaseStore, Saved, StoredCase
@@ -31,15 +32,11 @@ def titled(case: Case, title: str, note: str) -> Case:
     return case.model_copy(update={"title": title.strip() or case.title, "notes": notes or case.notes})
 
 
-def stored_form(run: Run, case: Case) -> Case:
-    """The case as it is saved: with its tokens, so that it never needs a tokenizer again."""
-    return case if case.input.tokens is not None or case.input.deltas is not None else case.with_pieces(run.pieces)
-
-
 def save(store: CaseStore, run: Run, case: Case, report: Report) -> Saved:
-    """Store `case`, the titled form of the replayed one, with today's outcome."""
-    stored = stored_form(run, case)
-    return store.save(case_id(stored), dumps(stored), digest(run, report), installed_version())
+    """Store `case`, the titled form of the replayed one, with its tokens and today's outcome."""
+    found = CaseRun(case, run.format, run.selection, run.context, run.pieces, run.trace, run.trace)
+    found.findings = report.findings
+    return service.save(store, found)
 
 
 def digest(run: Run, report: Report) -> str:

@@ -12,22 +12,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Blueprint, Response, abort, request, url_for
+from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
 
-from parsers.cases.io import dumps, loads
+from parsers.cases.io import dumps
 from parsers.cases.model import Case, CaseError
 from parsers.types import UsageError
 from webapp.htmx import is_partial, render
-from webapp.page.contexts import Scene, form_context, scene_context
+from webapp.page.contexts import Scene, case_line, form_context, scene_context
+from webapp.page.errors import error_page
 from webapp.page.examples import Example, examples
-from webapp.page.form import FormError, Setup, case_of, read_setup, setup_of
+from webapp.page.form import FormError, Setup, case_of, field_of, read_setup, setup_of
 from webapp.page.roles import LEGEND
 from webapp.page.services import services
 from webapp.page.sharing import is_loopback
+from webapp.page.sources import carried, find_example, named
 from webapp.page.state import read_state
 from webapp.page.words import KEYS, ROLES
 from webapp.security import TooLarge
+from webapp.service import with_defaults
 
 blueprint = Blueprint("page", __name__)
 
@@ -74,53 +77,39 @@ def example_json(name: str) -> Response:
 @blueprint.post("/run")
 def run() -> ResponseReturnValue:
     """Replay what was posted: the form, or the case the page carries."""
-    setup = Setup()
-    try:
-        setup, case = posted_case()
-        return show(run_scene(case, setup))
-    except (FormError, UsageError, TooLarge) as error:
-        return refused(setup if setup.text else read_setup(request.form), error)
-
-
-def posted_case() -> tuple[Setup, Case]:
-    """The form and the case of a POST. Raises FormError."""
-    if text := request.form.get("case"):
-        case = carried(text)
-        return setup_of(case), case
     setup = read_setup(request.form)
+    try:
+        case = posted_case(setup)
+        shown = setup_of(case)
+        shown.recognised, shown.notes, shown.can_force = setup.recognised, setup.notes, setup.can_force
+        return show(run_scene(case, shown))
+    except (FormError, UsageError, TooLarge) as error:
+        return refused(setup, error)
+
+
+@blueprint.errorhandler(FormError)
+@blueprint.errorhandler(UsageError)
+def unusable(error: Exception) -> ResponseReturnValue:
+    """The page for a case that cannot be read or replayed, where there is no form to say it in."""
+    return error_page(422, "This case cannot be used", str(error))
+
+
+def posted_case(setup: Setup) -> Case:
+    """The case of a POST: the one it carries, or what the form says. Raises FormError."""
+    if text := request.form.get("case"):
+        return carried(text)
+    if not setup.base and (source := named(setup.source)) is not None:
+        setup.base = case_line(source)
     upload = request.files.get("file")
     given = (upload.filename or "", upload.read()) if upload and upload.filename else None
-    case = with_defaults(case_of(setup, given, force=bool(request.form.get("force"))))
-    if given or setup.recognised:
-        setup = _refilled(setup, case)
-    return setup, case
-
-
-def carried(text: str) -> Case:
-    """A case that a page carried in a hidden field or a private link."""
-    try:
-        return loads(text)
-    except CaseError as error:
-        raise FormError("text", f"The case of this page cannot be read. {error}") from error
-
-
-def with_defaults(case: Case) -> Case:
-    """The case with what this server's environment decides spelled out in it."""
-    if services().settings.strict and case.context.strict is None:
-        return case.model_copy(update={"context": case.context.model_copy(update={"strict": True})})
-    return case
-
-
-def _refilled(setup: Setup, case: Case) -> Setup:
-    filled = setup_of(case)
-    filled.recognised, filled.notes, filled.can_force = setup.recognised, setup.notes, setup.can_force
-    return filled
+    return with_defaults(case_of(setup, given, force=bool(request.form.get("force"))), services().settings)
 
 
 def refused(setup: Setup, error: FormError | UsageError | TooLarge) -> Response:
     """The form again, with what was typed and what is wrong with it."""
-    field = error.field if isinstance(error, FormError) else "parser" if "parser" in str(error) else "text"
-    words = error.description or "" if isinstance(error, TooLarge) else str(error)
+    field, words = "text", error.description or "" if isinstance(error, TooLarge) else str(error)
+    if isinstance(error, FormError | CaseError):
+        field, words = error.field if isinstance(error, FormError) else field_of(error.pointer), error.message
     setup.errors = {field: words[:1].upper() + words[1:]}
     status = 413 if isinstance(error, TooLarge) else 422
     return render(
@@ -146,14 +135,6 @@ def _blocks() -> tuple[str, ...]:
     """The blocks that belong into the target htmx names."""
     target = request.headers.get("HX-Target", "")
     return (next((name for name in ("window", "inspector") if target.endswith(f"#{name}")), "page"),)
-
-
-def find_example(name: str) -> Example:
-    """The example of that name, or 404."""
-    found = examples().get(name)
-    if found is None:
-        abort(404, "There is no example of that name.")
-    return found
 
 
 def example_scene(example: Example, kind: str, setup: Setup | None = None) -> Scene:

@@ -11,7 +11,7 @@ from webapp.page.state import Links, ViewState, read_state
         ({}, ViewState()),
         ({"step": "1,234"}, ViewState(step=1234)),
         ({"step": "-3", "chunk": "x"}, ViewState()),
-        ({"step": "９"}, ViewState()),
+        ({"step": "\uff19"}, ViewState()),
         ({"input": "bytes", "result": "nonsense"}, ViewState(input="bytes")),
         ({"step": "4", "go": "step=9&result=wire"}, ViewState(step=9, result="wire")),
         ({"report": "1"}, ViewState(report=True)),

@@ -1,0 +1,84 @@
+"""Long outputs: the page stays small, windows follow the cursor, and a server that is gone takes nothing away."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+pytestmark = pytest.mark.browser
+
+TEXT = ("I will call.\n<tool_call>\n" + '{"name": "f", "arguments": {"body": "some words that go on and on"}}') * 300
+
+
+def open_long(page: Page) -> None:
+    page.goto("/")
+    page.locator("#parser").select_option("passthrough")
+    page.locator("#text").fill(TEXT)
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".case-note")).to_have_text("not shared")
+
+
+def heading(page: Page) -> str:
+    return page.locator("#step .card:not([hidden]) h2").inner_text()
+
+
+def go_to(page: Page, step: int) -> None:
+    page.locator("#go-to").fill(str(step))
+    page.locator("#go-to").press("Enter")
+
+
+def test_a_long_output_opens_small_and_is_checked_afterwards(page: Page) -> None:
+    open_long(page)
+    assert page.locator("*").count() < 20_000
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11, timeout=30_000)
+    expect(page.locator("#result .folded").first).to_be_visible()
+
+
+def test_the_window_follows_the_cursor_both_ways(page: Page) -> None:
+    open_long(page)
+    go_to(page, 9000)
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 9,000")
+    page.locator("#strip [tabindex='0']").focus()
+    for _ in range(3):
+        page.keyboard.press("PageDown")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 9,150")
+    page.keyboard.press("Home")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 1")
+
+
+def test_keys_held_at_the_edge_of_the_window_land_where_they_should(page: Page) -> None:
+    open_long(page)
+    go_to(page, 500)
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 500")
+    page.locator("[data-slider]").focus()
+    for _ in range(90):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 590")
+
+
+def test_when_the_server_is_gone_what_is_loaded_still_works(page: Page, allowed: list[str]) -> None:
+    allowed.append("Failed to load resource")
+    allowed.append("Failed to fetch")
+    open_long(page)
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11, timeout=30_000)
+    here = int(page.locator("#go-to").input_value())
+    page.route("**/run", lambda route: route.abort())
+    go_to(page, here + 2000)
+    expect(page.locator("#connection")).to_be_visible()
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#go-to")).to_have_value(str(here + 1))
+
+
+def test_an_error_of_the_server_is_said_and_not_drawn_into_a_pane(page: Page, allowed: list[str]) -> None:
+    allowed.append("500")
+
+    def fail(route: Route) -> None:
+        route.fulfill(status=500, content_type="text/html", body="<main><p>The server failed.</p></main>")
+
+    open_long(page)
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11, timeout=30_000)
+    page.route("**/run", fail)
+    go_to(page, 9000)
+    expect(page.locator("#connection")).to_contain_text("The server failed.")
+    expect(page.locator("#strip")).to_be_visible()

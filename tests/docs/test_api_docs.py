@@ -1,0 +1,69 @@
+"""docs/api.md says everything: each route, each error code, each field of a run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from webapp.api.bodies import MOST_CHUNKINGS
+from webapp.api.models import ParserInfo, ReplayResult, StepBody, TokenizerRow
+from webapp.api.views import OPERATIONS, Operation
+from webapp.page.exports import TARGETS
+from webapp.settings import Settings
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text("utf-8")
+SECTIONS = {part.partition("\n")[0]: part for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]}
+ROUTES = {f"{one.method} {one.path}": one for one in OPERATIONS}
+
+
+def test_every_route_has_a_section_and_a_line_in_the_overview() -> None:
+    assert [route for route in ROUTES if route not in SECTIONS or f"[`{route}`](#" not in PAGE] == []
+
+
+def test_no_route_is_documented_that_does_not_exist() -> None:
+    assert {name for name in SECTIONS if name.startswith(("GET ", "POST ", "DELETE "))} == ROUTES.keys()
+
+
+def test_the_links_of_the_overview_lead_to_the_sections() -> None:
+    anchors = {re.sub(r"[^a-z0-9 _-]", "", name.lower()).replace(" ", "-") for name in SECTIONS}
+    assert set(re.findall(r"\(#([^)]+)\)", PAGE)) <= anchors
+
+
+@pytest.mark.parametrize("one", ROUTES.values(), ids=list(ROUTES))
+def test_every_status_of_a_route_is_in_the_list_of_errors(one: Operation) -> None:
+    assert [status for status in one.answers if status >= 400 and f"| {status} |" not in SECTIONS["Errors"]] == []
+
+
+@pytest.mark.parametrize("one", ROUTES.values(), ids=list(ROUTES))
+def test_every_query_parameter_is_explained(one: Operation) -> None:
+    assert [name for name in one.query if f"?{name}=" not in SECTIONS[f"{one.method} {one.path}"]] == []
+
+
+@pytest.mark.parametrize(
+    ("route", "model"),
+    [
+        ("GET /api/v1/parsers", ParserInfo),
+        ("GET /api/v1/tokenizers", TokenizerRow),
+        ("POST /api/v1/replay", ReplayResult),
+        ("POST /api/v1/replay", StepBody),
+    ],
+)
+def test_every_field_of_an_answer_is_explained(route: str, model: type[ReplayResult]) -> None:
+    assert [name for name in model.model_fields if f"`{name}`" not in SECTIONS[route]] == []
+
+
+def test_every_export_is_explained() -> None:
+    section = SECTIONS["GET /api/v1/cases/<case_id>/export/<target>"]
+    assert [target for target in TARGETS if f"| `{target}` |" not in section] == []
+
+
+def test_the_limits_are_those_of_the_program() -> None:
+    sizes = {
+        name: Settings.model_fields[name].default for name in ("max_text_bytes", "max_tokens", "max_request_bytes")
+    }
+    rows = [(f"{size:,}", f"`TOOLCALL_INSPECTOR_{name.upper()}`") for name, size in sizes.items()]
+    lines = SECTIONS["Limits"].splitlines()
+    assert [row for row in rows if not any(all(part in line for part in row) for line in lines)] == []
+    assert f"| {MOST_CHUNKINGS} |" in SECTIONS["Limits"]

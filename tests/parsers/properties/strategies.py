@@ -1,0 +1,165 @@
+"""What is drawn: messages, outputs with damage, noise of markers and JSON, policies, request contexts."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from parsers.formats.model import Format
+from parsers.formats.rows import policy_values
+from parsers.registry import get_format
+from parsers.types import Context, Tool
+from tests.parsers.properties.invariants import Run, as_ids, as_text
+from tests.parsers.properties.render import DIALECTS, Call, Dialect, Spoken
+
+PARSERS = ("passthrough", "qwen", "qwen_coder", "kimik2", "llama", "mistral")
+EXTRA = {
+    "qwen_coder": ("<parameter=", "</parameter>", "\n<parameter=", "</function>\n</tool_call>", "&amp;", "&am"),
+    "kimik2": ("functions.f:0", "f:1"),
+    "mistral": ("abcdefghi", "f"),
+}
+JSON_BITS = (
+    *'{}[]:,"\\-',
+    *('\\"', "\\\\", "\\u00", "\\ud83d", "e9", "\\n", "1", "2.5", "tr", "ue", "nul", "null", '""'),
+    *('"name"', '"arguments"', '"parameters"', '"name":', '"f"', '"name": "f"', '"arguments":', '"a":', '"s":'),
+    *('{"name":"f","arguments":{"a":1}}', '{"arguments":{"a":"1"},"name":"f"}', '{"a": "x"}', '{"name": "g", '),
+)
+WORDS = (" ", "\n", "  \n", "x", "hello", "é", "😀", "\u2028", "\x00", "<", "&", ";", "; ", "/", "|", "\t")
+TOOLS: tuple[tuple[Tool, ...], ...] = (
+    (),
+    (Tool("f", {}), Tool("g")),
+    (
+        Tool(
+            "f",
+            {
+                "type": "object",
+                "properties": {
+                    "a": {"type": "integer"},
+                    "s": {"type": "string"},
+                    "n": {"type": ["number", "null"]},
+                    "o": {"type": "object", "properties": {"x": {"type": "boolean"}}},
+                },
+            },
+        ),
+    ),
+)
+
+names = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=12).map(lambda name: "f" + name)
+letters = st.sampled_from(string.ascii_letters + string.digits + " \n\t.,:'\"\\/{}[]()<>|&=_-éß漢😀\u00a0\u2028")
+
+
+def marker_texts(fmt: Format) -> tuple[str, ...]:
+    return (*fmt.terminals.values(), *EXTRA.get(fmt.name, ()))
+
+
+def _has(text: str, parts: Sequence[str]) -> bool:
+    return any(part in text for part in parts)
+
+
+@st.composite
+def prose(draw: st.DrawFn, dialect: Dialect) -> str:
+    """Text that holds no marker, but beginnings of markers; nothing that llama takes for a call or a separator."""
+    fmt = get_format(dialect.parser)
+    markers = [text for text in fmt.terminals.values() if text != ">"]
+    starts = st.sampled_from([text[: len(text) // 2] for text in markers] or ["<"])
+    text = "".join(draw(st.lists(letters | starts | st.text(letters, max_size=12), max_size=5)))
+    for marker in markers:
+        text = text.replace(marker, "")
+    return text if not _has(text, markers) else ""
+
+
+@st.composite
+def values(draw: st.DrawFn, dialect: Dialect) -> Any:
+    """A JSON value with marker texts and escapes in its strings."""
+    markers = st.sampled_from([*marker_texts(get_format(dialect.parser)), '\\"', "\\", '{"name": "g"}', "\u0000"])
+    texts = st.lists(markers | letters | st.text(max_size=6), max_size=4).map("".join)
+    leaves = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(-1e6, 1e6) | texts
+    return draw(
+        st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6)
+    )
+
+
+@st.composite
+def arguments(draw: st.DrawFn, dialect: Dialect) -> dict[str, Any]:
+    """The arguments of a call. Where the format cannot escape, no text holds what would close it."""
+    if dialect.parser != "qwen_coder":
+        return draw(st.dictionaries(st.text(letters, max_size=6) | st.just("name"), values(dialect), max_size=4))
+    keys = st.text(string.ascii_letters + "_é.", min_size=1, max_size=8)
+    drawn: dict[str, Any] = draw(st.dictionaries(keys, values(dialect), max_size=4))
+    closers = ("</parameter>", "\n<parameter=", "</function>\n</tool_call>", "</function></tool_call>")
+    kept = {}
+    for key, value in drawn.items():
+        written = f"\n{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}\n"
+        kept[key] = "" if _has(written, closers) or (_has(json.dumps(value), closers)) else value
+    return kept
+
+
+@st.composite
+def messages(draw: st.DrawFn, dialect: Dialect) -> Spoken:
+    """A message that the format can write."""
+    calls = draw(st.lists(st.builds(Call, names, arguments(dialect)), max_size=3))
+    texts = draw(st.lists(prose(dialect), min_size=len(calls) + 1, max_size=len(calls) + 1))
+    reasoning = draw(st.none() | prose(dialect)) if dialect.think else None
+    return Spoken(texts, calls, reasoning, draw(st.integers(0, 11)))
+
+
+@st.composite
+def noise(draw: st.DrawFn, parser: str) -> str:
+    """Arbitrary text over the format's markers, pieces of JSON and words."""
+    bits = st.sampled_from((*marker_texts(get_format(parser)), "<tool_call>"))
+    parts = st.one_of(bits, bits, st.sampled_from(JSON_BITS), st.sampled_from(WORDS))
+    return "".join(draw(st.lists(parts, max_size=16)))
+
+
+@st.composite
+def damaged(draw: st.DrawFn, parser: str) -> str:
+    """A good output, then cut, and with parts deleted, doubled, swapped or put in."""
+    dialect = draw(st.sampled_from([one for one in DIALECTS.values() if one.parser == parser]))
+    text = dialect.write(draw(messages(dialect)))
+    bits = st.sampled_from((*marker_texts(get_format(parser)), *JSON_BITS, *WORDS))
+    for kind in draw(st.lists(st.sampled_from(["cut", "delete", "double", "swap", "insert"]), min_size=1, max_size=3)):
+        start = draw(st.integers(0, len(text)))
+        end = min(len(text), start + draw(st.integers(0, 12)))
+        text = {
+            "cut": text[:start],
+            "delete": text[:start] + text[end:],
+            "double": text[:end] + text[start:],
+            "swap": text[end:] + text[start:end] + text[:start],
+            "insert": text[:start] + draw(bits) + text[start:],
+        }[kind]
+    return text
+
+
+def policies_of(fmt: Format) -> st.SearchStrategy[dict[str, str]]:
+    """Some policies of the format with any of their values."""
+    values_of = policy_values()
+    optional = {name: st.sampled_from(values_of[name]) for name in fmt.policies}
+    return st.fixed_dictionaries({}, optional=optional)
+
+
+contexts = st.builds(
+    Context,
+    tools=st.sampled_from(TOOLS),
+    tool_choice=st.sampled_from(["auto", "auto", "auto", "none"]),
+    reasoning_open=st.booleans(),
+    finish_reason=st.sampled_from([None, "stop", "length"]),
+)
+
+
+@st.composite
+def runs(draw: st.DrawFn, parser: str, texts: st.SearchStrategy[str]) -> Run:
+    """An output under any policies and context; in ids mode some markers may be typed by ordinary tokens."""
+    fmt = get_format(parser)
+    text = draw(texts)
+    policy = draw(policies_of(fmt))
+    context = draw(contexts)
+    if not fmt.tokens or draw(st.booleans()):
+        return Run(fmt, as_text(text), policy, context)
+    markers = {marker: 1000 + index for index, marker in enumerate(fmt.tokens)}
+    special = {marker: token.special for marker, token in fmt.tokens.items()}
+    typed = draw(st.just(0) | st.integers(0, 255))
+    return Run(fmt, as_ids(text, markers, special, typed), policy, context, "ids", markers)

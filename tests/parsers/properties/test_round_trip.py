@@ -1,0 +1,115 @@
+"""A well-formed output gives back the message it was written from, under every chunking and in both marker modes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsers.chunking import Chunking
+from parsers.registry import get_format
+from parsers.types import Context, Message, Tool
+from tests.parsers.properties.invariants import Run, as_ids, as_text, check
+from tests.parsers.properties.render import DIALECTS, Dialect, Spoken, schema_of
+from tests.parsers.properties.strategies import messages
+
+dialects = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+
+
+def tools_for(said: Spoken) -> tuple[Tool, ...]:
+    """One tool for each name, with a schema that its last call fits; none where two calls of a name differ."""
+    declared = {call.name: schema_of(call.arguments) for call in said.calls}
+    fits = all(declared[call.name] == schema_of(call.arguments) for call in said.calls)
+    return tuple([Tool(name, schema) for name, schema in declared.items()]) if fits else ()
+
+
+def run_of(dialect: Dialect, said: Spoken, *, ids: bool = False, typed: bool = True) -> Run:
+    fmt = get_format(dialect.parser)
+    context = Context(tools=tools_for(said) if typed else ())
+    text = dialect.write(said)
+    if not ids:
+        return Run(fmt, as_text(text), dialect.policy, context)
+    markers = {marker: 1000 + index for index, marker in enumerate(fmt.tokens)}
+    special = {marker: token.special for marker, token in fmt.tokens.items()}
+    return Run(fmt, as_ids(text, markers, special), dialect.policy, context, "ids", markers)
+
+
+def assert_same(dialect: Dialect, said: Spoken, message: Message, *, as_strings: bool) -> None:
+    assert (message.content or "") == dialect.content(said)
+    assert (message.reasoning or "") == (said.reasoning or "").rstrip()
+    assert [call.name for call in message.tool_calls] == [call.name for call in said.calls]
+    for call, wanted in zip(message.tool_calls, said.calls, strict=True):
+        assert call.complete
+        expected = {key: value_of(value, said) for key, value in wanted.arguments.items()}
+        assert json.loads(call.arguments) == (expected if as_strings else wanted.arguments)
+
+
+def value_of(value: object, said: Spoken) -> object:
+    return value if isinstance(value, str) else said.dumped(value)
+
+
+@dialects
+@settings(max_examples=60)
+@given(data=st.data())
+def test_what_was_written_is_read_back(dialect: Dialect, data: st.DataObject) -> None:
+    said = data.draw(messages(dialect))
+    run = run_of(dialect, said)
+    message = check(run)
+    untyped = dialect.parser == "qwen_coder" and not run.context.tools
+    assert_same(dialect, said, message, as_strings=untyped)
+
+
+@dialects
+@settings(max_examples=40)
+@given(data=st.data())
+def test_json_arguments_pass_through_byte_for_byte_without_a_schema(dialect: Dialect, data: st.DataObject) -> None:
+    said = data.draw(messages(dialect))
+    message = run_of(dialect, said, typed=False).message(Chunking(by="char"))
+    if dialect.parser == "qwen_coder":
+        assert_same(dialect, said, message, as_strings=True)
+    else:
+        text = dialect.write(said)
+        assert all(call.arguments in text for call in message.tool_calls)
+
+
+@dialects
+@settings(max_examples=40)
+@given(data=st.data())
+def test_marker_ids_give_the_same_message_as_their_texts(dialect: Dialect, data: st.DataObject) -> None:
+    said = data.draw(messages(dialect))
+    written = dialect.write(said)
+    quoted = any(marker in said.dumped(call.arguments) for call in said.calls for marker in get_format(dialect.parser).tokens)
+    run = run_of(dialect, said, ids=True)
+    message = check(run)
+    if not quoted:  # a special marker inside a string ends it when it comes as an id
+        assert message == run_of(dialect, said).message(Chunking(by="whole")), written
+
+
+@dialects
+@settings(max_examples=60)
+@given(data=st.data())
+def test_a_cut_output_streams_a_prefix_of_the_arguments(dialect: Dialect, data: st.DataObject) -> None:
+    said = data.draw(messages(dialect))
+    run = run_of(dialect, said, typed=False)
+    whole = run.message(Chunking(by="whole")).tool_calls
+    cut = Run(run.fmt, run.pieces[: data.draw(st.integers(0, len(run.pieces)))], dialect.policy, run.context)
+    found = check(cut).tool_calls
+    assert [call.name for call in found] == [call.name for call in whole[: len(found)]]
+    for call, full in zip(found, whole, strict=False):
+        bare = dialect.parser == "mistral" and not call.complete and call.arguments == "{}"
+        assert bare or full.arguments.startswith(call.arguments)
+        assert not call.complete or call.arguments == full.arguments
+
+
+@dialects
+@settings(max_examples=60)
+@given(data=st.data())
+def test_a_call_that_is_closed_where_it_was_cut_is_one_json_object(dialect: Dialect, data: st.DataObject) -> None:
+    said = data.draw(messages(dialect))
+    run = run_of(dialect, said)
+    kept = run.pieces[: data.draw(st.integers(0, len(run.pieces)))]
+    cut = Run(run.fmt, kept, {**dialect.policy, "truncated_call": "close"}, run.context)
+    for call in check(cut).tool_calls:
+        assert isinstance(json.loads(call.arguments), dict), call

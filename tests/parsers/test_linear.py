@@ -1,0 +1,139 @@
+"""Twice the output takes about twice the time: every parser, streamed and whole, traced too, and on hostile text.
+
+These tests run by themselves, without coverage and without other tests beside them. Only ratios are asserted.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Callable
+
+import pytest
+from parsers.registry import build, get_format
+from parsers.replay import parse, replay
+from parsers.types import Context, Delta, Piece, Tool
+
+pytestmark = pytest.mark.linear
+
+SIZES = (16_000, 32_000, 64_000, 128_000, 256_000, 512_000)
+RATIO = 2.6
+TOKEN = 4
+INTEGER = Context(tools=(Tool("f", {"properties": {"q": {"type": "integer"}}}),))
+STRING = Context(tools=(Tool("f", {"properties": {"q": {"type": "string"}}}),))
+
+
+def body(size: int) -> str:
+    return ("words <b>and</b> \\ more, { [ ] } " * (size // 33 + 1))[:size]
+
+
+def one_string(name: str, size: int) -> str:
+    text = body(size)
+    value = json.dumps(text)
+    return {
+        "passthrough": text,
+        "qwen": f'<tool_call>\n{{"name": "f", "arguments": {{"q": {value}}}}}\n</tool_call>',
+        "qwen_coder": f"<tool_call>\n<function=f>\n<parameter=q>\n{text}\n</parameter>\n</function>\n</tool_call>",
+        "kimik2": f'<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{{"q": {value}}}<|tool_call_end|>',
+        "mistral": f'[TOOL_CALLS]f{{"q": {value}}}',
+        "mistral pre-v11": f'[TOOL_CALLS] [{{"name": "f", "arguments": {{"q": {value}}}}}]',
+        "llama": f'{{"name": "f", "parameters": {{"q": {value}}}}}',
+    }[name]
+
+
+PARSERS = ("passthrough", "qwen", "qwen_coder", "kimik2", "mistral", "mistral pre-v11", "llama")
+
+HOSTILE: dict[str, tuple[str, Context, Callable[[int], str]]] = {
+    "half markers": ("qwen", Context(), lambda n: "<" * n),
+    "half markers in a string": ("qwen", Context(), lambda n: one_string("qwen", 0)[:-20] + "</tool_cal" * (n // 10)),
+    "rejected candidates": ("llama", Context(), lambda n: "{x " * (n // 3)),
+    "nested candidates": ("llama", Context(), lambda n: "{" * n),
+    "markers": ("mistral", Context(), lambda n: "[TOOL_CALLS]" * (n // 12)),
+    "markers with names": ("mistral", Context(), lambda n: "[TOOL_CALLS]f " * (n // 14)),
+    "empty calls": ("qwen", Context(), lambda n: '<tool_call>{"name":"f"}</tool_call>' * (n // 35)),
+    "a value that waits": ("qwen_coder", INTEGER, lambda n: one_string("qwen_coder", n)),
+    "a JSON value that waits": ("qwen", INTEGER, lambda n: one_string("qwen", n)),
+    "arguments before the name": (
+        "qwen",
+        STRING,
+        lambda n: f'<tool_call>{{"arguments": {{"q": {json.dumps(body(n))}}}, "name": "f"}}</tool_call>',
+    ),
+    "white space": ("qwen", Context(), lambda n: " " * n + "<tool_call>" + "\n" * n),
+    "line breaks in a value": ("qwen_coder", STRING, lambda n: one_string("qwen_coder", 0)[:-40] + "\n" * n),
+    "backslashes": ("qwen", Context(), lambda n: '<tool_call>{"name":"f","arguments":{"q":"' + "\\" * n),
+    "deep arguments": ("qwen", Context(), lambda n: '<tool_call>{"name":"f","arguments":' + "[" * n),
+    "separators": ("llama", Context(), lambda n: '{"name":"f","parameters":{}}' + "; " * (n // 2) + "x"),
+}
+
+
+def deltas(text: str, size: int) -> list[Delta]:
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    return [Delta(index, (Piece(piece),)) for index, piece in enumerate(pieces, 1)]
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Processor time of the best of a few runs (one when it is long), with garbage collection off."""
+    best, left = float("inf"), 3
+    while left:
+        gc.collect()
+        gc.disable()
+        start = time.process_time()
+        run()
+        spent = time.process_time() - start
+        gc.enable()
+        best, left = min(best, spent), 0 if spent > 0.2 else left - 1
+    return best
+
+
+def assert_linear(timed: Callable[[int], float], sizes: tuple[int, ...]) -> None:
+    """Time grows by less than RATIO for each doubling, on the mean: one noisy size is no proof of anything."""
+    times = [timed(size) for size in sizes]
+    growth = (times[-1] / max(times[0], 1e-3)) ** (1 / (len(sizes) - 1))
+    assert growth < RATIO, times
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_one_string_argument_in_one_token_deltas(name: str) -> None:
+    parser = build(get_format(name.split()[0]))
+
+    def timed(size: int) -> float:
+        fed = deltas(one_string(name, size), TOKEN)
+        return seconds(lambda: parse(parser, fed, STRING))
+
+    assert_linear(timed, SIZES)
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_one_string_argument_in_one_delta(name: str) -> None:
+    parser = build(get_format(name.split()[0]))
+
+    def timed(size: int) -> float:
+        fed = deltas(one_string(name, size), size * 3)
+        return seconds(lambda: parse(parser, fed, STRING))
+
+    assert_linear(timed, SIZES)
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_one_string_argument_traced(name: str) -> None:
+    parser = build(get_format(name.split()[0]))
+
+    def timed(size: int) -> float:
+        fed = deltas(one_string(name, size), TOKEN)
+        return seconds(lambda: replay(parser, fed, STRING))
+
+    assert_linear(timed, SIZES[:4])
+
+
+@pytest.mark.parametrize("size", [TOKEN, 10_000_000], ids=["token", "whole"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_output(name: str, size: int) -> None:
+    fmt, context, text = HOSTILE[name]
+    parser = build(get_format(fmt))
+
+    def timed(length: int) -> float:
+        fed = deltas(text(length), size)
+        return seconds(lambda: parse(parser, fed, context))
+
+    assert_linear(timed, SIZES[:4])

@@ -1,0 +1,138 @@
+"""From what was typed to a case, and back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from parsers.cases.io import dumps, load_case, to_data
+from webapp.page.form import FormError, Setup, case_of, read_setup, setup_of, unix_lines
+
+TOOLS = '[{"name": "f", "parameters": {"type": "object"}}]'
+
+
+def typed(**fields: str) -> Setup:
+    return read_setup({"text": "hello", **{key.replace("__", "."): value for key, value in fields.items()}})
+
+
+def made(setup: Setup, upload: tuple[str, bytes] | None = None, *, force: bool = False) -> dict[str, Any]:
+    return to_data(case_of(setup, upload, force=force))
+
+
+def test_pasted_text_has_unix_lines_and_files_keep_their_bytes() -> None:
+    assert unix_lines("a\r\nb\rc\n") == "a\nb\nc\n"
+    assert made(typed(text="a\r\nb"))["input"]["text"] == ["a\n", "b"]
+    assert case_of(typed(), ("x.txt", b"a\r\nb"), force=False).text() == "a\r\nb"
+
+
+def test_every_field_arrives_in_the_case() -> None:
+    setup = typed(
+        parser="qwen", tokenizer="characters", chunking="random", seed="7", holdback="3", text_delay="2",
+        reasoning_open="1", tools=TOOLS, tool_choice="f", finish_reason="length", model="m", policy__recovery="fail",
+    )  # fmt: skip
+    data = made(setup)
+    assert data["parser"] == {"name": "qwen", "policy": {"recovery": "fail"}}
+    assert data["replay"] == ({"by": "random", "seed": 7, "holdback_chars": 3, "text_delay": 2},)
+    assert data["context"] == {
+        "tool_choice": {"name": "f"}, "reasoning_open": True, "finish_reason": "length", "model": "m",
+    }  # fmt: skip
+    assert data["tokenizer"] == {"name": "characters"}
+
+
+def test_a_form_filled_from_its_case_makes_the_same_case() -> None:
+    setup = typed(parser="qwen", chunking="cuts", cuts="1, 3", tools=TOOLS, tool_choice="none", policy__recovery="fail")
+    first = case_of(setup, None, force=False)
+    assert setup_of(first).base == ""
+    assert case_of(setup_of(first), None, force=False) == first
+
+
+def test_what_the_form_has_no_field_for_is_kept_while_the_text_is_unchanged() -> None:
+    data = {
+        "schema": 1, "title": "T", "parser": {"name": "qwen"}, "input": {"tokens": [[1, "a\r\n"], [2, "b"]]},
+        "expect": {"content": "x"}, "source": {"kind": "recorded"}, "tokenizer": {"name": "embedded"},
+        "replay": [{"by": "token"}, {"by": "whole"}],
+    }  # fmt: skip
+    case = load_case(data)
+    setup = setup_of(case)
+    setup.text, setup.parser = "a\nb", "passthrough"
+    again = case_of(setup, None, force=False)
+    assert (again.input, again.expect, again.title) == (case.input, case.expect, "T")
+    assert again.parser.name == "passthrough"
+    assert [chunking.by for chunking in again.replay] == ["token", "whole"]
+
+
+def test_changed_text_drops_what_belonged_to_the_old_one() -> None:
+    data = {"schema": 1, "title": "T", "parser": {"name": "qwen"}, "input": {"tokens": [[1, "a"]]}, "expect": {}}
+    setup = setup_of(load_case(data))
+    setup.text = "other"
+    again = case_of(setup, None, force=False)
+    assert (again.text(), again.expect, again.input.tokens, again.title) == ("other", None, None, "T")
+
+
+def test_an_inline_format_stays_while_its_name_is_chosen() -> None:
+    fmt = {"schema": 1, "name": "mine", "title": "Mine", "initial": "S", "states": {"S": {"text": "content"}}}
+    case = load_case({"schema": 1, "parser": {"name": "mine", "format": fmt}, "input": {"text": "x"}})
+    setup = setup_of(case)
+    assert case_of(setup, None, force=False).parser.format == case.parser.format
+    setup.parser = "qwen"
+    assert case_of(setup, None, force=False).parser.format is None
+
+
+def test_a_case_file_is_taken_as_it_stands() -> None:
+    case = load_case({"schema": 1, "parser": {"name": "llama"}, "input": {"text": "x"}})
+    assert case_of(typed(parser="qwen"), ("x.case.json", dumps(case).encode()), force=False) == case
+
+
+def test_recorded_deltas_stay_deltas() -> None:
+    setup = typed(text=json.dumps(["he", "llo"]))
+    assert made(setup)["input"]["deltas"] == ({"text": "he"}, {"text": "llo"})
+    assert setup.recognised
+    assert setup.can_force
+
+
+def test_a_recognised_shape_can_be_taken_as_text_all_the_same() -> None:
+    text = json.dumps(["he", "llo"])
+    assert case_of(typed(text=text), None, force=True).text() == text
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "words"),
+    [
+        ({"tools": "[{"}, "tools", "not JSON"),
+        ({"tools": '[{"x": 1}]'}, "tools", "needs a name"),
+        ({"tool_choice": "g"}, "tool_choice", "no tool called 'g'"),
+        ({"chunking": "cuts", "cuts": "1,x"}, "cuts", "'x' is not a whole number"),
+        ({"chunking": "nonsense"}, "chunking", "no chunking 'nonsense'"),
+        ({"holdback": "-1"}, "holdback", "not a whole number"),
+        ({"policy__recovery": "never"}, "policies", "no value of this policy"),
+        ({"base": "{"}, "base", "cannot be used"),
+        ({"text": ""}, "text", ""),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field(fields: dict[str, str], field: str, words: str) -> None:
+    with pytest.raises(FormError) as raised:
+        case_of(typed(**fields), None, force=False)
+    assert raised.value.field == field
+    assert words in raised.value.message
+
+
+def test_a_broken_case_file_is_said_at_the_file() -> None:
+    with pytest.raises(FormError) as raised:
+        case_of(typed(), ("x.case.json", b'{"schema": 1}'), force=False)
+    assert raised.value.field == "file"
+
+
+@pytest.mark.parametrize(
+    ("chunking", "name"),
+    [
+        ({"by": "token", "size": 2}, "token-2"),
+        ({"by": "token", "size": 4}, "token"),
+        ({"by": "random", "seed": 3}, "random"),
+        ({"by": "cuts", "cuts": [1]}, "cuts"),
+    ],
+)
+def test_a_chunking_finds_its_name_in_the_form(chunking: dict[str, Any], name: str) -> None:
+    case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "abcd"}, "replay": [chunking]})
+    assert setup_of(case).chunking == name

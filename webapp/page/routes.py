@@ -1,0 +1,8 @@
+"""All views of the page on one blueprint: importing a module of views is what puts them there."""
+
+from __future__ import annotations
+
+from webapp.page import downloads, shared
+from webapp.page.views import blueprint
+
+__all__ = ["blueprint", "downloads", "shared"]
