@@ -48,7 +48,7 @@ class CompiledCodec:
 class CompiledState:
     """A state with its rows by trigger and its scopes."""
 
-    __slots__ = ("_literals", "_scopes", "accepts", "by_text", "codec", "inert", "name", "rows", "text")
+    __slots__ = ("_literals", "_scopes", "accepts", "by_text", "codec", "inert", "name", "plain", "rows", "text")
 
     def __init__(
         self,
@@ -68,23 +68,31 @@ class CompiledState:
         seen = {n: terminals[n] for n in (*self.accepts, *state.inert) if terminals[n] not in by_id}
         own = {} if self.codec is None else self.codec.scopes()
         self._scopes = {key: Scope(literals) for key, literals in own.items() if key != OPEN}
-        self._scopes[OPEN] = Scope({**seen, **own.get(OPEN, {})})
+        self.plain = self._scopes[OPEN] = Scope({**seen, **own.get(OPEN, {})})
         self._literals = {**terminals, **{n: text for literals in own.values() for n, text in literals.items()}}
 
-    def scope(self, codec_scope: str | None, *, coded: bool) -> Scope | None:
-        """The scope in force: the state's own, or what its codec allows."""
-        if not coded:
-            return self._scopes[OPEN]
+    def scope(self, codec_scope: str | None) -> Scope | None:
+        """What the state's codec lets match: None for nothing."""
         return None if codec_scope is None else self._scopes[codec_scope]
+
+    def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], str]:
+        """The literals that held text may become, and why it is held in words."""
+        candidates = () if scope is None else scope.candidates(held)
+        if not candidates:
+            return (), "An escape sequence is sent whole."
+        texts = [
+            f"{self._literals[name]} ({len(held)} of {len(self._literals[name])} characters)" for name in candidates
+        ]
+        return candidates, f"Could begin {' or '.join(texts)}."
+
+    def open(self, out: Output) -> Codec | None:
+        """A new codec for a visit to this state, where it has one."""
+        return None if self.codec is None else self.codec.build(out)
 
     @property
     def longest(self) -> int:
         """Length of the longest literal in sight."""
         return max(scope.longest for scope in self._scopes.values())
-
-    def literal(self, name: str) -> str:
-        """The text of a terminal or codec literal."""
-        return self._literals[name]
 
 
 class Program:

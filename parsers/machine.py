@@ -9,8 +9,7 @@ Rules
     1. Everything that moves the machine is a row: terminals, END, DONE, REJECT, OTHER and the codecs' own triggers.
     2. Every character is consumed exactly once, in `_consume`, and given to exactly one event by then or later.
     3. Nothing raises on model output. "Need more" is simply a return.
-    4. Work is linear: held text is bounded by the longest terminal, and a scope is not searched twice over the same
-    text.
+    4. Work is linear: held text is bounded by the longest terminal, and no scope is searched twice over one text.
 
 Events leave through the Sink (calls, tentative or not) and the stages (whitespace and content policies).
 """
@@ -21,10 +20,11 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from parsers.codecs import OPEN, Codec
+from parsers.codecs.json_span import skip_space
 from parsers.compiled import CompiledRow, CompiledState, Program
 from parsers.events import Event
 from parsers.formats.model import Format
-from parsers.lexer import Scope
+from parsers.lexer import Match, Scope
 from parsers.scanner import IdTerminal, Scanner
 from parsers.sink import Sink
 from parsers.trace import Hold, RejectedCall, StateView, Transition
@@ -68,7 +68,7 @@ class Machine:
         self.transitions: list[Transition] | None = None
         self.rejected: list[RejectedCall] = []
         self.examined = 0
-        self._program: Program | None = None
+        self._begun = False
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
         """See StreamParser.begin."""
@@ -77,21 +77,22 @@ class Machine:
         self._sink = Sink(self.format, self.policy, context)
         self.rejected, self.examined = self._sink.rejected, 0
         self._buffer, self._pos, self._base = "", 0, 0
-        self._found: tuple[Scope, int, tuple[int, str | None, int]] | None = None
-        self._codec: Codec | None = None
+        self._found: dict[Scope, Match] = {}
         self._view = NO_VIEW
         self._parts: list[str] = []
         self._parts_at = self._sub = 0
         self._raw: list[str] = []
         self._over = self._turned = False
+        self._marked: tuple[int, IdTerminal] | None = None
         self._skip: CompiledState | None = None
         self._complete, self._stuck, self._fired_at = True, 0, -1
         self._state = self._program.initial(context)
-        self._enter(self._state)
+        self._codec = self._state.open(self._sink)
+        self._begun = True
 
     def feed(self, delta: Delta) -> list[Event]:
         """See StreamParser.feed."""
-        if self._program is None or self._over:
+        if not self._begun or self._over:
             raise UsageError("feed() needs begin() first, and none after finish()")
         self._sub = 0
         for item in self._scanner.scan(delta):
@@ -104,9 +105,10 @@ class Machine:
 
     def finish(self, reason: str | None = None) -> list[Event]:
         """See StreamParser.finish."""
-        if self._program is None or self._over:
+        if not self._begun or self._over:
             raise UsageError("finish() needs begin() first, and is called once")
         self._sub = 0
+        self._drop_half_closer()
         self._run(final=True)
         self._over = True
         row = self._state.rows.get("END")
@@ -115,10 +117,21 @@ class Machine:
         self._sink.finish("".join(self._raw))
         return self._sink.take()
 
+    def _drop_half_closer(self) -> None:
+        """What is held inside a tagged value when the output ends may be half of its closing tag: it is no value."""
+        at = self._at
+        if self._codec is not None and self._codec.scope not in (OPEN, None):
+            self._sink.dropped(at, at + len(self._consume(len(self._buffer))), "cut off: it may begin a closing tag")
+
     @property
     def _at(self) -> int:
         """Raw offset of the first character not consumed."""
         return self._base + self._pos
+
+    @property
+    def _scope(self) -> Scope | None:
+        """The literals in force; None where nothing can match."""
+        return self._state.plain if self._codec is None else self._state.scope(self._codec.scope)
 
     def _append(self, text: str) -> None:
         if self._sink.defers:
@@ -126,31 +139,43 @@ class Machine:
         self._base += self._pos
         self._buffer = self._buffer[self._pos :] + text
         self._pos = 0
-        self._found = None
+        self._found = {}
 
     def _id_terminal(self, item: IdTerminal) -> None:
         """A marker by its id: what was held is text of the old state. In a value only a special token is more."""
-        if self._codec is not None and self._codec.scope != OPEN and not item.special:
+        if self._closed_to(item):
             self._append(item.text)
+            self._marked = (self._base + len(self._buffer) - len(item.text), item)
             self._run(final=False)
             return
         self._run(final=True)
-        start = self._at
         self._append(item.text)
         if self._skip is not None and self._goes_on(self._skip.by_text.get(item.text), len(self._buffer)):
             return
+        self._marker(item)
+
+    def _closed_to(self, item: IdTerminal) -> bool:
+        """Whether a codec reads something in which this marker is text."""
+        return self._codec is not None and self._codec.scope != OPEN and not item.special
+
+    def _marker_ahead(self) -> int | None:
+        """Where in the buffer a marker by its id stands that was text of a value, and is read again without it."""
+        if self._marked is None or self._marked[0] < self._at or self._closed_to(self._marked[1]):
+            return None
+        return self._marked[0] - self._base
+
+    def _marker(self, item: IdTerminal) -> None:
+        """A marker by its id stands at the buffer's position."""
         name = self._state.by_text.get(item.text)
         if name is None:
-            self._opaque(len(self._buffer))
+            self._opaque(self._pos + len(item.text))
         else:
-            self._terminal(name, start, start + len(item.text))
+            self._terminal(name, self._at, self._at + len(item.text))
 
     def _opaque(self, end: int) -> None:
         """Text in which no terminal may be found."""
         while self._pos < end:
-            before = self._pos
-            self._text(end, final=True)
-            if self._pos == before and not self._turned:
+            if not self._text(end, final=True):
                 self._stray(end)
 
     def _run(self, *, final: bool) -> None:
@@ -158,11 +183,14 @@ class Machine:
         while self._pos < len(self._buffer):
             if self._skip is not None and not self._skipped(self._skip, final):
                 return
+            mark = self._marker_ahead()
+            if mark == self._pos and self._marked is not None:
+                self._marker(self._marked[1])
+                continue
             start, name, stop = self._next(final)
+            start = start if mark is None else min(start, mark)
             if start > self._pos:
-                before = self._pos
-                self._text(start, final=final)
-                if self._pos == before and not self._turned:
+                if not self._text(start, final=final):
                     if not final:
                         return
                     self._stray(start)
@@ -177,8 +205,7 @@ class Machine:
 
     def _skipped(self, rejecting: CompiledState, final: bool) -> bool:
         """Policy recovery skip_call: pass over text up to the next terminal of the state that gave the call up."""
-        scope = rejecting.scope(None, coded=False)
-        start, name, stop = (0, None, 0) if scope is None else scope.find(self._buffer, self._pos, final=final)
+        start, name, stop = rejecting.plain.find(self._buffer, self._pos, final=final)
         self._consume(start)
         if name is None:
             return False
@@ -186,27 +213,24 @@ class Machine:
         return True
 
     def _goes_on(self, name: str | None, stop: int) -> bool:
-        """Stop skipping at a terminal (None: any other marker) that stops at `stop`.
-
-        One that the state has a row for is read as usual; any other belonged to the call (True).
-        """
-        if name is not None and name in self._state.rows:
-            self._skip, self._sink.muted = None, ""
-            return False
-        self._consume(stop)
+        """Stop skipping at a terminal (None: any other marker). True: it is skipped too, having no row here."""
+        passes = name not in self._state.rows
+        if passes:
+            self._consume(stop)
         if name is not None:
             self._skip, self._sink.muted = None, ""
-        return True
+        return passes
 
     def _next(self, final: bool) -> tuple[int, str | None, int]:
         """The next terminal the scope in force can see; each scope looks at the text once."""
-        scope = self._state.scope(None if self._codec is None else self._codec.scope, coded=self._codec is not None)
+        scope = self._scope
         if scope is None:
             return len(self._buffer), None, len(self._buffer)
-        if self._found is None or self._found[0] is not scope or self._found[2][0] < self._pos or final:
-            self._found = (scope, self._pos, scope.find(self._buffer, self._pos, final=final))
-            self.examined += self._found[2][0] - self._pos
-        return self._found[2]
+        found = self._found.get(scope)
+        if found is None or found[0] < self._pos or final:
+            found = self._found[scope] = scope.find(self._buffer, self._pos, final=final)
+            self.examined += found[0] - self._pos
+        return found
 
     def _consume(self, stop: int) -> str:
         """Take characters from the buffer; remember them while the call they may belong to can still be rejected."""
@@ -224,19 +248,19 @@ class Machine:
             text, self._parts = "".join(self._parts), []
             self._sink.muted_text(text, self._at - len(text))
 
-    def _text(self, limit: int, *, final: bool) -> None:
-        """Give text up to `limit` to the state; it may stop early, when something fires or more text is needed."""
-        self._turned = False
-        kind = self._state.text
+    def _text(self, limit: int, *, final: bool) -> bool:
+        """Give text up to `limit` to the state; it may stop early. False: it needs more text to go on at all."""
+        before, self._turned = self._pos, False
         if self._codec is not None:
             codec = self._codec
             self._consume(codec.text(self._buffer, self._pos, limit, self._base, final=final))
             self._drain(codec, limit)
-        elif kind == "structure":
+        elif self._state.text == "structure":
             self._structure(limit)
         else:
             at = self._at
-            self._sink.text(kind or "content", self._consume(limit), at)
+            self._sink.text(self._state.text or "content", self._consume(limit), at)
+        return self._pos > before or self._turned
 
     def _drain(self, codec: Codec, limit: int) -> None:
         """Fire the triggers the codec queued, as long as it goes on reading."""
@@ -250,12 +274,7 @@ class Machine:
 
     def _structure(self, limit: int) -> None:
         """White space is structure; anything else is OTHER."""
-        text = self._buffer[self._pos : limit]
-        space = len(text) - len(text.lstrip())
-        if space:
-            at = self._at
-            self._consume(self._pos + space)
-            self._sink.marker(at, self._at)
+        self._consume(skip_space(self._sink, self._buffer, self._pos, limit, self._base))
         row = self._state.rows.get("OTHER")
         if self._pos < limit and row is not None:
             self._fire(row, "OTHER", self._at, self._at)
@@ -308,13 +327,14 @@ class Machine:
     def _leave(self, row: CompiledRow, trigger: str) -> bool:
         """Finish what the old state was reading. Returns whether its codec goes on in the new state."""
         if self._codec is not None:
-            stays = self._program_().state(row.to).codec == self._state.codec
+            stays = self._program.state(row.to).codec == self._state.codec
             if self._codec.spans_states and stays and trigger != "END":
                 if "CallEnd" in row.emit:
                     self._codec.finish(self._at)
                 return True
             self._codec.over = trigger == "END"
             self._codec.finish(self._at)
+            self._mute()
             self._complete = self._codec.complete
             self._codec = None
         self._sink.leave(self._state.text, self._at, over=trigger == "END")
@@ -350,7 +370,7 @@ class Machine:
     def _move(self, row: CompiledRow, trigger: str, start: int, end: int, continues: bool) -> None:
         """Go to the row's state."""
         self._sub += 1
-        old, new = self._state, self._program_().state(row.to)
+        old, new = self._state, self._program.state(row.to)
         if self.transitions is not None:
             moved = Transition(old.name, trigger, new.name, row.id, start, end, self._sub, row.note)
             self.transitions.append(moved)
@@ -359,14 +379,7 @@ class Machine:
             self._codec.terminal(trigger, end)
             self._mute()
         else:
-            self._enter(new)
-
-    def _enter(self, state: CompiledState) -> None:
-        self._codec = None if state.codec is None else state.codec.build(self._sink)
-
-    def _program_(self) -> Program:
-        assert self._program is not None  # begin() was called: every public method checks it
-        return self._program
+            self._codec = new.open(self._sink)
 
     def view(self) -> StateView:
         """See StreamParser.view."""
@@ -380,18 +393,8 @@ class Machine:
         if not (held or holds) and last.state == self._state.name and (last.codec, last.call) == (codec, call):
             return last
         if held and not self._over:
-            candidates = self._candidates(held)
-            holds.append(Hold(self._at, self._at + len(held), "lexer", self._why(held, candidates)))
+            candidates, why = self._state.may_become(held, self._scope)
+            holds.append(Hold(self._at, self._at + len(held), "lexer", why))
         view = StateView(self._state.name, tuple(holds), candidates, self._state.accepts, call, codec)
         self._view = NO_VIEW if holds else view
         return view
-
-    def _candidates(self, held: str) -> tuple[str, ...]:
-        scope = self._state.scope(None if self._codec is None else self._codec.scope, coded=self._codec is not None)
-        return () if scope is None else scope.candidates(held)
-
-    def _why(self, held: str, candidates: tuple[str, ...]) -> str:
-        if not candidates:
-            return (self._codec.waiting if self._codec is not None else "") or "An escape sequence is sent whole."
-        texts = [self._state.literal(name) for name in candidates]
-        return f"Could begin {' or '.join(f'{text} ({len(held)} of {len(text)} characters)' for text in texts)}."

@@ -84,18 +84,22 @@ def select(evidence: Evidence) -> Selection:
 def _by_type(evidence: Evidence) -> Selection | None:
     if not evidence.model_type:
         return None
-    for fmt in builtin_formats().values():
-        if evidence.model_type in fmt.models.model_type:
-            return Selection(fmt.name, (f"Model type {evidence.model_type} is listed for {fmt.name}.",))
-    return None
+    listed = [fmt for fmt in builtin_formats().values() if evidence.model_type in fmt.models.model_type]
+    if not listed:
+        return None
+    first = f"Model type {evidence.model_type} is listed for {' and '.join(fmt.name for fmt in listed)}."
+    by_id = _by_id(evidence, listed) if len(listed) > 1 else None
+    if by_id is not None:
+        return Selection(by_id.name, (first, *by_id.reasons))
+    return Selection(listed[0].name, (first,))
 
 
-def _by_id(evidence: Evidence) -> Selection | None:
+def _by_id(evidence: Evidence, among: Collection[Format] | None = None) -> Selection | None:
     """The longest matching part of the model id wins."""
     model = (evidence.model_id or "").lower()
     hits = [
         (len(part), fmt.name, part)
-        for fmt in builtin_formats().values()
+        for fmt in among or builtin_formats().values()
         for part in fmt.models.id_contains
         if part in model and not any(other in model for other in fmt.models.id_excludes)
     ]

@@ -14,11 +14,12 @@ from parsers.checks import Subject, run_checks
 from parsers.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json
 from parsers.compare import Divergence, divergence, same_message
 from parsers.compiled import Program
+from parsers.formats.lint import lint
 from parsers.formats.model import Format
 from parsers.registry import Evidence, Selection, build, get_format, select
 from parsers.replay import finish_reason, parse, replay
 from parsers.trace import Finding, Trace
-from parsers.types import Context, Mode, Piece, UsageError
+from parsers.types import Context, FormatError, Mode, Piece, UsageError
 
 WHOLE = Chunking(by="whole")
 TRACED = Chunking(by="token")
@@ -61,15 +62,33 @@ class CaseRun:
 
 
 def choose(case: Case, evidence: Evidence | None = None) -> tuple[Format, Selection]:
-    """The format a case asks for, or the one the evidence points to."""
+    """The format a case asks for, or the one the evidence points to.
+
+    A vocabulary is evidence only where the ids are a server's own: our tokenizer knows the markers it was given. Raises
+    UsageError for an unknown parser, FormatError for a format of the case's own that cannot run.
+    """
     if case.parser.format is not None:
+        refuse_broken(case.parser.format)
         return case.parser.format, Selection(case.parser.name, ("The case brings its own format.",))
     given = evidence or Evidence()
     asked = None if case.parser.name == "auto" else case.parser.name
-    vocabulary = case.markers() or ()
+    vocabulary = (case.markers() or ()) if case.mode() == "ids" else ()
     model = given.model_id or case.context.model
     found = select(Evidence(asked, given.model_type, model, given.vocabulary or vocabulary, case.text()))
     return get_format(found.name), found
+
+
+def refuse_broken(fmt: Format) -> None:
+    """Raise FormatError for the first error that the static check finds in a format."""
+    error = next((found for found in lint(fmt) if found.severity == "error"), None)
+    if error is not None:
+        raise FormatError(error.message, error.pointer)
+
+
+def policy_of(case: Case) -> dict[str, str]:
+    """The policies a case asks for: its own, and strict where the request is strict."""
+    strict = {"invalid_call": "strict"} if case.context.strict else {}
+    return {**strict, **case.parser.policy}
 
 
 def run_case(
@@ -107,8 +126,7 @@ class Replays:
         self.mode: Mode = case.mode()
         self._markers = case.markers()
         self._reasons = selection.reasons
-        self._policy = {"invalid_call": "strict"} if self.context.strict else {}
-        self._policy |= case.parser.policy
+        self._policy = policy_of(case)
 
     def traced(self, chunking: Chunking) -> Trace:
         """A replay with every step."""

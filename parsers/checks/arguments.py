@@ -25,7 +25,10 @@ def arguments_json(subject: Subject) -> list[Finding]:
         if bad is None and reader.done:
             findings += _repeated_keys(subject, index)
         elif call.complete or (subject.context.finish_reason != "length" and bad is None):
-            findings.append(_unparsable(subject, index, bad, _fault(subject, index, len(findings))))
+            cut = bad is None and not call.complete
+            findings.append(
+                _unparsable(subject, index, bad, "output" if cut else _fault(subject, index, len(findings)))
+            )
     return findings
 
 

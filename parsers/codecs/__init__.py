@@ -30,6 +30,11 @@ class CodecSpec:
                 wrong.append((f"/{key}", f"unknown option {key!r}; this codec has: {known}"))
             elif not isinstance(value, type(self.codec.options[key])):
                 wrong.append((f"/{key}", f"option {key!r} must be {type(self.codec.options[key]).__name__}"))
+            elif isinstance(value, list):
+                texts = [isinstance(item, str) and item != "" for item in value]
+                wrong += [
+                    (f"/{key}/{n}", "must be a text that is not empty") for n, fits in enumerate(texts) if not fits
+                ]
         return wrong
 
 

@@ -63,10 +63,9 @@ class Output(Protocol):
 class Codec(ABC):
     """Base of all codecs. One instance reads one visit to a state; with `spans_states` a run of states of its own.
 
-    `complete` says whether the arguments are whole; `waiting` why the codec needs more text, where that is not an
-    escape sequence; `over` is set before finish() when it is the output that ends; `surplus` once
-    closing brackets too many were reported. `queue` holds the triggers that are due, first one first; the machine fires them before it hands
-    over more text.
+    `complete` says whether the arguments are whole; `over` is set before finish() when it is the output that ends;
+    `surplus` once a closing bracket too many was reported. `queue` holds the triggers that are due, first one first;
+    the machine fires them before it hands over more text.
     """
 
     triggers: ClassVar[tuple[str, ...]] = ("DONE",)
@@ -78,7 +77,6 @@ class Codec(ABC):
         self.queue: list[str] = []
         self.scope: str | None = OPEN
         self.complete = False
-        self.waiting = ""
         self.over = self.surplus = False
 
     @classmethod

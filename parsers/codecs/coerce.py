@@ -33,6 +33,8 @@ ALIASES = {
 ORDER = ("null", "integer", "number", "boolean", "object", "array", "string")
 BRANCHES = ("anyOf", "oneOf", "allOf")
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
+NUMBER_START = re.compile(r"-?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][-+]?[0-9]*)?\Z")
+WORDS = {"null": ("null",), "boolean": ("true", "false", "1", "0")}
 INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
 BOOLEANS = {"true": "true", "false": "false", "1": "true", "0": "false"}
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
@@ -90,6 +92,21 @@ def streams(schema: Schema | None) -> bool:
     """Whether a string value under this schema can be passed on while it is still open."""
     types = types_of(schema)
     return types is None or types == {"string"}
+
+
+def stays_string(text: str, schema: Schema | None) -> bool:
+    """Whether the beginning of a value that was cut off can only be the beginning of a string."""
+    types = types_of(schema) or frozenset({"string"})
+    start = text.strip()
+    return bool(start) and not any(_begins(name, start) for name in types - {"string"})
+
+
+def _begins(name: str, start: str) -> bool:
+    if name in ("integer", "number"):
+        return bool(NUMBER_START.match(start))
+    if name in WORDS:
+        return any(word.startswith(start.lower()) for word in WORDS[name])
+    return start[0] == ("{" if name == "object" else "[")
 
 
 def text_to_json(text: str, schema: Schema | None) -> str:

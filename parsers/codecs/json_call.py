@@ -10,19 +10,18 @@ ends without naming a tool. From then on it is read leniently, because the call 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from parsers.codecs.base import OPEN, Codec, Output
-from parsers.codecs.json_scan import JsonScanner, Unit, decode_string
+from parsers.codecs.json_scan import WHITESPACE, JsonScanner, Unit, decode_string
 from parsers.codecs.json_span import after_value, skip_space
 from parsers.codecs.json_value import EarlyArguments, JsonValue
 from parsers.events import Segment
 from parsers.trace import Hold
 
 Phase = Literal["before", "object", "arguments", "after"]
-OBJECT_START = re.compile(r'\{\s*(["}])?')
+NO_VALUE = frozenset("}],:")
 
 
 class JsonCall(Codec):
@@ -48,8 +47,9 @@ class JsonCall(Codec):
         self._name: tuple[str, int, int] | None = None
         self._value: JsonValue | None = None
         self._early: EarlyArguments | None = None
-        self._read_arguments = self._committed = False
-        self._string_at = self._at = 0
+        self._read_arguments = self._committed = self._odd = False
+        self._lead: list[str] = []
+        self._string_at = self._lead_at = self._at = 0
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         """See Codec.text."""
@@ -79,6 +79,10 @@ class JsonCall(Codec):
             if unit == "error" or not self._unit(unit, buffer, pos, stop, base):
                 self.queue.append("REJECT")
                 return stop if unit in ("quote", "close") else pos
+            if self._scan.odd and not self._odd:
+                self._odd = True
+                message = "The call's object is not JSON here; the call stands, because its name was sent."
+                self.out.diagnostic("malformed_call", message, base + pos, base + pos + 1)
             pos = stop
             if unit == "quote" or self._phase != "object":
                 self.scope = None if self._scan.in_string else OPEN
@@ -141,14 +145,18 @@ class JsonCall(Codec):
 
     def _arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         if self._value is None:
-            pos = skip_space(self.out, buffer, pos, end, base)
-            if pos == end or not self._opens(buffer, pos, end, final):
+            pos = pos if self._lead else skip_space(self.out, buffer, pos, end, base)
+            if pos == end:
                 return pos
-            self._commit()
-            self._value = self._begin_value(base + pos)
-            if buffer[pos] == '"':
-                message = "The arguments are a JSON string, not an object (double-encoded)."
-                self.out.diagnostic("double_encoded", message, base + pos, base + pos + 1)
+            if self._needs_arguments:
+                pos = self._lead_in(buffer, pos, end, base)
+                if self._value is None or pos == end:
+                    return pos
+            elif buffer[pos] in NO_VALUE:
+                self._phase, self._read_arguments = "object", False
+                return self._object(buffer, pos, end, base, final)
+            else:
+                self._value = self._begin_value(base + pos, buffer[pos])
         stop = self._value.text(buffer, pos, end, base, final=final)
         self.scope = None if self._value.closed else OPEN
         if self._value.done:
@@ -158,22 +166,34 @@ class JsonCall(Codec):
             self.queue.append("REJECT")
         return stop
 
-    def _opens(self, buffer: str, pos: int, end: int, final: bool) -> bool:
-        """Whether arguments can begin here. Where only they tell a call, they must begin as an object does."""
-        if not self._needs_arguments:
-            return True
-        match = OBJECT_START.match(buffer, pos, end)
-        if match is None:
+    def _lead_in(self, buffer: str, pos: int, end: int, base: int) -> int:
+        """Where only the arguments tell a call, they must begin as an object does: a brace, then a key or an end."""
+        if not self._lead:
+            if buffer[pos] != "{":
+                self.queue.append("REJECT")
+                return pos
+            self._lead, self._lead_at, pos = ["{"], base + pos, pos + 1
+        space = WHITESPACE.match(buffer, pos, end)
+        if space is not None:
+            self._lead.append(space.group())
+            pos = space.end()
+        if pos < end and buffer[pos] in '"}':
+            self._read_lead()
+        elif pos < end:
             self.queue.append("REJECT")
-            return False
-        self.waiting = "" if match.group(1) or final else "The arguments must begin as a JSON object does."
-        if match.end() < end and not match.group(1):
-            self.queue.append("REJECT")
-            return False
-        return not self.waiting
+        return pos
 
-    def _begin_value(self, at: int) -> JsonValue:
+    def _read_lead(self) -> None:
+        text = "".join(self._lead)
+        self._value = self._begin_value(self._lead_at, "{")
+        self._value.text(text, 0, len(text), self._lead_at)
+
+    def _begin_value(self, at: int, char: str) -> JsonValue:
         """The reader of the arguments; while the call has no name, its schema is not known and the text is kept."""
+        self._commit()
+        if char == '"':
+            message = "The arguments are a JSON string, not an object (double-encoded)."
+            self.out.diagnostic("double_encoded", message, at, at + 1)
         if self._committed:
             return JsonValue(self.out)
         self._early = EarlyArguments(at)
@@ -184,13 +204,15 @@ class JsonCall(Codec):
             return False
         if not self._read_arguments:
             self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
-        self._phase, self.complete = "after", True
+        self._phase, self.complete = "after", self._read_arguments or not self._scan.odd
         self.queue.append("DONE")
         return True
 
     def finish(self, at: int) -> None:
         """See Codec.finish."""
-        if self._value is None and self._committed and not self.complete and self.out.closes:
+        if self._lead and self._value is None:
+            self._read_lead()
+        if self._value is None and self._committed and self._phase != "after" and self.out.closes:
             self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
         if self._phase == "arguments" and self._value is not None:
             self._value.finish(at)

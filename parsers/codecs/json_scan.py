@@ -6,8 +6,9 @@ escape sequence: an incomplete one is HOLD until more text or the end comes.
 
 Strict scanning stops with ERROR at the first character that no JSON text could have there; this is how a candidate
 for a bare call is told from prose. Lenient scanning follows strings and brackets and lets everything else pass,
-because the arguments of a call that is already known are passed on as the model wrote them. Two liberties hold in
-both: control characters inside strings, and a comma before a closing bracket.
+because the arguments of a call that is already known are passed on as the model wrote them; `odd` remembers that it
+did, and a string after a value is taken for the next key, its comma forgotten. Two liberties hold in both: control
+characters inside strings, and a comma before a closing bracket.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ CLOSERS = {"{": "}", "[": "]"}
 class JsonScanner:
     """Incremental JSON scanner. `stack` holds the open brackets; `is_key` says what the open string is."""
 
-    __slots__ = ("_in_scalar", "in_string", "is_key", "previous", "stack", "strict")
+    __slots__ = ("_in_scalar", "in_string", "is_key", "odd", "previous", "stack", "strict")
 
     def __init__(self, *, strict: bool) -> None:
         self.strict = strict
         self.stack: list[str] = []
         self.in_string = False
-        self.is_key = False
+        self.is_key = self.odd = False
         self.previous: Previous = "start"
         self._in_scalar = False
 
@@ -78,23 +79,24 @@ class JsonScanner:
         return "string", end if stop is None else stop
 
     def _open_string(self, pos: int) -> tuple[Unit, int]:
-        is_key = self.depth > 0 and self.stack[-1] == "{" and self.previous in ("open", "comma")
-        if self.strict and not is_key and not self._value_expected():
+        in_object = self.depth > 0 and self.stack[-1] == "{"
+        is_key = in_object and self.previous in ("open", "comma")
+        if not self._allows(is_key or self._value_expected()):
             return "error", pos
+        is_key = is_key or (in_object and self.previous == "value")
         self.in_string, self.is_key = True, is_key
         return "quote", pos + 1
 
     def _open(self, char: str, pos: int) -> tuple[Unit, int]:
-        if self.strict and not self._value_expected():
+        if not self._allows(self._value_expected()):
             return "error", pos
         self.stack.append(char)
         self.previous = "open"
         return "open", pos + 1
 
     def _close(self, char: str, pos: int) -> tuple[Unit, int]:
-        if self.strict and not (
-            self.stack and CLOSERS[self.stack[-1]] == char and self.previous not in ("colon", "key")
-        ):
+        fits = bool(self.stack) and CLOSERS[self.stack[-1]] == char and self.previous not in ("colon", "key")
+        if not self._allows(fits):
             return "error", pos
         if self.stack:
             self.stack.pop()
@@ -103,18 +105,23 @@ class JsonScanner:
 
     def _separator(self, char: str, pos: int) -> tuple[Unit, int]:
         fits = self.previous == ("value" if char == "," else "key") and bool(self.stack)
-        if self.strict and not fits:
+        if not self._allows(fits):
             return "error", pos
         self.previous = "comma" if char == "," else "colon"
         return ("comma" if char == "," else "colon"), pos + 1
 
     def _scalar(self, buffer: str, pos: int, end: int, fresh: bool) -> tuple[Unit, int]:
-        if self.strict and fresh and not (self._value_expected() and buffer[pos] in SCALAR_START):
+        if fresh and not self._allows(self._value_expected() and buffer[pos] in SCALAR_START):
             return "error", pos
         match = SCALAR_RUN.match(buffer, pos, end)
         stop = match.end() if match else pos + 1
         self.previous, self._in_scalar = "value", True
         return "scalar", stop
+
+    def _allows(self, fits: bool) -> bool:
+        """Whether scanning goes on: what does not fit is an error when strict, and only remembered when lenient."""
+        self.odd = self.odd or not fits
+        return fits or not self.strict
 
     def _value_expected(self) -> bool:
         if not self.stack:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from parsers.codecs.coerce import item_schema, json_to_json, property_schema, streams, types_of
+from parsers.codecs.coerce import item_schema, json_to_json, property_schema, stays_string, streams, types_of
 from parsers.codecs.json_scan import CLOSERS, JsonScanner, Unit, decode_string
 from parsers.events import Segment
 from parsers.trace import Hold
@@ -232,8 +232,15 @@ class JsonValue:
         elif self.out.closes:
             self._close(at)
         elif self._held is not None:
-            raw = "".join(self._held)
+            self._cut_off("".join(self._held), at)
+
+    def _cut_off(self, raw: str, at: int) -> None:
+        """A value that waited is cut off: it goes out only if it can have been nothing but a string."""
+        if raw.startswith('"') and stays_string(raw[1:], self._schema()):
             self._release(raw, raw, at)
+        else:
+            self.out.dropped(self._held_at, at, "cut off before its end")
+            self._held = None
 
     def _close(self, at: int) -> None:
         """Drop what could not be completed and append the brackets that balance the rest."""

@@ -22,6 +22,7 @@ from parsers.codecs.json_span import skip_space
 from parsers.codecs.json_value import EarlyArguments, JsonValue
 from parsers.events import Segment
 
+NO_VALUE = frozenset("}],:")
 ARGUMENT_KEYS = ("arguments", "parameters")
 
 
@@ -179,6 +180,9 @@ class ArrayReader:
             pos = skip_space(self._out, buffer, pos, end, base)
             if pos == end:
                 return pos
+            if buffer[pos] in NO_VALUE:
+                self._expects_arguments = False
+                return self.text(buffer, pos, end, base, final=final)
             value = self._begin_value(buffer[pos], base + pos)
             if self._codec.queue:
                 return pos

@@ -16,17 +16,19 @@ their end and are written by the types their schema allows (coerce.text_to_json)
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from parsers.codecs.base import OPEN, Codec, Output
-from parsers.codecs.coerce import property_schema, streams, text_to_json, types_of
+from parsers.codecs.coerce import property_schema, stays_string, streams, text_to_json, types_of
 from parsers.codecs.entities import EntityDecoder, decode_entities
 from parsers.codecs.json_span import skip_space
 from parsers.codecs.json_value import coerced
 from parsers.events import Segment
 from parsers.trace import Hold
 
+WORD = re.compile(r"\S+")
 KEY, GAP, VALUE = "key", "gap", "value"
 Trim = Literal["newline", "space", "none"]
 
@@ -87,11 +89,12 @@ class Tagged(Codec):
 
     def _between(self, buffer: str, pos: int, end: int, base: int) -> None:
         """Between parameters there is only white space; anything else reaches nobody."""
-        pos = skip_space(self.out, buffer, pos, end, base)
-        if pos < end:
-            stop = pos + len(buffer[pos:end].rstrip())
-            self.out.dropped(base + pos, base + stop, "text between parameters")
-            skip_space(self.out, buffer, stop, end, base)
+        while pos < end:
+            after = skip_space(self.out, buffer, pos, end, base)
+            if after == pos and (word := WORD.match(buffer, pos, end)) is not None:
+                after = word.end()
+                self.out.dropped(base + pos, base + after, "text between parameters")
+            pos = after
 
     def literal(self, name: str, start: int, end: int) -> int:
         """See Codec.literal."""
@@ -238,33 +241,64 @@ class Tagged(Codec):
 
     def finish(self, at: int) -> None:
         """See Codec.finish. At a terminal between parameters the object is whole; elsewhere it was cut off."""
+        at = self._at if self.over and self.scope != OPEN else at
         if self.scope == OPEN:
-            self._synthetic("}" if self._count else "{}", at)
-            self.complete = True
+            self.complete = not self.over
+            if self.complete or self.out.closes:
+                self._synthetic("}" if self._count else "{}", at)
         elif self.scope == VALUE and self._streams:
-            self._flush_blank()
             self._finish_entities()
+            self.out.marker(self._blank_at if self._blank else at, at)
             self._synthetic('"}' if self.out.closes else "", at)
-        elif self.scope == VALUE and not self.out.closes:
-            self._write_key()
-            self.out.arguments("".join(self._value), self._value_at, at)
+        elif self.scope == VALUE and not self.out.closes and stays_string("".join(self._value), self._schema):
+            self._cut_string(at)
         else:
-            self.out.dropped(self._key_start if self.scope != KEY else self._key_at, at, "cut off before its end")
+            self._drop_parameter(at)
             self._synthetic(("}" if self._count else "{}") if self.out.closes else "", at)
+
+    def _cut_string(self, at: int) -> None:
+        """A value that waited is cut off and can only have been a string: as far as it goes."""
+        raw = "".join(self._value)
+        text = raw[: self._end_of_value(raw)]
+        stop = self._value_at + len(text)
+        self._write_key()
+        self.out.arguments(
+            f'"{escaped(text)}',
+            self._value_at,
+            stop,
+            (Segment(f'"{escaped(text)}', self._value_at, stop, "converted"),),
+        )
+        self.out.marker(stop, at)
+
+    def _drop_parameter(self, at: int) -> None:
+        reason = "cut off before its end"
+        if self.scope == KEY:
+            self.out.dropped(self._key_at, at, reason)
+            return
+        self.out.dropped(self._key_start, self._key_start + len(self._key_text), reason)
+        if self.scope == VALUE:
+            self.out.dropped(self._value_at, at, reason)
 
     def hold(self) -> Hold | None:
         """See Codec.hold."""
         if self.scope == KEY and self._key:
             return Hold(self._key_at, self._at, "codec", "A parameter's name is sent whole.")
-        if self.scope == VALUE and self._entities is not None and self._entities.kept is not None:
-            return Hold(self._entities.kept[0], self._at, "codec", "May be the beginning of an HTML entity.")
-        if self.scope == VALUE and self._blank:
-            return Hold(self._blank_at, self._at, "codec", "White space that may belong to the closing tag.")
-        if self.scope == VALUE and not self._streams and self._value:
+        if self.scope == GAP:
+            return Hold(self._key_start, self._at, "codec", "A parameter's name is sent with its value.")
+        if self.scope != VALUE:
+            return None
+        if not self._streams:
             wanted = " or ".join(sorted(types_of(self._schema) or ()))
-            return Hold(
-                self._key_start, self._at, "codec", f"The schema wants {wanted}: the value is written when it is whole."
-            )
+            reason = f"The schema wants {wanted}: the value is written when it is whole."
+            return Hold(self._key_start, self._at, "codec", reason)
+        return self._held_in_value()
+
+    def _held_in_value(self) -> Hold | None:
+        entity = None if self._entities is None else self._entities.kept
+        if entity is not None:
+            return Hold(entity[0], self._at, "codec", "May be the beginning of an HTML entity.")
+        if self._blank:
+            return Hold(self._blank_at, self._at, "codec", "White space that may belong to the closing tag.")
         return None
 
     def describe(self) -> str:

@@ -3,7 +3,7 @@
 import { openDialog } from "./dialogs.js";
 import { togglePlay } from "./play.js";
 import { clearSelection } from "./provenance.js";
-import { goTo, inspector, jump, step, total } from "./stepper.js";
+import { aim, goTo, inspector, jump, refocusing, total } from "./stepper.js";
 import { read, write } from "./storage.js";
 
 const PANES = ["input", "step", "machine", "result", "events", "chunkings"];
@@ -12,8 +12,8 @@ const ACTIONS = {
   ArrowRight: () => jump("step", "next"),
   Home: () => goTo(1),
   End: () => goTo(total()),
-  PageUp: () => goTo(step() - 50),
-  PageDown: () => goTo(step() + 50),
+  PageUp: () => goTo(aim() - 50),
+  PageDown: () => goTo(aim() + 50),
   "[": () => jump("change", "previous"),
   "]": () => jump("change", "next"),
   ",": () => jump("emission", "previous"),
@@ -52,7 +52,7 @@ function press(event) {
   if (!inside || (LETTERS.test(key) && target === document.body && !inspector())) return;
   if (key === " ") return space(event);
   if (/^[1-6]$/.test(key)) return focusPane(Number(key));
-  const scrolls = ["Home", "End", "PageUp", "PageDown"].includes(key) && !target.matches("[data-slider], [data-token], #step-bar *");
+  const scrolls = ["Home", "End", "PageUp", "PageDown"].includes(key) && !target.matches("[data-slider], [data-token], #step-bar *") && !refocusing();
   if (!ACTIONS[key] || scrolls) return;
   if (target.matches("[data-slider]") && /^(Arrow|Home|End)/.test(key)) return;
   event.preventDefault();

@@ -9,10 +9,15 @@ import { ask } from "./request.js";
 let page = null; // what was read from the page, see load()
 let current = 1;
 let timer = 0;
+let inStrip = false; // whether what is being replaced had the focus in the token strip
 let wanted = null; // the step we are fetching a window for
 const listeners = [];
 
 export const step = () => current;
+/* Where relative moves start: keys are pressed faster than a window arrives. */
+export const aim = () => wanted ?? current;
+/* Whether the token that had the focus is being replaced: keys pressed meanwhile still mean the cursor. */
+export const refocusing = () => inStrip;
 export const total = () => page?.total ?? 0;
 export const onStep = (listener) => listeners.push(listener);
 export const inspector = () => document.getElementById("inspector");
@@ -60,7 +65,7 @@ export function target(kind, direction) {
   if (!page) return null;
   const on = direction === "next";
   if (kind === "end") return on ? page.total : 1;
-  if (kind === "step") return current + (on ? 1 : -1);
+  if (kind === "step") return aim() + (on ? 1 : -1);
   const places = page.jumps[kind] ?? [];
   return (on ? places.find((place) => place > current) : places.findLast((place) => place < current)) ?? null;
 }
@@ -236,6 +241,8 @@ function swapped() {
   const sameRun = root && page.total === steps && root.dataset.run === page.root.dataset.run;
   move(current, true);
   if (sameRun) goTo(asked ?? keep);
+  if (inStrip) page.tokens.find((token) => token.tabIndex === 0)?.focus({ preventScroll: true });
+  inStrip = false;
   setTimeout(fetchReport, 50);
 }
 
@@ -245,7 +252,15 @@ export function startStepper() {
     move(current, true);
     setTimeout(fetchReport, 50);
   }
+  document.addEventListener("htmx:before:swap", () => {
+    if (document.activeElement?.closest("[data-token]")) inStrip = true;
+  });
   document.addEventListener("htmx:after:swap", swapped);
+  document.addEventListener("htmx:finally:request", (event) => {
+    const { ctx } = event.detail;
+    if (ctx?.target?.id !== "window" || ctx.status?.includes?.("Abort")) return; // replaced by a newer one
+    if (ctx.status?.startsWith?.("error") || ctx.response?.status >= 400) wanted = null;
+  });
   document.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || !page) return;
     const control = event.target.closest("[data-jump], [data-step]");

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+
 from parsers.registry import build, get_format
 from parsers.replay import parse, replay
 from parsers.types import Context, Delta, Piece, Tool

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.cases.io import to_data
-from parsers.cases.jsontext import line
 from parsers.cases.model import Case
 from webapp.page.examples import Example, examples
 from webapp.page.exports import TARGETS
+from webapp.page.filters import glyphless
 from webapp.page.form import Setup, setup_of
 from webapp.page.inspector import Page, inspector
 from webapp.page.options import options
@@ -44,8 +43,8 @@ class Scene:
 
 
 def case_line(case: Case) -> str:
-    """A case as JSON on one line: no form can change its line ends."""
-    return line(to_data(case))
+    """A case as JSON on one line: no form can change its line ends. What cannot be seen is escaped."""
+    return glyphless(case.model_dump_json(by_alias=True, exclude_defaults=True))
 
 
 def scene_context(scene: Scene, run: Run, report: Report | None, state: ViewState) -> dict[str, Any]:
@@ -54,8 +53,8 @@ def scene_context(scene: Scene, run: Run, report: Report | None, state: ViewStat
     page = inspector(run, report, Links(scene.base, state), posted_case=posted)
     found = report.findings if report else []
     first = next((item.step for item in found if item.step), None)
-    setup = scene.setup or setup_of(scene.case)
-    if scene.source and setup.base:
+    setup = scene.setup or setup_of(scene.case, keep=not scene.source)
+    if scene.source and scene.kind != "home":
         setup.base, setup.source = "", scene.source
     return {
         **form_context(setup, scene.kind, page),

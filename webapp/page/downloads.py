@@ -15,8 +15,8 @@ from webapp.page.contexts import case_line
 from webapp.page.exports import TARGETS
 from webapp.page.running import Run
 from webapp.page.services import services
-from webapp.page.sharing import link, opened
-from webapp.page.sources import find_case, find_example, source_case
+from webapp.page.sharing import link
+from webapp.page.sources import find_example, opened_case, source_case
 from webapp.page.views import blueprint
 
 
@@ -25,7 +25,7 @@ def export_case(case_id: str, target: str) -> Response:
     """An export of a shared case."""
     base = services().settings.public_url or request.host_url
     permalink = link(base, url_for("page.case", case_id=case_id), None)
-    return exported(opened(find_case(case_id)), target, permalink)
+    return exported(opened_case(case_id), target, permalink)
 
 
 @blueprint.get("/example/<name>/export/<target>")

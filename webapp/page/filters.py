@@ -30,7 +30,10 @@ def glyphless(text: str) -> str:
 
 def _escaped(char: str) -> str:
     number = ord(char)
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    if number < 0x10000:
+        return f"\\u{number:04x}"
+    high, low = divmod(number - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
 
 
 def plain(text: str) -> Markup:

@@ -22,6 +22,7 @@ from parsers.cases.model import Case, CaseError
 from parsers.intake.model import Intake
 from parsers.intake.recognise import as_raw_text, recognise
 from parsers.types import Recording
+from webapp.page.filters import glyphless
 
 POLICY = "policy."
 CHOICES = ("auto", "none", "required")
@@ -232,9 +233,9 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-def setup_of(case: Case) -> Setup:
-    """The form that describes `case`."""
-    data = to_data(case)
+def setup_of(case: Case, *, keep: bool = True) -> Setup:
+    """The form that describes `case`; with `keep` it also carries what it has no field for."""
+    data = case.model_dump(by_alias=True, exclude_defaults=True, exclude={"input"})
     context, chunking = data.get("context", {}), (data.get("replay") or [{"by": "token"}])[0]
     choice = context.get("tool_choice", "auto")
     setup = Setup(
@@ -254,7 +255,9 @@ def setup_of(case: Case) -> Setup:
         policy=dict(case.parser.policy),
         parent=case.parent or "",
     )
-    setup.base = _kept(data)
+    setup.base = (
+        "" if not keep or _said(case, data) else glyphless(case.model_dump_json(by_alias=True, exclude_defaults=True))
+    )
     return setup
 
 
@@ -266,21 +269,17 @@ def _chunking_name(chunking: Mapping[str, Any]) -> str:
     return str(wanted["by"]) if wanted.get("by") in CHUNKINGS else "token"
 
 
-FORM_HAS = {"schema", "parser", "input", "tokenizer", "tools", "context", "replay", "parent"}
+FORM_HAS = {"schema", "parser", "tokenizer", "tools", "context", "replay", "parent"}
 FORM_CONTEXT = {"tool_choice", "reasoning_open", "finish_reason", "model"}
 
 
-def _kept(data: dict[str, Any]) -> str:
-    """The case as JSON on one line (spelled so, no browser can change its line ends), where the form needs it.
-
-    It does not where the fields say everything: a text without carriage returns, and nothing the form has no field for.
-    """
-    said = (
+def _said(case: Case, data: dict[str, Any]) -> bool:
+    """Whether the fields say everything: a text without carriage returns, and nothing the form has no field for."""
+    return (
         data.keys() <= FORM_HAS
-        and data["input"].keys() == {"text"}
+        and case.input.model_fields_set == {"text"}
         and data["parser"].keys() <= {"name", "policy"}
         and data.get("context", {}).keys() <= FORM_CONTEXT
-        and len(data.get("replay", [])) <= 1
-        and "\r" not in "".join(data["input"]["text"])
+        and len(case.replay) <= 1
+        and "\r" not in case.text()
     )
-    return "" if said else jsontext.line(data)

@@ -6,7 +6,6 @@ import json
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
-from parsers.cases.io import to_data
 from parsers.checks import CHECKS
 from parsers.chunking import label
 from webapp.page import cards, log, machine, overview, result, strip, verdict, window
@@ -55,7 +54,7 @@ def inspector(run: Run, report: Report | None, links: Links, *, posted_case: str
     step = index.clamp(interesting_step(index) if state.step is None else state.step)
     view = window.window_around(index, step)
     drawn = cards.cards(index, view, dict(run.format.terminals))
-    expect = to_data(run.case).get("expect") if run.case.expect else None
+    expect = run.case.expect.model_dump(exclude_none=True) if run.case.expect else None
     places = {"change": index.changes, "emission": index.emissions, "finding": index.findings}
     found = report.findings if report and not state.chunk else []
     return Page(

@@ -8,10 +8,13 @@ the other replays is what the page says of them, not their traces: a divergent o
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
-from parsers.cases.io import dumps
+from pydantic import ValidationError
+
+from parsers.cases.io import loads
 from parsers.cases.model import Case
 from parsers.cases.run import TRACED, CaseRun, choose, run_case
 from parsers.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json
@@ -86,17 +89,22 @@ class Runner:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._cache: ByteCache[Run] = ByteCache(settings.trace_cache_bytes, Run.size)
+        self._cases: ByteCache[Case] = ByteCache(settings.trace_cache_bytes // 2, _case_size)
 
     def run(self, case: Case, chunk: int = 0) -> Run:
         """The replay of `case`; `chunk` > 0 traces the chunking of that number among those compared.
 
         Raises UsageError for what cannot be replayed, TooLarge over a limit.
         """
-        key = hashlib.sha256(dumps(case).encode("utf-8", "surrogatepass")).hexdigest()
+        key = hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
         run = self._cache.get((key, 0), lambda: self._run(case, key))
         if not 0 < chunk <= len(run.others):
             return run
         return self._cache.get((key, chunk), lambda: _traced(run, run.others[chunk - 1]))
+
+    def opened(self, body: str) -> Case:
+        """The case of a stored body. We wrote it, so it is validated, but not searched for what JSON cannot hold."""
+        return self._cases.get(hashlib.sha256(body.encode()).digest(), lambda: _opened(body))
 
     def report(self, run: Run) -> Report:
         """The report on a run of `run()`; from then on its index knows where the findings are."""
@@ -121,6 +129,17 @@ class Runner:
             trace = _trace(case, fmt, selection, pieces, chunking)
             index = build_index(trace, pieces, ())
         return Run(case, fmt, selection, case.to_context(), pieces, chunking, trace, index, key)
+
+
+def _opened(body: str) -> Case:
+    try:
+        return Case.model_validate(json.loads(body))
+    except ValidationError:
+        return loads(body)  # says what is wrong in our words
+
+
+def _case_size(case: Case) -> int:
+    return 600 * len(case.input.tokens or case.input.deltas or ()) + 10_000
 
 
 def _trace(case: Case, fmt: Format, selection: Selection, pieces: tuple[Piece, ...], chunking: Chunking) -> Trace:

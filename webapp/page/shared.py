@@ -14,9 +14,9 @@ from webapp.htmx import render
 from webapp.page.contexts import Scene, case_line
 from webapp.page.form import setup_of
 from webapp.page.services import services
-from webapp.page.sharing import digest, is_loopback, link, make_lead, opened, titled
+from webapp.page.sharing import digest, is_loopback, link, make_lead, titled
 from webapp.page.sharing import save as save_case
-from webapp.page.sources import carried, find_case, find_example, source_case
+from webapp.page.sources import carried, find_case, find_example, opened_case, source_case
 from webapp.page.views import blueprint, show
 from webapp.store import StoredCase
 
@@ -25,15 +25,15 @@ from webapp.store import StoredCase
 def case(case_id: str) -> Response:
     """A shared case."""
     stored = find_case(case_id)
-    return show(case_scene(stored, opened(stored)))
+    return show(case_scene(stored, services().runner.opened(stored.body)))
 
 
 @blueprint.get("/c/<case_id>/edit")
 def edit(case_id: str) -> Response:
     """The form filled from a shared case; what comes of it names this one as its parent."""
-    found = opened(find_case(case_id))
+    found = opened_case(case_id)
     copy = found.model_copy(update={"parent": case_id})
-    setup = setup_of(copy)
+    setup = setup_of(copy, keep=False)
     scene = case_scene(find_case(case_id), found)
     scene.kind, scene.setup, scene.heading_note, scene.lead = "edit", setup, "editing a copy", None
     return show(scene)
@@ -48,7 +48,7 @@ def case_json(case_id: str) -> Response:
 @blueprint.get("/c/<case_id>.txt")
 def case_text(case_id: str) -> Response:
     """The model output alone, byte for byte."""
-    text = opened(find_case(case_id)).text()
+    text = opened_case(case_id).text()
     return Response(text.encode("utf-8"), mimetype="text/plain")
 
 
@@ -95,7 +95,7 @@ def share_example(name: str) -> Response:
 @blueprint.get("/c/<case_id>/share")
 def share_case(case_id: str) -> Response:
     """The share form as a page, for a shared case: another title makes no other case."""
-    return share_page(opened(find_case(case_id)))
+    return share_page(opened_case(case_id))
 
 
 def share_page(found: Case, *, posted: bool = True) -> Response:
@@ -138,7 +138,7 @@ def case_scene(stored: StoredCase, found: Case) -> Scene:
         share_url=url_for("page.share_case", case_id=stored.id),
         case_url=url_for("page.case_json", case_id=stored.id),
         source=f"case:{stored.id}",
-        setup=setup_of(copy),
+        setup=setup_of(copy, keep=False),
         case_id=stored.id,
         lead=make_lead(stored, found, _digest_today(found)),
     )

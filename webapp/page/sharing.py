@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
-from parsers.cases.io import loads, outcome_digest
+from parsers.cases.io import outcome_digest
 from parsers.cases.model import Case
 from parsers.cases.run import CaseRun
 from webapp import service
@@ -42,11 +42,6 @@ def save(store: CaseStore, run: Run, case: Case, report: Report) -> Saved:
 def digest(run: Run, report: Report) -> str:
     """What came out, as one value to compare later."""
     return outcome_digest(run.trace.message, run.trace.finish_reason, report.findings)
-
-
-def opened(stored: StoredCase) -> Case:
-    """The case of a stored row."""
-    return loads(stored.body)
 
 
 def make_lead(stored: StoredCase, case: Case, today: str | None) -> Lead:

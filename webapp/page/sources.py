@@ -9,7 +9,6 @@ from parsers.cases.model import Case, CaseError
 from webapp.page.examples import Example, examples
 from webapp.page.form import FormError
 from webapp.page.services import services
-from webapp.page.sharing import opened
 from webapp.store import Gone, StoredCase
 
 
@@ -36,7 +35,7 @@ def named(source: str) -> Case | None:
     kind, _, name = source.partition(":")
     if kind == "example":
         return find_example(name).case
-    return opened(find_case(name)) if kind == "case" else None
+    return opened_case(name) if kind == "case" else None
 
 
 def find_example(name: str) -> Example:
@@ -45,6 +44,11 @@ def find_example(name: str) -> Example:
     if found is None:
         abort(404, "There is no example of that name.")
     return found
+
+
+def opened_case(case_id: str) -> Case:
+    """The case stored under an id, or 404, or 410."""
+    return services().runner.opened(find_case(case_id).body)
 
 
 def find_case(case_id: str) -> StoredCase:

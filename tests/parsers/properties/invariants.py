@@ -8,7 +8,18 @@ from dataclasses import dataclass, field
 
 from parsers.chunking import Chunking, apply
 from parsers.compiled import Program
-from parsers.events import CallArguments, CallEnd, CallId, CallName, CallStart, Diagnostic, Dropped, Event, Marker, TextEvent
+from parsers.events import (
+    CallArguments,
+    CallEnd,
+    CallId,
+    CallName,
+    CallStart,
+    Diagnostic,
+    Dropped,
+    Event,
+    Marker,
+    TextEvent,
+)
 from parsers.formats.model import Format
 from parsers.registry import build, policies
 from parsers.replay import parse, replay

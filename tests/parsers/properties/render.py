@@ -1,4 +1,4 @@
-"""A message, how each format writes it, and what should be read back. Written from the formats, not from the parsers."""
+"""A message, how each format writes it, and what should be read back; written from the formats, not the parsers."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def llama(call: Call, index: int, said: Spoken) -> str:
 
 
 def mistral_array(call: Call, index: int, said: Spoken) -> str:
-    keys = {"name": call.name, "arguments": call.arguments}
+    keys: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
     if said.style % 3 == 1:
         keys = {"arguments": call.arguments, "id": index, "name": call.name}
     return f"[TOOL_CALLS]{' ' * (said.style % 2)}{said.dumped([keys])}"

@@ -79,7 +79,9 @@ def values(draw: st.DrawFn, dialect: Dialect) -> Any:
     texts = st.lists(markers | letters | st.text(max_size=6), max_size=4).map("".join)
     leaves = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(-1e6, 1e6) | texts
     return draw(
-        st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6)
+        st.recursive(
+            leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6
+        )
     )
 
 

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from parsers.chunking import Chunking
 from tests.parsers.properties.invariants import check
-from tests.parsers.properties.strategies import PARSERS, contexts, damaged, noise, policies_of, runs
+from tests.parsers.properties.strategies import PARSERS, damaged, noise, runs
 
 cuts = st.lists(st.integers(1, 400), max_size=6)
 
 
 @pytest.mark.parametrize("parser", PARSERS)
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_noise_of_markers_and_json_is_parsed_alike_under_every_chunking(parser: str, data: st.DataObject) -> None:
     run = data.draw(runs(parser, noise(parser)))
@@ -22,7 +22,7 @@ def test_noise_of_markers_and_json_is_parsed_alike_under_every_chunking(parser: 
 
 
 @pytest.mark.parametrize("parser", [name for name in PARSERS if name != "passthrough"])
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_a_damaged_output_is_parsed_alike_under_every_chunking(parser: str, data: st.DataObject) -> None:
     run = data.draw(runs(parser, damaged(parser)))
@@ -33,7 +33,9 @@ def test_a_damaged_output_is_parsed_alike_under_every_chunking(parser: str, data
 @settings(max_examples=40)
 @given(data=st.data())
 def test_any_text_without_markers_is_content_as_it_stands(parser: str, data: st.DataObject) -> None:
-    run = data.draw(runs(parser, st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<[{"), max_size=40)))
+    run = data.draw(
+        runs(parser, st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<[{"), max_size=40))
+    )
     message = run.message(Chunking(by="char"))
     seen = message.reasoning if run.context.reasoning_open and run.fmt.initial_when_reasoning_open else message.content
     assert (seen or "") == run.text or (seen or "") == run.text.rstrip()

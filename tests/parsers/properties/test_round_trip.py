@@ -51,7 +51,7 @@ def value_of(value: object, said: Spoken) -> object:
 
 
 @dialects
-@settings(max_examples=60)
+@settings(max_examples=35)
 @given(data=st.data())
 def test_what_was_written_is_read_back(dialect: Dialect, data: st.DataObject) -> None:
     said = data.draw(messages(dialect))
@@ -62,7 +62,7 @@ def test_what_was_written_is_read_back(dialect: Dialect, data: st.DataObject) ->
 
 
 @dialects
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_json_arguments_pass_through_byte_for_byte_without_a_schema(dialect: Dialect, data: st.DataObject) -> None:
     said = data.draw(messages(dialect))
@@ -75,12 +75,14 @@ def test_json_arguments_pass_through_byte_for_byte_without_a_schema(dialect: Dia
 
 
 @dialects
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_marker_ids_give_the_same_message_as_their_texts(dialect: Dialect, data: st.DataObject) -> None:
     said = data.draw(messages(dialect))
     written = dialect.write(said)
-    quoted = any(marker in said.dumped(call.arguments) for call in said.calls for marker in get_format(dialect.parser).tokens)
+    quoted = any(
+        marker in said.dumped(call.arguments) for call in said.calls for marker in get_format(dialect.parser).tokens
+    )
     run = run_of(dialect, said, ids=True)
     message = check(run)
     if not quoted:  # a special marker inside a string ends it when it comes as an id
@@ -88,23 +90,24 @@ def test_marker_ids_give_the_same_message_as_their_texts(dialect: Dialect, data:
 
 
 @dialects
-@settings(max_examples=60)
+@settings(max_examples=35)
 @given(data=st.data())
 def test_a_cut_output_streams_a_prefix_of_the_arguments(dialect: Dialect, data: st.DataObject) -> None:
     said = data.draw(messages(dialect))
     run = run_of(dialect, said, typed=False)
     whole = run.message(Chunking(by="whole")).tool_calls
     cut = Run(run.fmt, run.pieces[: data.draw(st.integers(0, len(run.pieces)))], dialect.policy, run.context)
-    found = check(cut).tool_calls
-    assert [call.name for call in found] == [call.name for call in whole[: len(found)]]
-    for call, full in zip(found, whole, strict=False):
-        bare = dialect.parser == "mistral" and not call.complete and call.arguments == "{}"
-        assert bare or full.arguments.startswith(call.arguments)
+    for call, full in zip(check(cut).tool_calls, whole, strict=False):
+        if dialect.parser == "mistral" and not call.complete and call.arguments == "{}":
+            assert full.name.startswith(call.name)  # after the marker a name alone counts as a call
+            continue
+        assert call.name == full.name
+        assert full.arguments.startswith(call.arguments)
         assert not call.complete or call.arguments == full.arguments
 
 
 @dialects
-@settings(max_examples=60)
+@settings(max_examples=35)
 @given(data=st.data())
 def test_a_call_that_is_closed_where_it_was_cut_is_one_json_object(dialect: Dialect, data: st.DataObject) -> None:
     said = data.draw(messages(dialect))

@@ -92,7 +92,7 @@ def test_a_copy_names_its_parent(client: FlaskClient) -> None:
     html = client.get(f"{path}/edit").text
     assert f'name="parent" value="{path[3:]}"' in html
     run = client.post("/run", data={"text": "child", "parent": path[3:]}).text
-    assert f"parent&#34;: &#34;{path[3:]}" in run
+    assert f"parent&#34;:&#34;{path[3:]}" in run
 
 
 def test_a_case_is_deleted_by_its_key_only(client: FlaskClient) -> None:
@@ -186,4 +186,4 @@ def test_a_shared_case_run_again_keeps_its_tokens_without_carrying_them(client: 
     assert f'name="source" value="case:{path[1][3:]}"' in html
     assert 'name="base"' not in html
     run = client.post("/run", data={"text": "hello", "source": f"case:{path[1][3:]}", "parser": "passthrough"}).text
-    assert "tokens&#34;: [[null, &#34;he&#34;], [null, &#34;llo&#34;]]" in run
+    assert "tokens&#34;:[[null,&#34;he&#34;],[null,&#34;llo&#34;]]" in run
