@@ -331,6 +331,6 @@ class Sink:
 def _is_object(text: str) -> bool:
     """Whether text is one JSON object."""
     try:
-        return isinstance(json.loads(text), dict)
+        return isinstance(json.loads(text, parse_int=float), dict)  # int() refuses thousands of digits
     except (ValueError, RecursionError):
         return False

@@ -13,6 +13,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from parsers.codecs.json_scan import is_clean
+
 Schema = Mapping[str, Any]
 
 ALIASES = {
@@ -60,7 +62,8 @@ def types_of(schema: Schema | None, depth: int = 0) -> frozenset[str] | None:
 
 
 def _branches(schema: Schema) -> list[Schema]:
-    return [b for key in BRANCHES for b in schema.get(key) or () if isinstance(b, Mapping)]
+    lists = [schema.get(key) for key in BRANCHES]
+    return [branch for found in lists if isinstance(found, list) for branch in found if isinstance(branch, Mapping)]
 
 
 def property_schema(schema: Schema | None, key: str, depth: int = 0) -> Schema | None:
@@ -137,7 +140,7 @@ def _string_to_json(raw: str, types: frozenset[str]) -> str:
         return raw
     for name in ORDER[:-1]:
         if name in types and (found := _as(name, text.strip())) is not None:
-            return found
+            return found if is_clean(found) else raw
     return raw
 
 
@@ -174,7 +177,7 @@ def _container(text: str, opener: str) -> str | None:
     if not text.startswith(opener):
         return None
     try:
-        json.loads(text)
+        json.loads(text, parse_int=float)  # int() refuses thousands of digits
     except (ValueError, RecursionError):
         return None
     return text

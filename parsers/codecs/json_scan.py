@@ -25,6 +25,7 @@ STRING_RUN = re.compile(r'[^"\\]+')
 SCALAR_RUN = re.compile(r'[^\s"{}\[\],:]+')
 HEX = re.compile(r"[0-9a-fA-F]{0,4}")
 SCALAR_START = frozenset("-0123456789tfnTFNI")
+HIGH_SURROGATE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 CLOSERS = {"{": "}", "[": "]"}
 
 
@@ -132,7 +133,18 @@ class JsonScanner:
 
 
 def _escape_end(buffer: str, pos: int, end: int) -> int | None:
-    """Where the escape sequence at `pos` ends, or None when the text stops inside it."""
+    """Where the escape sequence at `pos` ends, or None when the text stops inside it. A surrogate pair is one."""
+    stop = _one_escape(buffer, pos, end)
+    if stop is None or not HIGH_SURROGATE.match(buffer, pos, stop):
+        return stop
+    if stop < end and buffer[stop] != "\\":
+        return stop
+    if stop == end or stop + 1 == end:
+        return None
+    return _one_escape(buffer, stop, end) if buffer[stop + 1] == "u" else stop
+
+
+def _one_escape(buffer: str, pos: int, end: int) -> int | None:
     if pos + 1 >= end:
         return None
     if buffer[pos + 1] != "u":
@@ -148,9 +160,9 @@ def decode_string(raw: str) -> str:
         value = json.loads(raw, strict=False)
     except ValueError:
         return raw[1:-1] if len(raw) > 1 and raw.endswith('"') else raw[1:]
-    return value if _clean(value) else raw[1:-1]
+    return value if is_clean(value) else raw[1:-1]
 
 
-def _clean(value: str) -> bool:
+def is_clean(value: str) -> bool:
     """Whether a decoded string can be written as UTF-8 (no lone surrogate)."""
     return not any("\ud800" <= char <= "\udfff" for char in value)

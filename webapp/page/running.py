@@ -16,11 +16,10 @@ from pydantic import ValidationError
 
 from parsers.cases.io import loads
 from parsers.cases.model import Case
-from parsers.cases.run import TRACED, CaseRun, choose, run_case
-from parsers.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json
+from parsers.cases.run import TRACED, CaseRun, Replays, choose, policy_of, run_case
+from parsers.chunking import DEFAULT_COMPARED, Chunking, label
 from parsers.formats.model import Format
-from parsers.registry import Selection, build, policies
-from parsers.replay import replay
+from parsers.registry import Selection, policies
 from parsers.trace import Finding, Trace
 from parsers.types import Context, Piece
 from webapp.page.cache import ByteCache
@@ -65,7 +64,7 @@ class Run:
     @property
     def policy(self) -> dict[str, str]:
         """Every policy with its value."""
-        return policies(self.format, self.case.parser.policy)
+        return policies(self.format, policy_of(self.case))
 
     @property
     def others(self) -> list[Chunking]:
@@ -143,12 +142,7 @@ def _case_size(case: Case) -> int:
 
 
 def _trace(case: Case, fmt: Format, selection: Selection, pieces: tuple[Piece, ...], chunking: Chunking) -> Trace:
-    mode = case.mode()
-    deltas = apply(chunking, pieces, mode)
-    parser = build(fmt, case.parser.policy)
-    resolved = to_json(chunking, deltas)
-    context, markers = case.to_context(), case.markers()
-    return replay(parser, deltas, context, mode=mode, markers=markers, chunking=resolved, reasons=selection.reasons)
+    return Replays(case, fmt, selection, pieces).traced(chunking)
 
 
 def _traced(run: Run, chunking: Chunking) -> Run:

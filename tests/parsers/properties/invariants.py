@@ -197,6 +197,7 @@ def _check_deltas(trace: Trace) -> None:
     assert (reasoning, content) == (trace.message.reasoning or "", trace.message.content or "")
     for index, call in enumerate(trace.message.tool_calls):
         parts = [part for delta in trace.deltas if delta for part in delta.tool_calls if part.index == index]
+        assert call.arguments.encode() is not None
         assert "".join([part.arguments or "" for part in parts]) == call.arguments
         assert [part.name for part in parts] == [call.name] + [None] * (len(parts) - 1)
         assert [part.id for part in parts] == [call.id] + [None] * (len(parts) - 1)
