@@ -203,6 +203,5 @@ def _openai_call(call: ToolCallDelta) -> dict[str, Any]:
         function["name"] = call.name
     if call.arguments is not None:
         function["arguments"] = call.arguments
-    if function:
-        out["function"] = function
+    out["function"] = function
     return out

@@ -159,7 +159,7 @@ def decode_string(raw: str) -> str:
     try:
         value = json.loads(raw, strict=False)
     except ValueError:
-        return raw[1:-1] if len(raw) > 1 and raw.endswith('"') else raw[1:]
+        return raw[1:-1]
     return value if is_clean(value) else raw[1:-1]
 
 

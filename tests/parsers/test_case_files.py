@@ -1,4 +1,4 @@
-"""Every case file gives what it expects under every chunking, in text mode and, where its markers are tokens, by ids."""
+"""Every case file gives what it expects under every chunking, in text mode and, where markers are tokens, by ids."""
 
 from __future__ import annotations
 
