@@ -48,7 +48,19 @@ class CompiledCodec:
 class CompiledState:
     """A state with its rows by trigger and its scopes."""
 
-    __slots__ = ("_literals", "_scopes", "accepts", "by_text", "codec", "inert", "name", "plain", "rows", "text")
+    __slots__ = (
+        "_joint",
+        "_literals",
+        "_scopes",
+        "accepts",
+        "by_text",
+        "codec",
+        "inert",
+        "name",
+        "plain",
+        "rows",
+        "text",
+    )
 
     def __init__(
         self,
@@ -69,11 +81,18 @@ class CompiledState:
         own = {} if self.codec is None else self.codec.scopes()
         self._scopes = {key: Scope(literals) for key, literals in own.items() if key != OPEN}
         self.plain = self._scopes[OPEN] = Scope({**seen, **own.get(OPEN, {})})
+        self._joint: dict[str, Scope] = {}
         self._literals = {**terminals, **{n: text for literals in own.values() for n, text in literals.items()}}
 
     def scope(self, codec_scope: str | None) -> Scope | None:
         """What the state's codec lets match: None for nothing."""
         return None if codec_scope is None else self._scopes[codec_scope]
+
+    def joint(self, other: CompiledState) -> Scope:
+        """The literals of both states."""
+        if other.name not in self._joint:
+            self._joint[other.name] = Scope({**other.plain.literals, **self.plain.literals})
+        return self._joint[other.name]
 
     def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], str]:
         """The literals that held text may become, and why it is held in words."""

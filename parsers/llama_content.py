@@ -133,19 +133,12 @@ class SeedLiteral:
         """What each part contributes to `" ".join(parts).replace("; ", " ").strip()`."""
         pieces = [f"{part} " for part in parts[:-1]] + parts[-1:]
         pieces = [piece.replace("; ", " ") for piece in pieces]
-        for index, piece in enumerate(pieces):
-            pieces[index] = piece.lstrip()
-            if pieces[index]:
-                break
+        pieces[:1] = [piece.lstrip() for piece in pieces[:1]]
         return [*pieces[:-1], *(piece.rstrip() for piece in pieces[-1:])]
 
     def hold(self) -> Hold | None:
         """See ContentStage.hold."""
-        kept = [segment for segment in self._segments if segment.pieces]
-        if not kept:
-            return None
-        reason = "llama_content is seed_literal: the text is joined at the end of the output."
-        return Hold(kept[0].start, kept[-1].end, "policy", reason)
+        return None  # the sink defers everything and says so
 
 
 class PrefixOnly(PlainContent):

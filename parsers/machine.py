@@ -111,8 +111,7 @@ class Machine:
         self._drop_half_closer()
         self._run(final=True)
         self._over = True
-        row = self._state.rows.get("END")
-        if row is not None:
+        if (row := self._state.rows.get("END")) is not None:
             self._fire(row, "END", self._at, self._at)
         self._sink.finish("".join(self._raw))
         return self._sink.take()
@@ -150,7 +149,8 @@ class Machine:
             return
         self._run(final=True)
         self._append(item.text)
-        if self._skip is not None and self._goes_on(self._skip.by_text.get(item.text), len(self._buffer)):
+        names = {} if self._skip is None else self._skip.by_text | self._state.by_text
+        if self._skip is not None and self._goes_on(names.get(item.text), len(self._buffer)):
             return
         self._marker(item)
 
@@ -204,8 +204,8 @@ class Machine:
                 self._opaque(stop)
 
     def _skipped(self, rejecting: CompiledState, final: bool) -> bool:
-        """Policy recovery skip_call: pass over text up to the next terminal of the state that gave the call up."""
-        start, name, stop = rejecting.plain.find(self._buffer, self._pos, final=final)
+        """Policy recovery skip_call: pass over text up to a terminal of this state or of the one that gave up."""
+        start, name, stop = self._state.joint(rejecting).find(self._buffer, self._pos, final=final)
         self._consume(start)
         if name is None:
             return False

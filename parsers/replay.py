@@ -99,9 +99,8 @@ def partition(events: Sequence[Event], size: int) -> list[Ownership]:
     """
     claims: list[Ownership] = []
     for event in events:
-        if isinstance(event, TextEvent) and event.segments is None:
-            if event.owner is not None and event.end > event.start:
-                claims.append(Ownership(event.start, event.end, event.owner))
+        if isinstance(event, TextEvent) and event.segments is None and event.owner is not None:
+            claims.append(Ownership(event.start, event.end, event.owner))
         else:
             claims += _claims(event)
     claims.sort(key=_place)

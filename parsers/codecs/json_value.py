@@ -13,6 +13,7 @@ being read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -21,6 +22,8 @@ from parsers.codecs.coerce import item_schema, json_to_json, property_schema, st
 from parsers.codecs.json_scan import CLOSERS, JsonScanner, Unit, decode_string
 from parsers.events import Segment
 from parsers.trace import Hold
+
+HALF_ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})?\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
 class ValueOutput(Protocol):
@@ -204,8 +207,7 @@ class JsonValue:
     def _safe(self, unit: Unit, text: str) -> bool:
         """Whether brackets could be appended after this unit: not in a key, nor after half an escape sequence."""
         if unit == "string":
-            half = text.startswith("\\") and (len(text) == 1 or (text[1] == "u" and len(text) < 6))
-            return not self.scan.is_key and not half
+            return not self.scan.is_key and not HALF_ESCAPE.match(text)
         return unit in ("open", "close") or (unit == "quote" and not self.scan.is_key)
 
     def _flush_tail(self) -> None:
@@ -250,8 +252,7 @@ class JsonValue:
         in_string = self.scan.in_string and not self.scan.is_key and self._held is None
         closers = '"' * in_string + "".join(CLOSERS[b] for b in reversed(self.scan.stack))
         self._tail, self._held = [], None
-        if self._started:
-            self.out.arguments(closers, at, at, (Segment(closers, at, at, "synthetic"),))
+        self.out.arguments(closers, at, at, (Segment(closers, at, at, "synthetic"),))
 
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""

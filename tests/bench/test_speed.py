@@ -1,7 +1,7 @@
 """Microseconds per token, beside transformers' ResponseParser on the same outputs in the same run. Nothing is asserted.
 
-Run with `make bench`. Tokens are pieces of four characters. "streamed" is one token a delta with tracing off, "traced" the
-same with every step recorded, "whole" one delta. The figures of one run compare with each other only.
+Run with `make bench`. Tokens are pieces of four characters. "streamed" is one token a delta with tracing off, "traced"
+the same with every step recorded, "whole" one delta. The figures of one run compare with each other only.
 """
 
 from __future__ import annotations
