@@ -82,7 +82,7 @@ class Machine:
         self._parts: list[str] = []
         self._parts_at = self._sub = 0
         self._raw: list[str] = []
-        self._over = self._turned = False
+        self._over = self._turned = self._strayed = False
         self._marked: tuple[int, IdTerminal] | None = None
         self._skip: CompiledState | None = None
         self._complete, self._stuck, self._fired_at = True, 0, -1
@@ -251,7 +251,9 @@ class Machine:
     def _text(self, limit: int, *, final: bool) -> bool:
         """Give text up to `limit` to the state; it may stop early. False: it needs more text to go on at all."""
         before, self._turned = self._pos, False
-        if self._codec is not None:
+        if self._strayed:
+            self._stray(limit)
+        elif self._codec is not None:
             codec = self._codec
             self._consume(codec.text(self._buffer, self._pos, limit, self._base, final=final))
             self._drain(codec, limit)
@@ -282,12 +284,12 @@ class Machine:
             self._stray(limit)
 
     def _stray(self, limit: int) -> None:
-        """Text where the format has no place for it is content, with a diagnostic."""
+        """Text where the format has no place for it is content until the state is left, with one diagnostic."""
         at = self._at
-        text = self._consume(limit)
-        self._turned = True
-        self._sink.diagnostic("stray_text", f"There is text where {self._state.name} expects none.", at, self._at)
-        self._sink.text("content", text, at)
+        if not self._strayed:
+            self._sink.diagnostic("stray_text", f"There is text where {self._state.name} expects none.", at, at + 1)
+        self._strayed = self._turned = True
+        self._sink.text("content", self._consume(limit), at)
 
     def _terminal(self, name: str, start: int, end: int) -> None:
         """Fire (state, terminal) for the terminal that begins at the buffer's position."""
@@ -313,7 +315,7 @@ class Machine:
         self._stuck = self._stuck + 1 if self._fired_at == start else 0
         self._fired_at = start
         if self._stuck > MAX_FIRES and self._pos < len(self._buffer):
-            self._stray(len(self._buffer))
+            self._stray(self._pos + 1)
             return
         if trigger in ("REJECT", "MALFORMED") and self._sink.tentative:
             self._codec = None
@@ -374,7 +376,7 @@ class Machine:
         if self.transitions is not None:
             moved = Transition(old.name, trigger, new.name, row.id, start, end, self._sub, row.note)
             self.transitions.append(moved)
-        self._state = new
+        self._state, self._strayed = new, False
         if continues and self._codec is not None:
             self._codec.terminal(trigger, end)
             self._mute()

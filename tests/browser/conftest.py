@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, sync_playwright
 from werkzeug.serving import make_server
 
 from webapp.app import create_app
@@ -24,21 +24,19 @@ REQUIRED = "TOOLCALL_INSPECTOR_REQUIRE_BROWSER"
 
 
 @pytest.fixture(scope="session")
-def chromium() -> str:
-    """The browser's path. Without one the tests are skipped on a developer's machine, and fail where it is required."""
+def browser() -> Iterator[Browser]:
+    """One browser for the session: Debian's or the system's Chromium, else the one Playwright fetched for itself.
+
+    Without any the tests are skipped on a developer's machine, and fail where a browser is required.
+    """
     found = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-    if found is None and (os.environ.get(REQUIRED) == "1" or os.environ.get("CI")):
-        pytest.fail("no Chromium: install chromium-headless-shell", pytrace=False)
-    if found is None:
-        pytest.skip("no Chromium: install chromium-headless-shell")
-    return found
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
-    """One browser for the session."""
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium)
+        try:
+            launched = playwright.chromium.launch(executable_path=found)
+        except Error as error:
+            if os.environ.get(REQUIRED) == "1" or os.environ.get("CI"):
+                pytest.fail(f"no Chromium: install chromium-headless-shell ({error.message})", pytrace=False)
+            pytest.skip("no Chromium: install chromium-headless-shell")
         yield launched
         launched.close()
 

@@ -64,6 +64,21 @@ HOSTILE: dict[str, tuple[str, Context, Callable[[int], str]]] = {
     "line breaks in a value": ("qwen_coder", STRING, lambda n: one_string("qwen_coder", 0)[:-40] + "\n" * n),
     "backslashes": ("qwen", Context(), lambda n: '<tool_call>{"name":"f","arguments":{"q":"' + "\\" * n),
     "deep arguments": ("qwen", Context(), lambda n: '<tool_call>{"name":"f","arguments":' + "[" * n),
+    "arguments that begin with white space": (
+        "llama",
+        Context(),
+        lambda n: '{"name":"f","parameters":{' + " " * n + "}}",
+    ),
+    "an array of calls": (
+        "mistral",
+        Context(),
+        lambda n: "[TOOL_CALLS] [" + '{"name":"f","arguments":{"q":"x"}},' * (n // 35),
+    ),
+    "call ids": ("mistral", Context(), lambda n: "[TOOL_CALLS]f" + "[CALL_ID]x" * (n // 10)),
+    "sections": ("kimik2", Context(), lambda n: "<|tool_calls_section_begin|>" * (n // 28)),
+    "surplus brackets": ("qwen", Context(), lambda n: '<tool_call>{"name":"f","arguments":{}}' + "}" * n),
+    "calls that are passed over": ("qwen", Context(), lambda n: "<tool_call>x" * (n // 12)),
+    "a long parameter name": ("qwen_coder", Context(), lambda n: "<function=f><parameter=" + "k" * n),
     "separators": ("llama", Context(), lambda n: '{"name":"f","parameters":{}}' + "; " * (n // 2) + "x"),
 }
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from parsers.compiled import Program
 from parsers.events import ContentText, Marker
 from parsers.formats.model import Format
-from parsers.registry import build, get_format
+from parsers.registry import build, get_format, policies
 from parsers.types import Context, FormatError, UsageError
 from tests.parsers.parsing import calls, codes, deltas, events_of, owners, rows, small, trace_of
 
@@ -167,6 +168,12 @@ def test_a_row_to_a_state_that_does_not_exist_is_an_error_of_the_format() -> Non
     fmt = small({"TOP": {"text": "content", "rows": [{"on": "OPEN", "to": "NOWHERE"}]}}, TAG)
     with pytest.raises(FormatError, match=r"/states: there is no state 'NOWHERE'"):
         trace_of(fmt, "<a>")
+
+
+@pytest.mark.parametrize(("name", "longest"), [("passthrough", 0), ("qwen", 12), ("qwen_coder", 24), ("kimik2", 28)])
+def test_a_program_knows_its_longest_literal(name: str, longest: int) -> None:
+    fmt = get_format(name)
+    assert Program(fmt, policies(fmt), frozenset(), skip_tools=False).longest == longest
 
 
 def test_reasoning_that_the_prompt_opened_is_where_the_output_begins() -> None:

@@ -79,6 +79,12 @@ def test_a_call_to_a_tool_that_was_not_declared(value: str, content: str | None,
     assert names == ([] if kept else [("f", 0, len(GOOD), "f is not a declared tool")])
 
 
+def test_what_is_wrong_inside_an_unwanted_call_is_no_second_loss() -> None:
+    text = GOOD.replace("}}", "}}}]")
+    trace = trace_of("qwen", text, policy=policy("unknown_tool", "drop"), context=OTHER_TOOL)
+    assert dropped(trace) == [(text, "call to f, which is not a declared tool")]
+
+
 @pytest.mark.parametrize(("value", "content"), [("drop", None), ("text", "[TOOL_CALLS]f[ARGS]")])
 def test_an_unwanted_call_that_ends_with_its_name_is_not_lost(value: str, content: str | None) -> None:
     trace = trace_of("mistral", "[TOOL_CALLS]f[ARGS]", policy=policy("unknown_tool", value), context=OTHER_TOOL)

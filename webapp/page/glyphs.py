@@ -16,8 +16,8 @@ NAMED: dict[str, tuple[str, str]] = {
     " ": ("·", "space"),
     "\t": ("→", "tab"),
     "\n": ("⏎", "newline"),
-    "\r": ("␍", "carriage return"),
-    "\x7f": ("␡", "delete"),
+    "\r": ("CR", "carriage return"),
+    "\x7f": ("DEL", "delete"),
     "\x85": ("NEL", "next line"),
     "\xa0": ("NBSP", "no-break space"),
     "\xad": ("SHY", "soft hyphen"),
@@ -43,6 +43,12 @@ NAMED: dict[str, tuple[str, str]] = {
     "\u3000": ("IDSP", "ideographic space"),
     "\ufeff": ("BOM", "byte order mark"),
 }
+# The mnemonics of ASCII (ISO 646) for its controls: few fonts draw the pictures Unicode has for them.
+CONTROLS = re.findall(
+    r"\w+",
+    "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI "
+    "DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US",
+)
 SPECIAL = re.compile(
     "[\x00-\x20\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
@@ -54,7 +60,7 @@ def glyph(char: str) -> tuple[str, str]:
     if char in NAMED:
         return NAMED[char]
     if char < " ":
-        return chr(0x2400 + ord(char)), f"control {ord(char):02X}"
+        return CONTROLS[ord(char)], f"control {ord(char):02X}"
     return f"U+{ord(char):04X}", unicodedata.name(char, f"code point {ord(char):04X}").lower()
 
 

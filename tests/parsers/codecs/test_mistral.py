@@ -106,6 +106,7 @@ def test_an_output_that_ends_early(text: str, policy: str, found: list[tuple[str
         ("[TOOL_CALLS]f [ARGS] {}", [("f", "{}")], None),
         ('[TOOL_CALLS]f{"a": "[TOOL_CALLS]"}', [("f", '{"a": "[TOOL_CALLS]"}')], None),
         ("[TOOL_CALLS]f{} done", [("f", "{}")], " done"),
+        ("[TOOL_CALLS]f[ARGS]} so", [("f", "}")], " so"),
         ("[TOOL_CALLS]f{}</s>", [("f", "{}")], None),
         ("[TOOL_CALLS]f[TOOL_CALLS]g{}", [("f", "{}"), ("g", "{}")], None),
         ('[TOOL_CALLS]f{"a": [TOOL_CALLS]g{}', [("f", '{"a": '), ("g", "{}")], None),

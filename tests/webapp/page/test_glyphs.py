@@ -13,7 +13,7 @@ from webapp.page.glyphs import count, shorten, show, show_lines, spell
     [
         ("a b", 'a<span class="glyph">·</span>b'),
         ("\n", '<span class="glyph">⏎</span>'),
-        ("\x00", '<span class="glyph">␀</span>'),
+        ("\x00", '<span class="glyph boxed" title="control 00">NUL</span>'),
         ("<b>", "&lt;b&gt;"),
         ("\u202e", '<span class="glyph boxed" title="right-to-left override">RLO</span>'),
         ("\ud800", '<span class="glyph boxed" title="code point d800">U+D800</span>'),
