@@ -17,7 +17,6 @@ Events leave through the Sink (calls, tentative or not) and the stages (whitespa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 from parsers.codecs import OPEN, Codec
 from parsers.codecs.json_span import skip_space
@@ -32,30 +31,6 @@ from parsers.types import Context, Delta, Mode, UsageError
 
 NO_VIEW = StateView("")
 MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
-
-
-class StreamParser(Protocol):
-    """What every parser of this package can do.
-
-    `transitions` is None while tracing is off; `examined` counts the characters looked at since begin().
-    """
-
-    name: str
-    transitions: list[Transition] | None
-    rejected: list[RejectedCall]
-    examined: int
-
-    def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
-        """Start a new output. `markers` are the marker texts that are single tokens, with their ids."""
-
-    def feed(self, delta: Delta) -> list[Event]:
-        """Read one delta and return the events it gave rise to."""
-
-    def finish(self, reason: str | None = None) -> list[Event]:
-        """The output is over, for this finish_reason."""
-
-    def view(self) -> StateView:
-        """The parser's state as it would answer now."""
 
 
 class Machine:
@@ -256,31 +231,23 @@ class Machine:
         elif self._codec is not None:
             codec = self._codec
             self._consume(codec.text(self._buffer, self._pos, limit, self._base, final=final))
-            self._drain(codec, limit)
+            while codec.queue and self._codec is codec:
+                self._trigger(codec.queue.pop(0), limit)
         elif self._state.text == "structure":
-            self._structure(limit)
+            self._consume(skip_space(self._sink, self._buffer, self._pos, limit, self._base))
+            if self._pos < limit:
+                self._trigger("OTHER", limit)
         else:
             at = self._at
             self._sink.text(self._state.text or "content", self._consume(limit), at)
         return self._pos > before or self._turned
 
-    def _drain(self, codec: Codec, limit: int) -> None:
-        """Fire the triggers the codec queued, as long as it goes on reading."""
-        while codec.queue and self._codec is codec:
-            trigger = codec.queue.pop(0)
-            row = self._state.rows.get(trigger)
-            if row is not None:
-                self._fire(row, trigger, self._at, self._at)
-            elif trigger in ("OTHER", "REJECT", "MALFORMED"):
-                self._stray(limit)
-
-    def _structure(self, limit: int) -> None:
-        """White space is structure; anything else is OTHER."""
-        self._consume(skip_space(self._sink, self._buffer, self._pos, limit, self._base))
-        row = self._state.rows.get("OTHER")
-        if self._pos < limit and row is not None:
-            self._fire(row, "OTHER", self._at, self._at)
-        elif self._pos < limit:
+    def _trigger(self, trigger: str, limit: int) -> None:
+        """Fire the row for a trigger that is not text; without one, text that fits nowhere is stray."""
+        row = self._state.rows.get(trigger)
+        if row is not None:
+            self._fire(row, trigger, self._at, self._at)
+        elif trigger in ("OTHER", "REJECT", "MALFORMED"):
             self._stray(limit)
 
     def _stray(self, limit: int) -> None:
@@ -347,6 +314,8 @@ class Machine:
             self._sink.diagnostic(row.diagnostic, row.note, start, end, "info")
         for emit in row.emit:
             if emit == "CallStart":
+                if self._sink.opened:
+                    self._end_call(start, start)
                 self._parts, self._parts_at, self._complete = [], start, True
                 self._sink.call_start(start, end)
             elif emit == "CallEnd":

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from parsers.formats.model import Format, builtin_formats
 from parsers.formats.rows import policy_values
-from parsers.machine import Machine, StreamParser
+from parsers.machine import Machine
+from parsers.protocol import StreamParser
 from parsers.types import UsageError
 
 

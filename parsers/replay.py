@@ -11,7 +11,7 @@ from typing import Any
 
 from parsers.assemble import Assembler
 from parsers.events import Dropped, Event, Marker, TextEvent
-from parsers.machine import StreamParser
+from parsers.protocol import StreamParser
 from parsers.trace import Ownership, Step, Trace, Transition
 from parsers.types import Context, Delta, Message, Mode, Span
 

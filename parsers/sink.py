@@ -42,6 +42,7 @@ Muted = Literal["", "text", "drop", "fail", "skip"]
 
 
 RECOVERIES: dict[str, Muted] = {"content": "", "fail": "fail", "skip_call": "skip"}
+OUTSIDE = "it belongs to a call, and none is open that waits for it"
 REASONS = {
     "fail": "it follows malformed structure (recovery is fail)",
     "skip": "it belongs to a call that is skipped (recovery is skip_call)",
@@ -68,7 +69,7 @@ class Sink:
         self._head = Blank()
         self._waits = policy["invalid_call"] == "strict" or policy["truncated_call"] in ("text", "drop")
         self._calls = 0
-        self._open = False
+        self.opened = False
         self._name = ""
         self._given_id: CallId | None = None
         self._start_at = 0
@@ -80,7 +81,7 @@ class Sink:
     @property
     def open_call(self) -> int | None:
         """Index of the open call."""
-        return self._calls - (not self.tentative) if self._open and not self.muted else None
+        return self._calls - (not self.tentative) if self.opened and not self.muted else None
 
     def take(self) -> list[Event]:
         """The events since the last take; those of a tentative call stay."""
@@ -102,20 +103,24 @@ class Sink:
         if kind not in ("name", "header", "id"):
             return
         pieces = self._head.take()
-        raw = "".join([piece for piece, _ in pieces])
-        text = raw.strip()
-        if over or self.muted or not text:
+        if self.muted or not pieces:
             return
-        start = pieces[0][1]
-        lead = start + len(raw) - len(raw.lstrip())
+        raw, start = "".join([piece for piece, _ in pieces]), pieces[0][1]
+        text, end = raw.strip(), start + len(raw)
+        if text and (over or self.named or not self.tentative):
+            self.left_out(start, end, "cut off before its end" if over else OUTSIDE)
+            return
+        lead = end - len(raw.lstrip())
         self.marker(start, lead)
+        if not text:
+            return
         if kind == "name":
             self.name(text, lead, lead + len(text))
         elif kind == "id":
             self.call_id(text, lead, lead + len(text))
         else:
             self._header(text, lead)
-        self.marker(lead + len(text), start + len(raw))
+        self.marker(lead + len(text), end)
 
     def _header(self, text: str, at: int) -> None:
         """The model's own id, with the tool's name inside it."""
@@ -133,7 +138,7 @@ class Sink:
         if self.muted:
             return
         self._writer.hold()
-        self.tentative = self._open = True
+        self.tentative = self.opened = True
         self.named, self._name, self._given_id, self._tool = False, "", None, None
         self._start_at = start
         self._writer.add(CallStart(start, end, self._calls))
@@ -157,11 +162,11 @@ class Sink:
             return
         if self.muted:
             self.rejected[-1].end = end
-        elif self._open and not self.tentative:
+        elif self.opened and not self.tentative:
             self._writer.add(CallEnd(start, end, self._calls - 1, complete))
             if not complete:
                 self._incomplete(end, over)
-        self._open, self.muted = False, ""
+        self.opened, self.muted = False, ""
 
     def _incomplete(self, at: int, over: bool) -> None:
         code, what = (
@@ -174,7 +179,7 @@ class Sink:
         end = start + len(text)
         self.rejected.append(RejectedCall(start, end, self._name or None, reason))
         self._writer.discard()
-        self.tentative = self._open = False
+        self.tentative = self.opened = False
         self._head.take()
         recovery = self.policy["recovery"] if "recovery" in self._format.policies else "content"
         drops = recovery != "content" or (self.named and self.policy["truncated_call"] == "drop")
@@ -262,11 +267,16 @@ class Sink:
 
     def call_id(self, text: str, start: int, end: int) -> None:
         """See codecs.Output."""
+        if self._given_id is not None:
+            self.left_out(self._given_id.start, self._given_id.end, "another call id follows")
         self._given_id = CallId(start, end, text, None, self._calls)
 
     def name(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         """See codecs.Output."""
         if self.muted:
+            return
+        if self.named or not self.tentative:
+            self.left_out(start, end, OUTSIDE)
             return
         self.named, self._name, self._tool = True, text, self._tools.get(text)
         if not self.knows(text) and self.policy["unknown_tool"] != "keep":
@@ -282,7 +292,9 @@ class Sink:
 
     def arguments(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         """See codecs.Output."""
-        if text and not self.muted:
+        if text and not self.muted and not self.opened:
+            self.left_out(start, end, OUTSIDE)
+        elif text and not self.muted:
             call = self._calls if self.tentative else self._calls - 1
             self._writer.text(CallArguments, text, start, end, segments, call)
 

@@ -19,7 +19,7 @@ ROOMS = (
     ("codecs",),
     ("formats",),
     ("scanner", "lexer"),
-    ("compiled", "header", "ids", "writer", "stages", "sink", "llama_content"),
+    ("compiled", "header", "ids", "writer", "stages", "sink", "llama_content", "protocol"),
     ("machine",),
     ("special", "assemble", "wire", "incremental", "recorded"),
     ("registry",),
