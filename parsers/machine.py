@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from parsers.codecs import OPEN, Codec
+from parsers.codecs import OPEN
 from parsers.codecs.json_span import skip_space
 from parsers.compiled import CompiledRow, CompiledState, Program
 from parsers.events import Event
@@ -30,6 +30,7 @@ from parsers.trace import Hold, RejectedCall, StateView, Transition
 from parsers.types import Context, Delta, Mode, UsageError
 
 NO_VIEW = StateView("")
+NO_ROW = CompiledRow("", "", (), "drop", None, "")
 MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
@@ -88,6 +89,10 @@ class Machine:
         self._over = True
         if (row := self._state.rows.get("END")) is not None:
             self._fire(row, "END", self._at, self._at)
+        else:
+            self._leave(NO_ROW, "END")
+        if self._sink.opened:
+            self._end_call(self._at, self._at)
         self._sink.finish("".join(self._raw))
         return self._sink.take()
 
@@ -254,7 +259,7 @@ class Machine:
         """Text where the format has no place for it is content until the state is left, with one diagnostic."""
         at = self._at
         if not self._strayed:
-            self._sink.diagnostic("stray_text", f"There is text where {self._state.name} expects none.", at, at + 1)
+            self._sink.diagnostic("stray_text", f"There is text where {self._state.name} expects none.", at, at)
         self._strayed = self._turned = True
         self._sink.text("content", self._consume(limit), at)
 
@@ -296,8 +301,7 @@ class Machine:
     def _leave(self, row: CompiledRow, trigger: str) -> bool:
         """Finish what the old state was reading. Returns whether its codec goes on in the new state."""
         if self._codec is not None:
-            stays = self._program.state(row.to).codec == self._state.codec
-            if self._codec.spans_states and stays and trigger != "END":
+            if self._codec.spans_states and trigger != "END" and self._stays(row):
                 if "CallEnd" in row.emit:
                     self._codec.finish(self._at)
                 return True
@@ -307,7 +311,11 @@ class Machine:
             self._complete = self._codec.complete
             self._codec = None
         self._sink.leave(self._state.text, self._at, over=trigger == "END")
+        self._mute()
         return False
+
+    def _stays(self, row: CompiledRow) -> bool:
+        return self._program.state(row.to).codec == self._state.codec
 
     def _emit(self, row: CompiledRow, start: int, end: int) -> None:
         if row.diagnostic is not None:

@@ -91,7 +91,9 @@ class Sink:
         """Text of a state without a codec."""
         if self.muted:
             return
-        if kind == "content":
+        if kind == "content" and self.tentative:
+            self.content(text, at)  # no stage may keep it: if the call is rejected, it is said again
+        elif kind == "content":
             self._content.text(text, at)
         elif kind == "reasoning":
             self._reasoning.text(text, at)
@@ -231,6 +233,8 @@ class Sink:
                 else []
             )
         found = [self._reasoning.hold(), self._content.hold()]
+        if self._head.pieces and not self.tentative:
+            found.append(Hold(self._head.start, self._head.end, "codec", "A name or an id is sent whole."))
         if self.tentative and at > tentative_at:
             why = (
                 f"The call to {self._name} is judged when it is whole."

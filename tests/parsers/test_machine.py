@@ -83,7 +83,7 @@ def test_white_space_is_structure_where_the_state_says_so_and_other_text_has_its
 def test_text_where_none_is_expected_is_content_with_a_diagnostic() -> None:
     trace = trace_of(tagged([{"on": "CLOSE", "to": "TOP"}], text="structure"), "<a> x", "y</a>z")
     assert trace.message.content == "xyz"
-    assert codes(trace) == ["stray_text", "stray_text"]
+    assert codes(trace) == ["stray_text"]
 
 
 def test_text_after_a_value_is_stray_where_the_state_has_no_row_for_it() -> None:
