@@ -72,3 +72,28 @@ def test_a_marker_without_a_row_does_not_end_the_skipping_of_a_call() -> None:
     trace = replay(build(fmt, {"recovery": "skip_call"}), deltas, Context(), mode="ids", markers=marks)
     assert trace.message.content == "tail"
     assert not [run for run in trace.partition if run.reason == "lost"]
+
+
+def careless(text: str) -> Trace:
+    """A format whose calls never end and may be named twice: the static check refuses it, the machine survives it."""
+    states = {
+        "A": {"text": "content", "rows": [{"on": "OPEN", "to": "N", "emit": ["CallStart"]}, END]},
+        "N": {"text": "name", "rows": [{"on": "CLOSE", "to": "A"}, {"on": "AGAIN", "to": "N"}, END]},
+    }
+    terminals = {"OPEN": "<a>", "CLOSE": "</a>", "AGAIN": "<n>"}
+    fmt = load_format(
+        {"schema": 1, "name": "s", "title": "S", "initial": "A", "terminals": terminals, "states": states}
+    )
+    trace = replay(build(fmt), [Delta(n, (Piece(char),)) for n, char in enumerate(text, 1)], Context())
+    assert not [run for run in trace.partition if run.reason == "lost"]
+    return trace
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [("<a>f</a>", ["f"]), ("<a>f</a>x", ["f"]), ("<a>f</a><a>g</a>", ["f", "g"]), ("<a>f<n>g</a>", ["f"])],
+)
+def test_calls_that_a_format_never_ends_or_names_twice_are_calls_once(text: str, names: list[str]) -> None:
+    trace = careless(text)
+    assert [call.name for call in trace.message.tool_calls] == names
+    assert not trace.steps[-1].holds

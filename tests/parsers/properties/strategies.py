@@ -152,10 +152,14 @@ contexts = st.builds(
 )
 
 
+def runs(parser: str, texts: st.SearchStrategy[str]) -> st.SearchStrategy[Run]:
+    """Outputs of a built-in parser."""
+    return runs_of(get_format(parser), texts)
+
+
 @st.composite
-def runs(draw: st.DrawFn, parser: str, texts: st.SearchStrategy[str]) -> Run:
+def runs_of(draw: st.DrawFn, fmt: Format, texts: st.SearchStrategy[str]) -> Run:
     """An output under any policies and context; in ids mode some markers may be typed by ordinary tokens."""
-    fmt = get_format(parser)
     text = draw(texts)
     policy = draw(policies_of(fmt))
     context = draw(contexts)
