@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
+from parsers.codecs.base import CUT, is_quoted
 from parsers.events import (
     CallArguments,
     CallEnd,
@@ -44,7 +45,6 @@ Muted = Literal["", "text", "drop", "fail", "skip"]
 
 
 RECOVERIES: dict[str, Muted] = {"content": "", "fail": "fail", "skip_call": "skip"}
-QUOTES = ("'", '"')
 SPACE = re.compile(r"\s")
 OUTSIDE = "it belongs to a call, and none is open that waits for it"
 REASONS = {
@@ -121,10 +121,10 @@ class Sink:
         raw, start = "".join([piece for piece, _ in pieces]), pieces[0][1]
         text, end = raw.strip(), start + len(raw)
         if text and (over or self.named or not self.tentative):
-            self.left_out(start, end, "cut off before its end" if over else OUTSIDE)
+            self.left_out(start, end, CUT if over else OUTSIDE)
             return
         lead = end - len(raw.lstrip())
-        if unquote and len(text) > 1 and text[0] == text[-1] and text[0] in QUOTES:
+        if unquote and is_quoted(text):
             text, lead = text[1:-1], lead + 1
         self.marker(start, lead)
         if not text:

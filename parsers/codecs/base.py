@@ -21,6 +21,12 @@ from parsers.events import Segment, Severity
 from parsers.trace import Hold
 
 OPEN = "open"
+CUT = "cut off before its end"
+
+
+def is_quoted(text: str) -> bool:
+    """Whether a pair of matching quotes stands around a text."""
+    return len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
 
 
 class Output(Protocol):

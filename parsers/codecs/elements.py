@@ -15,19 +15,17 @@ in its element's closing tag without the marker ends there, if another tag follo
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from parsers.codecs.base import OPEN, Codec, Output
+from parsers.codecs.base import CUT, OPEN, Codec, Output
 from parsers.codecs.coerce import item_schema, property_schema, streams, types_of
 from parsers.codecs.json_build import JsonBuilder, Piece
-from parsers.codecs.json_span import skip_space
+from parsers.codecs.json_span import drop_words
 from parsers.trace import Hold
 
-WORD = re.compile(r"\S+")
 TAG, VALUE = "tag", "value"
 LONGEST_BARE_CLOSER = 64
 Kind = Literal["new", "text", "object", "array"]
@@ -89,18 +87,9 @@ class Elements(Codec):
         elif self._stack and self._stack[-1].kind in ("new", "text"):
             self._value(buffer[pos:end], base + pos)
         else:
-            self._between(buffer, pos, end, base)
+            drop_words(self.out, buffer, pos, end, base, "text between elements")
         self._at = base + end
         return end
-
-    def _between(self, buffer: str, pos: int, end: int, base: int) -> None:
-        """Between elements there is only white space; anything else reaches nobody."""
-        while pos < end:
-            after = skip_space(self.out, buffer, pos, end, base)
-            if after == pos and (word := WORD.match(buffer, pos, end)) is not None:
-                after = word.end()
-                self.out.dropped(base + pos, base + after, "text between elements")
-            pos = after
 
     def _value(self, text: str, at: int) -> None:
         """Text of the innermost element, which makes it a value unless it is white space."""
@@ -244,11 +233,11 @@ class Elements(Codec):
         if self.scope == OPEN:
             self.complete = not self.over
         elif self.scope == TAG:
-            self.out.dropped(self._lead, at, "cut off before its end")
+            self.out.dropped(self._lead, at, CUT)
         if self.complete or self.out.closes:
             self._root()
         for _, start, end in [piece for element in self._stack for piece in element.kept]:
-            self.out.dropped(start, end, "cut off before its end")
+            self.out.dropped(start, end, CUT)
         if self.complete:
             self._build.close_all(at)
         else:

@@ -11,24 +11,17 @@ written by the types its schema allows. A group is a bracket of which it is not 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.codecs.base import Output
+from parsers.codecs.base import CUT, Output
 from parsers.codecs.coerce import item_schema, json_to_json, property_schema, stays_string, streams, types_of
-from parsers.codecs.json_scan import CLOSERS
+from parsers.codecs.json_scan import CLOSERS, escaped
 from parsers.codecs.json_value import coerced
 from parsers.events import Segment, SegmentKind
 
-CUT = "cut off before its end"
 Piece = tuple[str, int, int]
-
-
-def escaped(text: str) -> str:
-    """Text as the inside of a JSON string."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from parsers.codecs.base import OPEN, Codec, Output
+from parsers.codecs.base import CUT, OPEN, Codec, Output
 from parsers.codecs.json_scan import WHITESPACE, JsonScanner, Unit, decode_string
 from parsers.codecs.json_span import after_value, skip_space
 from parsers.codecs.json_value import EarlyArguments, JsonValue
@@ -252,7 +252,7 @@ class JsonCall(Codec):
         """See Codec.finish."""
         if self._lead and self._value is None:
             self._read_lead()
-        self._loose.drop("cut off before its end")
+        self._loose.drop(CUT)
         if self._value is None and self._committed and self._phase != "after" and self.out.closes:
             self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
         if self._phase == "arguments" and self._value is not None:

@@ -154,6 +154,11 @@ def _one_escape(buffer: str, pos: int, end: int) -> int | None:
     return None if stop == end and stop < pos + 6 else stop
 
 
+def escaped(text: str) -> str:
+    """Text as the inside of a JSON string."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
 def decode_string(raw: str) -> str:
     """The value of a JSON string literal with its quotes; malformed escapes stay as written."""
     try:

@@ -17,6 +17,7 @@ from parsers.events import Segment
 from parsers.trace import Hold
 
 SPACE = re.compile(r"\s+")
+WORD = re.compile(r"\S+")
 SURPLUS = re.compile(r"[}\]]+")
 Phase = Literal["before", "value", "bare", "after"]
 
@@ -28,6 +29,16 @@ def skip_space(out: Output, buffer: str, pos: int, end: int, base: int) -> int:
         return pos
     out.marker(base + pos, base + match.end())
     return match.end()
+
+
+def drop_words(out: Output, buffer: str, pos: int, end: int, base: int, reason: str) -> None:
+    """Between tags there is only white space, which is structure; anything else reaches nobody."""
+    while pos < end:
+        after = skip_space(out, buffer, pos, end, base)
+        if after == pos and (word := WORD.match(buffer, pos, end)) is not None:
+            after = word.end()
+            out.dropped(base + pos, base + after, reason)
+        pos = after
 
 
 def after_value(codec: Codec, buffer: str, pos: int, end: int, base: int) -> int:

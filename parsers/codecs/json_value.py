@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from parsers.codecs.base import CUT
 from parsers.codecs.coerce import item_schema, json_to_json, property_schema, stays_string, streams, types_of
 from parsers.codecs.json_scan import CLOSERS, JsonScanner, Unit, decode_string
 from parsers.events import Segment
@@ -241,7 +242,7 @@ class JsonValue:
         if raw.startswith('"') and stays_string(raw[1:], self._schema()):
             self._release(raw, raw, at)
         else:
-            self.out.dropped(self._held_at, at, "cut off before its end")
+            self.out.dropped(self._held_at, at, CUT)
             self._held = None
 
     def _close(self, at: int) -> None:

@@ -18,8 +18,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from parsers.codecs.base import OPEN, Codec, Output
-from parsers.codecs.json_build import CUT, JsonBuilder, Piece, escaped
+from parsers.codecs.base import CUT, OPEN, Codec, Output, is_quoted
+from parsers.codecs.json_build import JsonBuilder, Piece
+from parsers.codecs.json_scan import escaped
 from parsers.codecs.json_span import after_value, skip_space
 from parsers.codecs.keyvalue_text import OpenTail, word_to_json
 from parsers.trace import Hold
@@ -172,7 +173,7 @@ class KeyValue(Codec):
 
     def _end_key(self, at: int) -> None:
         text, start, end = self._take_word() if self._word else ("", at, at)
-        if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        if is_quoted(text):
             self.out.marker(start, start + 1)
             self.out.marker(end - 1, end)
             text, start, end = text[1:-1], start + 1, end - 1

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from parsers.codecs.base import Output
 from parsers.codecs.coerce import NUMBER
-from parsers.codecs.json_build import escaped
+from parsers.codecs.json_scan import escaped
 
 BLANK_OR_CLOSER = " \t\r\n)]}"
 ONLY_TOKENS = re.compile(r"(?:\s*<[^<>\s]{1,64}>)*\s*\Z")

@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from parsers.codecs.base import OPEN, Output
-from parsers.codecs.json_build import CUT, JsonBuilder, Piece, escaped
+from parsers.codecs.base import CUT, OPEN, Output
+from parsers.codecs.json_build import JsonBuilder, Piece
+from parsers.codecs.json_scan import escaped
 from parsers.codecs.json_span import skip_space
 from parsers.codecs.python_text import QUOTES, WORDS, StringReader, number
 

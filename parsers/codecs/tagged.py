@@ -17,21 +17,19 @@ as it is read; others wait for their end and are written by the types their sche
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from parsers.codecs.base import OPEN, Codec, Output
+from parsers.codecs.base import CUT, OPEN, Codec, Output, is_quoted
 from parsers.codecs.coerce import json_to_json, property_schema, stays_string, streams, types_of
 from parsers.codecs.entities import EntityDecoder, decode_entities
-from parsers.codecs.json_span import skip_space
+from parsers.codecs.json_scan import escaped
+from parsers.codecs.json_span import drop_words
 from parsers.codecs.json_value import coerced
 from parsers.codecs.python_json import plain_to_json
 from parsers.events import Segment
 from parsers.trace import Hold
 
-WORD = re.compile(r"\S+")
-QUOTES = ("'", '"')
 STRING: Mapping[str, Any] = {"type": "string"}
 KEY, GAP, VALUE = "key", "gap", "value"
 Trim = Literal["newline", "pair", "space", "none"]
@@ -39,11 +37,6 @@ Trim = Literal["newline", "pair", "space", "none"]
 
 def _refuse(word: str) -> None:
     raise ValueError(f"{word} is no JSON")
-
-
-def escaped(text: str) -> str:
-    """Text as the inside of a JSON string."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 class Tagged(Codec):
@@ -105,18 +98,9 @@ class Tagged(Codec):
         elif self.scope == VALUE:
             self._value_text(buffer[pos:end], base + pos)
         else:
-            self._between(buffer, pos, end, base)
+            drop_words(self.out, buffer, pos, end, base, "text between parameters")
         self._at = base + end
         return end
-
-    def _between(self, buffer: str, pos: int, end: int, base: int) -> None:
-        """Between parameters there is only white space; anything else reaches nobody."""
-        while pos < end:
-            after = skip_space(self.out, buffer, pos, end, base)
-            if after == pos and (word := WORD.match(buffer, pos, end)) is not None:
-                after = word.end()
-                self.out.dropped(base + pos, base + after, "text between parameters")
-            pos = after
 
     def literal(self, name: str, start: int, end: int) -> int:
         """See Codec.literal."""
@@ -140,7 +124,7 @@ class Tagged(Codec):
     def _end_key(self, name: str, start: int, end: int) -> None:
         raw = "".join(self._key)
         lead, text = len(raw) - len(raw.lstrip()), raw.strip()
-        if self._unquotes and len(text) > 1 and text[0] == text[-1] and text[0] in QUOTES:
+        if self._unquotes and is_quoted(text):
             lead, text = lead + 1, text[1:-1]
         self._schema = STRING if name == "STRING_CLOSE" else property_schema(self.out.schema, text)
         self._is_json = name == "JSON_CLOSE"
@@ -311,13 +295,12 @@ class Tagged(Codec):
         self.out.marker(stop, at)
 
     def _drop_parameter(self, at: int) -> None:
-        reason = "cut off before its end"
         if self.scope == KEY:
-            self.out.dropped(self._key_at, at, reason)
+            self.out.dropped(self._key_at, at, CUT)
             return
-        self.out.dropped(self._key_start, self._key_start + len(self._key_text), reason)
+        self.out.dropped(self._key_start, self._key_start + len(self._key_text), CUT)
         if self.scope == VALUE:
-            self.out.dropped(self._value_at, at, reason)
+            self.out.dropped(self._value_at, at, CUT)
 
     def hold(self) -> Hold | None:
         """See Codec.hold."""

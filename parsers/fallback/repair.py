@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.codecs.coerce import property_schema, text_to_json
+from parsers.codecs.coerce import property_schema
 from parsers.codecs.entities import decode_entities
 from parsers.codecs.json_scan import CLOSERS, JsonScanner
 from parsers.codecs.json_value import JsonValue, coerced
+from parsers.codecs.python_json import plain_to_json
 from parsers.events import Dropped, Event, Marker, Segment
 from parsers.fallback.attempt import as_object
 
@@ -131,7 +132,7 @@ def merged(
         inner = property_schema(schema, parameter.key)
         raw = parameter.value.removeprefix("\n").removesuffix("\n")
         value_at = parameter.value_at + parameter.value.startswith("\n")
-        text = coerced(text_to_json(decode_entities(raw) if decode else raw, inner), inner)
+        text = coerced(plain_to_json(decode_entities(raw) if decode else raw, inner), inner)
         lead = (", " if full else "") + json.dumps(parameter.key, ensure_ascii=False) + ": "
         head.append(Segment(lead, value_at, value_at, "synthetic"))
         head.append(Segment(text, value_at, value_at + len(raw), "converted"))

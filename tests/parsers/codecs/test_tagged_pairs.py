@@ -41,9 +41,9 @@ def test_a_key_without_a_value_is_dropped_and_its_tags_are_structure() -> None:
     assert dropped(trace) == [("b", "cut off before its end"), ("c", "cut off before its end")]
 
 
-@pytest.mark.parametrize("context", [Context(), tool({"a": {"type": "integer"}})])
-def test_a_value_that_is_cut_before_its_text_is_left_out(context: Context) -> None:
-    trace = trace_of("glm47_moe", HEAD + "<arg_key>a</arg_key>\n", context=context)
+@pytest.mark.parametrize("request_", [Context(), tool({"a": {"type": "integer"}})])
+def test_a_value_that_is_cut_before_its_text_is_left_out(request_: Context) -> None:
+    trace = trace_of("glm47_moe", HEAD + "<arg_key>a</arg_key>\n", context=request_)
     assert (calls(trace.message), codes(trace)) == ([("f", "")], ["truncated_call"])
 
 
