@@ -74,6 +74,9 @@ class Chunking(Model):
         return bool(getattr(self, name) != type(self).model_fields[name].default)
 
 
+WHOLE = Chunking(by="whole")
+TRACED = Chunking(by="token")  # what is traced where a case does not say
+
 DEFAULT_COMPARED: tuple[Chunking, ...] = (
     *[Chunking(by="token", size=size) for size in (1, 2, 3, 5)],
     Chunking(by="char"),

@@ -6,14 +6,17 @@ without a trace.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from parsers.assemble import Assembler
-from parsers.events import Dropped, Event, Marker, TextEvent
+from parsers.events import Diagnostic, Dropped, Event, Marker, TextEvent
 from parsers.protocol import StreamParser
-from parsers.trace import Ownership, Step, Trace, Transition
+from parsers.trace import Ownership, StateView, Step, Trace, Transition
 from parsers.types import Context, Delta, Message, Mode, Span
+
+RAISED = "parser_raised"  # the code of the diagnostic, and the check that makes a finding of it
 
 
 def finish_reason(message: Message, reason: str | None) -> str:
@@ -51,15 +54,19 @@ def replay(
     chunking: Mapping[str, Any] | None = None,
     reasons: Sequence[str] = (),
 ) -> Trace:
-    """Run with tracing. Step i is delta i (from 1); the last step is the end of the output."""
+    """Run with tracing. Step i is delta i (from 1); the last step is the end of the output.
+
+    A parser that raises is not fed again: the step has a diagnostic with the code `parser_raised`, and what was made
+    until then is kept.
+    """
     parser.transitions = []
-    parser.begin(context, mode=mode, markers=markers)
     texts = [delta.text for delta in deltas]
     trace = Trace(parser.name, tuple(reasons), dict(chunking or {}), mode, "".join(texts))
     recorder = _Recorder(parser, trace)
+    recorder.begin(lambda: parser.begin(context, mode=mode, markers=markers))
     for delta, text in zip(deltas, texts, strict=True):
-        recorder.step(parser.feed(delta), len(text), delta.token_ids)
-    recorder.step(parser.finish(context.finish_reason), 0, (), end=True)
+        recorder.step(partial(parser.feed, delta), len(text), delta.token_ids)
+    recorder.step(lambda: parser.finish(context.finish_reason), 0, (), end=True)
     trace.message = recorder.assembler.message()
     trace.finish_reason = finish_reason(trace.message, context.finish_reason)
     trace.rejected_calls = list(parser.rejected)
@@ -74,22 +81,64 @@ class _Recorder:
         self._parser = parser
         self._trace = trace
         self._at = 0
+        self._view = StateView("FAILED")
+        self._failed: list[Event] | None = None
         self.assembler = Assembler()
 
-    def step(self, events: list[Event], length: int, ids: tuple[int, ...], *, end: bool = False) -> None:
-        """Record one step."""
+    def begin(self, call: Callable[[], None]) -> None:
+        """Start the parser. What it fails with is told in the first step."""
+        try:
+            call()
+        except Exception as error:
+            self._failed = [self._raised(error, 0)]
+
+    def step(self, call: Callable[[], list[Event]], length: int, ids: tuple[int, ...], *, end: bool = False) -> None:
+        """Let the parser take one delta, and record what it did."""
+        events = self._events(call, length)
         assembler, parser = self.assembler, self._parser
         delta = assembler.add(events)
         transitions: tuple[Transition, ...] = ()
         if parser.transitions:
             transitions, parser.transitions = tuple(parser.transitions), []
-        view = parser.view()
+        view = self._view if self._failed is not None else parser.view()
+        self._view = view
         span = Span(self._at, self._at + length)
         self._at += length
         lengths = (assembler.reasoning_length, assembler.content_length, assembler.calls)
         index, events_ = len(self._trace.steps) + 1, tuple(events)
         step = Step(index, span, ids, view.state, view.holds, transitions, events_, delta, view, end, *lengths)
         self._trace.steps.append(step)
+
+    def _events(self, call: Callable[[], list[Event]], length: int) -> list[Event]:
+        if self._failed is not None:
+            events, self._failed = self._failed, []
+            return events
+        try:
+            return call()
+        except Exception as error:
+            self._failed = []
+            return [self._raised(error, length)]
+
+    def _raised(self, error: Exception, length: int) -> Event:
+        return Diagnostic(self._at, self._at + length, RAISED, "error", failure_words(error))
+
+
+def failure_words(error: Exception) -> str:
+    """An exception on one line: its type, what it says, and the function and line it came from."""
+    said = " ".join(str(error).split())
+    words = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    if place is None:
+        return words
+    code = place.tb_frame.f_code
+    return f"{words} (in {code.co_qualname}, line {place.tb_lineno})"
+
+
+def raised_in(trace: Trace) -> str | None:
+    """What the parser failed with in this replay, or None."""
+    return next((e.message for _, e in trace.events() if isinstance(e, Diagnostic) and e.code == RAISED), None)
 
 
 def partition(events: Sequence[Event], size: int) -> list[Ownership]:

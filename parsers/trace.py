@@ -6,7 +6,7 @@ The text held at a step and the message at a step are derived (`Trace.held_text`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -114,8 +114,31 @@ class Ownership:
 
 
 @dataclass(slots=True)
+class Proof:
+    """How to see a finding for oneself: what to change in the case before it is replayed.
+
+    `chunking` is a chunking as JSON. `edits` are (start, end, text): characters [start, end) of the output become
+    text; they do not overlap and ascend. `context` holds the keys of the request that change, as in a case.
+    """
+
+    chunking: Mapping[str, Any] | None = None
+    edits: tuple[tuple[int, int, str], ...] = ()
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `find --json` prints it."""
+        chunking = None if self.chunking is None else dict(self.chunking)
+        return {"chunking": chunking, "edits": [list(edit) for edit in self.edits], "context": dict(self.context)}
+
+
+@dataclass(slots=True)
 class Finding:
-    """What a check found. `about` says whose fault it looks like; `step` is where it begins."""
+    """What a check found. `about` says whose fault it looks like; `step` is where it begins.
+
+    `id` is the check's number. `grade`, of checks that compare messages: calls, text or whitespace. `policy` names
+    the policy (key=value) that makes this a contract and not a fault. `proof` is what shows it, where the traced
+    replay alone does not.
+    """
 
     check: str
     severity: Severity
@@ -125,11 +148,16 @@ class Finding:
     span: Span | None = None
     expected: str | None = None
     actual: str | None = None
+    id: str = ""
+    grade: str | None = None
+    policy: str | None = None
+    proof: Proof | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As `replay --json` prints it."""
         return {
             "check": self.check,
+            "id": self.id,
             "severity": self.severity,
             "about": self.about,
             "step": self.step,
@@ -137,6 +165,9 @@ class Finding:
             "message": self.message,
             "expected": self.expected,
             "actual": self.actual,
+            "grade": self.grade,
+            "policy": self.policy,
+            "proof": None if self.proof is None else self.proof.to_json(),
         }
 
 

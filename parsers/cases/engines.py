@@ -27,11 +27,17 @@ FALLBACK = "fallback"
 
 @dataclass(slots=True)
 class Choice:
-    """What a case is parsed with: the format that is shown, why it was chosen, and how a new parser is made."""
+    """What a case is parsed with: the format that is shown, why it was chosen, and how a new parser is made.
+
+    `black_box`: the parser shows nothing but its deltas. `one_shot` makes the parser of a second code path for whole
+    outputs, where an engine has one.
+    """
 
     format: Format
     selection: Selection
     make: Callable[[], StreamParser]
+    black_box: bool = False
+    one_shot: Callable[[], StreamParser] | None = None
 
 
 Engine = Callable[[Case, Evidence], Choice]

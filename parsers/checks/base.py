@@ -18,7 +18,7 @@ from typing import Literal
 
 from parsers.compare import Channel, Place, channels, delta_channels, excerpt
 from parsers.events import Severity
-from parsers.trace import About, Finding, RejectedCall, Trace
+from parsers.trace import About, Finding, Proof, RejectedCall, Trace
 from parsers.types import Context, Span, ToolCall
 
 Need = Literal["tools", "ids", "compared", "whole", "counters"]
@@ -120,12 +120,14 @@ class Check:
         span: Span | None = None,
         expected: str | None = None,
         actual: str | None = None,
+        grade: str | None = None,
+        policy: str | None = None,
+        proof: Proof | None = None,
     ) -> Finding:
         """A finding of this check; long texts are cut to an excerpt."""
         short = [None if text is None else excerpt(text) for text in (expected, actual)]
-        return Finding(
-            self.name, severity or self.severity, about or self.about, message, step, span, short[0], short[1]
-        )
+        level, whose = severity or self.severity, about or self.about
+        return Finding(self.name, level, whose, message, step, span, short[0], short[1], self.id, grade, policy, proof)
 
 
 def check(

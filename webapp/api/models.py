@@ -83,10 +83,19 @@ class RejectedBody(Model):
     reason: str
 
 
+class ProofBody(Model):
+    """What to change in the case to see a finding: the chunking, characters of the output, keys of the context."""
+
+    chunking: dict[str, Any] | None
+    edits: list[tuple[int, int, str]]
+    context: dict[str, Any]
+
+
 class FindingBody(Model):
     """What a check found."""
 
     check: str
+    id: str
     severity: Severity
     about: Literal["parser", "output", "request"]
     step: int | None
@@ -94,6 +103,9 @@ class FindingBody(Model):
     message: str
     expected: str | None
     actual: str | None
+    grade: Literal["calls", "text", "whitespace"] | None
+    policy: str | None
+    proof: ProofBody | None
 
 
 class HoldBody(Model):

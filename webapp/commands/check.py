@@ -27,8 +27,8 @@ import click
 from parsers.cases.expect import Difference, differences
 from parsers.cases.export.command import replay_command
 from parsers.cases.model import Case, CaseError
-from parsers.cases.run import WHOLE, CaseRun
-from parsers.chunking import label
+from parsers.cases.run import CaseRun
+from parsers.chunking import WHOLE, label
 from parsers.trace import Finding, Trace
 from parsers.types import UsageError
 from webapp.cli import BAD_INPUT, one_line

@@ -15,8 +15,7 @@ from parsers.cases import jsontext
 from parsers.cases.engines import policy_of
 from parsers.cases.expect import Difference, accept, arguments_text, differences
 from parsers.cases.model import Case, Expect
-from parsers.cases.run import TRACED, WHOLE
-from parsers.chunking import Chunking, apply
+from parsers.chunking import TRACED, WHOLE, Chunking, apply
 from parsers.compare import divergence, same_message, shared_prefix
 from parsers.formats.lint_strings import closers_of
 from parsers.formats.model import Format

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsers.cases import run
 from parsers.compare import Divergence
+from parsers.search import compared
 from webapp.page.glyphs import count, shorten
 
 
@@ -20,7 +20,7 @@ class Compared:
     steps: int
 
 
-def digest(other: run.Compared) -> Compared:
+def digest(other: compared.Compared) -> Compared:
     """What is kept of a compared replay."""
     return Compared(other.label, other.same, other.divergence, other.deltas + 1)
 

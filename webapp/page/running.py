@@ -17,8 +17,8 @@ from pydantic import ValidationError
 from parsers.cases.engines import policy_of
 from parsers.cases.io import loads
 from parsers.cases.model import Case
-from parsers.cases.run import TRACED, CaseRun, Replays, run_case
-from parsers.chunking import DEFAULT_COMPARED, Chunking, label
+from parsers.cases.run import CaseRun, replayer_of, run_case
+from parsers.chunking import DEFAULT_COMPARED, TRACED, Chunking, label
 from parsers.formats.model import Format
 from parsers.registry import Selection, policies
 from parsers.trace import Finding, Trace
@@ -134,7 +134,7 @@ class Runner:
         check_limit(self.settings, "max_tokens", len(pieces), "The output")
         chunking = case.replay[0] if case.replay else TRACED
         with placed("/replay"), collector_paused():
-            trace = Replays(case, choice, pieces).traced(chunking)
+            trace = replayer_of(case, choice, pieces).trace(chunking)
             index = build_index(trace, pieces, ())
         return Run(case, choice, case.to_context(), pieces, chunking, trace, index, key)
 
@@ -153,7 +153,7 @@ def _case_size(case: Case) -> int:
 def _traced(run: Run, chunking: Chunking) -> Run:
     """The same run with another chunking traced."""
     with collector_paused():
-        trace = Replays(run.case, run.choice, run.pieces).traced(chunking)
+        trace = replayer_of(run.case, run.choice, run.pieces).trace(chunking)
         index = build_index(trace, run.pieces, ())
     key = f"{label(chunking)} {run.key}"
     return replace(run, chunking=chunking, trace=trace, index=index, key=key, lock=Lock())

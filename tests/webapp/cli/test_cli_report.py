@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import load_case
-from parsers.cases.run import Compared, run_case
+from parsers.cases.run import run_case
 from parsers.chunking import Chunking
 from parsers.compare import Divergence
+from parsers.search.compared import Compared
 from parsers.trace import Finding, RejectedCall
 from parsers.types import Span
 from webapp.commands.inputs import Given

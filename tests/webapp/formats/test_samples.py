@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import load_case
-from parsers.cases.run import WHOLE
-from parsers.chunking import Chunking
+from parsers.chunking import WHOLE, Chunking
 from parsers.formats.model import Format, builtin_formats, load_format
 from parsers.types import Message, Piece
 from webapp.formats import samples

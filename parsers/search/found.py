@@ -1,0 +1,147 @@
+"""What a search found, as plain values: nothing here holds a trace, so a result can be kept and sent elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from parsers.chunking import Chunking
+from parsers.compare import Divergence, Grade
+from parsers.events import Severity
+from parsers.trace import About, Finding, Proof
+from parsers.types import Context, Message, Piece
+
+Stage = Literal["replay", "sweep", "variants", "shrink", "done"]
+VerdictKind = Literal[
+    "all_hold",
+    "parser_failed",
+    "chunk_boundary",
+    "text_lost",
+    "text_added",
+    "marker_leak",
+    "broken_arguments",
+    "broken_stream",
+    "parser_flawed",
+    "wrong_parser",
+    "no_complete_call",
+    "prompt_state_unknown",
+    "types_changed",
+    "output_flawed",
+]
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a search is: `done` of about `total` replays of this stage, and what was found until now."""
+
+    stage: Stage
+    done: int
+    total: int
+    replays: int
+    outcomes: int = 1
+
+
+@dataclass(slots=True)
+class Group:
+    """A row of the matrix: chunkings of one kind ("every cut in two"), and how many gave each outcome.
+
+    `honest`: a server could send these (cuts between tokens); others are hostile. `counts` is by outcome number.
+    """
+
+    name: str
+    label: str
+    honest: bool
+    counts: dict[int, int] = field(default_factory=dict)
+    examples: dict[int, Chunking] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class OutcomeClass:
+    """All chunkings that gave one message. Number 0 is the traced replay's own.
+
+    `smallest`: the chunking with the fewest cuts that gives it, honest ones first. `divergence` and `grade`: how it
+    differs from number 0, None for number 0 itself.
+    """
+
+    number: int
+    message: Message
+    finish_reason: str
+    count: int
+    honest: int
+    smallest: Chunking
+    label: str
+    grade: Grade | None = None
+    divergence: Divergence | None = None
+    raised: str | None = None
+
+
+@dataclass(slots=True)
+class Minimized:
+    """The smallest output and chunking that still give the finding named `check`."""
+
+    check: str
+    finding: Finding
+    pieces: tuple[Piece, ...]
+    chunking: Chunking
+    context: Context
+    replays: int
+
+    @property
+    def text(self) -> str:
+        """The output text."""
+        return "".join([piece.text for piece in self.pieces])
+
+
+@dataclass(slots=True)
+class Guess:
+    """How well one format fits an output. `score` orders guesses; `evidence` are sentences.
+
+    `leaves_at`: the first character where the output leaves the grammar, None where it never does; `missing` is what
+    the grammar waits for there.
+    """
+
+    name: str
+    title: str
+    score: int
+    calls: int
+    complete: int
+    evidence: tuple[str, ...] = ()
+    leaves_at: int | None = None
+    missing: str | None = None
+
+
+@dataclass(slots=True)
+class Verdict:
+    """One sentence about the whole, and what proves it: numbers of findings, or a proof of its own."""
+
+    kind: VerdictKind
+    severity: Severity | Literal["pass"]
+    about: About | None
+    headline: str
+    details: tuple[str, ...] = ()
+    findings: tuple[int, ...] = ()
+    proof: Proof | None = None
+    guesses: tuple[Guess, ...] = ()
+
+
+@dataclass(slots=True)
+class Found:
+    """Everything a search found. `cuts[i]` is the number of the outcome of the output cut in two after character i + 1.
+
+    `replays`: how many were run; `complete`: false where the caller stopped it or the budget ran out. `variants`: how
+    many of each kind were run.
+    """
+
+    text: str
+    findings: list[Finding]
+    holding: list[str]
+    skipped: list[tuple[str, str]]
+    outcomes: list[OutcomeClass]
+    groups: list[Group]
+    cuts: list[int]
+    verdict: Verdict
+    minimized: Minimized | None = None
+    replays: int = 0
+    complete: bool = True
+    variants: Mapping[str, int] = field(default_factory=dict)
