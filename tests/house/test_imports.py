@@ -24,7 +24,7 @@ ROOMS = (
     ("special", "assemble", "wire", "incremental", "recorded"),
     ("model_types", "registry"),
     ("fallback",),
-    ("chunking", "replay", "replayer"),
+    ("chunking", "chunking_spec", "replay", "replayer"),
     ("compare", "checks"),
     ("search",),
     ("cases",),
