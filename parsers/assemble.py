@@ -42,7 +42,7 @@ class Assembler:
             if isinstance(event, ContentText):
                 self._content.append(event.text)
             elif isinstance(event, CallArguments):
-                self._calls[event.call].arguments.append(event.text)
+                self._call(event.call).arguments.append(event.text)
             elif isinstance(event, ReasoningText):
                 self._reasoning.append(event.text)
             elif isinstance(event, (CallId, CallName, CallEnd)):
@@ -69,8 +69,14 @@ class Assembler:
         self.content_length += len(delta.content or "")
         return delta
 
+    def _call(self, index: int) -> _Call:
+        call = self._calls.get(index)
+        if call is None:
+            call = self._calls[index] = _Call()
+        return call
+
     def _call_event(self, event: CallId | CallName | CallArguments | CallEnd, deltas: dict[int, ToolCallDelta]) -> None:
-        call = self._calls.setdefault(event.call, _Call())
+        call = self._call(event.call)
         if isinstance(event, CallEnd):
             call.complete = event.complete
             return

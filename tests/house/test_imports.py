@@ -24,7 +24,7 @@ ROOMS = (
     ("special", "assemble", "wire", "incremental", "recorded"),
     ("model_types", "registry"),
     ("fallback",),
-    ("chunking", "chunking_spec", "replay", "replayer"),
+    ("chunking", "chunking_spec", "replay", "replayer", "blackbox"),
     ("compare", "checks"),
     ("search",),
     ("cases",),
