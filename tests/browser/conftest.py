@@ -12,10 +12,11 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, sync_playwright
-from werkzeug.serving import make_server
+from waitress.server import create_server
 
 from webapp.app import create_app
 from webapp.settings import Settings
@@ -46,13 +47,20 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server of its own, on a free port, with an empty store."""
     folder: Path = tmp_path_factory.mktemp("data")
     app = create_app(Settings(data_dir=folder))
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
+    server, ended = create_server(app, host="127.0.0.1", port=0, threads=8), threading.Event()
+    thread = threading.Thread(target=_serve, args=(server, ended))
     thread.start()
-    yield f"http://127.0.0.1:{server.port}"
-    server.shutdown()
+    yield f"http://127.0.0.1:{server.effective_port}"
+    ended.set()
     thread.join()
-    server.server_close()
+
+
+def _serve(server: Any, ended: threading.Event) -> None:
+    """Answer until told to stop, then close what is still open."""
+    while not ended.is_set():
+        server.asyncore.loop(timeout=0.1, map=server._map, count=1)
+    server.task_dispatcher.shutdown()
+    server.asyncore.close_all(server._map)
 
 
 @dataclass

@@ -145,7 +145,7 @@ def deltas(text: str, size: int) -> list[Delta]:
 
 def seconds(run: Callable[[], object]) -> float:
     """Processor time of the best of a few runs (one when it is long), with garbage collection off."""
-    best, left = float("inf"), 3
+    best, left = float("inf"), 2
     while left:
         gc.collect()
         gc.disable()
@@ -153,7 +153,7 @@ def seconds(run: Callable[[], object]) -> float:
         run()
         spent = time.process_time() - start
         gc.enable()
-        best, left = min(best, spent), 0 if spent > 0.2 else left - 1
+        best, left = min(best, spent), 0 if spent > 0.1 else left - 1
     return best
 
 
