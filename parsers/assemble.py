@@ -92,5 +92,8 @@ class Assembler:
 
     def message(self) -> Message:
         """The whole message so far."""
-        calls = [ToolCall(c.id, c.name, "".join(c.arguments), c.complete) for _, c in sorted(self._calls.items())]
-        return Message("".join(self._reasoning) or None, "".join(self._content) or None, calls)
+        indices = sorted(self._calls)
+        found = [self._calls[index] for index in indices]
+        calls = [ToolCall(c.id, c.name, "".join(c.arguments), c.complete) for c in found]
+        begun = () if indices == list(self._calls) else tuple([indices.index(index) for index in self._calls])
+        return Message("".join(self._reasoning) or None, "".join(self._content) or None, calls, begun)

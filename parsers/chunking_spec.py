@@ -3,7 +3,7 @@
 =================================  ============================================================
 token[:size], char[:size], whole   so many tokens or code points a delta, or all of them
 random:seed[:max[:unit]]           sizes drawn from 1 to max
-cuts:offset,offset,...             deltas end at these offsets
+cuts:offset,offset,...             deltas end at these offsets; cuts alone is one delta
 +holdback=n, +delay=n              at the end of any: text kept back, text later than its ids
 =================================  ============================================================
 
@@ -32,7 +32,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 def spec(chunking: Chunking) -> str:
     """The word for a chunking."""
     values = [_word(getattr(chunking, part)) for part in PARTS[chunking.by]]
-    if values == ["1"] and chunking.by != "random":
+    if values == ["1"] and chunking.by in ("token", "char"):
         values = []
     late = [f"+{word}={getattr(chunking, key)}" for word, key in LATE.items() if getattr(chunking, key)]
     return ":".join([chunking.by, *values]).rstrip(":") + "".join(late)
@@ -45,7 +45,7 @@ def parse_spec(text: str) -> Chunking:
     try:
         if len(values) > len(PARTS[by]):
             raise ValueError
-        data: dict[str, Any] = {"by": by}
+        data: dict[str, Any] = {"by": by} | ({"cuts": ()} if by == "cuts" else {})
         data |= {part: _value(part, value) for part, value in zip(PARTS[by], values, strict=False) if value}
         for word in late:
             key, _, number = word.partition("=")

@@ -1,5 +1,7 @@
 """Where two replays of the same output part.
 
+`Rules` say what counts as a difference at all; they are part of a case and named in the findings they change.
+
 Strategy: a message is a set of channels (content, reasoning, and per call its name, id and arguments). Each channel
 is rebuilt from the text events of the trace as a list of stretches, so that an offset in a channel leads to a step
 and, where the parser says so, to an offset in the output text. Two channels are compared by halving their common
@@ -11,6 +13,7 @@ gets steps (from its deltas), never invented offsets.
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +27,32 @@ EXCERPT = 200
 _LEAD = 60
 
 Grade = Literal["calls", "text", "whitespace"]
+Key = tuple[str, str, tuple[tuple[tuple[str, str, bool, str], ...], tuple[int, ...]]]
+
+
+@dataclass(slots=True, frozen=True)
+class Rules:
+    """What counts as a difference between two messages.
+
+    `arguments`: as text, or as JSON values where both are JSON. `whitespace`: exact, or soft (any run of it is one
+    blank, and none counts at the ends) in content and reasoning. `ids`: whether the calls' ids count. `calls`: by their
+    index alone, or also in the order in which they began.
+    """
+
+    arguments: Literal["text", "json"] = "text"
+    whitespace: Literal["exact", "soft"] = "exact"
+    ids: bool = True
+    calls: Literal["order", "index"] = "order"
+
+    def words(self) -> str:
+        """What these rules let pass, for a sentence; "" for the exact ones."""
+        loose = ["arguments compared as JSON values"] if self.arguments == "json" else []
+        loose += ["whitespace compared softly"] if self.whitespace == "soft" else []
+        return ", ".join([*loose, "calls compared by index"] if self.calls == "index" else loose)
+
+
+EXACT = Rules()
+ANY_ID = Rules(ids=False)
 
 
 @dataclass(slots=True)
@@ -90,22 +119,38 @@ class Divergence:
     actual: str
 
 
-def same_message(a: Message, b: Message, *, ids: bool = True) -> bool:
-    """Whether two messages say the same: content, reasoning and calls in order. `ids` false ignores call ids."""
-    return message_key(a, ids=ids) == message_key(b, ids=ids)
+def same_message(a: Message, b: Message, rules: Rules = EXACT) -> bool:
+    """Whether two messages say the same: content, reasoning and calls."""
+    return message_key(a, rules) == message_key(b, rules)
 
 
-def message_key(message: Message, *, ids: bool = True) -> tuple[object, ...]:
+def message_key(message: Message, rules: Rules = EXACT) -> Key:
     """A hashable value that is equal for messages that say the same."""
-    calls = [(call.name, call.arguments, call.complete, (call.id or "") if ids else "") for call in message.tool_calls]
-    return message.content or "", message.reasoning or "", tuple(calls)
+    ids, as_json = rules.ids, rules.arguments == "json"
+    calls = [
+        (c.name, _as_json(c.arguments) if as_json else c.arguments, c.complete, (c.id or "") if ids else "")
+        for c in message.tool_calls
+    ]
+    content, reasoning = message.content or "", message.reasoning or ""
+    if rules.whitespace == "soft":
+        content, reasoning = " ".join(content.split()), " ".join(reasoning.split())
+    return content, reasoning, (tuple(calls), message.order if rules.calls == "order" else ())
 
 
-def grade(a: Message, b: Message, *, ids: bool = True) -> Grade | None:
+def _as_json(text: str) -> str:
+    """One spelling for all spellings of a JSON value; text that is not JSON as it is."""
+    try:
+        return json.dumps(json.loads(text), sort_keys=True)
+    except (ValueError, RecursionError):
+        return text
+
+
+def grade(a: Message, b: Message, rules: Rules = EXACT) -> Grade | None:
     """How badly two messages differ: in their calls, in their text, or only in whitespace of the text."""
-    if same_message(a, b, ids=ids):
+    one, other = message_key(a, rules), message_key(b, rules)
+    if one == other:
         return None
-    if message_key(a, ids=ids)[2] != message_key(b, ids=ids)[2]:
+    if one[2] != other[2]:
         return "calls"
     pairs = ((a.content, b.content), (a.reasoning, b.reasoning))
     return "whitespace" if all(_squeezed(x) == _squeezed(y) for x, y in pairs) else "text"
@@ -168,10 +213,10 @@ def delta_channels(trace: Trace) -> dict[str, Channel]:
     return _collect(_delta_stretches(trace))
 
 
-def divergence(a: Trace, b: Trace, *, ids: bool = True) -> Divergence | None:
+def divergence(a: Trace, b: Trace, rules: Rules = EXACT) -> Divergence | None:
     """The first place where the messages (then the finish reasons) of two traces part, or None. O(n)."""
-    if not same_message(a.message, b.message, ids=ids):
-        partings = _partings(a, b, ids)
+    if not same_message(a.message, b.message, rules):
+        partings = _partings(a, b, rules)
         return min(partings, key=lambda parting: len(a.text) + 1 if parting.raw is None else parting.raw)
     if a.finish_reason == b.finish_reason:
         return None
@@ -242,12 +287,12 @@ def _delta_texts(delta: MessageDelta) -> Iterator[tuple[str, str]]:
         yield from ((f"tool_calls[{call.index}].{part}", text) for part, text in parts if text is not None)
 
 
-def _partings(a: Trace, b: Trace, ids: bool) -> list[Divergence]:
+def _partings(a: Trace, b: Trace, rules: Rules) -> list[Divergence]:
     left, right = channels(a), channels(b)
     partings = [
         _parting(a, b, name, left[name], right[name])
         for name in left
-        if name in right and left[name].text != right[name].text and (ids or not name.endswith(".id"))
+        if name in right and _counts(name, left[name].text, right[name].text, rules)
     ]
     calls = list(zip(a.message.tool_calls, b.message.tool_calls, strict=False))
     for index, (x, y) in enumerate(calls):
@@ -255,7 +300,26 @@ def _partings(a: Trace, b: Trace, ids: bool) -> list[Divergence]:
             partings.append(_ending(a, b, index, left, right))
     if len(a.message.tool_calls) != len(b.message.tool_calls):
         partings.append(_number(a, b, len(calls), left, right))
-    return partings
+    return partings or [_order(a, b, left, right)]
+
+
+def _order(a: Trace, b: Trace, left: dict[str, Channel], right: dict[str, Channel]) -> Divergence:
+    """The same calls, begun in another order: the place is where the first of them begins that is not due."""
+    orders = [t.message.order or tuple(range(len(t.message.tool_calls))) for t in (a, b)]
+    at = next(i for i, (x, y) in enumerate(zip(*orders, strict=True)) if x != y)
+    here, there = (side[f"tool_calls[{o[at]}].name"].place(0) for side, o in zip((left, right), orders, strict=True))
+    texts = [_list_calls([t.message.tool_calls[i] for i in o]) for t, o in zip((a, b), orders, strict=True)]
+    raw = min([place.raw for place in (here, there) if place.raw is not None], default=None)
+    return Divergence("calls", at, raw, here.step, there.step, texts[0], texts[1])
+
+
+def _counts(name: str, a: str, b: str, rules: Rules) -> bool:
+    """Whether these texts of a channel differ under the rules."""
+    if a == b or (name.endswith(".id") and not rules.ids):
+        return False
+    if name.endswith(".arguments") and rules.arguments == "json":
+        return _as_json(a) != _as_json(b)
+    return rules.whitespace == "exact" or name not in ("content", "reasoning") or a.split() != b.split()
 
 
 def _parting(a: Trace, b: Trace, name: str, left: Channel, right: Channel) -> Divergence:

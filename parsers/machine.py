@@ -30,29 +30,34 @@ from parsers.trace import RejectedCall, Transition
 from parsers.types import Context, Delta, Mode, UsageError
 
 NO_ROW = CompiledRow("", "", (), "drop", None, "")
+Programs = dict[tuple[frozenset[str], bool], Program]
 MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
 class Machine(Reader):
-    """A StreamParser for a table format under the given policies."""
+    """A StreamParser for a table format under the given policies.
 
-    def __init__(self, fmt: Format, policy: Mapping[str, str]) -> None:
+    `programs` is what machines of one format and policy share: the format compiled, by what begin() depends on.
+    """
+
+    def __init__(self, fmt: Format, policy: Mapping[str, str], programs: Programs | None = None) -> None:
         self.name = fmt.name
         self.format = fmt
         self.policy = dict(policy)
         self.transitions: list[Transition] | None = None
         self.rejected: list[RejectedCall] = []
+        self._programs = {} if programs is None else programs
         self._begun = False
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
         """See StreamParser.begin."""
         self._scanner = Scanner(mode, literals(self.format), markers, drops=bool(self.format.terminals))
-        self._program = Program(self.format, self.policy, self._scanner.by_id, skip_tools=context.tool_choice == "none")
+        self._program = self._compiled(self._scanner.by_id, context.tool_choice == "none")
         self._sink = Sink(self.format, self.policy, context)
         self.rejected = self._sink.rejected
         self._reset()
         self._sub = 0
-        self._turned = self._strayed = False
+        self._turned = self._strayed = self._cut = False
         self._marked: tuple[int, IdTerminal] | None = None
         self._skip: CompiledState | None = None
         self._complete: bool | None = None  # whether the arguments of the open call are whole, once they were read
@@ -60,6 +65,13 @@ class Machine(Reader):
         self._state = self._program.initial(context)
         self._codec = self._state.open(self._sink)
         self._begun = True
+
+    def _compiled(self, by_id: frozenset[str], skip_tools: bool) -> Program:
+        found = self._programs.get((by_id, skip_tools))
+        if found is None:
+            found = Program(self.format, self.policy, by_id, skip_tools=skip_tools)
+            self._programs[by_id, skip_tools] = found
+        return found
 
     def feed(self, delta: Delta) -> list[Event]:
         """See StreamParser.feed."""
@@ -79,7 +91,8 @@ class Machine(Reader):
         if not self._begun or self._over:
             raise UsageError("finish() needs begin() first, and is called once")
         self._sub = 0
-        self._end_value(cut=reason == "length")
+        self._cut = reason == "length"
+        self._end_value(cut=self._cut)
         self._run(final=True)
         self._over = True
         if (row := self._state.rows.get("END")) is not None:
@@ -303,7 +316,7 @@ class Machine(Reader):
                 if "CallEnd" in row.emit:
                     self._codec.finish(self._at)
                 return True
-            self._codec.over = trigger == "END"
+            self._codec.over, self._codec.cut = trigger == "END", self._cut
             self._codec.finish(self._at)
             self._mute()
             self._complete = self._codec.complete

@@ -7,12 +7,12 @@ vocabulary, else from the output itself, else passthrough. It always says why.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from parsers.formats.model import Format, builtin_formats
 from parsers.formats.rows import policy_values
-from parsers.machine import Machine
+from parsers.machine import Machine, Programs
 from parsers.model_types import CODER, CODER_PARSER, NOT_CODER, Family, family_of
 from parsers.protocol import StreamParser
 from parsers.types import UsageError
@@ -58,6 +58,11 @@ def get_format(name: str) -> Format:
     return builtin_formats()[resolve(name)]
 
 
+def known_format(name: str) -> Format | None:
+    """The built-in format of that name or alias, or None."""
+    return next((fmt for fmt in builtin_formats().values() if name == fmt.name or name in fmt.aliases), None)
+
+
 def policies(fmt: Format, overrides: Mapping[str, str] | None = None) -> dict[str, str]:
     """Every policy's value: the format's own, then the overrides. UsageError names what is wrong."""
     values = policy_values()
@@ -72,6 +77,13 @@ def policies(fmt: Format, overrides: Mapping[str, str] | None = None) -> dict[st
 def build(fmt: Format, policy: Mapping[str, str] | None = None) -> StreamParser:
     """A new parser for the format under these policies."""
     return Machine(fmt, policies(fmt, policy))
+
+
+def maker(fmt: Format, policy: Mapping[str, str] | None = None) -> Callable[[], StreamParser]:
+    """What makes new parsers for the format under these policies; they share what they compile."""
+    values = policies(fmt, policy)
+    programs: Programs = {}
+    return lambda: Machine(fmt, values, programs)
 
 
 def select(evidence: Evidence) -> Selection:

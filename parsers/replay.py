@@ -14,8 +14,9 @@ from parsers.assemble import Assembler
 from parsers.events import Diagnostic, Dropped, Event, Marker, TextEvent
 from parsers.protocol import StreamParser
 from parsers.trace import Ownership, StateView, Step, Trace, Transition
-from parsers.types import Context, Delta, Message, Mode, Span
+from parsers.types import Context, Delta, FormatError, Message, Mode, Span, UsageError
 
+OURS = (FormatError, UsageError)  # the caller's fault, not the parser's
 RAISED = "parser_raised"  # the code of the diagnostic, and the check that makes a finding of it
 
 
@@ -89,6 +90,8 @@ class _Recorder:
         """Start the parser. What it fails with is told in the first step."""
         try:
             call()
+        except OURS:
+            raise
         except Exception as error:
             self._failed = [self._raised(error, 0)]
 
@@ -115,6 +118,8 @@ class _Recorder:
             return events
         try:
             return call()
+        except OURS:
+            raise
         except Exception as error:
             self._failed = []
             return [self._raised(error, length)]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from parsers.chunking import WHOLE, Chunking, apply, to_json
+from parsers.formats.model import Format
 from parsers.protocol import StreamParser
 from parsers.replay import parse, raised_in
 from parsers.replay import replay as traced
@@ -35,7 +36,8 @@ class Replayer:
 
     `terminals`: name to literal of the format's markers; `longest_terminal` in characters. `black_box`: the parser
     shows nothing but its deltas. `one_shot` makes the parser of a second code path for whole outputs, where the
-    engine has one: `trace(WHOLE)` then uses it.
+    engine has one: `trace(WHOLE)` then uses it. `format` is the grammar that the outputs are in, where it is known, and
+    `policy` the value of each of its policies.
     """
 
     make: Callable[[], StreamParser]
@@ -48,11 +50,13 @@ class Replayer:
     longest_terminal: int = 0
     black_box: bool = False
     one_shot: Callable[[], StreamParser] | None = None
+    format: Format | None = None
+    policy: Mapping[str, str] = field(default_factory=dict)
+    text: str = field(init=False)
 
-    @property
-    def text(self) -> str:
-        """The output text."""
-        return "".join([piece.text for piece in self.pieces])
+    def __post_init__(self) -> None:
+        """`text` is the output text, joined once: a search cuts it thousands of times."""
+        object.__setattr__(self, "text", "".join([piece.text for piece in self.pieces]))
 
     def with_pieces(self, pieces: tuple[Piece, ...]) -> Replayer:
         """The same for another output."""

@@ -148,11 +148,16 @@ class ToolCall:
 
 @dataclass(slots=True)
 class Message:
-    """The assembled message. Absent text is None, never ''."""
+    """The assembled message. Absent text is None, never ''.
+
+    `tool_calls` are listed by index. `order` are their places in that list in the order in which the calls began,
+    where that is another one; else ().
+    """
 
     reasoning: str | None = None
     content: str | None = None
     tool_calls: list[ToolCall] = field(default_factory=list)
+    order: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The message as `replay --json` prints it."""

@@ -14,6 +14,7 @@ from flask import Flask, current_app, request, url_for
 
 from webapp import api
 from webapp.bodies import WholeRequest
+from webapp.finding import Jobs
 from webapp.formats.folder import formats_folder, refusals
 from webapp.page.errors import error_page
 from webapp.page.filters import FILTERS
@@ -47,7 +48,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.jinja_env.globals["static"] = static_url
     init_app(app, settings, error_page)
     settings.make_data_dir()
-    app.extensions[EXTENSION] = Services(settings, open_store(settings.database_url), Runner(settings))
+    app.extensions[EXTENSION] = Services(settings, open_store(settings.database_url), Runner(settings), Jobs(settings))
     for line in refusals(formats_folder(settings)):
         app.logger.warning(line)
     app.register_blueprint(blueprint)

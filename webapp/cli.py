@@ -7,7 +7,7 @@ a person gave is one line on standard error (what, where, what to do) and exit c
 exit  meaning
 ====  ================================================================
 0     done, whatever was found in an output
-1     a check failed (`check`, `parsers check`)
+1     a check failed (`check`, `find`, `parsers check`)
 2     what was given cannot be used
 130   interrupted
 141   whoever read the output has gone; nothing is said about it
@@ -46,6 +46,7 @@ class Place(NamedTuple):
 COMMANDS = {
     "serve": Place("serve", "Start the inspector on this machine."),
     "replay": Place("replay", "Replay one model output and say what came of it."),
+    "find": Place("find", "Search for a chunking that breaks the parser; exit 1 on an error."),
     "check": Place("check", "Run case files; exit 1 when one fails."),
     "export": Place("export", "Write a case as a file for another tool."),
     "parsers": Place("parsers", "List the parsers, show one, or check a format file."),

@@ -71,14 +71,20 @@ class Service:
         return self._cache.get(hashlib.sha256(compact(to_data(case)).encode()).digest(), lambda: self._run(case))
 
     def _run(self, case: Case) -> CaseRun:
-        check_limit(self.settings, "max_text_bytes", len(case.text().encode()), "The output text")
-        with placed(parser_place(case)):
-            fmt = choose(case).format
-        pieces = pieces_of(case, fmt)
-        check_limit(self.settings, "max_tokens", len(pieces), "The output")
-        _refuse_wrong_names(case, pieces)
+        pieces = checked_pieces(case, self.settings)
         with placed(""), collector_paused():
             return run_case(case, pieces=pieces, engines=ENGINES)
+
+
+def checked_pieces(case: Case, settings: Settings) -> tuple[Piece, ...]:
+    """The tokens of a case that can be replayed. Raises CaseError for one that cannot, TooLarge over a limit."""
+    check_limit(settings, "max_text_bytes", len(case.text().encode()), "The output text")
+    with placed(parser_place(case)):
+        fmt = choose(case).format
+    pieces = pieces_of(case, fmt)
+    check_limit(settings, "max_tokens", len(pieces), "The output")
+    _refuse_wrong_names(case, pieces)
+    return pieces
 
 
 def weight(run: CaseRun) -> int:

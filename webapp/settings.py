@@ -109,6 +109,14 @@ class Settings(BaseSettings):
         256_000_000, ge=0, description="Memory each process may spend on computed traces, in bytes; 0 keeps none."
     )
     threads: PositiveInt = Field(8, description="Requests served at the same time.")
+    find_seconds: PositiveInt = Field(20, description="Time a search may take; then the result so far is shown.")
+    find_processes: PositiveInt = Field(2, description="Searches at the same time, each in a process of its own.")
+    find_memory_bytes: int = Field(
+        2_000_000_000, ge=200_000_000, description="Memory the process of a search may use, where the system can tell."
+    )
+    find_cache_bytes: int = Field(
+        64_000_000, ge=1_000_000, description="Memory each process may spend on results of searches, in bytes."
+    )
     strict: bool = Field(
         default_factory=lambda: strict_default(os.environ),
         description=f"Drop invalid calls where a case does not say; {STRICT_VARIABLE} (1, true, yes, on) also sets it.",

@@ -18,7 +18,7 @@ from parsers.formats.lint import lint
 from parsers.formats.model import Format
 from parsers.protocol import StreamParser
 from parsers.reasoning import prompt_opens
-from parsers.registry import Evidence, Selection, build, get_format, policies, select
+from parsers.registry import Evidence, Selection, get_format, maker, select
 from parsers.types import FormatError, UsageError
 
 BUILTIN = "builtin"
@@ -51,9 +51,7 @@ def builtin(case: Case, evidence: Evidence) -> Choice:
     if case.parser.options:
         raise UsageError("parser.options are for engines; the built-in parsers have policies instead")
     fmt, selection = _format(case, evidence)
-    policy = policy_of(case)
-    policies(fmt, policy)
-    return Choice(fmt, selection, lambda: build(fmt, policy))
+    return Choice(fmt, selection, maker(fmt, policy_of(case)))
 
 
 def fallback(case: Case, evidence: Evidence) -> Choice:

@@ -31,6 +31,7 @@ from parsers.cases.fields import (
 from parsers.cases.input import Input, to_piece, to_token
 from parsers.cases.jsontext import JsonError, read, same
 from parsers.chunking import Chunking
+from parsers.compare import Rules
 from parsers.formats.model import Format, Identifier, Model, Policy, load_format
 from parsers.types import Context, Mode, Piece, Tool
 
@@ -137,10 +138,19 @@ class Expect(Model):
 
 
 class Compare(Model):
-    """How results compare: calls in the order sent or by index; whitespace of text exactly or softly (as blanks)."""
+    """How results compare: calls in the order sent or by index; whitespace of text exactly or softly (as blanks).
+
+    `calls` and `arguments`: how those of two replays compare; what is expected of a call says itself whether its
+    arguments are a value or text.
+    """
 
     calls: Literal["order", "index"] = "order"
+    arguments: Literal["text", "json"] = "text"
     whitespace: Literal["exact", "soft"] = "exact"
+
+    def rules(self) -> Rules:
+        """What counts as a difference between two replays of the case."""
+        return Rules(self.arguments, self.whitespace, calls=self.calls)
 
 
 class EngineVerdict(Model):

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from parsers.cases.engines import ENGINES, Choice, Engine, choose
+from parsers.cases.engines import ENGINES, Choice, Engine, choose, policy_of
 from parsers.cases.model import Case
 from parsers.checks import run_checks
 from parsers.chunking import DEFAULT_COMPARED, TRACED, WHOLE
 from parsers.compiled import Program
 from parsers.formats.model import Format
-from parsers.registry import Evidence, Selection
+from parsers.registry import Evidence, Selection, known_format, policies
 from parsers.replayer import Replayer
 from parsers.search.compared import Compared, compared
 from parsers.search.subject import subject_of
@@ -57,14 +57,14 @@ def run_case(
     Raises UsageError when the case cannot be replayed: no tokens for a token chunking, an unknown parser or policy.
     """
     choice = choose(case, evidence, engines)
-    replayer = replayer_of(case, choice, pieces or case.pieces() or _characters(case.text()))
-    chunkings = case.replay or (TRACED,)
+    replayer = replayer_of(case, choice, pieces or case.pieces() or characters(case.text()))
+    chunkings, rules = case.replay or (TRACED,), case.compare.rules()
     trace, whole = replayer.trace(chunkings[0]), replayer.trace(WHOLE)
     run = CaseRun(case, choice.format, choice.selection, replayer.context, replayer.pieces, trace, whole)
     if compare:
         others = chunkings[1:] or [c for c in DEFAULT_COMPARED if c != chunkings[0]]
-        run.compared = [compared(replayer, chunking, trace) for chunking in others]
-    report = run_checks(subject_of(replayer, trace, run.whole, run.compared), case.checks)
+        run.compared = [compared(replayer, chunking, trace, rules) for chunking in others]
+    report = run_checks(subject_of(replayer, trace, run.whole, run.compared, rules=rules), case.checks)
     run.findings, run.holding, run.skipped = report.findings, report.holding, report.skipped
     trace.findings = report.findings
     return run
@@ -73,6 +73,7 @@ def run_case(
 def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer:
     """The replayer of a case: its parser and its request on these tokens."""
     fmt = choice.format
+    grammar = case.parser.format or known_format(choice.selection.name)
     return Replayer(
         choice.make,
         tuple(pieces),
@@ -84,9 +85,11 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         Program(fmt, fmt.policy.model_dump(), frozenset(), skip_tools=False).longest,
         choice.black_box,
         choice.one_shot,
+        grammar,
+        {} if grammar is None else policies(grammar, policy_of(case)),
     )
 
 
-def _characters(text: str) -> tuple[Piece, ...]:
+def characters(text: str) -> tuple[Piece, ...]:
     """A piece for each code point: the stand-in where no tokenizer is at hand."""
     return tuple([Piece(char) for char in text])

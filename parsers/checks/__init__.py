@@ -8,14 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsers.checks.accounting import spans_cover_input
-from parsers.checks.arguments import arguments_json, arguments_prefix
+from parsers.checks.accounting import all_output_lost, spans_cover_input
+from parsers.checks.arguments import arguments_closed, arguments_json, arguments_prefix
 from parsers.checks.base import LIMIT, Check, CheckReport, Subject, missing_need
 from parsers.checks.chunkings import chunking, whole_equals_streamed
-from parsers.checks.deltas import deltas_build_message, id_once, index_dense, name_once_before_arguments
-from parsers.checks.leaks import no_terminal_leak
-from parsers.checks.running import ends_idle, finish_reason, held_bounded, linear_time, parser_raised
+from parsers.checks.deltas import (
+    calls_apart,
+    deltas_build_message,
+    id_once,
+    index_dense,
+    monotone,
+    name_once_before_arguments,
+    no_empty_delta,
+)
+from parsers.checks.doubled import no_double_ownership, nothing_invented
+from parsers.checks.dropped_calls import tool_call_dropped
+from parsers.checks.leaks import no_argument_leak, no_reasoning_leak, no_terminal_leak
+from parsers.checks.robust import changed_output_raised, recovers, reusable, truncation
+from parsers.checks.robust_request import neighbours, schema_changes, start_state, tool_choice
+from parsers.checks.robust_values import escapes, linear_arguments, no_length_cap
+from parsers.checks.running import (
+    emission_lag,
+    ends_idle,
+    finish_reason,
+    held_bounded,
+    linear_time,
+    parser_raised,
+)
+from parsers.checks.serving import bookkeeping, rerenders, server_agrees
+from parsers.checks.strings import strings_whole
+from parsers.checks.tails import no_control_tokens, no_early_leak
 from parsers.checks.text import utf8_clean
+from parsers.checks.thinking import answer_only_in_reasoning, reasoning_boundary
+from parsers.checks.tokens import decodes_alike, ids_with_text
 from parsers.checks.tools import arguments_schema, known_tool
 from parsers.trace import Finding
 from parsers.types import UsageError
@@ -27,22 +52,54 @@ CHECKS: dict[str, Check] = {
     for checker in (
         chunking,
         whole_equals_streamed,
+        monotone,
+        decodes_alike,
         spans_cover_input,
+        all_output_lost,
+        nothing_invented,
+        no_double_ownership,
+        ids_with_text,
         no_terminal_leak,
-        deltas_build_message,
+        no_reasoning_leak,
+        no_argument_leak,
+        no_early_leak,
+        no_control_tokens,
+        tool_call_dropped,
+        held_bounded,
+        name_once_before_arguments,
+        no_empty_delta,
+        known_tool,
+        index_dense,
+        id_once,
+        calls_apart,
         arguments_json,
         arguments_prefix,
+        arguments_closed,
         arguments_schema,
-        name_once_before_arguments,
-        id_once,
-        index_dense,
-        known_tool,
+        strings_whole,
         utf8_clean,
+        answer_only_in_reasoning,
+        reasoning_boundary,
         ends_idle,
-        held_bounded,
         finish_reason,
         parser_raised,
         linear_time,
+        emission_lag,
+        deltas_build_message,
+        server_agrees,
+        bookkeeping,
+        rerenders,
+        changed_output_raised,
+        truncation,
+        recovers,
+        reusable,
+        escapes,
+        no_length_cap,
+        linear_arguments,
+        neighbours,
+        start_state,
+        schema_changes,
+        tool_choice,
     )
 }
 

@@ -1,4 +1,4 @@
-"""Checks on the arguments as JSON text: do they parse at the end, and could they at every step?
+"""Checks on the arguments as JSON text: do they parse at the end, are they closed, and could they at every step?
 
 Whose fault bad JSON is, is decided at its source: if the parser wrote the opening brace itself, or a whole JSON object
 stands in the output where the arguments begin, the parser broke it (an error); else the model wrote it so (a warning).
@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from parsers.checks.base import LIMIT, Subject, call_words, check, span_of
 from parsers.checks.json_prefix import JsonPrefix
 from parsers.checks.json_tree import read_object, walk
+from parsers.checks.made_up import is_object
 from parsers.compare import Channel, excerpt, shared_prefix
-from parsers.trace import About, Finding
+from parsers.events import CallArguments, CallEnd
+from parsers.trace import About, Finding, Trace
 
 
-@check("arguments_json", "J1", "The arguments of every call are one JSON object.")
+@check("arguments_json", "J1", "The arguments of every call are one JSON object.", needs=("finished",))
 def arguments_json(subject: Subject) -> list[Finding]:
     """One finding per call whose arguments do not parse, are cut off, or name a key twice."""
     findings: list[Finding] = []
@@ -24,33 +26,115 @@ def arguments_json(subject: Subject) -> list[Finding]:
         bad = reader.feed(call.arguments)
         if bad is None and reader.done:
             findings += _repeated_keys(subject, index)
-        elif call.complete or (subject.context.finish_reason != "length" and bad is None):
-            cut = bad is None and not call.complete
+        elif bad is None and (call.arguments or not call.complete):
+            expected = not call.complete and subject.context.finish_reason == "length"
+            # If it is the parser's fault that they are open, arguments_closed tells of it.
+            if not expected and _open_fault(subject, index) == "output":
+                findings.append(_unparsable(subject, index, None, "output"))
+        elif call.complete:
+            findings.append(_unparsable(subject, index, bad, _fault(subject, index, len(findings))))
+    return findings
+
+
+@check(
+    "arguments_closed",
+    "J3",
+    "The arguments of a call are whole when the output has ended the call.",
+    needs=("finished",),
+)
+def arguments_closed(subject: Subject) -> list[Finding]:
+    """Errors for arguments that are open in an ended call, and for those that come after its end."""
+    findings = list(_after_end(subject.trace))
+    for index, call in enumerate(subject.trace.message.tool_calls):
+        reader = JsonPrefix()
+        if not call.arguments or reader.feed(call.arguments) is not None or reader.done:
+            continue
+        if _open_fault(subject, index) == "parser":
+            channel = subject.arguments(index)
+            place = channel.place(len(call.arguments))
             findings.append(
-                _unparsable(subject, index, bad, "output" if cut else _fault(subject, index, len(findings)))
+                arguments_closed.finding(
+                    f"The arguments of {call_words(index, call.name)} are left open, though the output ends the call.",
+                    step=place.step,
+                    span=span_of(place, 0),
+                    actual=excerpt(call.arguments, len(call.arguments)),
+                )
             )
     return findings
+
+
+def _readable(subject: Subject, start: int) -> str:
+    """The output as far as one value can go from `start`: by ids, a marker ends what it stands in, strings too."""
+    text, at = subject.trace.text, 0
+    for piece in subject.pieces if subject.trace.mode == "ids" else ():
+        if at >= start and piece.recorded and piece.kind in ("special", "added"):
+            return text[:at]
+        at += len(piece.text)
+    return text
+
+
+def _open_fault(subject: Subject, index: int) -> About:
+    """Whose fault it is that a call's arguments are left open."""
+    if subject.trace.message.tool_calls[index].complete:
+        return _fault(subject, index, index)
+    return "parser" if _stands_whole(subject, index) else "output"
+
+
+def _after_end(trace: Trace) -> Iterator[Finding]:
+    ended: dict[int, int] = {}
+    for step, event in trace.events():
+        if isinstance(event, CallEnd):
+            ended.setdefault(event.call, step.index)
+        elif isinstance(event, CallArguments) and event.text and event.call in ended:
+            message = f"Arguments of call {event.call} are sent after its end."
+            yield arguments_closed.finding(message, step=step.index, actual=event.text)
+
+
+def _stands_whole(subject: Subject, index: int) -> bool:
+    """Whether the output has the whole object of which these arguments are the beginning.
+
+    A black box with tagged arguments writes the braces itself; there the built-in parser says whether the call ends.
+    """
+    call, text = subject.trace.message.tool_calls[index], subject.trace.text
+    place = subject.arguments(index).place(0)
+    at = text.find(call.arguments) if place.raw is None else place.raw
+    if index < LIMIT and at >= 0 and text.startswith(call.arguments, at):
+        source = JsonPrefix()
+        source.feed(_readable(subject, at), at)
+        return source.done
+    if subject.reference is None or index >= len(subject.reference.message.tool_calls):
+        return False
+    other = subject.reference.message.tool_calls[index]
+    return other.complete and other.name == call.name and is_object(other.arguments)
 
 
 def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> Finding:
     call = subject.trace.message.tool_calls[index]
     offset = len(call.arguments) if bad is None else bad
     place = subject.arguments(index).place(offset)
-    words = call_words(index, call.name)
+    words, policy = call_words(index, call.name), None
     if not call.arguments:
         message = f"The arguments of {words} are empty, not a JSON object."
     elif bad is None:
         message = f"The arguments of {words} end before their JSON does."
+        policy = _policy(subject, index)
     else:
         message = f"The arguments of {words} are not one JSON object: character {bad} cannot stand there."
     return arguments_json.finding(
         message,
-        severity="error" if about == "parser" else "warning",
+        severity="info" if policy else "error" if about == "parser" else "warning",
         about=about,
         step=place.step,
         span=None if bad is None else span_of(place),
         actual=excerpt(call.arguments, offset),
+        policy=policy,
     )
+
+
+def _policy(subject: Subject, index: int) -> str | None:
+    """The policy by which a last call that the output cuts off is sent as far as it came."""
+    last = index == len(subject.trace.message.tool_calls) - 1
+    return subject.contract("truncated_call", "as_streamed") if last else None
 
 
 def _repeated_keys(subject: Subject, index: int) -> Iterator[Finding]:
@@ -71,7 +155,7 @@ def _repeated_keys(subject: Subject, index: int) -> Iterator[Finding]:
 
 
 def _fault(subject: Subject, index: int, examined: int) -> About:
-    """Whose fault it is that a call's arguments are not JSON. Looked at for the first findings only, to stay linear."""
+    """Whose fault it is that a call's arguments are not JSON. Looked at for the first ones only, to stay linear."""
     channel = subject.arguments(index)
     place = channel.place(0)
     if place.kind in ("synthetic", "converted"):
@@ -81,7 +165,7 @@ def _fault(subject: Subject, index: int, examined: int) -> About:
     raw = subject.trace.text.find(channel.text) if place.raw is None else place.raw
     if raw < 0:
         return "parser"
-    return "parser" if _object_stands_at(subject.trace.text, raw, channel.text) else "output"
+    return "parser" if _object_stands_at(_readable(subject, raw), raw, channel.text) else "output"
 
 
 def _object_stands_at(text: str, raw: int, arguments: str) -> bool:
@@ -106,19 +190,18 @@ def arguments_prefix(subject: Subject) -> list[Finding]:
     findings: list[Finding] = []
     for index, call in enumerate(subject.trace.message.tool_calls):
         sent = subject.streamed.get(f"tool_calls[{index}].arguments", Channel(""))
-        if sent.text != call.arguments:
+        if not call.arguments.startswith(sent.text):
             findings.append(_parting(sent, call.arguments, call_words(index, call.name)))
         bad = JsonPrefix().feed(sent.text)
-        if bad is not None:
+        if bad is not None and not (call.complete and sent.text == call.arguments):  # else arguments_json tells of it
             findings.append(_hopeless(subject, index, sent, bad, _fault(subject, index, len(findings))))
     return findings
 
 
 def _parting(sent: Channel, final: str, words: str) -> Finding:
     offset = shared_prefix(sent.text, final)
-    verb = "leave the final text" if offset < len(sent.text) else "stop short of the final text"
     return arguments_prefix.finding(
-        f"The streamed arguments of {words} {verb} at character {offset}.",
+        f"The streamed arguments of {words} leave the final text at character {offset}.",
         step=sent.place(offset).step,
         expected=excerpt(final, offset),
         actual=excerpt(sent.text, offset),

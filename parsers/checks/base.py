@@ -16,12 +16,46 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from parsers.compare import Channel, Place, channels, delta_channels, excerpt
-from parsers.events import Severity
+from parsers.checks.variants import Variant
+from parsers.compare import EXACT, Channel, Place, Rules, channels, delta_channels, excerpt
+from parsers.events import Diagnostic, Severity
 from parsers.trace import About, Finding, Proof, RejectedCall, Trace
-from parsers.types import Context, Span, ToolCall
+from parsers.types import Context, MessageDelta, Piece, Span, ToolCall
 
-Need = Literal["tools", "ids", "compared", "whole", "counters"]
+Need = Literal[
+    "tools",
+    "ids",
+    "compared",
+    "whole",
+    "counters",
+    "costs",
+    "finished",
+    "token_ids",
+    "bytes",
+    "end_tokens",
+    "reasoning_markers",
+    "server_deltas",
+    "bookkeeping",
+    "variants",
+    "variants:truncated",
+    "variants:followed",
+    "variants:neighbour",
+    "variants:escaped",
+    "variants:padded",
+    "variants:start_state",
+    "variants:reused",
+    "variants:no_tools",
+    "variants:no_calls",
+    "variants:rerendered",
+]
+
+
+@dataclass(slots=True, frozen=True)
+class Books:
+    """What a serving layer keeps for each call beside the parser: the arguments it was told of, and those it sent."""
+
+    told: Sequence[str]
+    sent: Sequence[str]
 
 
 @dataclass(slots=True)
@@ -32,7 +66,13 @@ class Subject:
     chunkings; all in one mode. `terminals`: name to literal of the format's markers; `longest_terminal` in characters
     (0 means that the parser has no literal to wait for). `special_tokens`: texts of the vocabulary's special tokens.
     `black_box`: the parser says nothing but its deltas, and makes up ids as it likes. `counters`: characters
-    examined for the output and for an output of twice its length.
+    examined for the output and for an output of twice its length. `variants`: replays of changed outputs.
+    `rules`: what counts as a difference. `shares`: by label, how many chunkings gave the message of a compared replay.
+    `policy`: the policies in force, by key. `timings`: seconds for the output and for twice the output, by a clock of
+    the caller's. `pieces`: the output as tokens. `end_tokens`, `openers`, `closers`: the texts that end a turn, and
+    those that open and close reasoning in the format. `reference`: for a black box, what the built-in parser of its
+    format makes of the output; it settles what a marker is, never what is right. `server`: the deltas a server sent.
+    `books`: what a serving layer keeps beside the parser.
     """
 
     trace: Trace
@@ -44,6 +84,18 @@ class Subject:
     special_tokens: frozenset[str] = frozenset()
     black_box: bool = False
     counters: tuple[int, int] | None = None
+    variants: Sequence[Variant] = ()
+    rules: Rules = EXACT
+    shares: Mapping[str, int] = field(default_factory=dict)
+    policy: Mapping[str, str] = field(default_factory=dict)
+    timings: tuple[float, float] | None = None
+    pieces: Sequence[Piece] = ()
+    end_tokens: Sequence[str] = ()
+    openers: Sequence[str] = ()
+    closers: Sequence[str] = ()
+    reference: Trace | None = None
+    server: Sequence[MessageDelta | None] | None = None
+    books: Books | None = None
     _channels: dict[str, Channel] | None = field(default=None, init=False, repr=False)
     _streamed: dict[str, Channel] | None = field(default=None, init=False, repr=False)
 
@@ -62,10 +114,24 @@ class Subject:
         return self._streamed
 
     @property
+    def failed_at(self) -> int | None:
+        """Where the delta begins at which the parser failed, or None. What comes after has that one cause."""
+        raised = (e.start for _, e in self.trace.events() if isinstance(e, Diagnostic) and e.code == "parser_raised")
+        return next(raised, None)
+
+    def contract(self, key: str, default: str) -> str:
+        """A policy as findings name it; `default` where the parser does not say."""
+        return f"{key}={self.policy.get(key, default)}"
+
+    @property
     def others(self) -> list[tuple[str, Trace]]:
         """Every other replay of the same output, the whole one first."""
         whole = {} if self.whole is None else {"whole": self.whole}
         return list((whole | dict(self.compared)).items())
+
+    def of_kind(self, kind: str) -> list[Variant]:
+        """The replays of changed outputs of one kind, without those in which the parser failed."""
+        return [one for one in self.variants if one.kind == kind and one.raised is None]
 
     def arguments(self, call: int) -> Channel:
         """The arguments channel of a call of the message."""
@@ -94,7 +160,7 @@ class Check:
     """A named invariant. `severity` and `about` are what its findings say unless they say otherwise.
 
     `needs` lists what the subject must have for the check to run; `black_box` says whether it can judge a parser
-    that only shows its deltas.
+    that only shows its deltas. `word` is what production logs call the anomaly (names of Dynamo, pull request 10569).
     """
 
     name: str
@@ -105,6 +171,7 @@ class Check:
     about: About = "parser"
     needs: tuple[Need, ...] = ()
     black_box: bool = True
+    word: str = ""
 
     def __call__(self, subject: Subject) -> list[Finding]:
         """Run the check."""
@@ -139,11 +206,12 @@ def check(
     about: About = "parser",
     needs: tuple[Need, ...] = (),
     black_box: bool = True,
+    word: str = "",
 ) -> Callable[[Callable[[Subject], list[Finding]]], Check]:
     """Make a function a `Check`."""
 
     def wrap(run: Callable[[Subject], list[Finding]]) -> Check:
-        return Check(name, id, definition, run, severity, about, needs, black_box)
+        return Check(name, id, definition, run, severity, about, needs, black_box, word)
 
     return wrap
 
@@ -152,7 +220,7 @@ def missing_need(checker: Check, subject: Subject) -> str | None:
     """Why a check cannot run on a subject, in words, or None when it can."""
     if subject.black_box and not checker.black_box:
         return "the parser shows its deltas only"
-    return next((_WHY[need] for need in checker.needs if not _has(subject, need)), None)
+    return next((WHY[need] for need in checker.needs if not _has(subject, need)), None)
 
 
 def call_words(index: int, name: str | None) -> str:
@@ -188,20 +256,53 @@ def counted(number: int, noun: str) -> str:
 
 LIMIT = 50
 
-_WHY: dict[Need, str] = {
+WHY: dict[Need, str] = {
     "tools": "the request declares no tools",
     "ids": "the parser gives no call ids, the server adds them",
     "compared": "no other chunking was replayed",
     "whole": "the output was not replayed whole",
     "counters": "the characters examined were not counted",
+    "costs": "neither the characters examined nor a clock's time were taken",
+    "finished": "the parser failed before the end",
+    "token_ids": "the output has no token ids",
+    "bytes": "the bytes of the tokens are not known",
+    "end_tokens": "the tokens that end a turn are not known",
+    "reasoning_markers": "the format has no markers of reasoning",
+    "server_deltas": "no server's own log of the same output is at hand",
+    "bookkeeping": "no engine is at hand whose serving layer keeps lists beside the parser",
+    "variants": "no changed output was replayed",
+    "variants:truncated": "the output was not cut off at each place",
+    "variants:followed": "no call could be appended",
+    "variants:neighbour": "no text or call could be put beside the first call",
+    "variants:escaped": "no string argument was found to plant anything in",
+    "variants:padded": "no string argument was found to lengthen",
+    "variants:start_state": "the prompt says where the output begins, or the output leaves no doubt",
+    "variants:reused": "the parser was not used twice",
+    "variants:no_tools": "the output was not replayed without its tools",
+    "variants:no_calls": "the output was not replayed with tool_choice none",
+    "variants:rerendered": "no chat template is at hand to write the calls again",
 }
 
 
 def _has(subject: Subject, need: Need) -> bool:
-    if need == "tools":
-        return bool(subject.context.tools)
-    if need == "ids":
-        return not subject.black_box or any(call.id for call in subject.trace.message.tool_calls)
-    if need == "compared":
-        return bool(subject.compared)
-    return (subject.whole if need == "whole" else subject.counters) is not None
+    if need.startswith("variants"):
+        kind = need.removeprefix("variants").removeprefix(":")
+        return bool(subject.of_kind(kind) if kind else subject.variants)
+    return bool(_HAS[need](subject))
+
+
+_HAS: dict[str, Callable[[Subject], object]] = {
+    "tools": lambda subject: subject.context.tools,
+    "ids": lambda subject: not subject.black_box or any(call.id for call in subject.trace.message.tool_calls),
+    "compared": lambda subject: subject.compared,
+    "whole": lambda subject: subject.whole is not None,
+    "counters": lambda subject: subject.counters is not None,
+    "costs": lambda subject: subject.counters is not None or subject.timings is not None,
+    "finished": lambda subject: subject.failed_at is None,
+    "token_ids": lambda subject: any(piece.token_id is not None for piece in subject.pieces),
+    "bytes": lambda subject: subject.pieces and all(piece.raw is not None for piece in subject.pieces),
+    "end_tokens": lambda subject: subject.end_tokens,
+    "reasoning_markers": lambda subject: subject.closers,
+    "server_deltas": lambda subject: subject.server is not None,
+    "bookkeeping": lambda subject: subject.books is not None,
+}

@@ -1,29 +1,40 @@
-"""Checks that compare replays of one output: other chunkings, and the output in one piece."""
+"""Checks that compare replays of one output: other chunkings, and the output in one piece.
+
+One cause, one finding: a parser that fails in one of the replays is told of by parser_raised alone, and what other
+chunkings give as well is told of by `chunking`, not again by `whole_equals_streamed`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from parsers.checks.base import Check, Subject, channel_words, check, counted
-from parsers.compare import Divergence, divergence, grade, message_key
+from parsers.chunking import Chunking
+from parsers.chunking import label as label_of
+from parsers.compare import Divergence, Key, Rules, divergence, grade, message_key
 from parsers.events import Severity
-from parsers.trace import Finding, Trace
+from parsers.replay import raised_in
+from parsers.trace import Finding, Proof, Trace
 from parsers.types import Span
+
+FEW = 3  # so many outcomes are told one by one
+
+Replays = list[tuple[str, Trace]]
 
 
 @check("chunking", "C1", "The message is the same however the output is cut into deltas.", needs=("compared",))
 def chunking(subject: Subject) -> list[Finding]:
-    """One finding per distinct other message, at the chunking with the fewest deltas that gives it."""
-    ids = not subject.black_box
-    outcomes: dict[object, list[tuple[str, Trace]]] = {}
-    for label, trace in subject.compared:
-        outcomes.setdefault(message_key(trace.message, ids=ids), []).append((label, trace))
-    findings = []
-    for replays in outcomes.values():
-        label, trace = min(replays, key=lambda replay: len(replay[1].steps))
-        parting = divergence(subject.trace, trace, ids=ids)
-        if parting is not None and parting.channel != "finish_reason":
-            share = f"; {len(replays)} of {counted(len(subject.compared), 'chunking')} give this message"
-            words = _difference(subject.trace, trace, parting) + (share if len(replays) > 1 else "")
-            findings.append(_finding(chunking, f'With the chunking "{label}", {words}.', parting, parting.step_a))
+    """One finding for each of the first few other messages, at the smallest chunking that gives it."""
+    whole, trace, rules = subject.whole, subject.trace, _rules(subject)
+    outcomes = {} if raised_in(trace) else _outcomes(subject, rules)
+    outcomes.pop(message_key(trace.message, rules), None)
+    if whole is not None and _is_single(subject, outcomes.get(key := message_key(whole.message, rules), ())):
+        outcomes.pop(key, None)
+    told = sorted(outcomes.values(), key=lambda replays: -_share(subject, replays))
+    findings = [_outcome(subject, replays, rules) for replays in told[:FEW]]
+    if len(told) > FEW:
+        findings[-1].message += f" {counted(len(told) - FEW, 'more message')} came of other chunkings."
     return findings
 
 
@@ -35,16 +46,82 @@ def chunking(subject: Subject) -> list[Finding]:
 )
 def whole_equals_streamed(subject: Subject) -> list[Finding]:
     """At most one finding: an error when calls or words differ, a warning when only whitespace does."""
-    if subject.whole is None:
+    whole, trace, rules = subject.whole, subject.trace, _rules(subject)
+    if whole is None or raised_in(whole) or raised_in(trace):
         return []
-    ids = not subject.black_box
-    parting = divergence(subject.whole, subject.trace, ids=ids)
-    if parting is None or parting.channel == "finish_reason":
+    key = message_key(whole.message, rules)
+    if key == message_key(trace.message, rules) or not _is_single(subject, _outcomes(subject, rules).get(key, ())):
         return []
-    blank = grade(subject.whole.message, subject.trace.message, ids=ids) == "whitespace"
-    words = _difference(subject.whole, subject.trace, parting) + (", by whitespace only" if blank else "")
-    level: Severity = "warning" if blank else "error"
-    return [_finding(whole_equals_streamed, f"Read in one piece, {words}.", parting, parting.step_b, level)]
+    return [_finding(whole_equals_streamed, "Read in one piece", whole, trace, rules, first=False)]
+
+
+def _rules(subject: Subject) -> Rules:
+    """The rules in force: a black box makes up its ids, so they never count."""
+    return replace(subject.rules, ids=False) if subject.black_box else subject.rules
+
+
+def _outcomes(subject: Subject, rules: Rules) -> dict[Key, Replays]:
+    """The other replays by their message, without those in which the parser failed."""
+    outcomes: dict[Key, Replays] = {}
+    for label, trace in subject.compared:
+        if not raised_in(trace):
+            outcomes.setdefault(message_key(trace.message, rules), []).append((label, trace))
+    return outcomes
+
+
+def _is_single(subject: Subject, replays: Sequence[tuple[str, Trace]]) -> bool:
+    """Whether only replays in one delta gave this message."""
+    return all(len(trace.steps) <= 2 and subject.shares.get(label, 1) == 1 for label, trace in replays)
+
+
+def _share(subject: Subject, replays: Replays) -> int:
+    return sum([subject.shares.get(label, 1) for label, _ in replays])
+
+
+def _outcome(subject: Subject, replays: Replays, rules: Rules) -> Finding:
+    """One other message. Where the whole output gives it too, the traced chunking is the odd one."""
+    label, trace = min(replays, key=lambda replay: len(replay[1].steps))
+    base, whole = subject.trace, subject.whole
+    share, every = _share(subject, replays), sum(subject.shares.values()) or len(subject.compared)
+    if whole is not None and message_key(whole.message, rules) == message_key(trace.message, rules):
+        when = f'With the chunking "{_label(base)}"'
+        found = _finding(chunking, when, whole, base, rules, first=False)
+        words = f"; {share} of {every} other chunkings agree with the whole output"
+    else:
+        found = _finding(chunking, f'With the chunking "{label}"', base, trace, rules, first=True)
+        words = f"; {share} of {counted(every, 'chunking')} give this message" if share > 1 else ""
+        found.proof = Proof(_chunking_of(trace))
+    found.message = found.message[:-1] + words + "."
+    return found
+
+
+def _label(trace: Trace) -> str:
+    return label_of(Chunking.model_validate(_chunking_of(trace)))
+
+
+def _chunking_of(trace: Trace) -> dict[str, object]:
+    """The chunking of a trace as a case holds it: without the cuts that follow from it."""
+    given = trace.chunking
+    return {key: value for key, value in given.items() if key != "cuts" or given.get("by") == "cuts"}
+
+
+def _finding(of: Check, when: str, right: Trace, other: Trace, rules: Rules, *, first: bool) -> Finding:
+    """Where two messages part. `first`: whether the traced replay, whose steps are named, is the first of them."""
+    parting = divergence(right, other, rules)
+    assert parting is not None  # their messages differ
+    level = grade(right.message, other.message, rules)
+    severity: Severity = "warning" if level == "whitespace" else "error"
+    blank = ", by whitespace only" if level == "whitespace" else ""
+    loose = f" ({rules.words()})" if rules.words() else ""
+    return of.finding(
+        f"{when}, {_difference(right, other, parting)}{blank}{loose}.",
+        severity=severity,
+        step=parting.step_a if first else parting.step_b,
+        span=None if parting.raw is None else Span(parting.raw, parting.raw),
+        expected=parting.expected,
+        actual=parting.actual,
+        grade=level,
+    )
 
 
 def _difference(a: Trace, b: Trace, parting: Divergence) -> str:
@@ -52,16 +129,3 @@ def _difference(a: Trace, b: Trace, parting: Divergence) -> str:
     where = channel_words(parting.channel, calls)
     countable = parting.channel != "calls" and not parting.channel.endswith(".complete")
     return f"the message differs in {where}" + (f" from character {parting.offset} on" if countable else "")
-
-
-def _finding(
-    of: Check, message: str, parting: Divergence, step: int | None, severity: Severity | None = None
-) -> Finding:
-    return of.finding(
-        message,
-        severity=severity,
-        step=step,
-        span=None if parting.raw is None else Span(parting.raw, parting.raw),
-        expected=parting.expected,
-        actual=parting.actual,
-    )

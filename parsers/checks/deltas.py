@@ -1,6 +1,6 @@
 """Checks on the stream itself: do the deltas build the message, and does every call arrive in good order?
 
-The client modelled here adds up the parts of a call by its index, as the OpenAI libraries do.
+The clients that put the deltas together are modelled in `clients`.
 """
 
 from __future__ import annotations
@@ -8,55 +8,99 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.checks.base import Subject, call_words, channel_words, check, counted
+from parsers.checks.clients import EVERY_CHUNK, ClientResult, clients, parts
 from parsers.compare import Channel, channel_texts, excerpt, shared_prefix
 from parsers.trace import Finding
-from parsers.types import ToolCallDelta
 
 
-@check("deltas_build_message", "K1", "The deltas, added up as a client does, give the message.")
+@check(
+    "deltas_build_message",
+    "K1",
+    "The deltas, added up as clients do (by index, by id), give the message.",
+)
 def deltas_build_message(subject: Subject) -> list[Finding]:
-    """One finding per channel that the deltas do not build."""
-    built = subject.streamed
-    wanted = channel_texts(subject.trace.message)
-    findings = []
-    for name in [*wanted, *(name for name in built if name not in wanted)]:
-        sent = built.get(name, Channel(""))
-        if sent.text != wanted.get(name, ""):
-            findings.append(_unbuilt(subject, name, sent, wanted.get(name, "")))
+    """One finding per channel that the deltas do not build to its end, and one per client that gets other calls."""
+    built, findings = subject.streamed, list[Finding]()
+    for name, wanted in channel_texts(subject.trace.message).items():
+        sent = built.get(name, Channel("")).text
+        if sent != wanted and wanted.startswith(sent):
+            findings.append(_short(subject, name, sent, wanted))
+    return findings or list(_misled(subject))
+
+
+def _short(subject: Subject, name: str, sent: str, wanted: str) -> Finding:
+    place = subject.channels[name].place(len(sent))
+    where = channel_words(name, subject.trace.message.tool_calls)
+    return deltas_build_message.finding(
+        f"The deltas stop short at character {len(sent)} of {where}.",
+        step=place.step,
+        expected=excerpt(wanted, len(sent)),
+        actual=excerpt(sent, len(sent)),
+    )
+
+
+def _misled(subject: Subject) -> Iterator[Finding]:
+    """Clients that get other calls than the one that adds up by index; without ids, nobody can keep calls by them."""
+    first, *others = clients(subject.trace)
+    if subject.black_box and not any(part.id for _, part in parts(subject.trace)):
+        return
+    for number, result in enumerate(others, 1):
+        if number != EVERY_CHUNK and not result.broke and result.calls != first.calls:
+            yield _breaks(subject, result)
+
+
+def _breaks(subject: Subject, result: ClientResult) -> Finding:
+    """A note: what is wrong with the ids or indices has a finding of its own."""
+    return deltas_build_message.finding(
+        f"{result.client[0].upper()}{result.client[1:]} breaks: it gets {counted(len(result.calls), 'call')}.",
+        severity="info",
+        expected=counted(len(subject.trace.message.tool_calls), "call"),
+        actual=", ".join([f"{name}({arguments})" for name, arguments in result.calls]),
+    )
+
+
+@check("monotone", "C3", "What was sent is never taken back: texts only grow, names stay, and no call goes away.")
+def monotone(subject: Subject) -> list[Finding]:
+    """One finding per text that the message leaves, and one per call that it does not have."""
+    wanted, calls = channel_texts(subject.trace.message), subject.trace.message.tool_calls
+    findings, gone = list[Finding](), set[str]()
+    for name, sent in subject.streamed.items():
+        final = wanted.get(name)
+        call = name.partition(".")[0]
+        if final is None and call not in gone:
+            gone.add(call)
+            number = call.removeprefix("tool_calls[").removesuffix("]")
+            message = f"Call {number} is streamed, but the message has {counted(len(calls), 'call')}."
+            findings.append(monotone.finding(message, step=sent.place(0).step, actual=sent.text))
+        elif final is not None and not final.startswith(sent.text) and not name.endswith((".arguments", ".id")):
+            findings.append(_left(subject, name, sent, final))
     return findings
 
 
-def _unbuilt(subject: Subject, name: str, sent: Channel, wanted: str) -> Finding:
-    offset = shared_prefix(sent.text, wanted)
-    missing = offset == len(sent.text)
-    place = subject.channels[name].place(offset) if missing else sent.place(offset)
-    verb = "stop short" if missing else "depart from the message"
+def _left(subject: Subject, name: str, sent: Channel, final: str) -> Finding:
+    offset = shared_prefix(sent.text, final)
     where = channel_words(name, subject.trace.message.tool_calls)
-    return deltas_build_message.finding(
-        f"The deltas {verb} at character {offset} of {where}.",
-        step=place.step,
-        expected=excerpt(wanted, offset),
+    return monotone.finding(
+        f"The deltas depart from the message at character {offset} of {where}.",
+        step=sent.place(offset).step,
+        expected=excerpt(final, offset),
         actual=excerpt(sent.text, offset),
     )
 
 
-@check(
-    "name_once_before_arguments",
-    "N1",
-    "Every call has one name, sent whole and once, before any of its arguments.",
-)
+@check("name_once_before_arguments", "N1", "Every call has one name, sent once, before any of its arguments.")
 def name_once_before_arguments(subject: Subject) -> list[Finding]:
     """Errors for a name that comes late, twice, in parts or not at all."""
     calls = subject.trace.message.tool_calls
     named: set[int] = set()
     early: set[int] = set()
     findings = []
-    for step, part in _parts(subject):
+    for step, part in parts(subject.trace):
         words = call_words(part.index, calls[part.index].name if 0 <= part.index < len(calls) else None)
-        if part.name is not None and (part.index in named or not part.name):
-            message = f"The name of {words} is " + (f"sent again, as `{part.name}`." if part.name else "sent empty.")
+        if part.name and part.index in named:
+            message = f"The name of {words} is sent again, as `{part.name}`."
             findings.append(name_once_before_arguments.finding(message, step=step, actual=part.name))
-        if part.name is not None:
+        if part.name:
             named.add(part.index)
         if part.arguments and part.index not in named | early:
             early.add(part.index)
@@ -64,6 +108,20 @@ def name_once_before_arguments(subject: Subject) -> list[Finding]:
             findings.append(name_once_before_arguments.finding(message, step=step, actual=part.arguments))
     unnamed = [f"Call {index} is never given a name." for index in range(len(calls)) if index not in named]
     return findings + [name_once_before_arguments.finding(message) for message in unnamed]
+
+
+@check("no_empty_delta", "N2", "No name is sent empty, and no delta of a call is empty.")
+def no_empty_delta(subject: Subject) -> list[Finding]:
+    """Errors for empty names; a warning for the first part of a call that says nothing."""
+    findings, told = [], False
+    for step, part in parts(subject.trace):
+        if part.name == "":
+            findings.append(no_empty_delta.finding(f"The name of call {part.index} is sent empty.", step=step))
+        elif not (part.name or part.id or part.arguments) and not told:
+            told = True
+            message = f"A part of call {part.index} is sent that says nothing."
+            findings.append(no_empty_delta.finding(message, severity="warning", step=step))
+    return findings
 
 
 @check(
@@ -76,7 +134,7 @@ def id_once(subject: Subject) -> list[Finding]:
     """Errors for an id that is late, repeated or shared; a shared id that the model wrote itself is a warning."""
     begun: set[int] = set()
     findings = []
-    for step, part in _parts(subject):
+    for step, part in parts(subject.trace):
         if part.index not in begun and not part.id:
             findings.append(id_once.finding(f"Call {part.index} begins without an id.", step=step))
         if part.index in begun and part.id is not None:
@@ -104,34 +162,27 @@ def _shared_ids(subject: Subject) -> Iterator[Finding]:
             )
 
 
-@check("index_dense", "N4", "Calls are numbered 0, 1, 2 in the order they come, and none is taken up again later.")
+@check("index_dense", "N4", "Calls are numbered 0, 1, 2 in the order they come.")
 def index_dense(subject: Subject) -> list[Finding]:
-    """Errors for a number that is skipped or does not fit the message; a warning for calls that are mixed."""
-    calls = subject.trace.message.tool_calls
+    """Errors for a number that is skipped or comes out of order."""
     seen: set[int] = set()
-    latest, mixed = -1, False
     findings = []
-    for step, part in _parts(subject):
-        if part.index not in seen:
-            findings += [index_dense.finding(m, step=step) for m in _misnumbered(part.index, len(seen), len(calls))]
-        elif part.index != latest and not mixed:
-            mixed = True
-            message = f"Call {part.index} goes on after call {latest} began."
-            findings.append(index_dense.finding(message, severity="warning", step=step))
+    for step, part in parts(subject.trace):
+        if part.index not in seen and part.index != len(seen):
+            message = f"Call {part.index} begins where call {len(seen)} should."
+            findings.append(index_dense.finding(message, step=step))
         seen.add(part.index)
-        latest = part.index
     return findings
 
 
-def _misnumbered(index: int, due: int, calls: int) -> Iterator[str]:
-    if index != due:
-        yield f"Call {index} begins where call {due} should."
-    if not 0 <= index < calls:
-        yield f"Call {index} is streamed, but the message has {counted(calls, 'call')}."
-
-
-def _parts(subject: Subject) -> Iterator[tuple[int, ToolCallDelta]]:
-    """Every call's share of every delta, with its step."""
-    for step in subject.trace.steps:
-        if step.delta is not None:
-            yield from ((step.index, part) for part in step.delta.tool_calls)
+@check("calls_apart", "N6", "A call is not taken up again once the next one began.", severity="warning")
+def calls_apart(subject: Subject) -> list[Finding]:
+    """At most one finding: the first part of a call that comes after a later call began."""
+    begun: set[int] = set()
+    latest = -1
+    for step, part in parts(subject.trace):
+        if part.index in begun and part.index != latest:
+            return [calls_apart.finding(f"Call {part.index} goes on after call {latest} began.", step=step)]
+        begun.add(part.index)
+        latest = part.index
+    return []

@@ -14,6 +14,15 @@ _Expect = Literal["object", "first_key", "key", "colon", "first_value", "value",
 
 _BLANK = " \t\n\r"
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
+_AWAITS: dict[_Expect, str] = {
+    "object": "the opening brace",
+    "first_key": "a key in double quotes or `}`",
+    "key": "a key in double quotes",
+    "colon": "a `:`",
+    "first_value": "a value or `]`",
+    "value": "a value",
+    "done": "nothing more",
+}
 _WORDS = {"t": "rue", "f": "alse", "n": "ull"}
 _DIGITS = "0123456789"
 # Number automaton: state -> (characters, next state) pairs. States in _NUMBER_ENDS may be followed by something else.
@@ -51,6 +60,22 @@ class JsonPrefix:
     def done(self) -> bool:
         """Whether one whole object has been read."""
         return self._expect == "done"
+
+    @property
+    def in_string(self) -> bool:
+        """Whether a string is open, so that what follows stands inside it."""
+        return self._in_string
+
+    @property
+    def awaits(self) -> str:
+        """What may come next, in words."""
+        if self._in_string:
+            return "the rest of an escape sequence" if self._escape else 'the closing `"` of a string'
+        if self._word or (self._number and self._number not in _NUMBER_ENDS):
+            return f"`{self._word}`" if self._word else "a digit"
+        if self._expect == "next" or self._number:
+            return "a `,` or `}`" if self._stack[-1] == "{" else "a `,` or `]`"
+        return _AWAITS[self._expect]
 
     def feed(self, text: str, start: int = 0) -> int | None:
         """Read `text` from `start` on. Returns the offset of the first impossible character, or None."""

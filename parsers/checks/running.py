@@ -7,9 +7,12 @@ from parsers.trace import Finding, Hold
 from parsers.types import Span
 
 GROWTH = 2.6
+SLOWER = 3.0  # a clock is less exact than a counter
+MEASURABLE = 0.05  # seconds
+SILENT, MANY_STEPS = 256, 16
 
 
-@check("ends_idle", "F1", "After the end of the output nothing is held back.", black_box=False)
+@check("ends_idle", "F1", "After the end of the output nothing is held back.", needs=("finished",), black_box=False)
 def ends_idle(subject: Subject) -> list[Finding]:
     """One finding per hold that is still there after the last step."""
     trace = subject.trace
@@ -88,8 +91,8 @@ def finish_reason(subject: Subject) -> list[Finding]:
 
 @check("parser_raised", "E1", "The parser never fails on model output, under any chunking.")
 def parser_raised(subject: Subject) -> list[Finding]:
-    """The first failure of the traced replay and of each other one."""
-    findings = []
+    """One finding for each kind of failure, in the traced replay or in the first other one that has it."""
+    found: dict[str, Finding] = {}
     for label, trace in [("", subject.trace), *subject.others]:
         raised = [(step, event) for step in trace.steps for event in step.diagnostics if event.code == "parser_raised"]
         if raised:
@@ -98,8 +101,9 @@ def parser_raised(subject: Subject) -> list[Finding]:
             words = f"{when} failed at step {step.index}: {event.message}"
             # Step numbers belong to the traced replay only.
             index = None if label else step.index
-            findings.append(parser_raised.finding(words, step=index, span=Span(event.start, event.end)))
-    return findings
+            kind = event.message.partition(":")[0]
+            found.setdefault(kind, parser_raised.finding(words, step=index, span=Span(event.start, event.end)))
+    return list(found.values())
 
 
 @check(
@@ -107,15 +111,60 @@ def parser_raised(subject: Subject) -> list[Finding]:
     "P1",
     f"Twice the output takes at most {GROWTH} times the work.",
     severity="warning",
-    needs=("counters",),
+    needs=("costs",),
 )
 def linear_time(subject: Subject) -> list[Finding]:
-    """At most one finding, from the characters examined for the output and for one of twice its length."""
-    if subject.counters is None:
+    """At most one finding, from the characters examined for the output and for one of twice its length; else from
+    the time both took."""
+    if subject.counters is not None:
+        once, twice = subject.counters
+        return [] if twice <= GROWTH * once else [_grows(once, twice, "examine", "characters", "")]
+    once_s, twice_s = subject.timings or (0.0, 0.0)
+    if twice_s <= SLOWER * once_s or twice_s < MEASURABLE:
         return []
-    once, twice = subject.counters
-    if twice <= GROWTH * once:
+    return [_grows(round(once_s * 1000), round(twice_s * 1000), "take", "time", " ms")]
+
+
+def _grows(once: int, twice: int, verb: str, noun: str, unit: str) -> Finding:
+    factor = f"{twice / once:.1f} times" if once else f"{twice}{unit} instead of no"
+    words = f"An output of twice the length makes the parser {verb} {factor} the {noun}."
+    growth = SLOWER if unit else GROWTH
+    return linear_time.finding(words, expected=f"at most {growth * once:.0f}{unit}", actual=f"{twice}{unit}")
+
+
+@check(
+    "emission_lag",
+    "P2",
+    "Text that has arrived is sent, or held for a stated reason.",
+    severity="warning",
+    needs=("finished",),
+    black_box=True,
+)
+def emission_lag(subject: Subject) -> list[Finding]:
+    """At most one finding: the longest text that is kept back without a reason; for a black box, a note."""
+    if subject.black_box:
+        return _silence(subject)
+    trace, done, worst = subject.trace, 0, (0, 0, 0)
+    for step in trace.steps:
+        done = max([done, *[event.end for event in step.events], *[hold.end for hold in step.holds]])
+        worst = max(worst, (step.span.end - done, -step.index, done))
+    length, index, start = worst
+    if length <= max(subject.longest_terminal, 1):
         return []
-    factor = f"{twice / once:.1f} times" if once else f"{twice} instead of no"
-    words = f"An output of twice the length makes the parser examine {factor} the characters."
-    return [linear_time.finding(words, expected=f"at most {GROWTH * once:.0f}", actual=str(twice))]
+    words = f"{length} characters have arrived and are neither sent nor held for a stated reason."
+    span = Span(start, start + length)
+    return [emission_lag.finding(words, step=-index, span=span, actual=trace.text[start : start + length])]
+
+
+def _silence(subject: Subject) -> list[Finding]:
+    """The longest part of the output during which nothing was sent."""
+    trace, since, worst = subject.trace, 0, (0, 0, 0)
+    for step in trace.steps:
+        if step.delta is not None:
+            worst = max(worst, (step.span.start - since, -step.index, since))
+            since = step.span.end
+    length, index, start = worst
+    if length < SILENT or len(trace.steps) < MANY_STEPS:
+        return []
+    words = f"Nothing is sent while {length} characters arrive."
+    return [emission_lag.finding(words, severity="info", step=-index, span=Span(start, start + length))]

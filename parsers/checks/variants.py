@@ -31,7 +31,8 @@ VariantKind = Literal[
 @dataclass(slots=True)
 class Variant:
     """One such replay. `label` says in words what was changed, `proof` in data; `facts` is what its check compares
-    with, by kind (the planted value, the number of the call, the offset of the cut ...)."""
+    with, by kind (the planted value, the number of the call, the offset of the cut ...). `base` is the message of the
+    unchanged output under the same chunking."""
 
     kind: VariantKind
     label: str
@@ -40,3 +41,4 @@ class Variant:
     message: Message
     raised: str | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    base: Message = field(default_factory=Message)

@@ -70,9 +70,9 @@ class Codec(ABC):
     """Base of all codecs. One instance reads one visit to a state; with `spans_states` a run of states of its own.
 
     `options` are the options with their defaults, `choices` the values of those that are words. `complete` says
-    whether the arguments are whole; `over` is set before finish() when it is the output that ends; `surplus` once a
-    closing bracket too many was reported. `queue` holds the triggers that are due, first one first; the machine fires
-    them before it hands over more text.
+    whether the arguments are whole; `over` is set before finish() when it is the output that ends, `cut` besides
+    when it was cut off; `surplus` once a closing bracket too many was reported. `queue` holds the triggers that are
+    due, first one first; the machine fires them before it hands over more text.
     """
 
     triggers: ClassVar[tuple[str, ...]] = ("DONE",)
@@ -86,7 +86,7 @@ class Codec(ABC):
         self.queue: list[str] = []
         self.scope: str | None = OPEN
         self.complete = False
-        self.over = self.surplus = False
+        self.over = self.cut = self.surplus = False
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:

@@ -21,7 +21,7 @@ Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scal
 Previous = Literal["start", "open", "colon", "comma", "value", "key"]
 
 WHITESPACE = re.compile(r"[ \t\r\n]+")
-STRING_RUN = re.compile(r'[^"\\]+')
+STRING_RUN = re.compile(r'(?:[^"\\]++|\\["\\/bfnrt])++')  # with the escapes that are whole in two characters
 SCALAR_RUN = re.compile(r'[^\s"{}\[\],:]+')
 HEX = re.compile(r"[0-9a-fA-F]{0,4}")
 SCALAR_START = frozenset("-0123456789tfnTFNI")

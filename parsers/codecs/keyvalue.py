@@ -368,12 +368,12 @@ class KeyValue(Codec):
             self.complete = True
 
     def _finish_string(self, at: int) -> bool:
-        """A string is open: the call's end closes it, the output's end only if that is what stands in it."""
+        """A string is open: the call's end closes it, so does an output's that ends with it and was not cut off."""
         for _, start, end in self._pieces:
             self.out.dropped(start, end, CUT)
         if self._is_key:
             return not self.over
-        if self.over and not self._tail.closes():
+        if self.over and (self.cut or not self._tail.closes()):
             self._tail.flush()
             return False
         at = self._tail.drop(self.out, at)

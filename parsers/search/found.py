@@ -78,7 +78,11 @@ class OutcomeClass:
 
 @dataclass(slots=True)
 class Minimized:
-    """The smallest output and chunking that still give the finding named `check`."""
+    """The smallest output and chunking that still give the finding named `check`.
+
+    `beside`: chunkings that give another message, for findings that compare. `right`: that message, where it stands as
+    the right one.
+    """
 
     check: str
     finding: Finding
@@ -86,6 +90,8 @@ class Minimized:
     chunking: Chunking
     context: Context
     replays: int
+    beside: tuple[Chunking, ...] = ()
+    right: Message | None = None
 
     @property
     def text(self) -> str:
@@ -98,7 +104,8 @@ class Guess:
     """How well one format fits an output. `score` orders guesses; `evidence` are sentences.
 
     `leaves_at`: the first character where the output leaves the grammar, None where it never does; `missing` is what
-    the grammar waits for there.
+    the grammar waits for there. `good` calls are complete, with an object of arguments and a name that is known;
+    `same` names other formats that read the same calls.
     """
 
     name: str
@@ -109,6 +116,8 @@ class Guess:
     evidence: tuple[str, ...] = ()
     leaves_at: int | None = None
     missing: str | None = None
+    good: int = 0
+    same: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -127,7 +136,8 @@ class Verdict:
 
 @dataclass(slots=True)
 class Found:
-    """Everything a search found. `cuts[i]` is the number of the outcome of the output cut in two after character i + 1.
+    """Everything a search found. `cuts[i]` is the number of the outcome of the output cut in two after character i + 1,
+    -1 where that was not tried.
 
     `replays`: how many were run; `complete`: false where the caller stopped it or the budget ran out. `variants`: how
     many of each kind were run.

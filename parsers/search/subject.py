@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from parsers.checks import Subject
+from parsers.checks.running import GROWTH
+from parsers.checks.variants import Variant
 from parsers.chunking import TRACED, apply
+from parsers.compare import EXACT, Rules
+from parsers.reasoning import ReasoningMarkers, reasoning_markers
+from parsers.registry import build
 from parsers.replay import parse
 from parsers.replayer import Replayer
 from parsers.search.compared import Compared
@@ -14,8 +20,22 @@ from parsers.trace import Trace
 COUNTED_CHARACTERS = 20_000  # beyond this the linear_time check would cost two more replays of a long output
 
 
-def subject_of(replayer: Replayer, trace: Trace, whole: Trace, others: Sequence[Compared]) -> Subject:
-    """What the checks look at."""
+def subject_of(
+    replayer: Replayer,
+    trace: Trace,
+    whole: Trace,
+    others: Sequence[Compared],
+    *,
+    rules: Rules = EXACT,
+    variants: Sequence[Variant] = (),
+    timings: tuple[float, float] | None = None,
+) -> Subject:
+    """What the checks look at. The labels of `others` are all different.
+
+    `timings`: seconds for the output and for twice the output, where the caller has a clock.
+    """
+    fmt = replayer.format
+    markers = ReasoningMarkers((), ()) if fmt is None else reasoning_markers(fmt)
     return Subject(
         trace,
         replayer.context,
@@ -26,14 +46,37 @@ def subject_of(replayer: Replayer, trace: Trace, whole: Trace, others: Sequence[
         frozenset(piece.text for piece in replayer.pieces if piece.kind == "special"),
         replayer.black_box,
         _counters(replayer),
+        rules=rules,
+        variants=variants,
+        shares={other.label: other.chunkings for other in others},
+        policy=replayer.policy,
+        timings=timings,
+        pieces=replayer.pieces,
+        end_tokens=() if fmt is None else fmt.end_tokens,
+        openers=markers.openers,
+        closers=markers.closers,
+        reference=_reference(replayer),
     )
 
 
-def _counters(replayer: Replayer) -> tuple[int, int] | None:
-    """Characters examined for the output, and for the output twice over. Not counted for long outputs."""
-    if sum(len(piece.text) for piece in replayer.pieces) > COUNTED_CHARACTERS:
+def _reference(replayer: Replayer) -> Trace | None:
+    """For a black box: what the built-in parser of the same format makes of the output."""
+    fmt = replayer.format
+    if not replayer.black_box or fmt is None or not fmt.terminals:
         return None
-    return _examined(replayer, 1), _examined(replayer, 2)
+    shown = replace(replayer, black_box=False, one_shot=None, make=lambda: build(fmt, replayer.policy))
+    return shown.trace(TRACED)
+
+
+def _counters(replayer: Replayer) -> tuple[int, int] | None:
+    """Characters examined for the output, and for the output twice over. Not counted for long outputs, and by nobody
+    for a black box."""
+    if replayer.black_box or sum(len(piece.text) for piece in replayer.pieces) > COUNTED_CHARACTERS:
+        return None
+    once, twice = _examined(replayer, 1), _examined(replayer, 2)
+    if twice <= GROWTH * once:
+        return once, twice
+    return twice, _examined(replayer, 4)  # an output that ends in the middle is another one when it is doubled
 
 
 def _examined(replayer: Replayer, times: int) -> int:

@@ -22,7 +22,7 @@ const ACTIONS = {
   n: () => jump("emission", "next"),
   "{": () => jump("finding", "previous"),
   "}": () => jump("finding", "next"),
-  d: () => document.querySelector("[data-divergence] td [data-step], [data-divergence] th :is(a, button)")?.click(),
+  d: nextDivergence,
   g: () => document.getElementById("go-to")?.select(),
   "/": () => document.getElementById("filter")?.focus(),
 };
@@ -30,6 +30,13 @@ const LETTERS = /^[a-z[\],.{}/?1-6 ]$/;
 
 const isField = (element) => element.matches?.("input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 const isOn = () => read("keys") !== "off";
+
+/* The next chunking that gives another message, after the one on the page. */
+function nextDivergence() {
+  const all = [...document.querySelectorAll("#chunkings [data-divergence]")];
+  const at = all.findIndex((one) => one.closest("[aria-current]"));
+  all[(at + 1) % all.length]?.click();
+}
 
 function focusPane(number) {
   const pane = document.getElementById(PANES[number - 1]);
@@ -54,7 +61,7 @@ function press(event) {
   if (/^[1-6]$/.test(key)) return focusPane(Number(key));
   const scrolls = ["Home", "End", "PageUp", "PageDown"].includes(key) && !target.matches("[data-slider], [data-token], #step-bar *") && !refocusing();
   if (!ACTIONS[key] || scrolls) return;
-  if (target.matches("[data-slider]") && /^(Arrow|Home|End)/.test(key)) return;
+  if (target.matches("input[type=range]") && /^(Arrow|Home|End)/.test(key)) return;
   event.preventDefault();
   ACTIONS[key]();
 }

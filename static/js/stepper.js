@@ -40,6 +40,8 @@ function load() {
     open: [...view.querySelectorAll("[data-open-from]")],
     rows: [...view.querySelectorAll("[data-row]")],
   };
+  const found = root.querySelector("#findings[data-steps]");
+  if (found) page.jumps.finding = JSON.parse(found.dataset.steps);
   for (const element of view.querySelectorAll("[data-at]")) {
     const at = Number(element.dataset.at);
     page.shown.set(at, [...(page.shown.get(at) ?? []), element]);
@@ -204,10 +206,10 @@ export function address(number = current) {
   const base = page.root.dataset.address || page.root.dataset.action;
   const query = new URLSearchParams();
   query.set("step", String(number));
-  for (const field of document.querySelectorAll("#cursor [data-view]")) {
-    if (field.value !== field.defaultValue || field.dataset.changed) query.set(field.dataset.view, field.value);
+  for (const field of document.getElementById("cursor").elements) {
+    if (field.dataset.view && field.value && (field.value !== field.defaultValue || field.dataset.changed)) query.set(field.dataset.view, field.value);
   }
-  if (Number(page.root.dataset.chunk)) query.set("chunk", page.root.dataset.chunk);
+  if (page.root.dataset.chunk) query.set("chunk", page.root.dataset.chunk);
   return `${base}?${query}`;
 }
 
@@ -234,7 +236,18 @@ function fetchReport() {
   ask("#inspector", "outerHTML", { step: String(current), report: "1" });
 }
 
+/* A search told how far it is, or changed the panes around the window: the cursor stays where it is. */
+function searched() {
+  if (!page?.view.isConnected || page.root !== inspector() || document.querySelector("[data-window]") !== page.view) return false;
+  if (!document.querySelector("[data-searching]")) {
+    load();
+    move(current, true);
+  }
+  return true;
+}
+
 function swapped() {
+  if (searched()) return;
   const { root = null, total: steps = 0 } = page ?? {};
   const [keep, asked] = [current, wanted];
   if (!load()) return;
@@ -242,7 +255,7 @@ function swapped() {
   current = Number(page.view.dataset.stepNow);
   const sameRun = root && page.total === steps && root.dataset.run === page.root.dataset.run;
   move(current, true);
-  if (sameRun) goTo(asked ?? keep);
+  if (sameRun) goTo(asked ?? keep, { quiet: asked === null });
   if (inStrip) page.tokens.find((token) => token.tabIndex === 0)?.focus({ preventScroll: true });
   inStrip = false;
   setTimeout(fetchReport, 50);
@@ -291,7 +304,7 @@ export function startStepper() {
 
 /* A link to another chunking's trace is a page of its own. */
 function leavesTrace(control) {
-  const asked = new URLSearchParams(control.tagName === "A" ? control.search : control.value).get("chunk") ?? "0";
+  const asked = new URLSearchParams(control.tagName === "A" ? control.search : control.value).get("chunk") ?? "";
   return asked !== page.root.dataset.chunk;
 }
 

@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 from webapp.api.bodies import MOST_CHUNKINGS
-from webapp.api.models import ParserInfo, ReplayResult, StepBody, TokenizerRow
+from webapp.api.models import (
+    DivergenceBody,
+    FindingBody,
+    FindResult,
+    GroupBody,
+    OutcomeBody,
+    ParserInfo,
+    ReplayResult,
+    SkippedBody,
+    StepBody,
+    TokenizerRow,
+    VerdictBody,
+)
 from webapp.api.views import OPERATIONS, Operation
 from webapp.page.exports import TARGETS
 from webapp.settings import Settings
@@ -48,6 +60,13 @@ def test_every_query_parameter_is_explained(one: Operation) -> None:
         ("GET /api/v1/tokenizers", TokenizerRow),
         ("POST /api/v1/replay", ReplayResult),
         ("POST /api/v1/replay", StepBody),
+        ("POST /api/v1/replay", FindingBody),
+        ("POST /api/v1/find", FindResult),
+        ("POST /api/v1/find", OutcomeBody),
+        ("POST /api/v1/find", DivergenceBody),
+        ("POST /api/v1/find", VerdictBody),
+        ("POST /api/v1/find", GroupBody),
+        ("POST /api/v1/find", SkippedBody),
     ],
 )
 def test_every_field_of_an_answer_is_explained(route: str, model: type[ReplayResult]) -> None:

@@ -55,4 +55,4 @@ def test_a_block_of_code_may_hold_fences() -> None:
 
 def test_every_check_is_documented() -> None:
     page = PAGES["checks.md"]()
-    assert all(f"| `{name}` |" in page for name in CHECKS)
+    assert all(f"| [`{name}`](#{name}) |" in page and f"\n## {name}\n" in page for name in CHECKS)

@@ -18,6 +18,8 @@ WORDS = [
     ("random:7:4", Chunking(by="random", seed=7, max=4)),
     ("random:7:4:char", Chunking(by="random", seed=7, max=4, unit="char")),
     ("random:7::char", Chunking(by="random", seed=7, unit="char")),
+    ("cuts", Chunking(by="cuts", cuts=())),
+    ("cuts:1", Chunking(by="cuts", cuts=(1,))),
     ("cuts:4,118", Chunking(by="cuts", cuts=(4, 118))),
     ("token+holdback=8", Chunking(by="token", holdback_chars=8)),
     ("char:2+holdback=8+delay=2", Chunking(by="char", size=2, holdback_chars=8, text_delay=2)),
@@ -34,7 +36,9 @@ def test_the_word_of_a_chunking_reads_back(chunking: Chunking) -> None:
     assert parse_spec(spec(chunking)) == chunking
 
 
-@pytest.mark.parametrize("word", ["", "line", "token:x", "token:0", "token:1:2", "cuts", "char+late=3", "char+delay=x"])
+@pytest.mark.parametrize(
+    "word", ["", "line", "token:x", "token:0", "token:1:2", "cuts:x", "char+late=3", "char+delay=x"]
+)
 def test_what_is_no_chunking_is_told_with_what_is_one(word: str) -> None:
     with pytest.raises(UsageError, match="is no chunking; write one like token"):
         parse_spec(word)

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parsers.assemble import Assembler
 from parsers.compare import (
+    ANY_ID,
     EXCERPT,
     Channel,
     Divergence,
     Place,
+    Rules,
     channels,
     divergence,
     excerpt,
@@ -87,7 +90,7 @@ def test_messages_are_the_same_when_they_say_the_same(a: Message, b: Message, sa
 
 def test_ids_can_be_left_out_and_none_is_an_empty_id() -> None:
     a, b, c = (Message(tool_calls=[ToolCall(id, "f", "{}")]) for id in ("x", None, ""))
-    assert same_message(a, b, ids=False)
+    assert same_message(a, b, ANY_ID)
     assert not same_message(a, b)
     assert same_message(b, c)
 
@@ -106,6 +109,44 @@ def test_ids_can_be_left_out_and_none_is_an_empty_id() -> None:
 )
 def test_differences_come_in_three_grades(a: Message, b: Message, level: str | None) -> None:
     assert grade(a, b) == level
+
+
+@pytest.mark.parametrize(
+    ("rules", "same"),
+    [
+        (Rules(), (False, False, False)),
+        (Rules(arguments="json"), (True, False, False)),
+        (Rules(whitespace="soft"), (False, True, False)),
+        (Rules("json", "soft"), (True, True, False)),
+    ],
+)
+def test_rules_say_what_counts_as_a_difference(rules: Rules, same: tuple[bool, ...]) -> None:
+    pairs = [
+        (calls_of('{"a": 1, "b": 2}'), calls_of('{"b":2,"a":1}')),
+        (Message(" a\n\nb", "c "), Message("a b", "c")),
+        (calls_of("{oops"), calls_of("{oops ")),
+    ]
+    assert tuple(same_message(a, b, rules) for a, b in pairs) == same
+    for (a, b), equal in zip(pairs, same, strict=True):
+        assert (divergence(bare(a), bare(b), rules) is None) is equal
+
+
+def test_rules_that_let_something_pass_have_words() -> None:
+    assert [Rules().words(), Rules("json").words(), Rules(whitespace="soft").words()] == [
+        "",
+        "arguments compared as JSON values",
+        "whitespace compared softly",
+    ]
+    assert Rules(calls="index").words() == "calls compared by index"
+    assert Rules("json", "soft").words() == "arguments compared as JSON values, whitespace compared softly"
+
+
+def calls_of(arguments: str) -> Message:
+    return Message(tool_calls=[ToolCall(None, "f", arguments)])
+
+
+def bare(message: Message) -> Trace:
+    return trace("", message)
 
 
 @given(st.text("ab", max_size=12), st.text("ab", max_size=12), st.text("ab", max_size=12))
@@ -218,9 +259,9 @@ def test_ids_part_only_when_they_count() -> None:
     found = divergence(a, b)
     assert found is not None
     assert (found.channel, found.offset, found.raw) == ("tool_calls[0].id", 3, 3)
-    assert divergence(a, b, ids=False) is None
+    assert divergence(a, b, ANY_ID) is None
     b.message.tool_calls[0].name = "g"
-    named = divergence(a, b, ids=False)
+    named = divergence(a, b, ANY_ID)
     assert named is not None
     assert named.channel == "tool_calls[0].name"
 
@@ -263,3 +304,27 @@ def test_a_character_belongs_to_the_step_that_was_fed_it(raw: int, step: int) ->
 
 def test_a_trace_without_steps_has_no_step() -> None:
     assert step_at(trace("", Message()), 0) is None
+
+
+def begun(*indices: int) -> Trace:
+    """A black box that begins its calls in this order."""
+    parts = [MessageDelta(tool_calls=[ToolCallDelta(index, f"i{index}", f"f{index}", "{}")]) for index in indices]
+    made = Assembler()
+    steps = [Step(n, Span(0, 0), (), "", (), (), (), part, StateView("")) for n, part in enumerate(parts, 1)]
+    for index in indices:
+        made.add([CallName(0, 0, f"f{index}", (), index), CallId(0, 0, f"i{index}", (), index)])
+        made.add([CallArguments(0, 0, "{}", (), index)])
+    return Trace("demo", (), {}, "text", "", steps, made.message())
+
+
+def test_calls_that_begin_in_another_order_differ_unless_only_the_index_counts() -> None:
+    a, b = begun(0, 1, 2), begun(0, 2, 1)
+    assert (a.message.order, b.message.order) == ((), (0, 2, 1))
+    assert a.message.tool_calls == b.message.tool_calls
+    parting = divergence(a, b)
+    assert parting is not None
+    assert (parting.channel, parting.offset, parting.step_a, parting.step_b) == ("calls", 1, 2, 2)
+    assert (parting.expected, parting.actual) == ("3 calls: f0, f1, f2", "3 calls: f0, f2, f1")
+    assert grade(a.message, b.message) == "calls"
+    assert same_message(a.message, b.message, Rules(calls="index"))
+    assert divergence(a, b, Rules(calls="index")) is None

@@ -7,7 +7,7 @@ import pytest
 from parsers.formats.model import builtin_formats
 from parsers.formats.rows import policy_in_force, policy_values
 from parsers.machine import Machine
-from parsers.registry import Evidence, build, get_format, names, policies, resolve, select
+from parsers.registry import Evidence, build, get_format, known_format, names, policies, resolve, select
 from parsers.types import UsageError
 
 ALIASES = [(alias, fmt.name) for fmt in builtin_formats().values() for alias in fmt.aliases]
@@ -184,3 +184,9 @@ def test_a_parser_is_chosen_with_a_reason(evidence: Evidence, name: str, reason:
 def test_an_unknown_enforced_parser_is_refused() -> None:
     with pytest.raises(UsageError, match="there is no parser 'gwen'"):
         select(Evidence(enforced="gwen"))
+
+
+@pytest.mark.parametrize(("name", "found"), [("qwen", "qwen"), ("hermes", "qwen"), ("response_template", None)])
+def test_a_name_that_may_be_no_formats_is_looked_up_without_an_error(name: str, found: str | None) -> None:
+    fmt = known_format(name)
+    assert (fmt and fmt.name) == found

@@ -10,7 +10,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
+from parsers.cases.model import Case
+from parsers.chunking import Chunking
+from parsers.compare import Grade
 from parsers.formats.model import Model
+from parsers.search.found import VerdictKind
+from parsers.trace import About
 
 Pair = Annotated[list[int], Field(min_length=2, max_length=2, description="Half-open range in code points.")]
 Owner = Literal["content", "reasoning", "name", "id", "arguments", "marker", "dropped"]
@@ -95,16 +100,16 @@ class FindingBody(Model):
     """What a check found."""
 
     check: str
-    id: str
+    id: str = Field(description="The number of the check.")
     severity: Severity
-    about: Literal["parser", "output", "request"]
+    about: About
     step: int | None
     span: Pair | None
     message: str
     expected: str | None
     actual: str | None
-    grade: Literal["calls", "text", "whitespace"] | None
-    policy: str | None
+    grade: Grade | None = Field(description="Of checks that compare messages: what differs.")
+    policy: str | None = Field(description="The policy (key=value) that makes this a contract and not a fault.")
     proof: ProofBody | None
 
 
@@ -186,6 +191,90 @@ class ReplayResult(Model):
     deltas: list[Delta | None] = Field(description="One for each step; null where the step sent nothing.")
     findings: list[FindingBody]
     steps: list[StepBody]
+
+
+class DivergenceBody(Model):
+    """The first place where a message parts from outcome 0. `raw` is an offset in the output."""
+
+    channel: str = Field(description="content, reasoning, calls, finish_reason, or a part of tool_calls[i].")
+    offset: int
+    raw: int | None
+    step_a: int | None
+    step_b: int | None
+    expected: str
+    actual: str
+
+
+class OutcomeBody(Model):
+    """All chunkings that gave one message; the first outcome is the traced replay's."""
+
+    message: MessageBody
+    finish_reason: str
+    count: int = Field(description="Replays that gave it.")
+    honest: int = Field(description="Those of them that a server could send: cut between tokens.")
+    smallest: Chunking = Field(description="The chunking with the fewest cuts that gives it, honest ones first.")
+    grade: Grade | None = Field(description="How far it differs from the first outcome; null for the first.")
+    divergence: DivergenceBody | None
+    raised: str | None = Field(description="What the parser raised, where it did.")
+
+
+class GroupBody(Model):
+    """Chunkings of one kind."""
+
+    name: str
+    label: str
+    honest: bool
+    counts: list[tuple[int, int]] = Field(description="Number of an outcome, and how many chunkings gave it.")
+
+
+class GuessBody(Model):
+    """How well a built-in format fits the output."""
+
+    name: str
+    title: str
+    score: int
+    calls: int
+    complete: int
+    evidence: list[str]
+    leaves_at: int | None = Field(description="Where the output leaves its grammar.")
+    missing: str | None = Field(description="What the grammar waits for there.")
+    good: int
+    same: list[str] = Field(description="Other formats that read the same calls.")
+
+
+class VerdictBody(Model):
+    """One sentence about the whole."""
+
+    kind: VerdictKind
+    severity: Literal["error", "warning", "info", "pass"]
+    about: About | None
+    headline: str
+    details: list[str]
+    findings: list[int] = Field(description="The findings it speaks of, by their place in the list.")
+    proof: ProofBody | None
+    guesses: list[GuessBody]
+
+
+class SkippedBody(Model):
+    """A check that did not run."""
+
+    check: str
+    reason: str
+
+
+class FindResult(Model):
+    """What a search found: the object that `toolcall-inspector find --json` prints."""
+
+    findings: list[FindingBody]
+    outcomes: list[OutcomeBody]
+    minimized: Case | None = Field(description="The smallest case that still shows the worst finding.")
+    replays: int
+    complete: bool = Field(description="False where the time or the budget ran out.")
+    verdict: VerdictBody
+    groups: list[GroupBody]
+    holding: list[str] = Field(description="Checks that ran and found nothing.")
+    skipped: list[SkippedBody]
+    variants: dict[str, int] = Field(description="Changed outputs that were run, by kind.")
 
 
 class SavedCase(Model):

@@ -23,6 +23,7 @@ STATUS = {
     413: "Over a limit; the message has the limit and the size.",
     415: "The body is not application/json.",
     422: "A field is wrong; `field` is its JSON pointer.",
+    503: "Too many searches are waiting; Retry-After says when to try again.",
 }
 PARAMETERS = {
     "case_id": {

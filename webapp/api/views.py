@@ -6,6 +6,7 @@ everything else is `webapp.security`'s, which knows sizes, methods and addresses
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 from flask import Blueprint, Response, abort, current_app, jsonify, request
 from flask.typing import ResponseReturnValue
 
+from parsers.cases.find import find_json
 from parsers.cases.io import loads
 from parsers.cases.model import Case, CaseError
 from parsers.formats.model import Format, Policy
@@ -20,8 +22,9 @@ from parsers.formats.rows import policy_values
 from parsers.registry import policies
 from parsers.types import UsageError
 from webapp.api.bodies import BadJson, posted_case
-from webapp.api.models import ErrorBody, Health, ParserInfo, ReplayResult, SavedCase, TokenizerRow
+from webapp.api.models import ErrorBody, FindResult, Health, ParserInfo, ReplayResult, SavedCase, TokenizerRow
 from webapp.engines.response_template import about
+from webapp.finding import SearchError
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.page.exports import TARGETS, installed_version
 from webapp.page.services import services
@@ -99,6 +102,15 @@ def replay() -> ResponseReturnValue:
     return Response(json_text(run), mimetype="application/json")
 
 
+@operation("POST", f"{API}/find",
+           {200: FindResult, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody, 503: ErrorBody},
+           takes=Case)  # fmt: skip
+def find() -> ResponseReturnValue:
+    """Search for a chunking under which a case fails. Nothing is stored."""
+    found = services().jobs.find(with_defaults(posted_case(), service().settings))
+    return Response(json.dumps(find_json(found), ensure_ascii=False) + "\n", mimetype="application/json")
+
+
 @operation("POST", f"{API}/cases",
            {200: SavedCase, 201: SavedCase, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody},
            takes=Case)  # fmt: skip
@@ -161,6 +173,12 @@ def wrong_case(error: CaseError) -> Response:
 def not_possible(error: UsageError) -> Response:
     """422 for what was asked for in other ways than by a case."""
     return api_error("not_possible", str(error))
+
+
+@blueprint.errorhandler(SearchError)
+def search_failed(error: SearchError) -> Response:
+    """500, in words: the process of the search is gone, the server is not."""
+    return api_error("search_failed", str(error), status=500)
 
 
 @blueprint.errorhandler(BadJson)

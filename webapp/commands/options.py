@@ -7,7 +7,7 @@ a case file may say. An error at a key that an option wrote is told under the op
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import click
@@ -32,6 +32,7 @@ PLACES = (
     ("/context/model", "model_id"),
     ("/replay/0/cuts", "cuts"),
 )
+_CUTTING = ("chunk", "cuts", "holdback", "text_delay")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -82,11 +83,28 @@ _OPTIONS = (
 )  # fmt: skip
 
 
+_AGAIN = {
+    field.name: "--" + field.name.removesuffix("_file").replace("_", "-")
+    for field in fields(Options)
+    if field.name not in _CUTTING
+}
+
+
 def replay_options(command: Function) -> Function:
     """Give a command the options that say how an output is replayed."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def given_words(options: Options) -> list[str]:
+    """The options as they are typed again, without those that say how the output is cut."""
+    words = []
+    for name, option in _AGAIN.items():
+        value = getattr(options, name)
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [option] if one is True else [option, one] if one else []
+    return words
 
 
 def case_with(given: Given, options: Options) -> Case:

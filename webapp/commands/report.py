@@ -27,7 +27,7 @@ def report(run: CaseRun, given: Given) -> str:
             lines += section(title, found)
     lines += [
         *section(f"other chunkings: {_verdict(run)}", list(_chunkings(run, given.name))),
-        *section(f"findings: {_counted(run.findings)}", list(_findings(run))),
+        *section(f"findings: {counted(run.findings)}", list(_findings(run))),
         *section(_steps_title(run.trace), table(_steps(run.trace), "  ")),
     ]
     return "\n".join(lines)
@@ -72,14 +72,14 @@ def _text(text: str | None) -> str:
 
 def _rejected(trace: Trace) -> Iterator[list[str]]:
     for call in trace.rejected_calls:
-        yield [_span(call.start, call.end), quoted(trace.text[call.start : call.end], SHORT), call.reason]
+        yield [spanned(call.start, call.end), quoted(trace.text[call.start : call.end], SHORT), call.reason]
 
 
 def _dropped(trace: Trace) -> Iterator[list[str]]:
     """Text that reaches nobody, white space aside: what a reader is most likely to miss."""
     for _, event in trace.events():
         if isinstance(event, Dropped) and trace.text[event.start : event.end].strip():
-            yield [_span(event.start, event.end), quoted(trace.text[event.start : event.end], SHORT), event.reason]
+            yield [spanned(event.start, event.end), quoted(trace.text[event.start : event.end], SHORT), event.reason]
 
 
 def _verdict(run: CaseRun) -> str:
@@ -100,7 +100,8 @@ def _chunkings(run: CaseRun, name: str) -> Iterator[str]:
         yield f"    {replay_command(other.trace.chunking, name)}"
 
 
-def _counted(findings: list[Finding]) -> str:
+def counted(findings: list[Finding]) -> str:
+    """How many findings of each severity there are, in words."""
     known = [(severity, sum(f.severity == severity for f in findings)) for severity in ("error", "warning", "info")]
     said = [count(number, severity, severity if severity == "info" else "") for severity, number in known if number]
     return ", ".join(said) or "none"
@@ -109,7 +110,7 @@ def _counted(findings: list[Finding]) -> str:
 def _findings(run: CaseRun) -> Iterator[str]:
     for finding in run.findings:
         places = [] if finding.step is None else [f"step {finding.step:,}"]
-        places += [] if finding.span is None else [f"characters {_span(*finding.span)}"]
+        places += [] if finding.span is None else [f"characters {spanned(*finding.span)}"]
         yield f"  {finding.severity} {finding.check}{': ' if places else ''}{', '.join(places)}"
         yield f"    {finding.message}"
         for word, text in (("expected", finding.expected), ("actual", finding.actual)):
@@ -149,5 +150,6 @@ def _sent(delta: MessageDelta) -> str:
     return ", ".join([f"{name} {quoted(text, SHORT)}" for name, text in fields if text is not None])
 
 
-def _span(start: int, end: int) -> str:
+def spanned(start: int, end: int) -> str:
+    """A range of characters."""
     return f"{start:,}–{end:,}"

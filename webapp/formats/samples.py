@@ -16,7 +16,7 @@ from parsers.cases.engines import policy_of
 from parsers.cases.expect import Difference, accept, arguments_text, differences
 from parsers.cases.model import Case, Expect
 from parsers.chunking import TRACED, WHOLE, Chunking, apply
-from parsers.compare import divergence, same_message, shared_prefix
+from parsers.compare import ANY_ID, divergence, same_message, shared_prefix
 from parsers.formats.lint_strings import closers_of
 from parsers.formats.model import Format
 from parsers.protocol import StreamParser
@@ -213,7 +213,7 @@ def _chunking(runs: Replays, fmt: Format, trace: Trace) -> Remark:
 def _beside(mine: Said, other: Said, whole: Said, fmt: Format, parts: list[Part]) -> Remark:
     if not same_message(other.message, whole.message):
         return Remark("warning", f"{fmt.name} itself gives different messages token by token and whole.")
-    if same_message(mine.message, other.message, ids=False):
+    if same_message(mine.message, other.message, ANY_ID):
         return Remark("pass", f"The same message as {fmt.name}.")
     number = sum(not part.same for part in parts)
     return Remark("info", f"Not the message of {fmt.name}: {count(number, 'part')} differ{'s' * (number == 1)}.")

@@ -47,6 +47,19 @@ class ByteCache(Generic[Value]):
             self._keep(key, value)
             return value
 
+    def peek(self, key: Hashable) -> Value | None:
+        """The value of `key` if it is here."""
+        with self._lock:
+            entry = self._found(key)
+            return None if entry is None else entry[0]
+
+    def put(self, key: Hashable, value: Value) -> None:
+        """Keep a value, in the place of one that is here already."""
+        with self._lock:
+            _, freed = self._entries.pop(key, (None, 0))
+            self.used -= freed
+        self._keep(key, value)
+
     def _found(self, key: Hashable) -> tuple[Value, int] | None:
         entry = self._entries.get(key)
         if entry is not None:

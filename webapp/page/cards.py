@@ -62,6 +62,7 @@ class Card:
     node: str
     last_row: str
     last_edge: str
+    span: tuple[int, int]
 
 
 def cards(index: TraceIndex, window: Window, terminals: dict[str, str]) -> list[Card]:
@@ -99,6 +100,7 @@ def card(index: TraceIndex, number: int, terminals: dict[str, str]) -> Card:
         node=node_at(index, number),
         last_row=last.row if last else "",
         last_edge=edge_at(index, number),
+        span=step.span,
     )
 
 

@@ -1,10 +1,12 @@
-"""The chunkings pane: the same output cut in other ways, whether the message is the same, and where it parts."""
+"""The chunkings pane before a search: the usual chunkings, whether the message is the same, and where it parts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from parsers.chunking import Chunking, label
+from parsers.chunking_spec import spec
 from parsers.compare import Divergence
 from parsers.search import compared
 from webapp.page.glyphs import count, shorten
@@ -14,7 +16,7 @@ from webapp.page.glyphs import count, shorten
 class Compared:
     """Another replay of the same output: what the page says of it once its trace is gone."""
 
-    label: str
+    chunking: Chunking
     same: bool
     divergence: Divergence | None
     steps: int
@@ -22,48 +24,59 @@ class Compared:
 
 def digest(other: compared.Compared) -> Compared:
     """What is kept of a compared replay."""
-    return Compared(other.label, other.same, other.divergence, other.deltas + 1)
+    return Compared(other.chunking, other.same, other.divergence, other.deltas + 1)
 
 
 @dataclass(slots=True)
-class ChunkRow:
-    """One chunking. `chunk` is its number in the address; `step` the first step at which it differs."""
+class Parting:
+    """Where another message parts, in words. `at` is a character of the output, `step` the first step that differs."""
 
-    chunk: int
-    label: str
-    same: bool
-    current: bool
-    steps: int
     where: str
+    at: int | None
     step: int | None
     expected: str
     actual: str
 
 
 @dataclass(slots=True)
+class ChunkRow:
+    """One chunking. `chunk` is its word in the address, empty for the case's own."""
+
+    chunk: str
+    word: str
+    label: str
+    same: bool
+    current: bool
+    steps: int
+    parting: Parting | None
+
+
+@dataclass(slots=True)
 class Chunkings:
-    """Everything the chunkings pane shows."""
+    """Everything the pane shows."""
 
     rows: list[ChunkRow]
     note: str
-    outcomes: int
-    diverging: list[int]
 
 
-def chunkings(own: Compared, others: Sequence[Compared], chunk: int) -> Chunkings:
-    """The case's own chunking first, then the compared ones; `chunk` is the number of the one on the page."""
-    rows = [_row(number, other, chunk) for number, other in enumerate((own, *others))]
+def chunkings(own: Compared, others: Sequence[Compared], chunk: str) -> Chunkings:
+    """The case's own chunking first, then the compared ones; `chunk` is the word of the one on the page."""
+    rows = [_row("" if other is own else spec(other.chunking), other, chunk) for other in (own, *others)]
     failing = [row for row in rows if not row.same]
     said = "the same message every time" if not failing else f"{count(len(failing), 'chunking')} gave another message"
-    return Chunkings(rows, f"{count(len(rows), 'replay')}, {said}", 1 + bool(failing), [row.chunk for row in failing])
+    return Chunkings(rows, f"{count(len(rows), 'replay')}, {said}")
 
 
-def _row(number: int, other: Compared, chunk: int) -> ChunkRow:
-    current = chunk == number
-    row = ChunkRow(number, other.label, other.same, current, other.steps, "", None, "", "")
-    parting = other.divergence
-    if parting is not None:
-        row.where = parting.channel + (f" at character {parting.raw:,}" if parting.raw is not None else "")
-        row.step = parting.step_b or other.steps
-        row.expected, row.actual = shorten(parting.expected, 60), shorten(parting.actual, 60)
-    return row
+def parting_of(parting: Divergence | None, last: int | None = None) -> Parting | None:
+    """A divergence in words; `last` is the step to go to where nobody knows which one differs."""
+    if parting is None:
+        return None
+    where = parting.channel + (f" at character {parting.raw:,}" if parting.raw is not None else "")
+    expected, actual = shorten(parting.expected, 60), shorten(parting.actual, 60)
+    return Parting(where, parting.raw, parting.step_b or last, expected, actual)
+
+
+def _row(word: str, other: Compared, chunk: str) -> ChunkRow:
+    known = spec(other.chunking)
+    parting = parting_of(other.divergence, other.steps)
+    return ChunkRow(word, known, label(other.chunking), other.same, word == chunk, other.steps, parting)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from parsers.cases.engines import BUILTIN, ENGINES
 from parsers.cases.model import Case
+from parsers.chunking import Chunking
+from parsers.chunking_spec import parse_spec, spec
+from parsers.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder
 from webapp.page.examples import Example, examples
@@ -17,8 +20,10 @@ from webapp.page.form import Setup, setup_of
 from webapp.page.inspector import Page, inspector
 from webapp.page.options import options
 from webapp.page.running import Report, Run
+from webapp.page.search import Search
+from webapp.page.search_panes import SearchPanes, search_panes
 from webapp.page.services import services
-from webapp.page.sharing import Lead
+from webapp.page.sharing import Lead, Origin
 from webapp.page.state import Links, ViewState
 from webapp.page.template_form import report as template_report
 from webapp.page.template_form import template_examples
@@ -29,7 +34,7 @@ class Scene:
     """A kind of page about one case. `base` is its address; None: a run that was never shared.
 
     `export_url` gives the address of an export. `source` names the case for the share form: `example:NAME` or
-    `case:ID`; empty where the form carries the case itself.
+    `case:ID`; empty where the form carries the case itself. `origin` names the case that a smaller one came from.
     """
 
     kind: str
@@ -46,6 +51,21 @@ class Scene:
     case_id: str = ""
     lead: Lead | None = None
     follows: bool = True
+    origin: Origin | None = None
+
+
+@dataclass(slots=True)
+class View:
+    """What a page shows of a case: the replay under the case's own chunking, and the one on the page.
+
+    `problem` says why the chunking that was asked for is not shown.
+    """
+
+    base: Run
+    run: Run
+    state: ViewState
+    chunking: Chunking | None = None
+    problem: str = ""
 
 
 def case_line(case: Case) -> str:
@@ -53,12 +73,15 @@ def case_line(case: Case) -> str:
     return glyphless(case.model_dump_json(by_alias=True, exclude_defaults=True))
 
 
-def scene_context(scene: Scene, run: Run, report: Report | None, state: ViewState) -> dict[str, Any]:
-    """Everything `inspect.html` reads."""
+def scene_context(scene: Scene, view: View, search: Search | None) -> dict[str, Any]:
+    """Everything `inspect.html` reads. Without `search` only the window around the cursor is drawn."""
     posted = case_line(scene.case) if scene.base is None else ""
-    page = inspector(run, report, Links(scene.base, state), posted_case=posted)
-    found = report.findings if report else []
-    first = next((item.step for item in found if item.step), None)
+    run, panes = view.run, SearchPanes(Search("idle", automatic=False))
+    if search is not None:
+        panes = search_panes(view.base, _report(view, search), search, view.chunking, case_line)
+    if panes.verdict is not None:
+        view.base.index.findings = list(panes.steps)
+    page = inspector(run, panes, Links(scene.base, view.state), posted_case=posted)
     setup = scene.setup or setup_of(scene.case, keep=not scene.source)
     if scene.source and scene.kind != "home":
         setup.base, setup.source = "", scene.source
@@ -69,6 +92,8 @@ def scene_context(scene: Scene, run: Run, report: Report | None, state: ViewStat
         "heading_note": scene.heading_note,
         "example": scene.example,
         "lead": scene.lead,
+        "origin": scene.origin,
+        "chunk_problem": view.problem,
         "case_id": scene.case_id,
         "case_url": scene.case_url,
         "address": scene.base if scene.base and scene.follows else "",
@@ -81,12 +106,35 @@ def scene_context(scene: Scene, run: Run, report: Report | None, state: ViewStat
         "share_title": scene.case.title or "",
         "share_note": "\n".join(scene.case.notes),
         "share_size": f"about {max(1, len(scene.case.text()) // 1000):,} kB of text",
-        "share_step": first,
+        "share_step": panes.start,
         "format_name": run.format.name,
         "format_is_ours": (scene.case.parser.engine or BUILTIN) in ENGINES,
         "stored_tokens": scene.kind != "home" and scene.case.input.tokens is not None,
         "tool_count": 0 if scene.kind == "home" else len(scene.case.tools),
     }
+
+
+def view_of(case: Case, state: ViewState) -> View:
+    """The replay that a page shows: under the case's own chunking, or the one its address names.
+
+    A chunking that cannot be used is said and left out. Raises UsageError where the case itself cannot be replayed.
+    """
+    runner = services().runner
+    base = runner.run(case)
+    if not state.chunk:
+        return View(base, base, state)
+    try:
+        chunking = parse_spec(state.chunk)
+        return View(base, runner.run(case, chunking), replace(state, chunk=spec(chunking)), chunking)
+    except UsageError as error:
+        return View(base, base, replace(state, chunk=""), problem=str(error))
+
+
+def _report(view: View, search: Search) -> Report | None:
+    """The quick look at the checks, where there is no search yet and it costs little or is asked for."""
+    if search.found is not None:
+        return view.base.report
+    return services().runner.report(view.base) if view.base.short or view.state.report else view.base.report
 
 
 def form_context(setup: Setup, kind: str, page: Page | None = None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from webapp.page.glyphs import SPECIAL, count, glyph, shorten, show
+from webapp.page.glyphs import SPECIAL, count, glyph, shorten, show, show_lines
 
 _CODE = re.compile(r"`([^`]*)`")
 
@@ -54,6 +54,7 @@ def _sentence(text: str) -> Markup:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "glyphs": show,
+    "glyph_lines": show_lines,
     "clipped": clipped,
     "counted": counted,
     "glyphless": glyphless,

@@ -77,6 +77,8 @@ class Setup:
     model: str = ""
     model_type: str = ""
     wrapper: bool = False
+    json_arguments: bool = False
+    soft_whitespace: bool = False
     own_format: bool = False
     template: str = ""
     prompt_tail: str = ""
@@ -108,6 +110,8 @@ def read_setup(fields: Mapping[str, str]) -> Setup:
         chunking=fields.get("chunking", "token"),
         reasoning_open=bool(fields.get("reasoning_open")),
         wrapper=bool(fields.get("wrapper")),
+        json_arguments=bool(fields.get("json_arguments")),
+        soft_whitespace=bool(fields.get("soft_whitespace")),
         template=unix_lines(fields.get("template", "")),
         prompt_tail=unix_lines(fields.get("prompt_tail", "")),
         tools=unix_lines(fields.get("tools", "")),
@@ -197,6 +201,7 @@ def _build(setup: Setup, base: dict[str, Any] | None, given: dict[str, Any]) -> 
     data["tools"] = _tools(setup.tools)
     data["context"] = _context(setup, data.get("context", {}))
     data["replay"] = [_chunking(setup), *data.get("replay", [])[1:]]
+    data["compare"] = _compare(setup, data.get("compare", {}))
     if "tokens" not in data["input"]:
         data["tokenizer"] = {"name": setup.tokenizer}
     if setup.parent:
@@ -243,6 +248,12 @@ def _context(setup: Setup, base: Mapping[str, Any]) -> dict[str, Any]:
     return context
 
 
+def _compare(setup: Setup, base: Mapping[str, Any]) -> dict[str, Any]:
+    known = {key: value for key, value in base.items() if key == "calls"}
+    loose = {"arguments": "json"} if setup.json_arguments else {}
+    return {**known, **loose, **({"whitespace": "soft"} if setup.soft_whitespace else {})}
+
+
 def _chunking(setup: Setup) -> dict[str, Any]:
     if setup.chunking not in CHUNKINGS:
         raise FormError("chunking", f"There is no chunking {setup.chunking!r}.")
@@ -284,6 +295,8 @@ def setup_of(case: Case, *, keep: bool = True) -> Setup:
         model=case.context.model or "",
         model_type=case.context.model_type or "",
         wrapper=case.parser.engine == FALLBACK,
+        json_arguments=case.compare.arguments == "json",
+        soft_whitespace=case.compare.whitespace == "soft",
         own_format=case.parser.format is not None,
         template=template_text(case.parser.options.get("template")) if case.parser.engine == RESPONSE_TEMPLATE else "",
         prompt_tail=case.context.prompt_tail or "",
@@ -304,7 +317,7 @@ def _chunking_name(chunking: Mapping[str, Any]) -> str:
     return str(wanted["by"]) if wanted.get("by") in CHUNKINGS else "token"
 
 
-FORM_HAS = {"schema", "parser", "tokenizer", "tools", "context", "replay", "parent"}
+FORM_HAS = {"schema", "parser", "tokenizer", "tools", "context", "replay", "parent", "compare"}
 FORM_CONTEXT = {"tool_choice", "reasoning_open", "finish_reason", "model", "model_type", "prompt_tail"}
 
 
@@ -317,6 +330,7 @@ def _said(case: Case, data: dict[str, Any]) -> bool:
         and case.parser.engine in (None, FALLBACK, RESPONSE_TEMPLATE)
         and "\r" not in (case.context.prompt_tail or "")
         and data.get("context", {}).keys() <= FORM_CONTEXT
+        and case.compare.calls == "order"
         and len(case.replay) <= 1
         and "\r" not in case.text()
     )

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from parsers.events import (
     CallArguments,
@@ -26,6 +27,9 @@ from parsers.events import (
 from parsers.formats.diagram import END
 from parsers.trace import Finding, Step, Trace, Transition
 from parsers.types import Piece
+
+if TYPE_CHECKING:
+    from webapp.page.lag import Drawn
 
 
 @dataclass(slots=True)
@@ -84,7 +88,7 @@ class CallIndex:
 
 @dataclass(slots=True)
 class TraceIndex:
-    """The tables of one trace."""
+    """The tables of one trace. `lag` is drawn when it is first asked for."""
 
     trace: Trace
     step_ends: list[int]
@@ -102,6 +106,7 @@ class TraceIndex:
     content: Channel = field(default_factory=lambda: Channel("content"))
     calls: dict[int, CallIndex] = field(default_factory=dict)
     call_starts: list[int] = field(default_factory=list)
+    lag: Drawn | None = None
 
     @property
     def total(self) -> int:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
-from parsers.checks import CHECKS
 from parsers.chunking import label
 from parsers.wire.chunks import Envelope
-from webapp.page import cards, log, machine, overview, result, strip, verdict, window, wire
-from webapp.page.compared import Chunkings, chunkings
+from webapp.page import cards, lag, log, machine, overview, ownership, result, strip, window, wire
 from webapp.page.index import TraceIndex, after, before
-from webapp.page.running import Report, Run
+from webapp.page.running import Run
+from webapp.page.search_panes import SearchPanes
 from webapp.page.state import Links, ViewState
+from webapp.page.truncation import Truncation
 
 NAV_WORDS = {"change": "state change", "emission": "emission", "finding": "finding"}
 
 
 @dataclass(slots=True)
 class Page:
-    """Everything the inspector's templates read. `posted`: the run has no address, controls post the form again."""
+    """Everything the inspector's templates read. `posted`: the run has no address, controls post the form again.
+
+    `lag` and `truncation` are worked out by the templates that show them, which a new window does not.
+    """
 
     links: Links
     state: ViewState
@@ -34,31 +39,33 @@ class Page:
     card: cards.Card
     cards: list[cards.Card]
     strip: strip.Strip
+    ownership: ownership.Ownership
     result: result.Result
     wire: wire.Wire
     log: log.Log
     machine: machine.Machine
     overview: overview.Overview
+    lag: Callable[[], lag.LagPane]
+    truncation: Truncation
     nav: dict[str, tuple[int | None, int | None]]
     jumps: str
     parser: str
     reasons: tuple[str, ...]
     mode: str
     chunking: str
-    verdict: verdict.Verdict | None
-    chunkings: Chunkings | None
+    checked: SearchPanes
     nav_words: dict[str, str] = field(default_factory=lambda: NAV_WORDS)
 
 
-def inspector(run: Run, report: Report | None, links: Links, *, posted_case: str = "") -> Page:
-    """The page about `run`. Without `report` the verdict is still to come."""
+def inspector(run: Run, checked: SearchPanes, links: Links, *, posted_case: str = "") -> Page:
+    """The page about `run`."""
     index, state = run.index, links.state
-    step = index.clamp(interesting_step(index) if state.step is None else state.step)
+    start = (None if state.chunk else checked.start) or interesting_step(index)
+    step = index.clamp(start if state.step is None else state.step)
     view = window.window_around(index, step)
     drawn = cards.cards(index, view, dict(run.format.terminals))
     expect = run.case.expect.model_dump(exclude_none=True) if run.case.expect else None
     places = {"change": index.changes, "emission": index.emissions, "finding": index.findings}
-    found = report.findings if report and not state.chunk else []
     return Page(
         links=links,
         state=state,
@@ -72,31 +79,26 @@ def inspector(run: Run, report: Report | None, links: Links, *, posted_case: str
         card=drawn[step - view.first],
         cards=drawn,
         strip=strip.strip(index, run.pieces, view, step),
+        ownership=ownership.ownership(index, step, state.only),
         result=result.result(index, view, run.context, expect),
         wire=wire.wire(index, view, step, state.wire, _envelope(run, state), len(run.pieces)),
         log=log.log(index, view, state.filter),
         machine=machine.machine(index, run.format, run.policy, step),
-        overview=overview.overview(index, found, step),
+        overview=overview.overview(index, () if state.chunk else checked.marks, step),
+        lag=partial(lag.lag_pane, index, step),
+        truncation=Truncation(run, state.cut, index.step(step).span.end),
         nav={name: (before(steps, step), after(steps, step)) for name, steps in places.items()},
         jumps=json.dumps({name: _jumps(steps, view) for name, steps in places.items()}),
         parser=f"{run.format.name}: {run.format.title}",
         reasons=run.selection.reasons,
         mode=run.trace.mode,
         chunking=label(run.chunking),
-        verdict=_verdict(report),
-        chunkings=chunkings(report.own, report.compared, state.chunk) if report else None,
+        checked=checked,
     )
 
 
 def _envelope(run: Run, state: ViewState) -> Envelope:
     return Envelope.of(run.trace, run.context, wire.dialect_of(state.dialect))
-
-
-def _verdict(report: Report | None) -> verdict.Verdict | None:
-    if report is None:
-        return None
-    definitions = {name: check.definition for name, check in CHECKS.items()}
-    return verdict.verdict(report.findings, report.holding, definitions, 1 + len(report.compared))
 
 
 def _jumps(steps: list[int], view: window.Window) -> list[int]:

@@ -18,9 +18,16 @@ LEGEND = ("content", "reasoning", "name", "arguments", "marker", "held", "droppe
 DRAWN = {"id": "name"}
 
 
+def read_only(text: str) -> str:
+    """The roles of a filter, each once and in the order of the legend; whatever is no role is left out."""
+    named = set(text.split(","))
+    return ",".join([role for role in LEGEND if role in named])
+
+
 @dataclass(slots=True)
 class Run:
-    """Characters [start, end) of one role. `first` and `last`: its owner's run begins or ends here."""
+    """Characters [start, end) of one role. `first` and `last`: its owner's run begins or ends here. `reason`: why
+    it was dropped."""
 
     start: int
     end: int
@@ -31,6 +38,7 @@ class Run:
     held: bool = False
     held_first: bool = False
     held_last: bool = False
+    reason: str = ""
 
     @property
     def classes(self) -> str:
@@ -38,6 +46,11 @@ class Run:
         flags = {"run-start": self.first, "run-end": self.last, "role-held": self.held}
         flags |= {"held-start": self.held_first, "held-end": self.held_last}
         return " ".join(["run", f"role-{self.role}", *[name for name, on in flags.items() if on]])
+
+    @property
+    def title(self) -> str:
+        """What hovering says: why the characters were dropped."""
+        return f"dropped: {self.reason}" if self.reason else ""
 
     @property
     def html(self) -> Markup:
@@ -75,6 +88,7 @@ def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) ->
     run.held = bool(over)
     run.held_first = any(hold.start == left for hold in over)
     run.held_last = any(hold.end == right for hold in over)
+    run.reason = owner.reason or ""
     return run
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webapp.page import downloads, format_views, shared, template_views
+from webapp.page import compare, downloads, format_views, search_views, shared, template_views
 from webapp.page.views import blueprint
 
-__all__ = ["blueprint", "downloads", "format_views", "shared", "template_views"]
+__all__ = ["blueprint", "compare", "downloads", "format_views", "search_views", "shared", "template_views"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
@@ -18,13 +19,19 @@ from parsers.cases.engines import policy_of
 from parsers.cases.io import loads
 from parsers.cases.model import Case
 from parsers.cases.run import CaseRun, replayer_of, run_case
-from parsers.chunking import DEFAULT_COMPARED, TRACED, Chunking, label
+from parsers.chunking import TRACED, Chunking
+from parsers.chunking_spec import spec
+from parsers.compare import Divergence, divergence
 from parsers.formats.model import Format
 from parsers.registry import Selection, policies
+from parsers.replayer import Replayer
+from parsers.search.compared import fitting
+from parsers.search.truncation import CutRecords
 from parsers.trace import Finding, Trace
 from parsers.types import Context, Piece
 from webapp.engines import ENGINES, Choice, choose
 from webapp.page.cache import ByteCache
+from webapp.page.compare_parts import Comparison
 from webapp.page.compared import Compared, digest
 from webapp.page.index import TraceIndex
 from webapp.page.index import build as build_index
@@ -45,11 +52,15 @@ class Report:
     compared: list[Compared]
     findings: list[Finding]
     holding: list[str]
+    skipped: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Run:
-    """One case, replayed under one chunking. `report` is None until somebody asked for it."""
+    """One case, replayed under one chunking. `report` and `cuts` are None until somebody asked for them.
+
+    `parting`: where another chunking than the case's own gives another message.
+    """
 
     case: Case
     choice: Choice
@@ -60,6 +71,8 @@ class Run:
     index: TraceIndex
     key: str
     report: Report | None = None
+    cuts: CutRecords | None = None
+    parting: Divergence | None = None
     lock: Lock = field(default_factory=Lock)
 
     @property
@@ -78,15 +91,13 @@ class Run:
         return policies(self.format, policy_of(self.case))
 
     @property
-    def others(self) -> list[Chunking]:
-        """The chunkings it is compared with: the case's own list, or the usual ones."""
-        own = self.case.replay or (TRACED,)
-        return list(own[1:]) or [chunking for chunking in DEFAULT_COMPARED if chunking != own[0]]
-
-    @property
     def short(self) -> bool:
         """Whether the report is cheap enough to come with the page."""
         return len(self.pieces) <= SHORT
+
+    def replayer(self) -> Replayer:
+        """What replays its output, request and parser in other ways."""
+        return replayer_of(self.case, self.choice, self.pieces)
 
     def size(self) -> int:
         """About how many bytes this weighs."""
@@ -99,18 +110,23 @@ class Runner:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._cache: ByteCache[Run] = ByteCache(settings.trace_cache_bytes, Run.size)
+        self.comparisons: ByteCache[Comparison] = ByteCache(settings.trace_cache_bytes // 8, Comparison.size)
         self._cases: ByteCache[Case] = ByteCache(settings.trace_cache_bytes // 2, _case_size)
 
-    def run(self, case: Case, chunk: int = 0) -> Run:
-        """The replay of `case`; `chunk` > 0 traces the chunking of that number among those compared.
+    def run(self, case: Case, chunking: Chunking | None = None) -> Run:
+        """The replay of `case` under its own chunking, or under another one.
 
         Raises UsageError for what cannot be replayed, TooLarge over a limit.
         """
         key = hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
-        run = self._cache.get((key, 0), lambda: self._run(case, key))
-        if not 0 < chunk <= len(run.others):
+        run = self._cache.get((key, ""), lambda: self._run(case, key))
+        if chunking is None or chunking == run.chunking:
             return run
-        return self._cache.get((key, chunk), lambda: _traced(run, run.others[chunk - 1]))
+        return self._cache.get((key, spec(chunking)), lambda: _traced(run, chunking))
+
+    def kept(self, key: Hashable, compute: Callable[[], Run]) -> Run:
+        """A run that somebody else computes, kept in the same cache."""
+        return self._cache.get(key, compute)
 
     def opened(self, body: str) -> Case:
         """The case of a stored body. We wrote it, so it is validated, but not searched for what JSON cannot hold."""
@@ -151,15 +167,18 @@ def _case_size(case: Case) -> int:
 
 
 def _traced(run: Run, chunking: Chunking) -> Run:
-    """The same run with another chunking traced."""
+    """The same run with another chunking traced. What there is to find in it is where it parts from the case's own."""
+    replayer = run.replayer()
     with collector_paused():
-        trace = replayer_of(run.case, run.choice, run.pieces).trace(chunking)
+        trace = replayer.trace(chunking)
         index = build_index(trace, run.pieces, ())
-    key = f"{label(chunking)} {run.key}"
-    return replace(run, chunking=chunking, trace=trace, index=index, key=key, lock=Lock())
+    parting = divergence(run.trace, trace, fitting(run.case.compare.rules(), replayer))
+    index.findings = [] if parting is None else [parting.step_b or index.total]
+    key = f"{hashlib.sha256(spec(chunking).encode()).hexdigest()[:8]}{run.key}"
+    return replace(run, chunking=chunking, trace=trace, index=index, key=key, cuts=None, parting=parting, lock=Lock())
 
 
 def _report(found: CaseRun) -> Report:
     chunking = found.case.replay[0] if found.case.replay else TRACED
-    own = Compared(label(chunking), True, None, len(found.trace.steps))
-    return Report(own, [digest(other) for other in found.compared], found.findings, found.holding)
+    own = Compared(chunking, True, None, len(found.trace.steps))
+    return Report(own, [digest(other) for other in found.compared], found.findings, found.holding, found.skipped)

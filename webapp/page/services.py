@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from flask import current_app
 
+from webapp.finding import Jobs
 from webapp.page.running import Runner
 from webapp.settings import Settings
 from webapp.store import CaseStore
@@ -15,11 +16,12 @@ EXTENSION = "inspector"
 
 @dataclass(slots=True)
 class Services:
-    """Settings, the stored cases, and the runner with its cache."""
+    """Settings, the stored cases, the runner with its cache, and the searches."""
 
     settings: Settings
     store: CaseStore
     runner: Runner
+    jobs: Jobs
 
 
 def services() -> Services:

@@ -16,7 +16,7 @@ from webapp.page.form import setup_of
 from webapp.page.services import services
 from webapp.page.sharing import digest, is_loopback, link, make_lead, titled
 from webapp.page.sharing import save as save_case
-from webapp.page.sources import carried, find_case, find_example, opened_case, source_case
+from webapp.page.sources import carried, find_case, find_example, is_stored, opened_case, source_case
 from webapp.page.views import blueprint, show
 from webapp.store import StoredCase
 
@@ -128,6 +128,9 @@ def delete(case_id: str) -> ResponseReturnValue:
 def case_scene(stored: StoredCase, found: Case) -> Scene:
     """The page of a shared case; it leads with what is wrong."""
     copy = found.model_copy(update={"parent": stored.id})
+    lead = make_lead(stored, found, _digest_today(found))
+    if lead.parent and not is_stored(lead.parent):
+        lead.parent = ""
     return Scene(
         kind="case",
         case=found,
@@ -140,7 +143,7 @@ def case_scene(stored: StoredCase, found: Case) -> Scene:
         source=f"case:{stored.id}",
         setup=setup_of(copy, keep=False),
         case_id=stored.id,
-        lead=make_lead(stored, found, _digest_today(found)),
+        lead=lead,
     )
 
 

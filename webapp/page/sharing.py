@@ -26,6 +26,15 @@ class Lead:
     changed: bool
 
 
+@dataclass(slots=True)
+class Origin:
+    """The case that a smaller one came from: `source` is its name in a form."""
+
+    source: str
+    title: str
+    url: str
+
+
 def titled(case: Case, title: str, note: str) -> Case:
     """The case with what the sharer said of it."""
     notes = tuple([part for part in (note.replace("\r\n", "\n").strip(),) if part])

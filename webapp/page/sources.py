@@ -52,6 +52,14 @@ def opened_case(case_id: str) -> Case:
     return services().runner.opened(find_case(case_id).body)
 
 
+def is_stored(case_id: str) -> bool:
+    """Whether a case is stored under an id."""
+    try:
+        return services().store.get(case_id) is not None
+    except Gone:
+        return False
+
+
 def find_case(case_id: str) -> StoredCase:
     """The stored case, or 404, or 410 once it was deleted."""
     try:

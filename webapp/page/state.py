@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from webapp.page.roles import read_only
+
 TABS: dict[str, tuple[str, ...]] = {
     "input": ("tokens", "text", "bytes"),
     "machine": ("diagram", "table"),
@@ -22,8 +24,9 @@ TABS: dict[str, tuple[str, ...]] = {
 
 @dataclass(slots=True, frozen=True)
 class ViewState:
-    """`step` None means: where the page finds most to see. `chunk` 0 is the case's own chunking. `report` asks
-    for the checks of a long output."""
+    """`step` None means: where the page finds most to see. `chunk` is a chunking as a word, empty for the case's own.
+    `report` asks for the checks of a long output, `find` for a search. `only` names the roles that the legend leaves
+    coloured, all of them if empty. `cut` None: nobody asked what comes out of a cut output."""
 
     step: int | None = None
     input: str = "tokens"
@@ -31,9 +34,12 @@ class ViewState:
     result: str = "step"
     wire: str = "chunks"
     dialect: str = "reasoning"
-    chunk: int = 0
+    chunk: str = ""
     filter: str = ""
     report: bool = False
+    find: bool = False
+    only: str = ""
+    cut: int | None = None
 
 
 def read_state(fields: Mapping[str, str]) -> ViewState:
@@ -42,9 +48,12 @@ def read_state(fields: Mapping[str, str]) -> ViewState:
     tabs = {pane: given[pane] if given.get(pane) in names else names[0] for pane, names in TABS.items()}
     return ViewState(
         step=_number(given.get("step")),
-        chunk=_number(given.get("chunk")) or 0,
+        chunk=given.get("chunk", "").strip().replace(" ", "+"),
         filter=given.get("filter", "")[:200],
         report=bool(given.get("report")),
+        find=bool(given.get("find")),
+        only=read_only(given.get("only", "")),
+        cut=_number(given.get("cut")),
         **tabs,
     )
 
@@ -63,11 +72,10 @@ class Links:
 
     def query(self, **changes: Any) -> str:
         """The view state with `changes`, as a query string without defaults."""
-        changed = asdict(replace(self.state, **{"report": False, **changes}))
+        changed = asdict(replace(self.state, **{"report": False, "find": False, **changes}))
         plain = asdict(ViewState())
-        return urlencode(
-            {key: int(value) if value is True else value for key, value in changed.items() if value != plain[key]}
-        )
+        said = {key: int(value) if value is True else value for key, value in changed.items() if value != plain[key]}
+        return urlencode(said, safe=":,")
 
     def url(self, **changes: Any) -> str:
         """The address of this page with `changes` to its view state."""

@@ -99,11 +99,13 @@ def _token(index: TraceIndex, piece: Piece, at: int, step: int, edges: set[int])
     start = end - len(piece.text)
     own = index.step_of_piece(at)
     cuts = [edge for edge in edges if start < edge < end] if edges else []
+    parts = runs(index, start, end, index.step(step).holds, cuts)
+    why = dict.fromkeys([f", {part.title}" for part in parts if part.title])
     return Token(
         number=at + 1,
         step=own,
-        runs=runs(index, start, end, index.step(step).holds, cuts),
-        label=_label(piece, at + 1),
+        runs=parts,
+        label=_label(piece, at + 1) + "".join(why),
         mark="" if piece.text else (piece.raw.hex(" ").upper() if piece.raw else "no text"),
         badge=piece.kind if piece.kind in {"special", "added", "unknown"} else "",
         breaks=piece.text.endswith("\n"),

@@ -1,87 +1,117 @@
-"""The verdict line and the findings pane: what is wrong, with what, and whose fault it looks like."""
+"""The verdict line: one sentence about the whole, whose fault it looks like, and where to see it."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
-from parsers.events import Severity
+from parsers.chunking import Chunking
+from parsers.chunking_spec import spec
+from parsers.search import found
 from parsers.trace import Finding
-from webapp.page.glyphs import count, shorten
+from webapp.page.findings import SEVERITIES, Checked, FindingLine, Findings, counts
+from webapp.page.glyphs import count
+from webapp.page.matrix import beside
 
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-WORDS = {"error": "Error", "warning": "Warning", "info": "Note"}
-NOUNS = {"error": "error", "warning": "warning", "info": "note"}
-SHOWN = 200
+DETAILS = 2  # sentences beside the headline; the rest folds
+FIRST = 3  # findings named beside it
 
 
 @dataclass(slots=True)
-class FindingLine:
-    """One finding as the page says it."""
+class Action:
+    """Something to click. `kind`: step and chunk move this page, beside compares, open runs a variation, find is text.
 
-    number: int
-    severity: str
-    word: str
-    check: str
-    definition: str
-    about: str
-    message: str
-    step: int | None
-    expected: str
-    actual: str
+    `value` is a step, a chunking's word, or a query.
+    """
+
+    kind: str
+    words: str
+    value: str
 
 
 @dataclass(slots=True)
 class Verdict:
-    """One sentence on top, the findings below."""
+    """One sentence on top, and what proves it. `more` are sentences that fold; `facts` counts the checks."""
 
     severity: str
     headline: str
-    sentence: str
-    first: FindingLine | None
-    findings: list[FindingLine]
-    more: int
-    holding: list[tuple[str, str]]
-    note: str
+    sentences: list[str]
+    more: list[str] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
+    facts: str = ""
 
 
-def verdict(findings: Sequence[Finding], holding: Sequence[str], definitions: dict[str, str], replays: int) -> Verdict:
-    """What `findings` and the checks that hold say together. `definitions` explains the checks."""
-    ordered = sorted(findings, key=lambda item: (SEVERITIES.index(item.severity), item.step or 0))
-    lines = [_line(number, item, definitions) for number, item in enumerate(ordered[:SHOWN], start=1)]
-    failed = {item.check for item in findings if item.severity != "info"}
-    ran = len({item.check for item in findings} | set(holding))
-    worst = ordered[0].severity if ordered else "pass"
+def verdict(checked: Checked, lines: Findings) -> Verdict:
+    """What a search says, or, before there is one, what the quick look says."""
+    if checked.found is None:
+        return _quick(checked, lines)
+    said = checked.found.verdict
     return Verdict(
-        severity=worst,
-        headline=f"{ran - len(failed)} of {ran} checks hold under all {replays} chunkings." if ran else "No check ran.",
-        sentence=_sentence(ordered),
-        first=lines[0] if lines else None,
-        findings=lines,
-        more=len(ordered) - len(lines),
-        holding=[(name, definitions.get(name, "")) for name in holding],
-        note=", ".join([*_counts(ordered), f"{count(len(holding), 'check')} hold" + "s" * (len(holding) == 1)]),
+        severity=said.severity,
+        headline=said.headline,
+        sentences=list(said.details[:DETAILS]),
+        more=list(said.details[DETAILS:]),
+        actions=_actions(said, lines),
+        facts=_held(checked) + ("" if checked.found.complete else " The search was not finished."),
     )
 
 
-def _line(number: int, item: Finding, definitions: dict[str, str]) -> FindingLine:
-    return FindingLine(
-        number, item.severity, WORDS[item.severity], item.check, definitions.get(item.check, ""), item.about,
-        item.message, item.step, shorten(item.expected or "", 200), shorten(item.actual or "", 200),
-    )  # fmt: skip
+def _held(checked: Checked) -> str:
+    failed = {item.check for item in checked.findings if item.severity != "info"}
+    ran = len({item.check for item in checked.findings} | set(checked.holding))
+    if not ran:
+        return "No check ran."
+    return f"{ran - len(failed)} of {ran} checks hold under {count(checked.replays, 'replay')}."
 
 
-def _counts(findings: Sequence[Finding]) -> list[str]:
-    counts = Counter(item.severity for item in findings)
-    return [count(counts[severity], NOUNS[severity]) for severity in SEVERITIES if counts[severity]]
+def _quick(checked: Checked, lines: Findings) -> Verdict:
+    first = lines.lines[0] if lines.lines else None
+    ordered = sorted(checked.findings, key=lambda item: SEVERITIES.index(item.severity))
+    actions = [] if first is None or first.step is None else [Action("step", f"step {first.step:,}", str(first.step))]
+    sentences = [_sentence(ordered), *([first.message] if first else [])]
+    return Verdict(first.severity if first else "pass", _held(checked), sentences, actions=actions)
 
 
-def _sentence(findings: Sequence[Finding]) -> str:
-    """Who is at fault, in words; empty when nothing was found."""
-    if not findings:
+def _sentence(ordered: Sequence[Finding]) -> str:
+    """Who is at fault, in words."""
+    if not ordered:
         return "Nothing lost, nothing leaked, the same message every time."
-    abouts = {item.about for item in findings if item.severity == findings[0].severity}
+    abouts = {item.about for item in ordered if item.severity == ordered[0].severity}
     blame = f", about the {next(iter(abouts))}" if len(abouts) == 1 else ""
     exempt = ", not the parser" if abouts and "parser" not in abouts else ""
-    return f"{' and '.join(_counts(findings)[:2])}{blame}{exempt}:"
+    return f"{' and '.join(counts(ordered)[:2])}{blame}{exempt}:"
+
+
+def _actions(said: found.Verdict, lines: Findings) -> list[Action]:
+    """What proves it: the findings it names, then what its kind calls for. One of several that fold stands for all."""
+    named = [line for line in lines.lines if line.index in said.findings]
+    unfolded = [group.first for group in lines.groups if group.first in named][:FIRST]
+    actions = [Action("find", f"finding {line.number}", f"finding-{line.number}") for line in unfolded]
+    steps = dict.fromkeys(line.step for line in named if line.step)
+    actions += [Action("step", f"step {step:,}", str(step)) for step in list(steps)[:1]]
+    return [*actions, *_shown(said, named), *_variations(said)]
+
+
+def _shown(said: found.Verdict, named: Sequence[FindingLine]) -> list[Action]:
+    """The chunking that shows it, alone and beside the traced replay."""
+    chunk = next((line.chunk for line in named if line.chunk), "")
+    query = next((line.beside for line in named if line.chunk), "")
+    if said.proof is not None and said.proof.chunking and not (said.proof.edits or said.proof.context):
+        word = spec(Chunking.model_validate(said.proof.chunking))
+        chunk, query = word, query if word == chunk else beside(word)
+    if not chunk:
+        return []
+    return [Action("chunk", "replay it so", chunk), Action("beside", "side by side", query)]
+
+
+def _variations(said: found.Verdict) -> list[Action]:
+    """Another parser, or the other start state: one click."""
+    if said.kind == "wrong_parser" and said.guesses:
+        name = said.guesses[0].name
+        query = urlencode({"b_parser": name})
+        return [Action("open", f"run it with {name}", f"side=b&{query}"), Action("beside", "both parsers", query)]
+    if said.kind == "prompt_state_unknown":
+        starts = [Action("open", f"start in {state}", f"side=b&b_start={state}") for state in ("content", "reasoning")]
+        return [*starts, Action("beside", "both side by side", "a_start=content&b_start=reasoning")]
+    return []

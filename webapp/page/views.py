@@ -19,14 +19,15 @@ from parsers.cases.io import dumps
 from parsers.cases.model import Case, CaseError
 from parsers.types import UsageError
 from webapp.htmx import is_partial, render
-from webapp.page.contexts import Scene, case_line, form_context, scene_context
+from webapp.page.contexts import Scene, case_line, form_context, scene_context, view_of
 from webapp.page.errors import error_page
 from webapp.page.examples import Example, examples
 from webapp.page.form import FormError, Setup, case_of, field_of, read_setup, setup_of
 from webapp.page.roles import LEGEND
+from webapp.page.search import WAIT_SECONDS, Search, look, searched
 from webapp.page.services import services
-from webapp.page.sharing import is_loopback
-from webapp.page.sources import carried, find_example, named
+from webapp.page.sharing import Lead, Origin, is_loopback
+from webapp.page.sources import carried, find_example, is_stored, named, opened_case
 from webapp.page.state import read_state
 from webapp.page.words import KEYS, ROLES
 from webapp.security import TooLarge
@@ -82,7 +83,7 @@ def run() -> ResponseReturnValue:
         case = posted_case(setup)
         shown = setup_of(case)
         shown.recognised, shown.notes, shown.can_force = setup.recognised, setup.notes, setup.can_force
-        return show(run_scene(case, shown))
+        return show(run_scene(case, shown, origin_of(request.form.get("origin", ""))))
     except (FormError, UsageError, TooLarge) as error:
         return refused(setup, error)
 
@@ -119,11 +120,9 @@ def refused(setup: Setup, error: FormError | UsageError | TooLarge) -> Response:
 
 def show(scene: Scene) -> Response:
     """A page about a case, or the part of it that htmx asked for."""
-    state, runner = read_state(request.values), services().runner
-    first = runner.run(scene.case)
-    report = runner.report(first) if first.short or state.report else first.report
-    found = runner.run(scene.case, state.chunk) if state.chunk else first
-    context = scene_context(scene, found, report, state)
+    view = view_of(scene.case, read_state(request.values))
+    whole = _blocks() in (("page",), ("inspector",)) or not is_partial()
+    context = scene_context(scene, view, search_of(scene.case, start=view.state.find) if whole else None)
     loopback = is_loopback(services().settings, request.host_url)
     response = render("inspect.html", *_blocks(), **context, loopback=loopback)
     if is_partial() and scene.base is None and _blocks() == ("page",) and "private" not in request.form:
@@ -131,10 +130,22 @@ def show(scene: Scene) -> Response:
     return response
 
 
+def search_of(case: Case, *, start: bool) -> Search:
+    """The search of a case as it stands. `start` starts it and waits a few seconds: there is no script to ask later."""
+    jobs, size = services().jobs, len(case.text())
+    if not start:
+        return look(jobs, case, size)
+    job = jobs.start(case, again=True)
+    job.wait(WAIT_SECONDS)
+    return searched(jobs, job, size)
+
+
 def _blocks() -> tuple[str, ...]:
     """The blocks that belong into the target htmx names."""
     target = request.headers.get("HX-Target", "")
-    return (next((name for name in ("window", "inspector") if target.endswith(f"#{name}")), "page"),)
+    return (
+        next((name for name in ("window", "inspector", "truncated", "cut") if target.endswith(f"#{name}")), "page"),
+    )
 
 
 def example_scene(example: Example, kind: str, setup: Setup | None = None) -> Scene:
@@ -155,8 +166,19 @@ def example_scene(example: Example, kind: str, setup: Setup | None = None) -> Sc
     )
 
 
-def run_scene(case: Case, setup: Setup) -> Scene:
-    """The page of a run that is stored nowhere."""
+def origin_of(source: str) -> Origin | None:
+    """The case that a smaller one came from, by the name its page has for it; None for anything else."""
+    kind, _, name = source.partition(":")
+    if kind == "example" and name in examples():
+        return Origin(source, examples()[name].title, url_for("page.example", name=name))
+    if kind == "case" and is_stored(name):
+        return Origin(source, opened_case(name).title or f"case {name}", url_for("page.case", case_id=name))
+    return None
+
+
+def run_scene(case: Case, setup: Setup, origin: Origin | None = None) -> Scene:
+    """The page of a run that is stored nowhere. One with an `origin` leads with what was found out about it."""
+    lead = None if origin is None else Lead("", case.notes, "", "", "", changed=False)
     return Scene(
         kind="run",
         case=case,
@@ -166,4 +188,6 @@ def run_scene(case: Case, setup: Setup) -> Scene:
         export_url=lambda target: url_for("page.export_posted", target=target),
         share_url=url_for("page.share_posted"),
         setup=setup,
+        lead=lead,
+        origin=origin,
     )

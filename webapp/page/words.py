@@ -15,6 +15,7 @@ KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("/",), "filter the events"),
     (("1 … 6",), "go to a pane"),
     (("Ctrl ⏎",), "run, also inside the text area"),
+    (("d", "D"), "next, previous place where two compared replays part"),
     (("Esc",), "close, or clear the selection"),
     (("?",), "this sheet"),
 )

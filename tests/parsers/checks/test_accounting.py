@@ -17,7 +17,7 @@ def findings(trace: Trace, **fields: object) -> list[Finding]:
     subject = Subject(trace)
     for name, value in fields.items():
         setattr(subject, name, value)
-    return run_checks(subject, ["spans_cover_input"]).findings
+    return run_checks(subject, ["spans_cover_input", "all_output_lost", "no_double_ownership"]).findings
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from parsers.checks import Subject, run_checks
 from parsers.checks.base import LIMIT
 from parsers.trace import Finding, Trace
-from parsers.types import Context, MessageDelta, ToolCallDelta
+from parsers.types import Context, MessageDelta, Piece, ToolCallDelta
 
 Build = Callable[..., Trace]
 Entry = tuple[str, ...]
@@ -17,6 +17,9 @@ Entry = tuple[str, ...]
 
 def call(*arguments: Entry, end: str = "end") -> list[Entry]:
     return [("marker", "<c>"), ("name", "f"), *arguments, ("marker", "</c>"), (end,)]
+
+
+AS_STREAMED = ("info", "truncated_call=as_streamed")
 
 
 def found(name: str, trace: Trace, **fields: object) -> list[Finding]:
@@ -46,7 +49,7 @@ def found(name: str, trace: Trace, **fields: object) -> list[Finding]:
             (13, 14),
         ),
         ("[1]", "The arguments of call 0 (`f`) are not one JSON object: character 0 cannot stand there.", (4, 5)),
-        ('{"a": 1', "The arguments of call 0 (`f`) end before their JSON does.", None),
+        ('{"a": [', "The arguments of call 0 (`f`) end before their JSON does.", None),
         ("", "The arguments of call 0 (`f`) are empty, not a JSON object.", None),
     ],
 )
@@ -73,7 +76,8 @@ def test_arguments_are_one_object(build: Build, arguments: str, message: str | N
     ],
 )
 def test_broken_json_is_blamed_where_it_broke(build: Build, entries: list[Entry], about: str) -> None:
-    (finding,) = found("arguments_json", build(call(*entries)))
+    trace = build(call(*entries))
+    (finding,) = [*found("arguments_json", trace), *found("arguments_closed", trace)]
     assert (finding.about, finding.severity) == (about, "error" if about == "parser" else "warning")
 
 
@@ -86,7 +90,10 @@ def test_broken_json_is_blamed_where_it_broke(build: Build, entries: list[Entry]
     ],
 )
 def test_a_black_box_is_blamed_by_what_the_output_has(build: Build, entries: list[Entry], about: str) -> None:
-    (finding,) = found("arguments_json", build(call(*entries), blind=True), black_box=True)
+    trace = build(call(*entries), blind=True)
+    (finding,) = [
+        found_ for name in ("arguments_json", "arguments_closed") for found_ in found(name, trace, black_box=True)
+    ]
     assert finding.about == about
 
 
@@ -105,7 +112,7 @@ def test_a_call_that_is_cut_off_is_told_unless_the_output_was(
 ) -> None:
     trace = build(call(("arguments", arguments), end="cut"))
     findings = found("arguments_json", trace, context=Context(finish_reason=reason))
-    assert [finding.severity for finding in findings] == ["warning"] * count
+    assert [(finding.severity, finding.policy) for finding in findings] == [AS_STREAMED] * count
 
 
 def test_a_key_given_twice_is_a_note_where_it_comes_again(build: Build) -> None:
@@ -118,8 +125,8 @@ def test_a_key_given_twice_is_a_note_where_it_comes_again(build: Build) -> None:
 
 def test_the_fault_of_a_flood_of_broken_calls_is_not_looked_for(build: Build) -> None:
     trace = build(*[call(("arguments", '{"a": 1'), ("marker", "}"))] * (LIMIT + 1))
-    findings = found("arguments_json", trace)
-    assert [finding.about for finding in findings] == ["parser"] * LIMIT + ["output"]
+    assert len(found("arguments_closed", trace)) == LIMIT
+    assert [finding.about for finding in found("arguments_json", trace)] == ["output"]
 
 
 def test_streamed_arguments_that_grow_into_the_final_ones_hold(good: Trace) -> None:
@@ -130,8 +137,6 @@ def test_streamed_arguments_that_grow_into_the_final_ones_hold(good: Trace) -> N
     ("sent", "message", "step"),
     [
         (['{"a": ', "2}"], "The streamed arguments of call 0 (`f`) leave the final text at character 6.", 3),
-        (['{"a"', None], "The streamed arguments of call 0 (`f`) stop short of the final text at character 4.", 2),
-        ([None, None], "The streamed arguments of call 0 (`f`) stop short of the final text at character 0.", None),
     ],
 )
 def test_streamed_text_is_never_taken_back(
@@ -158,3 +163,14 @@ def test_the_first_hopeless_character_is_found(build: Build, pieces: list[Entry]
     assert finding.message.endswith("what is streamed of call 0 (`f`) cannot become a JSON object.")
     assert (finding.about, finding.step) == (about, step)
     assert finding.severity == ("error" if about == "parser" else "warning")
+
+
+def test_by_ids_a_marker_inside_a_string_ends_the_call_and_blames_nobody(build: Build) -> None:
+    entries: list[Entry] = [("arguments", '{"a": "x'), ("marker", "<c>"), ("marker", '"}')]
+    trace = build(call(*entries, end="cut"))
+    marker = Piece("<c>", 7, None, "special", True)
+    pieces = (marker, Piece("f"), Piece('{"a": "x'), marker, Piece('"}</c>'))
+    assert [f.about for f in found("arguments_closed", trace, pieces=pieces)] == ["parser"]
+    trace.mode = "ids"
+    assert found("arguments_closed", trace, pieces=pieces) == []
+    assert [f.about for f in found("arguments_closed", trace, pieces=pieces[:3])] == ["parser"]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks import Subject, run_checks
+from parsers.checks.clients import clients
 from parsers.trace import Finding, Trace
 from parsers.types import Message, MessageDelta, ToolCall, ToolCallDelta
 
@@ -37,21 +38,32 @@ def test_deltas_that_add_up_hold(build: Build) -> None:
 
 
 @pytest.mark.parametrize(
-    ("deltas", "message", "words", "step"),
+    ("name", "deltas", "message", "words", "step"),
     [
-        (["Hello"], Message(content="Help"), "The deltas depart from the message at character 3 of the content.", 1),
-        (["He", "y"], Message(content="Hey you"), "The deltas stop short at character 3 of the content.", 2),
-        (["x"], Message(), "The deltas depart from the message at character 0 of the content.", 1),
         (
-            [[(1, None, None, "{")]],
-            Message(),
-            "The deltas depart from the message at character 0 of the arguments of call 1.",
+            "monotone",
+            ["Hello"],
+            Message(content="Help"),
+            "The deltas depart from the message at character 3 of the content.",
             1,
         ),
+        (
+            "deltas_build_message",
+            ["He", "y"],
+            Message(content="Hey you"),
+            "The deltas stop short at character 3 of the content.",
+            2,
+        ),
+        ("monotone", ["x"], Message(), "The deltas depart from the message at character 0 of the content.", 1),
+        ("monotone", [[(1, None, "f", "{")]], Message(), "Call 1 is streamed, but the message has 0 calls.", 1),
     ],
 )
-def test_deltas_that_do_not_add_up(build: Build, deltas: list[str], message: Message, words: str, step: int) -> None:
-    (finding,) = check("deltas_build_message", streamed(build, *deltas, message=message))
+def test_deltas_that_do_not_add_up(
+    build: Build, name: str, deltas: list[str], message: Message, words: str, step: int
+) -> None:
+    trace = streamed(build, *deltas, message=message)
+    (finding,) = [*check("monotone", trace), *check("deltas_build_message", trace)]
+    assert finding.check == name
     assert (finding.message, finding.step, finding.severity) == (words, step, "error")
 
 
@@ -69,7 +81,7 @@ def test_text_that_an_event_has_but_no_delta_sent_is_found_at_its_step(build: Bu
         ([[(0, "a", "f", None)], [(0, None, None, "{")]], []),
         ([[(0, "a", None, "{"), (0, None, "f", "}")]], ["Arguments of call 0 (`f`) are sent before its name."]),
         ([[(0, "a", "f", "{")], [(0, None, "f", "}")]], ["The name of call 0 (`f`) is sent again, as `f`."]),
-        ([[(0, "a", "", None)]], ["The name of call 0 (`f`) is sent empty."]),
+        ([[(0, "a", "", None)]], ["Call 0 is never given a name."]),
         ([[(0, "a", None, None)]], ["Call 0 is never given a name."]),
         ([[(0, "a", "f", None)], [(-7, "x", None, "{")]], ["Arguments of call -7 are sent before its name."]),
     ],
@@ -82,7 +94,7 @@ def test_a_name_comes_once_whole_and_first(build: Build, deltas: list[list[Part]
 
 def test_a_call_without_a_name_is_found(build: Build) -> None:
     trace = build([("name", ""), ("arguments", "{}"), ("end",)])
-    assert [f.message for f in check("name_once_before_arguments", trace)] == ["The name of call 0 is sent empty."]
+    assert [f.message for f in check("no_empty_delta", trace)] == ["The name of call 0 is sent empty."]
 
 
 @pytest.mark.parametrize(
@@ -121,24 +133,18 @@ def test_calls_without_an_id_share_none(build: Build) -> None:
     ("order", "found"),
     [
         ([0, 0, 1, 1], []),
-        ([0, 1, 0, 0], [("warning", 3, "Call 0 goes on after call 1 began.")]),
+        ([0, 1, 0, 0], []),
         (
             [1, 0],
             [("error", 1, "Call 1 begins where call 0 should."), ("error", 2, "Call 0 begins where call 1 should.")],
         ),
         (
             [0, 2],
-            [
-                ("error", 2, "Call 2 begins where call 1 should."),
-                ("error", 2, "Call 2 is streamed, but the message has 2 calls."),
-            ],
+            [("error", 2, "Call 2 begins where call 1 should.")],
         ),
         (
             [-1],
-            [
-                ("error", 1, "Call -1 begins where call 0 should."),
-                ("error", 1, "Call -1 is streamed, but the message has 2 calls."),
-            ],
+            [("error", 1, "Call -1 begins where call 0 should.")],
         ),
     ],
 )
@@ -146,3 +152,51 @@ def test_calls_are_numbered_in_order(build: Build, order: list[int], found: list
     deltas: list[list[Part]] = [[(index, None, None, "x")] for index in order]
     trace = streamed(build, *deltas, message=Message(tool_calls=[F, G]))
     assert [(f.severity, f.step, f.message) for f in check("index_dense", trace)] == found
+
+
+def test_a_call_taken_up_again_is_a_warning(build: Build) -> None:
+    deltas: list[list[Part]] = [[(index, None, None, "x")] for index in (0, 1, 0, 0)]
+    found = check("calls_apart", streamed(build, *deltas, message=Message(tool_calls=[F, G])))
+    assert [(f.severity, f.step, f.message) for f in found] == [("warning", 3, "Call 0 goes on after call 1 began.")]
+
+
+def test_a_part_of_a_call_that_says_nothing_is_a_warning_once(build: Build) -> None:
+    found = check(
+        "no_empty_delta", streamed(build, [(0, "a", "f", None)], [(0, None, None, "")], [(0, None, None, None)])
+    )
+    assert [(f.severity, f.step, f.message) for f in found] == [
+        ("warning", 2, "A part of call 0 is sent that says nothing.")
+    ]
+
+
+def test_clients_put_calls_together_in_their_own_ways(build: Build) -> None:
+    trace = streamed(build, [(0, "a", "f", "{")], [(0, None, None, "}"), (1, "a", "g", "{}")])
+    results = clients(trace)
+    assert [result.calls for result in results] == [
+        [("f", "{}"), ("g", "{}")],
+        [("fg", "{}{}")],
+        [("f", "{"), ("g", "{}")],
+    ]
+    assert [(result.broke, result.step) for result in results] == [
+        ("", None),
+        ("", None),
+        ("a part of call 0 has no id", 2),
+    ]
+    unnamed = clients(streamed(build, [(0, None, "f", None)], [(0, "a", None, "{}")]))
+    assert [result.broke for result in unnamed[1:]] == ["call 0 begins without an id", "a part of call 0 has no id"]
+    half = clients(streamed(build, [(0, "a", None, None)], [(0, None, None, "{}")]))
+    assert half[2].broke == "a part of call 0 has no name"
+
+
+def test_a_client_that_breaks_on_shared_ids_is_named_in_a_note(build: Build) -> None:
+    calls = [ToolCall("a", "f", "{}"), ToolCall("a", "g", "{}")]
+    trace = streamed(build, [(0, "a", "f", "{}"), (1, "a", "g", "{}")], message=Message(tool_calls=calls))
+    (finding,) = check("deltas_build_message", trace)
+    assert (finding.severity, finding.actual) == ("info", "fg({}{})")
+    assert finding.message == "A client that keeps calls by their id breaks: it gets 1 call."
+
+
+def test_a_black_box_without_ids_misleads_nobody_by_them(build: Build) -> None:
+    trace = streamed(build, [(0, None, "f", '{"x": 1}')])
+    trace.message.tool_calls[0] = ToolCall(None, "f", '{"x": 1}')
+    assert run_checks(Subject(trace, black_box=True), ["deltas_build_message"]).findings == []

@@ -18,7 +18,7 @@ CALL = [("marker", "<tool_call>"), ("name", "f"), ("arguments", "{}"), ("marker"
 
 def leaks(subject: Subject) -> list[Finding]:
     subject.terminals = TERMINALS
-    return run_checks(subject, ["no_terminal_leak"]).findings
+    return run_checks(subject, ["no_terminal_leak", "no_reasoning_leak", "no_argument_leak"]).findings
 
 
 @pytest.mark.parametrize(

@@ -105,12 +105,15 @@ def test_an_empty_replay_ends_with_stop() -> None:
     assert found("finish_reason", Subject(Trace("demo", (), {}, "text", ""))) == []
 
 
-def test_a_failure_is_found_in_every_replay(build: Build) -> None:
+def test_a_failure_is_found_once_in_whatever_replay_has_it(build: Build) -> None:
     fine, broken = build([("content", "a")]), build([("content", "a")], [("diagnostic", "b", "parser_raised")])
     other = build([("content", "a"), ("diagnostic", "b", "orphan_marker")])
     subject = Subject(broken, whole=fine, compared=[("whole", fine), ("char", other), ("3 tokens", broken)])
     assert [(f.message, f.step, f.span) for f in found("parser_raised", subject)] == [
         ("The parser failed at step 2: it broke", 2, (1, 2)),
+    ]
+    subject = Subject(fine, compared=[("char", other), ("3 tokens", broken), ("5 tokens", broken)])
+    assert [(f.message, f.step, f.span) for f in found("parser_raised", subject)] == [
         ('With the chunking "3 tokens", the parser failed at step 2: it broke', None, (1, 2)),
     ]
 
@@ -133,5 +136,31 @@ def test_twice_the_output_may_not_cost_much_more_than_twice(
     assert all((finding.severity, finding.about) == ("warning", "parser") for finding in findings)
 
 
+@pytest.mark.parametrize(
+    ("timings", "message"),
+    [
+        ((0.1, 0.2), None),
+        ((0.001, 0.02), None),  # too short to be measured
+        ((0.1, 0.4), "An output of twice the length makes the parser take 4.0 times the time."),
+        ((0.0, 0.4), "An output of twice the length makes the parser take 400 ms instead of no the time."),
+    ],
+)
+def test_where_nothing_is_counted_a_clock_may_be_asked(
+    good: Trace, timings: tuple[float, float], message: str | None
+) -> None:
+    findings = found("linear_time", Subject(good, timings=timings))
+    assert [finding.message for finding in findings] == ([message] if message else [])
+
+
 def test_without_counters_nothing_is_claimed(good: Trace) -> None:
     assert linear_time(Subject(good)) == []
+
+
+def test_text_that_waits_without_a_reason_is_found(build: Build) -> None:
+    trace = build([("content", "abcd")], [("content", "efgh")], holds={1: [Hold(0, 4, "policy", "why")]})
+    late = trace.steps[0].events + trace.steps[1].events
+    trace.steps[0].events, trace.steps[1].events, trace.steps[2].events = (), (), late
+    (finding,) = found("emission_lag", Subject(trace, longest_terminal=3))
+    assert finding.message == "4 characters have arrived and are neither sent nor held for a stated reason."
+    assert (finding.severity, finding.step, finding.span) == ("warning", 2, (4, 8))
+    assert found("emission_lag", Subject(trace, longest_terminal=4)) == []

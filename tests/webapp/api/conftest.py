@@ -32,6 +32,7 @@ def make_app(tmp_path: Path) -> Iterator[Callable[..., Flask]]:
 
     yield make
     for app in made:
+        app.extensions[EXTENSION].jobs.close()
         app.extensions[EXTENSION].store.close()
 
 

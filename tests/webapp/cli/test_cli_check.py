@@ -97,9 +97,9 @@ def test_an_error_of_a_check_fails_a_case_that_is_as_expected(
 
 
 def test_a_warning_fails_nothing(program: Program, case_file: CaseFile) -> None:
-    cut = case_file(input={"text": CALL[:-20]})
-    assert "warning" in [finding.severity for finding in run_case(loads(cut.read_bytes())).findings]
-    assert program("check", cut).code == 0
+    stray = case_file(input={"text": "Hi </tool_call>."})
+    assert "warning" in [finding.severity for finding in run_case(loads(stray.read_bytes())).findings]
+    assert program("check", stray).code == 0
 
 
 def test_a_folder_is_searched_in_order_and_hidden_ones_are_left_out(program: Program, case_file: CaseFile) -> None:

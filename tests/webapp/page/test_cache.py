@@ -55,3 +55,20 @@ def test_two_threads_compute_a_value_once() -> None:
     first.join()
     second.join()
     assert made == [1]
+
+
+def test_a_value_can_be_looked_for_without_computing_it() -> None:
+    cache: ByteCache[str] = ByteCache(10, len)
+    assert cache.peek("k") is None
+    cache.put("k", "12345")
+    cache.put("l", "12345")
+    assert cache.peek("k") == "12345"
+    cache.put("m", "12345")
+    assert cache.peek("l") is None
+
+
+def test_a_value_can_take_the_place_of_another() -> None:
+    cache: ByteCache[str] = ByteCache(10, len)
+    cache.put("k", "12345")
+    cache.put("k", "1234567")
+    assert (cache.peek("k"), cache.used, len(cache)) == ("1234567", 7, 1)

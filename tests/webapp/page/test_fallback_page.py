@@ -10,6 +10,8 @@ from flask.testing import FlaskClient
 from tests.webapp.page.conftest import Make
 from webapp.page.contexts import case_line
 from webapp.page.inspector import inspector
+from webapp.page.search import Search
+from webapp.page.search_panes import search_panes
 from webapp.page.state import Links, ViewState
 
 CALL = "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
@@ -46,7 +48,7 @@ def test_a_page_about_a_wrapped_run_can_be_drawn_at_every_step(make: Make) -> No
     plain = make.case(CALL)
     wrapped = plain.model_copy(update={"parser": plain.parser.model_copy(update={"engine": "fallback"})})
     run = make.runner.run(wrapped)
-    report = make.runner.report(run)
+    panes = search_panes(run, make.runner.report(run), Search("idle", automatic=True), None, case_line)
     for step in range(1, len(run.trace.steps) + 1):
-        page = inspector(run, report, Links(None, ViewState(step=step)), posted_case=case_line(run.case))
+        page = inspector(run, panes, Links(None, ViewState(step=step)), posted_case=case_line(run.case))
         assert page.step == step

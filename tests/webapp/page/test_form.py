@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import dumps, load_case, to_data
+from parsers.compare import Rules
 from webapp.page.form import FormError, Setup, case_of, field_of, read_setup, setup_of, unix_lines
 
 TOOLS = '[{"name": "f", "parameters": {"type": "object"}}]'
@@ -64,6 +65,19 @@ def test_the_wrapper_is_a_box_of_the_form_and_keeps_its_options() -> None:
     assert case_of(setup, None, force=False).parser == case.parser
     setup.wrapper = False
     assert to_data(case_of(setup, None, force=False))["parser"] == {"name": "qwen"}
+
+
+def test_the_rules_of_comparison_are_boxes_of_the_form() -> None:
+    first = case_of(typed(json_arguments="1", soft_whitespace="1"), None, force=False)
+    assert first.compare.rules() == Rules("json", "soft")
+    setup = setup_of(first)
+    assert (setup.base, setup.json_arguments, setup.soft_whitespace) == ("", True, True)
+    setup.json_arguments = setup.soft_whitespace = False
+    assert "compare" not in made(setup)
+    by_index = load_case(
+        {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "x"}, "compare": {"calls": "index"}}
+    )
+    assert case_of(setup_of(by_index), None, force=False).compare.calls == "index"
 
 
 @pytest.mark.parametrize("name", ["model", "model_type"])

@@ -7,20 +7,19 @@ from typing import Any
 
 import pytest
 
-from parsers.compare import Divergence
 from parsers.trace import Finding
 from parsers.types import Context, Tool
 from webapp.page.cards import card, cards
-from webapp.page.compared import Compared, chunkings
 from webapp.page.inspector import inspector, interesting_step
 from webapp.page.log import log
 from webapp.page.machine import machine
 from webapp.page.overview import overview
 from webapp.page.result import result
 from webapp.page.roles import destinations, runs
+from webapp.page.search import Search
+from webapp.page.search_panes import SearchPanes
 from webapp.page.state import Links, ViewState
 from webapp.page.strip import strip
-from webapp.page.verdict import verdict
 from webapp.page.window import window_around
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
@@ -250,64 +249,6 @@ def test_labels_of_states_fit_or_are_cut(make: Any) -> None:
     assert any(label and label in {bar.state for bar in overview(run.index, [], 1).states} for label in labels)
 
 
-@pytest.mark.parametrize(
-    ("findings", "headline", "sentence"),
-    [
-        ([], "2 of 2 checks hold", "Nothing lost"),
-        (
-            [Finding("c", "warning", "output", "m")],
-            "2 of 3 checks hold",
-            "1 warning, about the output, not the parser:",
-        ),
-        ([Finding("c", "error", "parser", "m")], "2 of 3 checks hold", "1 error, about the parser:"),
-        ([Finding("c", "info", "output", "m")], "3 of 3 checks hold", "1 note, about the output, not the parser:"),
-    ],
-)
-def test_the_verdict_says_how_many_hold_and_who_is_at_fault(
-    findings: list[Finding], headline: str, sentence: str
-) -> None:
-    found = verdict(findings, ["a", "b"], {"a": "about a"}, 12)
-    assert found.headline.startswith(headline)
-    assert found.sentence.startswith(sentence)
-    assert found.holding[0] == ("a", "about a")
-
-
-def test_the_worst_finding_comes_first() -> None:
-    found = verdict(
-        [Finding("w", "warning", "output", "m", step=1), Finding("e", "error", "parser", "m", step=9)], [], {}, 1
-    )
-    assert [line.check for line in found.findings] == ["e", "w"]
-    assert found.note.startswith("1 error, 1 warning")
-
-
-def test_no_check_at_all_is_said() -> None:
-    assert verdict([], [], {}, 1).headline == "No check ran."
-
-
-def test_a_diverging_chunking_says_where_and_links_there() -> None:
-    parting = Divergence("content", 3, 1234, 7, 9, "<tool", "tool")
-    own, other = Compared("whole", True, None, 2), Compared("char", False, parting, 40)
-    row = chunkings(own, [other], 0).rows[1]
-    assert (row.where, row.step, row.expected, row.actual) == ("content at character 1,234", 9, "<tool", "tool")
-    assert chunkings(own, [other], 0).note == "2 replays, 1 chunking gave another message"
-    assert chunkings(own, [other], 0).diverging == [1]
-
-
-def test_a_divergence_without_place_leads_to_the_end() -> None:
-    parting = Divergence("calls", 0, None, None, None, "1", "2")
-    row = chunkings(Compared("a", True, None, 2), [Compared("b", False, parting, 5)], 0).rows[1]
-    assert (row.where, row.step) == ("calls", 5)
-
-
-def test_chunkings_list_the_own_one_first(make: Any, runner: Any) -> None:
-    run = make.run(CALL)
-    report = runner.report(run)
-    found = chunkings(report.own, report.compared, 2)
-    assert found.rows[0].label == "token by token"
-    assert [row.chunk for row in found.rows if row.current] == [2]
-    assert "the same message every time" in found.note
-
-
 def test_a_page_starts_where_there_is_something_to_see(make: Any, runner: Any) -> None:
     cut = make.run('<tool_call>{"name": "f", "arguments": {"a": "b')
     assert interesting_step(cut.index) == cut.index.total
@@ -318,6 +259,6 @@ def test_a_page_starts_where_there_is_something_to_see(make: Any, runner: Any) -
 
 def test_a_page_without_report_says_so(make: Any) -> None:
     run = make.run(CALL)
-    page = inspector(run, None, Links("/x", ViewState()))
-    assert (page.verdict, page.chunkings, page.posted) == (None, None, False)
+    page = inspector(run, SearchPanes(Search("idle", automatic=True)), Links("/x", ViewState()))
+    assert (page.checked.verdict, page.checked.quick, page.posted) == (None, None, False)
     assert json.loads(page.jumps)["emission"] == run.index.emissions

@@ -10,11 +10,14 @@ from webapp.page.state import Links, ViewState, read_state
     [
         ({}, ViewState()),
         ({"step": "1,234"}, ViewState(step=1234)),
-        ({"step": "-3", "chunk": "x"}, ViewState()),
+        ({"step": "-3"}, ViewState()),
+        ({"chunk": "cuts:118"}, ViewState(chunk="cuts:118")),
+        ({"chunk": " token holdback=3"}, ViewState(chunk="token+holdback=3")),
         ({"step": "\uff19"}, ViewState()),
         ({"input": "bytes", "result": "nonsense"}, ViewState(input="bytes")),
         ({"step": "4", "go": "step=9&result=wire"}, ViewState(step=9, result="wire")),
         ({"report": "1"}, ViewState(report=True)),
+        ({"find": "1"}, ViewState(find=True)),
     ],
 )
 def test_addresses_are_read_kindly(fields: dict[str, str], state: ViewState) -> None:
@@ -30,6 +33,8 @@ def test_links_keep_the_view_and_leave_defaults_out() -> None:
     assert links.url(step=5) == "/c/x?step=5&result=wire"
     assert links.url(step=None, result="step") == "/c/x"
     assert links.query(report=True) == "step=4&result=wire&report=1"
+    assert links.query(step=None, result="step", chunk="cuts:4,118") == "chunk=cuts:4,118"
+    assert Links("/c/x", ViewState(find=True)).query() == ""
 
 
 def test_a_run_without_address_has_queries_only() -> None:

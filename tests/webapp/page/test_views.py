@@ -150,14 +150,24 @@ def test_hostile_text_is_never_markup(client: FlaskClient) -> None:
     assert "\u202e" not in html.split("<textarea")[0]
 
 
-def test_another_chunking_can_be_opened(client: FlaskClient) -> None:
-    html = client.get("/example/unknown-tool?chunk=5").text
-    assert "compared chunking" in html
-    assert 'data-chunk="5"' in html
+@pytest.mark.parametrize("chunk", ["char", "token:3", "cuts:20", "random:7", "whole"])
+def test_another_chunking_can_be_opened(client: FlaskClient, chunk: str) -> None:
+    html = client.get(f"/example/unknown-tool?chunk={chunk}").text
+    assert "another chunking" in html
+    assert f'data-chunk="{chunk}"' in html
+    assert f'href="/example/unknown-tool/compare?b_chunk={chunk}"' in html
 
 
-def test_an_unknown_chunking_number_shows_the_own_one(client: FlaskClient) -> None:
-    assert client.get("/example/unknown-tool?chunk=99").status_code == 200
+@pytest.mark.parametrize(
+    ("chunk", "words"), [("5", "is no chunking"), ("cuts:99999", "99999"), ("cuts:x", "is no chunking")]
+)
+def test_a_chunking_that_cannot_be_used_is_said_and_the_own_one_is_shown(
+    client: FlaskClient, chunk: str, words: str
+) -> None:
+    html = client.get(f"/example/unknown-tool?chunk={chunk}").text
+    assert words in html
+    assert "own chunking is shown" in html
+    assert 'data-chunk=""' in html
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/example/nothing", "/c/0000000000000000"])

@@ -1,0 +1,188 @@
+"""The search: every stage in order, as a generator that its caller may stop at any time.
+
+replay: the traced replay and the whole one. sweep: the other chunkings. variants: the changed outputs. shrink: the
+smallest output and chunking that keep the worst finding. Nothing here knows a clock: the caller stops iterating when
+its time is up, and `found` says what is known by then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from parsers.checks import CHECKS, CheckReport, run_checks
+from parsers.checks.variants import Variant
+from parsers.chunking import TRACED, WHOLE, Chunking, to_json
+from parsers.compare import EXACT, Rules
+from parsers.replayer import Outcome, Replayer
+from parsers.search.compared import fitting
+from parsers.search.found import Found, Minimized, Progress, Stage
+from parsers.search.minimize import Start, minimized, start_of
+from parsers.search.outcomes import Outcomes, Seen
+from parsers.search.reduce import reduce
+from parsers.search.shrink import SHRINKS, Shrinker
+from parsers.search.subject import subject_of
+from parsers.search.sweep import MAX_REPLAYS, cut_at, sweep_of
+from parsers.search.variants import total, variants
+from parsers.search.verdict import verdict
+from parsers.trace import Trace
+
+EVERY = 16  # replays between two reports of progress
+LONG = 20_000  # characters from which on every replay is reported
+REDUCED = 4  # of so many outcomes the smallest chunking is looked for
+REDUCTIONS = 200  # replays spent on each
+
+
+class Search:
+    """A search over one replayer.
+
+    `asked`: chunkings to try besides, the first of which is the one under study. `recorded`: the cuts of the deltas
+    that a server sent. `only`: the checks to run, all where None. `max_replays` bounds the sweep, `shrinks`
+    the replays that make a finding small. The same seed finds the same.
+    """
+
+    def __init__(
+        self,
+        replayer: Replayer,
+        *,
+        rules: Rules = EXACT,
+        asked: tuple[Chunking, ...] = (),
+        recorded: tuple[int, ...] = (),
+        seed: int = 0,
+        only: Sequence[str] | None = None,
+        max_replays: int = MAX_REPLAYS,
+        shrinks: int = SHRINKS,
+    ) -> None:
+        self.replays = 0
+        self._replayer = replayer
+        self._rules = fitting(rules, replayer)
+        self._traced = asked[0] if asked else TRACED
+        self._only = only
+        self._shrinks = shrinks
+        self._seed = seed
+        self._every = EVERY if len(replayer.text) < LONG else 1
+        self._variants: list[Variant] = []
+        self._sweep = sweep_of(replayer, asked=asked, recorded=recorded, seed=seed, max_replays=max_replays)
+        self._outcomes = Outcomes(replayer, self._rules)
+        self._traces: tuple[Trace, Trace] | None = None
+        self._report: CheckReport | None = None
+        self._small: tuple[Start, Shrinker] | None = None
+        self._over = False
+
+    def run(self) -> Iterator[Progress]:
+        """Search. What is yielded says how far it is; stop iterating to stop it."""
+        yield self._progress("replay", 0, 2)
+        self._replayed()
+        yield from self._swept()
+        yield from self._reduced()
+        yield from self._varied()
+        yield from self._shrunk()
+        self._over = True
+        yield self._progress("done", 1, 1)
+
+    def found(self) -> Found:
+        """What is known by now."""
+        base, _ = self._replayed()
+        report = self._checked()
+        classes = self._outcomes.classes(base)
+        return Found(
+            self._replayer.text,
+            report.findings,
+            report.holding,
+            report.skipped,
+            classes,
+            list(self._outcomes.groups.values()),
+            self._outcomes.heat(self._sweep.solid),
+            verdict(report.findings, base, self._replayer, outcomes=classes),
+            self._minimized(),
+            self.replays,
+            self._over,
+            Counter([variant.kind for variant in self._variants]),
+        )
+
+    def _progress(self, stage: Stage, done: int, total: int) -> Progress:
+        return Progress(stage, done, max(total, done), self.replays, max(len(self._outcomes.seen), 1))
+
+    def _replayed(self) -> tuple[Trace, Trace]:
+        """The traced replay and the whole one."""
+        if self._traces is None:
+            self._traces = self._replayer.trace(self._traced), self._replayer.trace(WHOLE)
+            self._outcomes.begin(self._traced, self._traces[0])
+            self.replays += 2
+        return self._traces
+
+    def _outcome(self, chunking: Chunking) -> Outcome:
+        self.replays += 1
+        return self._replayer.outcome(chunking)
+
+    def _swept(self) -> Iterator[Progress]:
+        """Every chunking of the sweep."""
+        total = self._sweep.total()
+        for done, trial in enumerate(self._sweep.trials()):
+            if done % self._every == 0:
+                yield self._progress("sweep", done, total)
+            self._outcomes.add(trial, self._outcome(trial.chunking))
+            self._report = None
+
+    def _reduced(self) -> Iterator[Progress]:
+        """Fewer cuts for the outcomes that need many: what is left out of them makes no difference."""
+        seen = self._outcomes.seen
+        for one in seen[: REDUCED + 1] if len(seen) > 1 else ():
+            yield self._progress("sweep", self._sweep.total(), self._sweep.total())
+            self._fewer_cuts(one)
+
+    def _fewer_cuts(self, seen: Seen) -> None:
+        chunking, left = seen.smallest, REDUCTIONS
+        if chunking.holdback_chars or chunking.text_delay:
+            return
+
+        def fails(cuts: Sequence[int]) -> bool:
+            nonlocal left
+            left -= 1
+            return left >= 0 and self._outcomes.number(self._outcome(cut_at(cuts))) == seen.number
+
+        cuts = to_json(chunking, self._replayer.deltas(chunking))["cuts"]
+        if len(cuts) > 1 and fails(cuts):
+            seen.smallest = cut_at(reduce(cuts, fails))
+            self._report = None
+
+    def _varied(self) -> Iterator[Progress]:
+        """Replays of changed outputs, where a check asks for them."""
+        base, _ = self._replayed()
+        if not any(need.startswith("variants") for name in self._only or CHECKS for need in CHECKS[name].needs):
+            return
+        expected = total(self._replayer, base)
+        for done, variant in enumerate(variants(self._replayer, base, seed=self._seed)):
+            if done % self._every == 0:
+                yield self._progress("variants", done, expected)
+            self._variants.append(variant)
+            self.replays += 1
+            self._report = None
+
+    def _shrunk(self) -> Iterator[Progress]:
+        """The smallest form of the worst finding."""
+        findings = self._checked().findings
+        start = start_of(self._replayer, self._traced, self._outcomes, findings, self._rules)
+        if start is None:
+            return
+        before, shrinker = self.replays, Shrinker(self._replayer, start.form, start.target, self._shrinks)
+        self._small = start, shrinker
+        for replays in shrinker.run():
+            self.replays = before + replays
+            yield self._progress("shrink", replays, self._shrinks)
+
+    def _minimized(self) -> Minimized | None:
+        """The smallest form so far."""
+        if self._small is None:
+            return None
+        start, shrinker = self._small
+        return minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
+
+    def _checked(self) -> CheckReport:
+        """What the checks say of all replays so far."""
+        if self._report is None:
+            base, whole = self._replayed()
+            others = self._outcomes.compared(base)
+            subject = subject_of(self._replayer, base, whole, others, rules=self._rules, variants=self._variants)
+            self._report = run_checks(subject, self._only)
+        return self._report

@@ -1,0 +1,126 @@
+"""The different messages that the chunkings of one output give, and which chunkings give each.
+
+Two replays have one outcome when their messages are the same under the comparison rules. A parser that fails is an
+outcome of its own, by the kind of failure and the place in the parser it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from parsers.chunking import Chunking, label
+from parsers.compare import Rules, divergence, grade, message_key
+from parsers.replay import finish_reason, raised_in
+from parsers.replayer import Outcome, Replayer
+from parsers.search.compared import Compared, compared, same_as
+from parsers.search.found import Group, OutcomeClass
+from parsers.search.sweep import LABELS, Trial
+from parsers.trace import Trace
+
+UNKNOWN = -1  # the outcome of a cut that was not tried
+
+
+@dataclass(slots=True)
+class Seen:
+    """One outcome so far. `smallest` is the best chunking for it, `rank` what makes it so."""
+
+    number: int
+    outcome: Outcome
+    smallest: Chunking
+    rank: tuple[bool, int]
+    count: int = 0
+    honest: int = 0
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """Groups replays by outcome, in the order in which outcomes turn up."""
+
+    replayer: Replayer
+    rules: Rules
+    seen: list[Seen] = field(default_factory=list)
+    groups: dict[str, Group] = field(default_factory=dict)
+    cuts: dict[int, int] = field(default_factory=dict)
+    _numbers: dict[Hashable, int] = field(default_factory=dict)
+
+    def begin(self, chunking: Chunking, trace: Trace) -> None:
+        """Number 0 is the traced replay's own outcome."""
+        self._seen(Trial("case", chunking, False), Outcome(trace.message, len(trace.steps) - 1, raised_in(trace)))
+
+    def add(self, trial: Trial, outcome: Outcome) -> int:
+        """Take one replay in; returns the number of its outcome."""
+        seen = self._seen(trial, outcome)
+        seen.count += 1
+        seen.honest += trial.honest
+        rank = (not trial.honest, outcome.deltas)
+        if rank < seen.rank:
+            seen.smallest, seen.rank = trial.chunking, rank
+        self._in_group(trial, seen.number)
+        return seen.number
+
+    def number(self, outcome: Outcome) -> int | None:
+        """The number of this outcome, None for a new one."""
+        return self._numbers.get(outcome_key(outcome, self.rules))
+
+    def _seen(self, trial: Trial, outcome: Outcome) -> Seen:
+        key = outcome_key(outcome, self.rules)
+        number = self._numbers.setdefault(key, len(self.seen))
+        if number == len(self.seen):
+            self.seen.append(Seen(number, outcome, trial.chunking, (not trial.honest, outcome.deltas)))
+        return self.seen[number]
+
+    def _in_group(self, trial: Trial, number: int) -> None:
+        group = self.groups.get(trial.group)
+        if group is None:
+            group = self.groups[trial.group] = Group(trial.group, LABELS[trial.group], trial.honest)
+        group.counts[number] = group.counts.get(number, 0) + 1
+        group.examples.setdefault(number, trial.chunking)
+        if trial.group in ("cuts_honest", "cuts_hostile") and trial.chunking.cuts:
+            self.cuts[trial.chunking.cuts[0]] = number
+
+    def heat(self, solid: frozenset[int]) -> list[int]:
+        """The outcome of every cut in two. A cut inside a marker that is never split is the cut at its end."""
+        size = len(self.replayer.text)
+        heat = [self.cuts.get(cut, UNKNOWN) for cut in range(1, size)]
+        for cut in range(size - 1, 0, -1):
+            if cut in solid:
+                heat[cut - 1] = heat[cut] if cut < size - 1 else UNKNOWN
+        return heat
+
+    def compared(self, base: Trace) -> list[Compared]:
+        """One replay for each outcome, at its smallest chunking, under labels that all differ."""
+        rows = []
+        for seen in self.seen:
+            if seen.number:
+                row = compared(self.replayer, seen.smallest, base, self.rules)
+            else:
+                row = same_as(self.replayer, seen.smallest, base, seen.outcome)
+            row.chunkings = seen.count
+            rows.append(row)
+        known: set[str] = set()
+        for row in rows:
+            row.label += f" (outcome {len(known)})" * (row.label in known)
+            known.add(row.label)
+        return [row for row in rows if row.chunkings]
+
+    def classes(self, base: Trace) -> list[OutcomeClass]:
+        """The outcomes as they are shown. Those that differ from number 0 are traced, to say where."""
+        return [self._class(seen, base) for seen in self.seen]
+
+    def _class(self, seen: Seen, base: Trace) -> OutcomeClass:
+        message = seen.outcome.message
+        reason = finish_reason(message, self.replayer.context.finish_reason)
+        shown = OutcomeClass(seen.number, message, reason, seen.count, seen.honest, seen.smallest, label(seen.smallest))
+        shown.raised = seen.outcome.raised
+        if seen.number:
+            shown.grade = grade(base.message, message, self.rules)
+            shown.divergence = divergence(base, self.replayer.trace(seen.smallest), self.rules)
+        return shown
+
+
+def outcome_key(outcome: Outcome, rules: Rules) -> Hashable:
+    """Equal for replays with one outcome."""
+    if outcome.raised is None:
+        return message_key(outcome.message, rules)
+    return outcome.raised.partition(":")[0], outcome.raised.rpartition(" (in ")[2]

@@ -1,0 +1,215 @@
+"""The chunkings an output is tried under, cheap and telling ones first.
+
+A chunking is *honest* where a server could have sent it: its deltas end between tokens. All others are *hostile*:
+a right parser stands them too, but a finding under an honest one weighs more.
+
+The set is the presets that reports of chunk-dependent parsers name: one token and one character at a time, sizes 1 to
+13, 20, 64 and 100, stream intervals, groups of 2 to 8 tokens as multi-token prediction sends them, the split a server
+really sent, each marker cut after its first character, every cut in two, and random ones. Text kept back for stop
+strings and text that trails its ids are tried where ids tell them apart.
+
+An output so long that every cut in two would cost too much is cut at an even sample of places, and at every place in
+and beside its markers.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from parsers.checks.base import any_of
+from parsers.chunking import WHOLE, Chunking
+from parsers.replayer import Replayer
+
+SIZES = (*range(1, 14), 20, 64, 100)
+INTERVALS = (2, 3, 4, 5, 8, 12, 13, 20, 64, 100)
+LATE = (
+    *(Chunking(by="token", holdback_chars=held) for held in (1, 6, 12, 24)),
+    *(Chunking(by="token", text_delay=delay) for delay in (1, 2, 3)),
+)
+MARKUP = re.compile(r"<[^<>\s]{1,60}>|\[/?[A-Z_]{3,60}\]")  # what looks like a marker, whatever the format says
+RANDOM = 200
+MAX_REPLAYS = 6_000
+MAX_CHARACTERS = 8_000_000
+FLOOR = 200  # so many cuts in two are tried however long the output is
+
+LABELS = {
+    "case": "asked for by the case",
+    "whole": "in one piece",
+    "tokens": "a fixed number of tokens",
+    "characters": "a fixed number of characters",
+    "markers": "markers cut apart",
+    "recorded": "as the server sent it",
+    "intervals": "stream intervals",
+    "groups": "groups of 2 to 8 tokens",
+    "late": "text later than its ids",
+    "cuts_honest": "cut in two between tokens",
+    "cuts_hostile": "cut in two inside a token",
+    "random_tokens": "random numbers of tokens",
+    "random_characters": "random numbers of characters",
+    "random_parts": "two to four random parts",
+}
+HONEST = frozenset({"whole", "tokens", "recorded", "intervals", "groups", "late", "cuts_honest", "random_tokens"})
+
+
+@dataclass(slots=True, frozen=True)
+class Trial:
+    """One chunking to try, the group it belongs to (a key of LABELS), and whether a server could have sent it."""
+
+    group: str
+    chunking: Chunking
+    honest: bool
+
+
+@dataclass(slots=True)
+class Sweep:
+    """The chunkings of one output.
+
+    `bounds`: where its tokens begin and end. `markers`: what is one, or looks like one. `asked`: chunkings to try in
+    any case. `recorded`: the cuts of the deltas that a server sent. `ids`: whether the parser can see ids, so that late
+    text is worth trying. `solid`: the places inside recorded markers, which are never split. `max_replays` bounds the
+    whole.
+    """
+
+    text: str
+    bounds: tuple[int, ...]
+    markers: tuple[tuple[int, int], ...]
+    tokens: int
+    asked: tuple[Chunking, ...] = ()
+    recorded: tuple[int, ...] = ()
+    ids: bool = False
+    solid: frozenset[int] = frozenset()
+    seed: int = 0
+    max_replays: int = MAX_REPLAYS
+
+    def trials(self) -> Iterator[Trial]:
+        """All of them, lazily."""
+        yield from (_trial("case", chunking, self._is_honest(chunking)) for chunking in self.asked)
+        yield _trial("whole", WHOLE)
+        yield from self._telling()
+        halves, near = self.halves(), frozenset(self._near_markers())
+        yield from self._halves([cut for cut in halves if cut in near])
+        yield from self._random()
+        yield from self._halves([cut for cut in halves if cut not in near])
+
+    def total(self) -> int:
+        """About how many there are."""
+        return len(self.halves()) + (RANDOM if len(self.text) > 1 else 0) + 60
+
+    def halves(self) -> Sequence[int]:
+        """The places at which the output is cut in two."""
+        size = len(self.text)
+        room = max(FLOOR, min(self.max_replays, MAX_CHARACTERS // max(size, 1)) - RANDOM - 60)
+        places = [cut for cut in range(1, size) if cut not in self.solid]
+        if len(places) <= room:
+            return places
+        near = self._near_markers()[: room // 2]
+        left = room - len(near)
+        even = [places[n * len(places) // left] for n in range(left)]
+        return sorted({*near, *even})
+
+    def _telling(self) -> Iterator[Trial]:
+        """The presets."""
+        for size in (1, *SIZES[1:]):
+            if size < max(self.tokens, 2):
+                yield _trial("tokens", Chunking(by="token", size=size))
+        for group, rows in (
+            ("recorded", (self.recorded,)),
+            ("markers", self._around_markers()),
+            ("intervals", self._intervals()),
+            ("groups", self._groups()),
+        ):
+            yield from (_trial(group, cut_at(row)) for row in dict.fromkeys(map(tuple, rows)) if row)
+        for size in SIZES:
+            if size < len(self.text):
+                yield _trial("characters", Chunking(by="char", size=size))
+        if self.ids:
+            yield from (_trial("late", chunking) for chunking in LATE)
+
+    def _around_markers(self) -> Iterator[Sequence[int]]:
+        """Each marker cut after its first character, before its last, before it, after it, and on its own."""
+        starts, ends = [start for start, _ in self.markers], [end for _, end in self.markers]
+        long = [(start, end) for start, end in self.markers if end - start > 1]
+        yield self._inside([start + 1 for start, _ in long])
+        yield self._inside([end - 1 for _, end in long])
+        yield self._inside(starts)
+        yield self._inside(ends)
+        yield self._inside([*starts, *ends])
+
+    def _near_markers(self) -> list[int]:
+        """The places in and beside markers."""
+        return self._inside([cut for start, end in self.markers for cut in range(start - 1, end + 2)])
+
+    def _is_honest(self, chunking: Chunking) -> bool:
+        """Whether its deltas end between tokens."""
+        if chunking.by in ("char", "cuts"):
+            return chunking.by == "cuts" and {*(chunking.cuts or ())} <= {*self.bounds}
+        return chunking.unit != "char"
+
+    def _inside(self, cuts: Iterable[int]) -> list[int]:
+        return sorted({cut for cut in cuts if 0 < cut < len(self.text)} - self.solid)
+
+    def _intervals(self) -> Iterator[Sequence[int]]:
+        """A stream interval sends the first token at once, and then so many at a time."""
+        for interval in INTERVALS:
+            yield self._inside(self.bounds[1::interval])
+
+    def _groups(self) -> Iterator[Sequence[int]]:
+        for number in range(RANDOM // 5):
+            source = random.Random(self.seed * RANDOM + number)
+            at, cuts = 0, []
+            while (at := at + source.randint(2, 8)) < self.tokens:
+                cuts.append(self.bounds[at])
+            yield self._inside(cuts)
+
+    def _halves(self, cuts: Iterable[int]) -> Iterator[Trial]:
+        bounds = set(self.bounds)
+        for cut in cuts:
+            yield _trial("cuts_honest" if cut in bounds else "cuts_hostile", cut_at((cut,)))
+
+    def _random(self) -> Iterator[Trial]:
+        """The rest of RANDOM, a third of each kind; random groups of tokens are counted among them."""
+        if len(self.text) < 2:
+            return
+        each = RANDOM * 4 // 15
+        for number in range(each):
+            seed = self.seed * RANDOM + number
+            yield _trial("random_tokens", Chunking(by="random", seed=seed))
+            yield _trial("random_characters", Chunking(by="random", seed=seed, unit="char"))
+            source = random.Random(seed)
+            yield _trial("random_parts", cut_at(self._inside([source.randrange(len(self.text)) for _ in range(3)])))
+
+
+def sweep_of(
+    replayer: Replayer,
+    *,
+    asked: tuple[Chunking, ...] = (),
+    recorded: tuple[int, ...] = (),
+    seed: int = 0,
+    max_replays: int = MAX_REPLAYS,
+) -> Sweep:
+    """The chunkings to try on a replayer's output."""
+    pieces, text = replayer.pieces, replayer.text
+    bounds = (0, *accumulate([len(piece.text) for piece in pieces]))
+    ids = replayer.mode == "ids" or (replayer.black_box and any(piece.token_id is not None for piece in pieces))
+    solid = frozenset(
+        cut
+        for piece, start in zip(pieces, bounds, strict=False)
+        if replayer.mode == "ids" and piece.recorded and piece.kind in ("special", "added")
+        for cut in range(start + 1, start + len(piece.text))
+    )
+    spans = {match.span() for match in any_of(replayer.terminals.values()).finditer(text)}
+    markers = tuple(sorted(spans | {match.span() for match in MARKUP.finditer(text)}))
+    return Sweep(text, bounds, markers, len(pieces), asked, recorded, ids, solid, seed, max_replays)
+
+
+def _trial(group: str, chunking: Chunking, honest: bool | None = None) -> Trial:
+    return Trial(group, chunking, group in HONEST if honest is None else honest)
+
+
+def cut_at(cuts: Sequence[int]) -> Chunking:
+    """The chunking by these offsets, which are known to fit."""
+    return Chunking.model_construct(by="cuts", cuts=tuple(cuts))

@@ -1,0 +1,71 @@
+"""Variants of an output: replays of what it could just as well have been, lazily, kind by kind, the cheap ones first.
+
+Each carries its proof: the edits and the keys of the request that make it, and the chunking. Nothing here says what
+is right; `parsers.checks` reads the variants and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from parsers.checks import Check
+from parsers.checks.variants import Variant, VariantKind
+from parsers.replayer import Replayer
+from parsers.search.variants.beside import followed, neighbour
+from parsers.search.variants.broken import cut_offsets, mutated, mutations, truncated
+from parsers.search.variants.ground import BOUNDS, Bounds, Ground
+from parsers.search.variants.plain import no_calls, no_tools, reused, start_state
+from parsers.search.variants.planted import SIZES, escaped, padded, plants
+from parsers.trace import Trace
+
+__all__ = ["BOUNDS", "KINDS", "Bounds", "needed", "total", "variants"]
+
+FEW = Bounds(cut=4_000, streamed=400, mutants=4)
+
+KINDS: Mapping[VariantKind, Callable[[Ground], Iterator[Variant]]] = {
+    "no_tools": no_tools,
+    "no_calls": no_calls,
+    "start_state": start_state,
+    "reused": reused,
+    "neighbour": neighbour,
+    "followed": followed,
+    "mutated": mutated,
+    "escaped": escaped,
+    "truncated": truncated,
+    "padded": padded,
+}
+
+
+def variants(
+    replayer: Replayer,
+    trace: Trace,
+    *,
+    seed: int = 0,
+    clock: Callable[[], float] | None = None,
+    bounds: Bounds = BOUNDS,
+    kinds: Collection[str] | None = None,
+) -> Iterator[Variant]:
+    """Every variant of an output (those of `kinds`), of which `trace` is a replay; none where the parser fails on it.
+
+    The same output has the same variants: `seed` is taken so that every part of a search has one. `clock`, in
+    seconds, times parsers that do not count what they examine.
+    """
+    ground = Ground(replayer, trace, clock, bounds)
+    if any(event.code == "parser_raised" for step in trace.steps for event in step.diagnostics):
+        return
+    for kind, make in KINDS.items():
+        if kinds is None or kind in kinds:
+            yield from make(ground)
+
+
+def total(replayer: Replayer, trace: Trace, bounds: Bounds = BOUNDS) -> int:
+    """About how many replays `variants` makes."""
+    ground = Ground(replayer, trace, bounds=bounds)
+    cuts = len(cut_offsets(ground, bounds.cut)) + len(cut_offsets(ground, bounds.streamed))
+    return cuts + 6 * len(mutations(ground)) + 2 * len(plants(ground)) + 2 * len(SIZES) + 20
+
+
+def needed(check: Check, replayer: Replayer, trace: Trace) -> tuple[Variant, ...]:
+    """A few variants of the kinds that a check asks for, to see whether a smaller output still shows a finding."""
+    kinds = [need.removeprefix("variants:") for need in check.needs if need.startswith("variants:")]
+    return tuple(variants(replayer, trace, bounds=FEW, kinds=kinds)) if kinds else ()

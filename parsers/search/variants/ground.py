@@ -1,0 +1,184 @@
+"""What variants are made from: the output, its replays without any change, and the format's own reading of it.
+
+The format's reading (`reference`) is a machine for the same grammar, whatever parser is under study. It says where
+things stand in the output and in which state it ends; whether the parser is right is never taken from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from parsers.checks.variants import Variant, VariantKind
+from parsers.chunking import TRACED, WHOLE, Chunking
+from parsers.edit import Edit, edited
+from parsers.fallback.wrapper import Fallback
+from parsers.protocol import StreamParser
+from parsers.registry import maker
+from parsers.replay import replay
+from parsers.replayer import Replayer
+from parsers.trace import Proof, StateView, Trace
+from parsers.types import Delta, Message, Piece
+
+STREAMED = Chunking(by="char", size=5)
+
+
+@dataclass(slots=True, frozen=True)
+class Bounds:
+    """How much is tried: characters parsed for all cuts together, those of them streamed as well, and mutants.
+
+    All cuts of an output of 2,000 characters are two million characters.
+    """
+
+    cut: int = 2_100_000
+    streamed: int = 60_000
+    mutants: int = 40
+
+
+BOUNDS = Bounds()
+
+
+@dataclass
+class Ground:
+    """A replayer and its traced replay, with what several kinds of variants need of them.
+
+    `clock` gives seconds; it is asked where a parser does not count what it examines. `memo` is for what several kinds
+    work out alike.
+    """
+
+    replayer: Replayer
+    trace: Trace
+    clock: Callable[[], float] | None = None
+    bounds: Bounds = BOUNDS
+    memo: dict[str, Any] = field(default_factory=dict)
+    _bases: dict[Chunking, Message] = field(default_factory=dict)
+
+    @cached_property
+    def text(self) -> str:
+        """The output text."""
+        return self.replayer.text
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The output's tokens; where ids mean nothing, all of it in one piece, which is cheaper to cut."""
+        replayer = self.replayer
+        by_token = replayer.mode == "ids" or replayer.black_box
+        return replayer.pieces if by_token or not self.text else (Piece(self.text),)
+
+    @property
+    def streamed(self) -> Chunking:
+        """A chunking that streams, of the kind the parser is made for."""
+        return TRACED if self.replayer.mode == "ids" or self.replayer.black_box else STREAMED
+
+    @property
+    def chunkings(self) -> tuple[Chunking, Chunking]:
+        """Both ways a changed output is read: whole and streamed."""
+        return (WHOLE, self.streamed)
+
+    @cached_property
+    def markers(self) -> list[str]:
+        """The format's markers that stand in the output, and its other recorded special tokens; sorted."""
+        own = set(self.replayer.terminals.values())
+        if self.replayer.format is not None:
+            own |= set(self.replayer.format.end_tokens)
+        own |= {piece.text for piece in self.replayer.pieces if piece.recorded and piece.kind == "special"}
+        return sorted([marker for marker in own if marker.strip() and marker in self.text])
+
+    def base(self, chunking: Chunking) -> Message:
+        """The message of the unchanged output under a chunking."""
+        if chunking not in self._bases:
+            self._bases[chunking] = self.replayer.with_pieces(self.pieces).outcome(chunking).message
+        return self._bases[chunking]
+
+    def changed(self, edits: Sequence[Edit] = (), context: Mapping[str, Any] | None = None) -> Replayer:
+        """The replayer of a changed output and request."""
+        found = self.replayer.with_pieces(edited(self.pieces, edits, self.replayer.markers))
+        return found.with_context(replace(found.context, **context)) if context else found
+
+    def run(
+        self,
+        kind: VariantKind,
+        label: str,
+        *,
+        edits: Sequence[Edit] = (),
+        context: Mapping[str, Any] | None = None,
+        facts: Mapping[str, Any] | None = None,
+        chunkings: Sequence[Chunking] | None = None,
+    ) -> Iterator[Variant]:
+        """Replay a changed output under each chunking."""
+        changed = self.changed(edits, context)
+        for chunking in chunkings or self.chunkings:
+            outcome = changed.outcome(chunking)
+            said = chunking.model_dump(mode="json", exclude_defaults=True)
+            proof = Proof(said, tuple(edits), dict(context or {}))
+            yield Variant(
+                kind,
+                label,
+                proof,
+                changed.text,
+                outcome.message,
+                outcome.raised,
+                {**(facts or {}), "policy": self.contract(kind)},
+                self.base(chunking),
+            )
+
+    def reference(self, pieces: tuple[Piece, ...], **context: Any) -> Trace | None:
+        """The format's own reading of an output in one delta, or None where the format is not known."""
+        replayer, make = self.replayer, self._make
+        if make is None:
+            return None
+        request = replace(replayer.context, **context)
+        deltas = [Delta(1, pieces)]
+        return replay(make(), deltas, request, mode=replayer.mode, markers=replayer.markers)
+
+    @cached_property
+    def _make(self) -> Callable[[], StreamParser] | None:
+        fmt = self.replayer.format
+        return None if fmt is None else maker(fmt, self.replayer.policy)
+
+    @cached_property
+    def bare(self) -> bool:
+        """Whether a call may begin without a marker, so that what stands before it may legitimately matter."""
+        start = self.reference(())
+        terminals = {} if self.replayer.format is None else self.replayer.format.terminals
+        return start is not None and any(len(terminals.get(name, "   ")) < 3 for name in before_end(start).accepts)
+
+    @cached_property
+    def own(self) -> Trace | None:
+        """The format's reading of the output itself."""
+        return self.reference(self.pieces)
+
+    def contract(self, kind: VariantKind) -> str | None:
+        """What makes another reading a contract and no fault: the wrapper that judges at the end, or a policy."""
+        if self._wrapped:
+            return "engine=fallback"
+        fmt, policy = self.replayer.format, self.replayer.policy
+        if fmt is None:
+            return None
+        if fmt.content == "llama" and policy.get("llama_content") == "seed_literal":
+            return "llama_content=seed_literal"
+        recovery = policy.get("recovery", "content")
+        after = kind in ("followed", "neighbour") and "recovery" in fmt.policies
+        return f"recovery={recovery}" if after and recovery != "content" else None
+
+    @cached_property
+    def _wrapped(self) -> bool:
+        return isinstance(self.replayer.make(), Fallback)
+
+    @cached_property
+    def can_call(self) -> bool:
+        """Whether calls are looked for at all."""
+        return self.replayer.context.tool_choice != "none"
+
+
+def before_end(trace: Trace) -> StateView:
+    """The state in which a reading stood when all text had come and the end had not."""
+    return trace.steps[0].view
+
+
+def stands_open(trace: Trace) -> bool:
+    """Whether a reading ended inside a call, a value, or text that may still become one."""
+    view = before_end(trace)
+    return view.call is not None or view.codec is not None or any(hold.kind != "policy" for hold in view.holds)

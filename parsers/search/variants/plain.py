@@ -1,0 +1,121 @@
+"""Variants of the request and of the parser: the text stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from parsers.checks.variants import Variant
+from parsers.chunking import Chunking
+from parsers.edit import Edit
+from parsers.events import Diagnostic
+from parsers.protocol import StreamParser
+from parsers.reasoning import prompt_opens, reasoning_markers
+from parsers.replay import parse
+from parsers.search.variants.ground import Ground
+from parsers.trace import Proof
+from parsers.types import Message
+
+PROBE = "Hello"
+
+
+def no_tools(ground: Ground) -> Iterator[Variant]:
+    """The request without its tools: what the schemas changed, and whether names are still accepted."""
+    if ground.replayer.context.tools and ground.can_call:
+        yield from ground.run("no_tools", "without the declared tools", context={"tools": ()})
+
+
+def no_calls(ground: Ground) -> Iterator[Variant]:
+    """The request with tool_choice none."""
+    known = ground.replayer.format is not None  # an engine that reads no grammar of ours leaves tool_choice to others
+    if known and ground.can_call and ground.base(ground.chunkings[0]).tool_calls:
+        yield from ground.run("no_calls", "with tool_choice none", context={"tool_choice": "none"})
+
+
+def reused(ground: Ground) -> Iterator[Variant]:
+    """One parser instance for the output twice, after a broken-off output, and after one with a marker deleted."""
+    for chunking in ground.chunkings:
+        for label, spoiled in _before(ground):
+            parser = ground.replayer.make()
+            _use(parser, ground, spoiled, chunking)
+            again = ground.replayer.with_pieces(ground.pieces).with_parser(_always(parser))
+            outcome = again.outcome(chunking)
+            said = chunking.model_dump(mode="json", exclude_defaults=True)
+            base, facts = ground.base(chunking), {"ids": not ground.replayer.black_box}
+            yield Variant("reused", label, Proof(said), ground.text, outcome.message, outcome.raised, facts, base)
+
+
+def _always(parser: StreamParser) -> Callable[[], StreamParser]:
+    return lambda: parser
+
+
+def _before(ground: Ground) -> list[tuple[str, tuple[Edit, ...] | None]]:
+    """What the instance reads first, as edits of the output; None: all of it."""
+    size = len(ground.text)
+    found: list[tuple[str, tuple[Edit, ...] | None]] = [("after the same output", None)]
+    if size > 1:
+        found.append(("after the first half of it, which never ended", ((size // 2, size, ""),)))
+    if ground.markers:
+        marker = max(ground.markers, key=ground.text.rfind)
+        at = ground.text.rfind(marker)
+        found.append((f"after the same output without its last `{marker}`", ((at, at + len(marker), ""),)))
+    return found
+
+
+def _use(parser: StreamParser, ground: Ground, edits: tuple[Edit, ...] | None, chunking: Chunking) -> None:
+    """Let the parser read something first. The first half of an output gets no end."""
+    before = ground.changed(edits or ())
+    deltas, context = before.deltas(chunking), before.context
+    ends = edits is None or edits[0][1] < len(ground.text)
+    try:
+        if ends:
+            parse(parser, deltas, context, mode=before.mode, markers=before.markers)
+        else:
+            parser.begin(context, mode=before.mode, markers=before.markers)
+            for delta in deltas:
+                parser.feed(delta)
+    except Exception:
+        return
+
+
+def start_state(ground: Ground) -> Iterator[Variant]:
+    """The other start state where the prompt is not known and the output gives reason to doubt; else a probe.
+
+    Reasons to doubt: reasoning ends that never began, or reasoning that was said to be open never ends.
+    """
+    context, fmt = ground.replayer.context, ground.replayer.format
+    if fmt is None or fmt.initial_when_reasoning_open is None:
+        return
+    if context.prompt_tail is not None:
+        yield from _probe(ground, opens=prompt_opens(fmt, context.prompt_tail))
+        return
+    doubt = _unclosed(ground) if context.reasoning_open else _orphan(ground)
+    if doubt is not None:
+        facts = {"open": not context.reasoning_open, "doubt": doubt}
+        label = f"with reasoning {'not ' if context.reasoning_open else ''}open at the start"
+        changes = {"reasoning_open": not context.reasoning_open}
+        yield from ground.run("start_state", label, context=changes, facts=facts, chunkings=ground.chunkings[:1])
+
+
+def _probe(ground: Ground, *, opens: bool) -> Iterator[Variant]:
+    """A plain word in place of the output shows in which channel the parser begins."""
+    edit = ((0, len(ground.text), PROBE),)
+    facts = {"expected": "reasoning" if opens else "content", "probe": PROBE}
+    label = f"the word {PROBE} in place of the output"
+    yield from ground.run("start_state", label, edits=edit, facts=facts, chunkings=ground.chunkings[:1])
+
+
+def _orphan(ground: Ground) -> str | None:
+    """The end marker of reasoning that nothing began, where the output has one."""
+    events = ground.own.events() if ground.own is not None else ()
+    codes = [event for _, event in events if isinstance(event, Diagnostic)]
+    return next((ground.text[e.start : e.end] for e in codes if e.code == "orphan_reasoning_end"), None)
+
+
+def _unclosed(ground: Ground) -> str | None:
+    """The end marker of reasoning that never comes, where all text became reasoning."""
+    message: Message = ground.base(ground.chunkings[0])
+    fmt = ground.replayer.format
+    closers = reasoning_markers(fmt).closers if fmt is not None else ()
+    if message.reasoning and not message.content and not message.tool_calls and closers:
+        return None if any(closer in ground.text for closer in closers) else closers[0]
+    return None

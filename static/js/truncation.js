@@ -1,0 +1,91 @@
+/* The truncation scrubber: the slider, the field and the two buttons choose a cut; the server replays the output up to it
+   and draws the result. The strip over all cuts is fetched when the pane first comes into sight. */
+import { ask } from "./request.js";
+import { inspector, remember } from "./stepper.js";
+
+const WAIT = 120; // between two requests while the slider moves
+let timer = 0;
+let said = ""; // what was last announced
+let observer = null;
+let looking = false; // whether the pane was opened because it came into sight
+
+const box = () => inspector()?.querySelector("#truncation [data-cuts]");
+const pending = () => inspector()?.querySelector("#truncation [data-cuts-pending]");
+const field = () => document.getElementById("cut-at");
+const length = () => Number(box().dataset.length);
+
+function move(wanted) {
+  const cut = Math.max(1, Math.min(length(), Math.round(wanted)));
+  field().value = String(cut);
+  field().dataset.changed = "1";
+  box().querySelector("[data-cut-slider]").value = String(cut);
+  const line = box().querySelector("[data-cut-cursor]");
+  for (const end of ["x1", "x2"]) line.setAttribute(end, `${(cut * 100) / length()}%`);
+  for (const control of box().querySelectorAll("[data-cut-jump]")) {
+    if (jumpFrom(cut, control.dataset.cutJump) === null) control.setAttribute("aria-disabled", "true");
+    else control.removeAttribute("aria-disabled");
+  }
+  remember();
+  clearTimeout(timer);
+  timer = setTimeout(() => ask("#cut", "innerHTML", { cut: String(cut) }), WAIT);
+}
+
+function jumpFrom(cut, direction) {
+  const changes = JSON.parse(box().dataset.cuts);
+  return (direction === "next" ? changes.find((at) => at > cut) : changes.findLast((at) => at < cut)) ?? null;
+}
+
+/* The first look at the pane: at the cursor, unless the reader asked for another cut. */
+function open(chosen) {
+  if (!pending() || pending().dataset.asked) return;
+  pending().dataset.asked = "1";
+  looking = chosen === undefined;
+  const fed = Number(inspector().querySelector("#step .card:not([hidden])")?.dataset.span?.split("-")[1]);
+  ask("#truncated", "innerHTML", { cut: String(chosen ?? (fed || 1)) });
+}
+
+function typed() {
+  const wanted = Number(field().value.replace(/[^0-9]/g, ""));
+  if (wanted) move(wanted);
+}
+
+function clicked(event) {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const control = event.target.closest("#truncation :is([data-cut], [data-cut-jump], [data-cut-go])");
+  if (!control) return;
+  event.preventDefault();
+  if (pending()) return open(Number(control.dataset.cut));
+  if (control.hasAttribute("data-cut-go")) return typed();
+  const target = control.dataset.cutJump ? jumpFrom(Number(field().value), control.dataset.cutJump) : Number(control.dataset.cut);
+  if (target !== null) move(target);
+}
+
+function swapped() {
+  if (looking && field()) delete field().dataset.changed; // only looked at: the address stays as it was
+  if (field()) looking = false;
+  const words = inspector()?.querySelector("[data-cut-words]")?.dataset.cutWords ?? "";
+  if (words && said && words !== said) document.getElementById("live").textContent = words;
+  said = words;
+  watch();
+}
+
+function watch() {
+  observer?.disconnect();
+  if (!pending()) return;
+  observer = new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && open());
+  observer.observe(pending());
+}
+
+export function startTruncation() {
+  watch();
+  document.addEventListener("click", clicked);
+  document.addEventListener("input", (event) => {
+    if (event.target.matches("[data-cut-slider]")) move(Number(event.target.value));
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.target.id !== "cut-at") return;
+    event.preventDefault();
+    typed();
+  });
+  document.addEventListener("htmx:after:swap", swapped);
+}

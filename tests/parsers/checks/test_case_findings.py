@@ -1,0 +1,112 @@
+"""The checks over every case file, with the case's own parser: they blame no parser, and of outputs they find what the
+case says. A case says so with a flag for each check, `finds:known_tool`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from parsers.assemble import Assembler
+from parsers.blackbox import BlackBox
+from parsers.cases.io import loads
+from parsers.cases.model import Case
+from parsers.cases.run import replayer_of
+from parsers.checks import CHECKS, run_checks
+from parsers.chunking import TRACED, WHOLE, Chunking
+from parsers.replayer import Replayer
+from parsers.search.compared import compared
+from parsers.search.subject import subject_of
+from parsers.trace import Finding
+from parsers.types import Context, Delta, MessageDelta
+from webapp.engines import choose
+from webapp.tokenizers import get_tokenizer
+
+ROOT = Path(__file__).parents[2] / "cases"
+FOLDERS = sorted(path for path in ROOT.iterdir() if path.is_dir())
+FINDS = "finds:"
+# Failures of a released library that these cases show are findings about the parser, and meant to be.
+REAL_DEFECTS = {"response_template": {"parser_raised"}}
+# What the wrapper and transformers do by rules of their own, a black box cannot explain.
+OTHER_ENGINES = ("fallback", "response_template")
+
+pytestmark = pytest.mark.replays
+
+
+def findings(case: Case, box: Callable[[Replayer], Replayer] = lambda replayer: replayer) -> list[Finding]:
+    choice = choose(case)
+    pieces = case.pieces() or get_tokenizer("embedded", format=choice.format).pieces(case.text())
+    replayer = box(replayer_of(case, choice, pieces))
+    trace, whole = replayer.trace(TRACED), replayer.trace(WHOLE)
+    others = [compared(replayer, chunking, trace) for chunking in (Chunking(by="char"), Chunking(by="token", size=3))]
+    return run_checks(subject_of(replayer, trace, whole, others)).findings
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_the_checks_find_in_the_cases_what_the_cases_say(folder: Path) -> None:
+    wrong = []
+    for path in sorted(folder.glob("*.case.json")):
+        case = loads(path.read_bytes())
+        found = findings(case)
+        blamed = [f.message for f in found if f.about == "parser" and f.check not in REAL_DEFECTS.get(folder.name, ())]
+        told = {FINDS + finding.check for finding in found if finding.severity != "info"}
+        said = {flag for flag in case.flags if flag.startswith(FINDS)}
+        if blamed or told != said:
+            wrong.append((path.name, blamed, told ^ said))
+    assert not wrong
+
+
+class Shut:
+    """A parser of which only the deltas are seen."""
+
+    def __init__(self, replayer: Replayer) -> None:
+        self.replayer = replayer
+        self.parser = replayer.make()
+        self.assembler = Assembler()
+
+    def begin(self, context: Context) -> None:
+        self.parser.transitions = None
+        self.parser.begin(context, mode=self.replayer.mode, markers=self.replayer.markers)
+
+    def feed(self, delta: Delta) -> MessageDelta | None:
+        return self.assembler.add(self.parser.feed(delta))
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return self.assembler.add(self.parser.finish(reason))
+
+
+def shut(replayer: Replayer) -> Replayer:
+    return replace(replayer, black_box=True, make=lambda: BlackBox("shut", Shut(replayer)))
+
+
+@pytest.mark.parametrize("folder", [f for f in FOLDERS if f.name not in OTHER_ENGINES], ids=lambda path: path.name)
+def test_behind_a_black_box_the_right_parsers_are_blamed_for_nothing_either(folder: Path) -> None:
+    wrong = []
+    for path in sorted(folder.glob("*.case.json"))[::5]:
+        found = findings(loads(path.read_bytes()), shut)
+        wrong += [(path.name, finding.check, finding.message) for finding in found if finding.about == "parser"]
+    assert not wrong
+
+
+def by_ids(replayer: Replayer) -> Replayer:
+    """The same output with the markers of its format as tokens that a server recorded."""
+    adapter = get_tokenizer("embedded", format=replayer.format)
+    ids = [piece.token_id for piece in adapter.pieces(replayer.text) if piece.token_id is not None]
+    pieces = tuple(adapter.pieces_of(ids, recorded=True))
+    return replace(replayer, pieces=pieces, mode="ids", markers=adapter.marker_ids)
+
+
+@pytest.mark.parametrize("folder", [f for f in FOLDERS if f.name not in OTHER_ENGINES], ids=lambda path: path.name)
+def test_no_parser_is_blamed_where_markers_are_read_by_their_ids(folder: Path) -> None:
+    wrong = []
+    for path in sorted(folder.glob("*marker*.case.json")) + sorted(folder.glob("*.case.json"))[::9]:
+        found = findings(loads(path.read_bytes()), by_ids)
+        wrong += [(path.name, finding.check, finding.message) for finding in found if finding.about == "parser"]
+    assert not wrong
+
+
+def test_flags_of_findings_name_checks() -> None:
+    flags = {flag for path in ROOT.rglob("*.case.json") for flag in loads(path.read_bytes()).flags}
+    assert {flag.removeprefix(FINDS) for flag in flags if flag.startswith(FINDS)} <= set(CHECKS)

@@ -1,0 +1,22 @@
+"""Every check has an example on which it finds something, in the words shown, and one on which it holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from parsers.checks import CHECKS, run_checks
+from parsers.checks.example import Example
+from parsers.checks.examples import EXAMPLES
+
+
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
+def test_an_example_is_found_and_its_counterpart_is_not(example: Example) -> None:
+    found = run_checks(example.finds, [example.check])
+    assert found.findings[:1]
+    assert found.findings[0].message == example.says
+    right = run_checks(example.holds, [example.check])
+    assert (right.holding, right.skipped) == ([example.check], [])
+
+
+def test_every_check_has_an_example() -> None:
+    assert set(EXAMPLES) == set(CHECKS)

@@ -1,0 +1,183 @@
+"""What a black box is held against: the built-in parser of its format, a server's deltas, a serving layer's lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from parsers.checks import Subject, run_checks
+from parsers.checks.base import Books
+from parsers.checks.script import Entry
+from parsers.trace import Finding, RejectedCall, Trace
+from parsers.types import Context, Message, MessageDelta, Tool, ToolCall, ToolCallDelta
+
+Build = Callable[..., Trace]
+CALL: list[Entry] = [("marker", "<c>"), ("name", "f"), ("arguments", '{"a": 1}'), ("marker", "</c>"), ("end",)]
+TOOLS = Context((Tool("f", {"properties": {"a": {"type": "integer"}}}),))
+
+
+def found(name: str, subject: Subject) -> list[Finding]:
+    return run_checks(subject, [name]).findings
+
+
+def box(build: Build, *entries: Entry, reference: Trace, context: Context = TOOLS) -> Subject:
+    marks = {"openers": ("<think>",), "closers": ("</think>",)}
+    return Subject(build(entries, blind=True), context, black_box=True, reference=reference, **marks)  # type: ignore[arg-type]
+
+
+def text_of(entries: list[Entry]) -> str:
+    return "".join([entry[1] for entry in entries if len(entry) > 1])
+
+
+@pytest.mark.parametrize(
+    ("before", "arguments", "missed"),
+    [
+        ("", '{"a": 1}', True),
+        ("a ```x``` b ", '{"a": 1}', True),
+        ("```\n", '{"a": 1}', False),
+        ("", '{"a": "one"}', False),
+        ("", "[1]", False),
+    ],
+)
+def test_a_sound_call_that_the_built_in_parser_finds_is_missed(
+    build: Build, before: str, arguments: str, missed: bool
+) -> None:
+    entries = [("content", before), ("name", "f"), ("arguments", arguments), ("end",)]
+    subject = box(build, ("content", before + "f" + arguments), reference=build(entries))
+    assert [f.severity for f in found("tool_call_dropped", subject)] == ["error"] * missed
+
+
+def test_a_call_planned_in_reasoning_is_not_missed(build: Build) -> None:
+    reference = build([("marker", "<think>"), *CALL, ("marker", "</think>"), ("content", "No.")])
+    assert found("tool_call_dropped", box(build, ("reasoning", reference.text), reference=reference)) == []
+    after = build([*CALL, ("marker", "<think>"), ("marker", "</think>"), ("content", "No.")])
+    assert len(found("tool_call_dropped", box(build, ("reasoning", after.text), reference=after))) == 1
+
+
+def test_calls_found_by_both_or_not_wanted_are_not_missed(build: Build) -> None:
+    reference = build(CALL)
+    assert found("tool_call_dropped", box(build, *CALL, reference=reference)) == []
+    undeclared = Context((Tool("g"),))
+    assert found("tool_call_dropped", box(build, ("content", "x"), reference=reference, context=undeclared)) == []
+    none = Context(TOOLS.tools, "none")
+    assert found("tool_call_dropped", box(build, ("content", "x"), reference=reference, context=none)) == []
+
+
+def test_a_call_without_a_known_place_is_missed_all_the_same(build: Build) -> None:
+    reference = build(CALL, blind=True)
+    (finding,) = found("tool_call_dropped", box(build, ("content", "x"), reference=reference))
+    assert finding.span is None
+
+
+def test_the_only_call_of_an_output_that_is_cut_off_is_a_note_with_its_policy(build: Build) -> None:
+    trace = build([("content", "a <call>f{")])
+    trace.rejected_calls = [RejectedCall(2, len(trace.text), None, "the call was never named")]
+    subject = Subject(trace, TOOLS, terminals={"C": "<call>"}, policy={"truncated_call": "text"})
+    (finding,) = found("tool_call_dropped", subject)
+    assert (finding.severity, finding.about, finding.policy) == ("info", "output", "truncated_call=text")
+    subject.policy = {}
+    assert [f.severity for f in found("tool_call_dropped", subject)] == ["warning"]
+
+
+def test_arguments_that_a_black_box_leaves_open_are_its_fault_if_the_call_ends(build: Build) -> None:
+    tagged = [("name", "f"), ("arguments", "a=1", '{"a": 1}'), ("end",)]
+    opened = [("name", "f"), ("arguments", "a=1", '{"a": 1'), ("cut",)]
+    (finding,) = found("arguments_closed", box(build, *opened, reference=build(tagged)))
+    assert (finding.severity, finding.about) == ("error", "parser")
+    for reference in (build(opened), build([("content", "f")])):
+        subject = box(build, *opened, reference=reference)
+        assert found("arguments_closed", subject) == []
+        assert [f.policy for f in found("arguments_json", subject)] == ["truncated_call=as_streamed"]
+
+
+def test_a_cut_off_call_that_others_follow_is_worth_a_warning(build: Build) -> None:
+    trace = build([("name", "f"), ("arguments", '{"a": 1'), ("cut",)], CALL)
+    assert [(f.severity, f.policy) for f in found("arguments_json", Subject(trace))] == [("warning", None)]
+
+
+def test_an_empty_message_is_a_fault_if_the_built_in_parser_has_one(build: Build) -> None:
+    assert [f.severity for f in found("all_output_lost", box(build, ("dropped", "x", "x"), reference=build(CALL)))] == [
+        "error"
+    ]
+    refused = build([("content", "<c>oops")])
+    refused.rejected_calls = [RejectedCall(0, 7, None, "no call")]
+    assert found("all_output_lost", box(build, ("dropped", "x", "x"), reference=refused)) == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "severity"), [({"unknown_tool": "drop"}, "info"), ({}, "warning")], ids=["by policy", "by no policy"]
+)
+def test_an_empty_message_with_a_reason_is_no_error(build: Build, policy: dict[str, str], severity: str) -> None:
+    trace = build([("dropped", "f{}", "call to f, which is not a declared tool")])
+    (finding,) = found("all_output_lost", Subject(trace, policy=policy))
+    assert (finding.severity, finding.about) == (severity, "output")
+    assert finding.message == "The message is empty: call to f, which is not a declared tool."
+    assert found("spans_cover_input", Subject(trace, policy=policy)) == []
+
+
+def test_words_lost_by_a_black_box_are_those_the_built_in_parser_delivers(build: Build) -> None:
+    entries = [("content", "Hello "), ("dropped", "noise", "x")]
+    subject = box(build, ("dropped", "Hello ", "x"), ("content", "noise"), reference=build(entries))
+    assert [f.message for f in found("spans_cover_input", subject)] == [
+        "The word `Hello` of the output is nowhere in the message."
+    ]
+    assert found("spans_cover_input", box(build, ("content", "Hello noise"), reference=build(entries))) == []
+
+
+def test_a_marker_is_a_leak_if_the_built_in_parser_reads_it_and_finds_the_same_calls(build: Build) -> None:
+    subject = box(build, *CALL[:3], ("content", "</c>"), ("end",), reference=build(CALL))
+    subject.terminals = {"END": "</c>"}
+    (finding,) = found("no_terminal_leak", subject)
+    assert finding.message == "`</c>` leaks into the content, while the built-in parser `demo` reads it as a marker."
+    subject.reference = build([("content", "f")])
+    assert [f.severity for f in found("no_terminal_leak", subject)] == ["warning"]
+
+
+def test_text_that_was_given_back_is_no_leak(build: Build) -> None:
+    trace = build([("content", "</c>"), ("diagnostic", "", "fallback_released")])
+    assert [f.severity for f in found("no_terminal_leak", Subject(trace, terminals={"END": "</c>"}))] == ["warning"]
+
+
+def test_broken_arguments_before_a_marker_are_told_of_elsewhere(build: Build) -> None:
+    trace = build([("name", "f"), ("arguments", "{a </c>"), ("end",)])
+    assert found("no_argument_leak", Subject(trace, terminals={"END": "</c>"})) == []
+
+
+def test_reasoning_that_the_built_in_parser_reads_alike_is_right(build: Build) -> None:
+    entries: list[Entry] = [("reasoning", "a"), ("marker", "</think>"), ("reasoning", "b")]
+    assert len(found("reasoning_boundary", box(build, *entries, reference=build(CALL)))) == 1
+    assert found("reasoning_boundary", box(build, *entries, reference=build(entries))) == []
+    again: list[Entry] = [*entries[:2], ("marker", "<think>"), ("reasoning", "b")]
+    assert found("reasoning_boundary", box(build, *again, reference=build(CALL))) == []
+    assert found("reasoning_boundary", box(build, ("reasoning", "a"), reference=build(CALL))) == []
+
+
+def test_the_lists_of_a_serving_layer_hold_what_was_sent(build: Build) -> None:
+    trace = build(CALL)
+    assert found("bookkeeping", Subject(trace, books=Books(('{"a": 1}',), ('{"a": 1}',)))) == []
+    (finding,) = found("bookkeeping", Subject(trace, books=Books(('{"a": 1}',), ('{"a":',))))
+    assert finding.message == "The serving layer has other arguments as sent for call 0 (`f`)."
+
+
+def test_a_servers_deltas_are_compared_channel_by_channel(build: Build) -> None:
+    trace = build([("reasoning", "Hm.")], CALL)
+    server = [MessageDelta("Hm."), None, MessageDelta(None, None, [ToolCallDelta(0, "x", "f", '{"a": 2}')])]
+    findings = found("server_agrees", Subject(trace, server=server))
+    assert [finding.message for finding in findings] == [
+        "The server's deltas depart from the replay at character 6 of the arguments of call 0 (`f`)."
+    ]
+
+
+def test_all_reasoning_is_told_by_why_it_is_all(build: Build) -> None:
+    closed = build([("reasoning", "Hm."), ("marker", "</think>")])
+    (finding,) = found("answer_only_in_reasoning", Subject(closed, closers=("</think>",)))
+    assert finding.message == "All of the output is reasoning: it is closed, and nothing follows."
+    assert (finding.severity, finding.about) == ("info", "output")
+    cut = Subject(build([("reasoning", "Hm.")]), Context(finish_reason="length"))
+    assert found("answer_only_in_reasoning", cut) == []
+
+
+def test_a_message_without_calls_or_text_is_not_all_reasoning() -> None:
+    trace = Trace("demo", (), {}, "text", "", message=Message(None, None, [ToolCall(None, "f", "{}")]))
+    assert found("answer_only_in_reasoning", Subject(trace)) == []

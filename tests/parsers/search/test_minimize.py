@@ -1,0 +1,68 @@
+"""Which finding is made small, and what is said of the small form."""
+
+from __future__ import annotations
+
+import pytest
+
+from parsers.cases.find import CaseSearch
+from parsers.cases.run import characters
+from parsers.chunking import TRACED, WHOLE, Chunking
+from parsers.compare import EXACT
+from parsers.events import Severity
+from parsers.registry import get_format, maker
+from parsers.replayer import Replayer
+from parsers.search.minimize import Start, minimized, start_of
+from parsers.search.outcomes import Outcomes
+from parsers.search.shrink import form_of
+from parsers.search.targets import Finds
+from parsers.trace import About, Finding, Proof
+from tests.parsers.search.faulty import case_of, engines, loses_brace
+
+CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
+RIGHT = Replayer(maker(get_format("qwen")), characters(CALL))
+
+
+def begun() -> Outcomes:
+    outcomes = Outcomes(RIGHT, EXACT)
+    outcomes.begin(TRACED, RIGHT.trace(TRACED))
+    return outcomes
+
+
+@pytest.mark.parametrize(
+    ("check", "severity", "about", "proof"),
+    [
+        ("chunking", "error", "parser", None),
+        ("parser_raised", "error", "parser", Proof(edits=((0, 4, ""),))),
+        ("arguments_json", "error", "parser", None),
+        ("no such check", "warning", "parser", None),
+        ("arguments_json", "error", "output", None),
+        ("arguments_json", "info", "parser", None),
+    ],
+)
+def test_a_finding_that_no_replay_shows_is_not_made_small(
+    check: str, severity: Severity, about: About, proof: Proof | None
+) -> None:
+    finding = Finding(check, severity, about, "It is said to fail.", proof=proof)
+    assert start_of(RIGHT, TRACED, begun(), [finding], EXACT) is None
+
+
+def test_a_form_that_does_not_show_its_finding_is_not_shown() -> None:
+    finding = Finding("arguments_json", "error", "parser", "It is said to fail.")
+    start = Start(finding, form_of(RIGHT, WHOLE), Finds(finding, EXACT, True))
+    assert minimized(RIGHT, start, start.form, EXACT, 1) is None
+
+
+def test_what_every_chunking_shows_is_made_small_whole() -> None:
+    case = case_of("[get_weather(city='Paris', days=[1, 2]), get_time()]", "pythonic", checks=["arguments_closed"])
+    search = CaseSearch(case, engines=engines(loses_brace))
+    assert list(search.run())
+    found = search.result().found
+    assert len(found.outcomes) == 1
+    assert found.minimized is not None
+    assert (found.minimized.text, found.minimized.chunking) == ("[g()]", WHOLE)
+
+
+def test_calls_that_were_whole_stay_whole() -> None:
+    finding = Finding("no_such_check", "error", "parser", "It is said to fail.")
+    cut = RIGHT.with_pieces(RIGHT.pieces[:-20])
+    assert not Finds(finding, EXACT, True).holds(cut, Chunking(by="char"))

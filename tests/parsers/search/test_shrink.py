@@ -1,0 +1,159 @@
+"""What may be left out of an output, and what must stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from parsers.chunking import WHOLE, Chunking
+from parsers.edit import edited_text
+from parsers.registry import get_format, maker
+from parsers.replayer import Replayer
+from parsers.search.shrink import Form, Shrinker, form_of, plain
+from parsers.search.shrink_text import characters, flaws, lines, structures, words
+from parsers.search.sweep import cut_at
+from parsers.types import Piece
+
+MAKE = maker(get_format("passthrough"))
+
+
+@dataclass
+class Has:
+    """Holds while a text has these parts and is cut inside `cut`, where that is given."""
+
+    parts: tuple[str, ...]
+    cut: str = ""
+    replays: int = 0
+    seen: list[str] = field(default_factory=list)
+
+    def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
+        self.replays += 1
+        self.seen.append(replayer.text)
+        at = replayer.text.find(self.cut)
+        inside = not self.cut or any(at < cut < at + len(self.cut) for cut in chunking.cuts or ())
+        return inside and all(part in replayer.text for part in self.parts)
+
+
+def replayer(*pieces: str | Piece, **more: Any) -> Replayer:
+    made = tuple(Piece(piece) if isinstance(piece, str) else piece for piece in pieces)
+    return Replayer(MAKE, made, **more)
+
+
+def shrunk(text: str, target: Has, cuts: tuple[int, ...] = (), most: int = 3_000) -> Form:
+    made = replayer(text)
+    shrinker = Shrinker(made, Form(made.pieces, cuts), target, most)
+    assert list(shrinker.run())[-1] == shrinker.replays == target.replays
+    return shrinker.form
+
+
+JSON = '{"name": "get_weather", "arguments": {"city": "Paris, France", "days": [10, 20.5], "x": {"y": null}}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        (JSON, '{"arguments": {"city": "Paris, France", "days": [10, 20.5], "x": {"y": null}}}'),
+        (JSON, '{"name": "get_weather"}'),
+        (JSON, JSON.replace('"Paris, France"', '"P"')),
+        (JSON, JSON.replace('"Paris, France"', '""')),
+        (JSON, JSON.replace("20.5", "1")),
+        (JSON, JSON.replace("10, ", "")),
+        (JSON, JSON.replace(', "x": {"y": null}', "")),
+        (JSON, JSON.replace("get_weather", "g")),
+        ("<a>x</a><b>y</b>", "<b>y</b>"),
+        ("<a>x</a><b>y</b>", "<a></a><b>y</b>"),
+        ("<a>x</a>", "x"),
+        ("pre <a>x</a> post", "<a>x</a> post"),
+        ("pre <a>x</a> post", "pre <a>x</a>"),
+        ("one\n\ntwo\n", "two\n"),
+        ("[f(a=1), g()]", "[g()]"),
+        ("[f(a=1), g()]", "f(a=1), g()"),
+        ("It's \"one, [two", "I's \"one, [two"),
+        ("a ) b", None),
+    ],
+)
+def test_candidates_leave_out_whole_parts(text: str, result: str | None) -> None:
+    found = [edited_text(text, edits) for edits in structures(text)]
+    assert [len(one) for one in found] == sorted(len(one) for one in found)
+    assert all(len(one) < len(text) for one in found)
+    assert result is None or result in found
+
+
+def test_units_tile_the_text() -> None:
+    text = 'Hi <tool_call>\n{"a": 1}\n[TOOL]'
+    assert characters(text) == list(range(len(text) + 1))
+    assert [text[a:b] for a, b in pairwise(lines(text))] == [
+        "Hi <tool_call>\n",
+        '{"a": 1}\n',
+        "[TOOL]",
+    ]
+    bounds = words(text)
+    assert [text[a:b] for a, b in pairwise(bounds)][:4] == ["Hi", " ", "<tool_call>", "\n"]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ("{}", "{"),
+        ("[f(), g()]", "[f()g()]"),
+        ('{"a": 1}', '{"a: 1}'),
+        ('{"a": 1, "b": 2}', '{"a": 1, }'),
+        ("<a>x</a>", "<a>x"),
+        ("<f=1>x</f>", "x</f>"),
+        ("<|call_begin|>x<|call_end|>", "<|call_begin|>x"),
+    ],
+)
+def test_what_is_not_well_formed_counts(good: str, bad: str) -> None:
+    assert not any(flaws(good))
+    assert any(flaws(bad))
+
+
+def test_text_and_cuts_shrink_to_what_is_needed() -> None:
+    text = "Some words before.\n\n<tool_call>\n" + JSON + "\n</tool_call>\nand after."
+    at = text.index("<tool_call>") + 4
+    form = shrunk(text, Has(("<tool_call>", "</tool_call>"), "<tool_call>"), tuple(sorted({3, at, 60, 90})))
+    assert (form.text, form.cuts) == ("<tool_call></tool_call>", (4,))
+
+
+def test_a_cut_goes_with_the_text_it_stands_between() -> None:
+    form = shrunk("aaaa XY bbbb", Has(("XY",), "XY"), (6,))
+    assert (form.text, form.cuts) == ("XY", (1,))
+
+
+def test_shrinking_stops_when_the_replays_are_spent_and_keeps_what_it_has() -> None:
+    target = Has(("q",))
+    form = shrunk("word " * 50 + "q", target, most=5)
+    assert target.replays <= 5
+    assert "q" in form.text
+    assert len(form.text) < 251
+
+
+def test_no_form_is_asked_for_twice() -> None:
+    target = Has(("{", "}"))
+    shrunk(JSON * 3, target)
+    assert len(target.seen) == len(set(target.seen))
+
+
+def test_a_recorded_marker_is_left_out_whole_or_not_at_all() -> None:
+    marker = Piece("<tool_call>", 7, b"<tool_call>", "special", True)
+    made = replayer("ab", marker, "cd", mode="ids")
+    target = Has(("b", "d"))
+    shrinker = Shrinker(made, Form(made.pieces, ()), target)
+    list(shrinker.run())
+    assert shrinker.form.text == "bd"
+    assert not any("tool_call" in text and "<tool_call>" not in text for text in target.seen)
+
+
+def test_a_chunking_becomes_cuts_where_these_say_it_all() -> None:
+    made = replayer("ab", "c", "def")
+    assert form_of(made, Chunking(by="token")).cuts == (2, 3)
+    assert form_of(made, WHOLE).cuts == ()
+    late = Chunking(by="token", holdback_chars=2)
+    assert form_of(made, late).chunking == late
+    assert plain(made, cut_at(())) == WHOLE
+    assert plain(made, cut_at((1,))) == cut_at((1,))
+    both = replayer("ab", one_shot=MAKE)
+    assert plain(both, cut_at(())) == cut_at(())

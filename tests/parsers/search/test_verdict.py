@@ -1,0 +1,325 @@
+"""One sentence on what is wrong: the root cause first, the right one blamed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from parsers.cases.find import CaseSearch
+from parsers.checks import run_checks
+from parsers.chunking import TRACED, WHOLE, Chunking
+from parsers.events import Diagnostic
+from parsers.protocol import StreamParser
+from parsers.registry import build, get_format, policies
+from parsers.replayer import Replayer
+from parsers.search.compared import compared
+from parsers.search.found import OutcomeClass, Verdict
+from parsers.search.guess import guesses
+from parsers.search.subject import subject_of
+from parsers.search.verdict import verdict
+from parsers.search.verdict_outcomes import outcomes_of
+from parsers.search.verdict_parser import kind_of
+from parsers.trace import Finding
+from parsers.types import Context, Message, Piece, Tool
+from tests.parsers.search.faulty import (
+    LEAKY,
+    Change,
+    case_of,
+    drops_text_after_call,
+    engines,
+    fails_on_lone_quote,
+    flushes_angle,
+    loses_brace,
+    loses_second_call,
+)
+
+ONE = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+TWO = f"Hi.\n{ONE}\n" + ONE.replace('"f"', '"g"') + "\nDone."
+MISSPELT = ONE.replace("tool_call", "toolcall")
+TAGGED = 'Use <tool_call> as a tag. {"name": "f", "arguments": {}}'
+UNOPENED = ONE.removeprefix("<tool_call>\n")
+SEED = "<seed:tool_call>\n<function=f>\n</function>\n</seed:tool_call>"
+CODER = "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
+
+
+def replayer(text: str, name: str = "qwen", context: Context | None = None) -> Replayer:
+    fmt = get_format(name)
+    pieces = tuple(Piece(part) for part in re.findall(r"\w+|\s+|[^\w\s]", text))
+    literals = {key: literal for key, literal in fmt.terminals.items() if len(literal) > 1}
+    return Replayer(
+        lambda: build(fmt),
+        pieces,
+        context or Context(),
+        terminals=literals,
+        longest_terminal=40,
+        format=fmt,
+        policy=policies(fmt),
+    )
+
+
+def judged(given: Replayer) -> Verdict:
+    """The verdict on a replay with the default checks and no other chunking but the whole."""
+    trace, whole = given.trace(TRACED), given.trace(WHOLE)
+    return verdict(run_checks(subject_of(given, trace, whole, [])).findings, trace, given)
+
+
+def searched(change: Change | None, text: str = TWO) -> Verdict:
+    """The verdict of a whole search, the parser being broken by `change`."""
+    case = case_of(re.findall(r"\w+|\s+|[^\w\s]", text))
+    search = CaseSearch(case, engines=LEAKY if change is None else engines(change))
+    for _ in search.run():
+        pass
+    return search.result().found.verdict
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "words"),
+    [
+        (loses_second_call, "chunk_boundary", "when the output comes in one delta, the second call (`g`) is lost"),
+        (
+            drops_text_after_call,
+            "chunk_boundary",
+            "when the output comes in one delta, `\\nDone.` is lost from the content",
+        ),
+        (flushes_angle, "chunk_boundary", "cut after character 5, `<` leaks into the content"),
+        (loses_brace, "chunk_boundary", "the arguments of the first call (`f`) lose `}`"),
+        (fails_on_lone_quote, "parser_failed", "with IndexError: string index out of range"),
+        (None, "chunk_boundary", "the first call (`f`) is lost"),
+    ],
+)
+def test_a_broken_parser_is_blamed_for_what_it_does(change: Change | None, kind: str, words: str) -> None:
+    said = searched(change)
+    assert (said.kind, said.severity, said.about) == (kind, "error", "parser")
+    assert words in said.headline
+    assert said.proof is not None
+    assert said.proof.chunking is not None
+    assert said.findings
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind", "severity", "words"),
+    [
+        ("Just an answer.", "qwen", "all_hold", "pass", "All checks hold: a plain answer without calls."),
+        (TWO, "qwen", "all_hold", "pass", "All checks hold: 2 complete calls."),
+        ("", "qwen", "all_hold", "pass", "plain answer"),
+        ('{"name": "John", "age": 30}', "json", "all_hold", "pass", "plain answer"),
+        ('{"user": {"name": "f", "arguments": {}}}', "llama", "all_hold", "pass", "plain answer"),
+        ("The <tool_call> tag: <tool_call>x</tool_call>", "json", "output_flawed", "warning", "wrote a marker as text"),
+        (CODER, "qwen", "wrong_parser", "error", "`qwen_coder` reads 1 complete call in this output (so do"),
+        (ONE, "mistral", "wrong_parser", "error", "`qwen` reads 1 complete call"),
+        ('<|python_tag|>{"name": "f", "parameters": {}}', "llama_function_tag", "wrong_parser", "error", "`llama`"),
+        (ONE, "passthrough", "wrong_parser", "warning", "`passthrough` reads none"),
+        (MISSPELT, "qwen", "no_complete_call", "warning", "at character 5, where `<tool_call>`"),
+        (UNOPENED, "qwen", "no_complete_call", "warning", "the opening `<tool_call>` is missing"),
+        (ONE[:44], "qwen", "no_complete_call", "warning", "it ends inside the grammar of `qwen`, where"),
+        (ONE.replace('{"a": 1}', "[1]"), "qwen", "output_flawed", "warning", "arguments that are not a JSON object"),
+        (f"Hm.</think>{ONE}", "qwen", "prompt_state_unknown", "warning", "becomes reasoning"),
+        ("</think>Bern.", "deepseek_r1", "all_hold", "pass", "plain answer"),
+        ("<think>a</think>b</think>c", "qwen3", "all_hold", "pass", "plain answer"),
+        (TAGGED, "qwen", "no_complete_call", "warning", "at character 16, where the opening brace is missing"),
+        ("Hm.</think>Bern.", "deepseek_r1", "prompt_state_unknown", "warning", "`Hm.` becomes reasoning, not content"),
+        (SEED, "qwen_coder", "wrong_parser", "error", "leaves nothing over"),
+    ],
+)  # fmt: skip
+def test_the_verdict_names_the_root_cause(text: str, name: str, kind: str, severity: str, words: str) -> None:
+    said = judged(replayer(text, name))
+    assert (said.kind, said.severity) == (kind, severity), said.headline
+    assert words in said.headline
+
+
+def test_a_bare_object_is_not_held_against_a_parser_whose_marker_stands_before_it() -> None:
+    said = judged(replayer('[TOOL_CALLS] [{"name": "f", "arguments": {"a": 1} oops}] bye', "mistral"))
+    assert said.kind != "wrong_parser"
+
+
+def test_a_parser_that_loses_all_calls_is_not_the_wrong_one() -> None:
+    given = replayer(TWO)
+    trace = given.trace(TRACED)
+    trace.message.tool_calls.clear()
+    assert verdict([finding("L6")], trace, given).kind == "text_lost"
+
+
+def test_a_call_to_a_declared_tool_is_meant_even_without_arguments() -> None:
+    context = Context(tools=(Tool("ping"),))
+    assert judged(replayer("A <tool_call>ping</tool_call>", "mistral", context)).kind == "wrong_parser"
+
+
+def test_a_call_without_arguments_at_the_start_of_a_line_is_a_call() -> None:
+    assert judged(replayer("<tool_call>list_files\n</tool_call>", "mistral")).kind == "wrong_parser"
+    assert judged(replayer("A <tool_call>list_files\n</tool_call>", "mistral")).kind != "wrong_parser"
+
+
+def test_prose_with_tools_declared_is_no_missing_call() -> None:
+    assert judged(replayer("It is 12 degrees.", "qwen", Context(tools=(Tool("f"),)))).kind == "all_hold"
+
+
+def test_nothing_is_missing_where_calls_are_not_wanted() -> None:
+    assert judged(replayer(CODER, "qwen", Context(tool_choice="none"))).kind == "all_hold"
+
+
+def test_an_output_that_its_limit_cut_off_is_nobodys_fault() -> None:
+    said = judged(replayer(ONE[:44], "qwen", Context(finish_reason="length")))
+    assert (said.kind, said.severity) == ("no_complete_call", "info")
+    assert "cut off by its length limit" in said.headline
+
+
+def test_a_tool_that_was_not_declared_is_the_models_doing() -> None:
+    said = judged(replayer(ONE, "qwen", Context(tools=(Tool("g"),))))
+    assert (said.kind, said.about) == ("output_flawed", "output")
+    assert said.headline.startswith("The model calls a tool that was not declared: `f`")
+
+
+def test_reasoning_that_never_ends_may_be_a_wrong_start() -> None:
+    text = ONE.replace("<tool_call>", "[X]")
+    said = judged(replayer(f"Hm. {text}", "deepseek_r1", Context(reasoning_open=True)))
+    assert said.kind == "prompt_state_unknown"
+    assert said.proof is not None
+    assert said.proof.context == {"reasoning_open": False}
+    known = replace(replayer("Hm.</think>Bern.", "deepseek_r1"), context=Context(prompt_tail="<|user|>"))
+    assert judged(known).kind == "all_hold"
+
+
+def test_markers_of_reasoning_that_the_format_does_not_know_are_a_note() -> None:
+    said = judged(replayer("V1 <reasoning>x</reasoning>", "qwen"))
+    assert said.details[0] == "`<reasoning>` stays in the content: `qwen` has no such marker of reasoning."
+
+
+def test_given_guesses_are_not_made_again() -> None:
+    given = replayer(CODER)
+    trace = given.trace(TRACED)
+    found = guesses(CODER)
+    assert verdict([], trace, given, guesses=found).guesses == tuple(found[:5])
+    assert verdict([], given.trace(TRACED), replayer(TWO), guesses=found).kind == "wrong_parser"
+
+
+def test_formats_are_not_tried_on_a_long_output_unless_they_are_given() -> None:
+    given = replayer(CODER + "\n" * 50_000)
+    trace = given.trace(WHOLE)
+    assert verdict([], trace, given).kind == "all_hold"
+    assert verdict([], trace, given, guesses=guesses(CODER)).kind == "wrong_parser"
+
+
+def test_a_parser_of_an_unknown_grammar_is_judged_by_its_markers() -> None:
+    given = replace(replayer(CODER), format=None, make=lambda: named("mine"))
+    trace = given.trace(TRACED)
+    assert verdict([], trace, given).kind == "wrong_parser"
+    knows = {"A": "\\s*<tool_call>", "B": "</tool_call>", "C": "<function=", "D": "</function>", "E": "<parameter="}
+    assert verdict([], trace, replace(given, terminals=knows)).kind != "wrong_parser"
+
+
+def named(name: str) -> StreamParser:
+    parser = build(get_format("passthrough"))
+    parser.name = name
+    return parser
+
+
+def finding(id: str, **more: object) -> Finding:
+    return Finding("check", "error", "parser", f"Said by {id}.", id=id, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ids", "kind", "words"),
+    [
+        (["L1", "A1", "J1"], "broken_arguments", "The parser breaks the arguments of a call: said by J1."),
+        (["L1", "A1"], "text_lost", "The parser loses text: said by A1."),
+        (["L1", "A3"], "text_added", "The parser adds text that is not in the output, or sends it twice: said by A3."),
+        (["L1", "N4"], "broken_stream", "The deltas do not build the message: said by N4."),
+        (["P1", "L4"], "marker_leak", "The parser lets a marker through as text: said by L4."),
+        (["Y2"], "types_changed", "The parser changes a value: said by Y2."),
+        (["P1"], "parser_flawed", "The parser breaks a rule: said by P1."),
+        (["C1", "A1"], "chunk_boundary", "The parser depends on chunk boundaries: said by C1."),
+        (["E1", "C1"], "parser_failed", "Said by E1."),
+    ],
+)
+def test_of_several_faults_the_one_that_explains_most_is_said(ids: list[str], kind: str, words: str) -> None:
+    given = replayer(TWO)
+    said = verdict([finding(id) for id in ids], given.trace(TRACED), given)
+    assert (said.kind, said.headline) == (kind, words)
+    assert ids[said.findings[0]] in words
+
+
+def test_text_that_is_sent_twice_is_not_called_lost() -> None:
+    twice = Finding("spans_cover_input", "error", "parser", "Characters 1 to 2 were sent twice to `content`.", id="A1")
+    assert kind_of(twice) == "text_added"
+
+
+def test_a_fault_is_also_told_beside_the_built_in_parser() -> None:
+    given = replayer(TWO)
+    trace = given.trace(TRACED)
+    trace.message.tool_calls.pop()
+    said = verdict([finding("L6")], trace, given)
+    assert (said.kind, said.details[0]) == ("text_lost", "Beside the built-in qwen, the second call (`g`) is lost.")
+
+
+def test_what_a_policy_allows_is_no_fault() -> None:
+    given = replayer(TWO)
+    assert verdict([finding("A1", policy="recovery=fail")], given.trace(TRACED), given).kind == "all_hold"
+
+
+def test_warnings_about_the_parser_come_before_those_about_the_output() -> None:
+    given = replayer(TWO)
+    trace = given.trace(TRACED)
+    space = Finding("chunking", "warning", "parser", "Only whitespace.", id="C1")
+    flaw = Finding("known_tool", "warning", "output", "`f` is not declared.", id="N3")
+    slow = Finding("linear_time", "warning", "parser", "Slow.", id="P1")
+    types = Finding("schema_diff", "warning", "output", "3 became a string.", id="Y3")
+    odd = Finding("odd", "error", "request", "It is odd.", id="M3")
+    assert verdict([flaw, space], trace, given).kind == "chunk_boundary"
+    assert verdict([slow], trace, given).kind == "parser_flawed"
+    assert verdict([types], trace, given).headline == "Types change by the schema: 3 became a string."
+    assert verdict([odd], trace, given).headline == "The output is at fault: it is odd."
+
+
+def test_a_parser_that_fails_in_every_replay_says_where() -> None:
+    given = replayer(TWO)
+    trace = given.trace(TRACED)
+    step = trace.steps[3]
+    step.events = (Diagnostic(7, 8, "parser_raised", "error", "KeyError: 'x' (in feed, line 3)"),)
+    assert verdict([], trace, given).headline == f"The parser fails at character {step.span.start} with KeyError: 'x'."
+    trace.partition[-1].reason = "lost"
+    assert verdict([], trace, given).headline.endswith(f"; the output from character {step.span.start} on is lost.")
+
+
+def test_a_call_lost_under_another_chunking_is_no_loss_but_a_matter_of_chunks() -> None:
+    given = replayer(TWO)
+    trace = given.trace(TRACED)
+    other = replay_without_calls(given)
+    chunk = outcome(1, other, Chunking(by="cuts", cuts=(9,)), 3, 0)
+    base = outcome(0, trace.message, TRACED, 5, 5)
+    said = verdict([finding("C1"), finding("A1")], trace, given, outcomes=[base, chunk])
+    assert said.headline.endswith("when the output is cut after character 9, all 2 calls are lost.")
+    assert said.details[:2] == (
+        "3 of 8 chunkings give this; 5 give the right message, e.g. token by token.",
+        "Only cuts inside a token show it, which no server makes.",
+    )
+
+
+def test_where_no_grammar_is_known_the_outcome_with_most_calls_is_right() -> None:
+    given = replace(replayer(TWO), format=None, make=lambda: named("mine"))
+    trace = given.trace(TRACED)
+    right = outcome(1, replayer(TWO).trace(WHOLE).message, WHOLE, 1, 1)
+    said = verdict([], trace, given, outcomes=[outcome(0, trace.message, TRACED, 4, 4), right])
+    assert "when the output comes token by token, all 2 calls are lost" in said.headline
+
+
+def test_the_outcomes_of_a_few_chunkings_are_grouped() -> None:
+    given = replayer(TWO)
+    trace = given.trace(TRACED)
+    others = [compared(given, chunking, trace) for chunking in (WHOLE, Chunking(by="char"))]
+    assert [(one.number, one.count, one.honest) for one in outcomes_of(given, TRACED, trace, others)] == [(0, 3, 2)]
+    others[0].trace = given.trace(WHOLE)
+    others[0].trace.message.tool_calls.pop()
+    found = outcomes_of(given, TRACED, trace, others)
+    assert [(one.count, one.grade, one.label) for one in found] == [(2, None, "token by token"), (1, "calls", "whole")]
+
+
+def outcome(number: int, message: Message, chunking: Chunking, count: int, honest: int) -> OutcomeClass:
+    label = "whole" if chunking == WHOLE else "token by token"
+    return OutcomeClass(number, message, "stop", count, honest, chunking, label, "calls" if number else None)
+
+
+def replay_without_calls(given: Replayer) -> Message:
+    message = given.trace(WHOLE).message
+    return Message(message.reasoning, message.content)

@@ -1,0 +1,90 @@
+"""`POST /api/v1/find`: what a search found, and how a search that cannot be told ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from parsers.cases.find import CaseSearch, find_json
+from parsers.cases.io import load_case
+from parsers.formats.model import builtin_formats
+from webapp.api.models import ErrorBody, FindResult
+from webapp.finding import Busy, Failure, Jobs
+from webapp.service import checked_pieces
+from webapp.settings import get_settings
+
+Client = Any
+URL = "/api/v1/find"
+CaseMaker = Callable[..., dict[str, Any]]
+AppMaker = Callable[..., Any]
+
+
+def error_of(answer: Any) -> dict[str, Any]:
+    ErrorBody.model_validate(answer.json)
+    found: dict[str, Any] = answer.json["error"]
+    return found
+
+
+def test_the_answer_is_the_object_of_find_json(client: Client, case: CaseMaker) -> None:
+    answer = client.post(URL, json=case())
+    loaded = load_case(case())
+    search = CaseSearch(loaded, pieces=checked_pieces(loaded, get_settings()))
+    assert list(search.run())[-1].stage == "done"
+    assert (answer.status_code, answer.mimetype) == (200, "application/json")
+    assert answer.json == json.loads(json.dumps(find_json(search.result())))
+
+
+@pytest.mark.parametrize("name", ["qwen_coder", "harmony", "llama"])
+@pytest.mark.parametrize("end", ["", "<tool_call>", '{"name": "f", "arguments": {'])
+def test_every_answer_is_as_described(client: Client, case: CaseMaker, name: str, end: str) -> None:
+    output = {"text": builtin_formats()[name].example + end}
+    found = FindResult.model_validate(client.post(URL, json=case(parser={"name": name}, input=output)).json)
+    assert found.complete
+    assert found.replays > 100
+
+
+def test_the_searches_of_the_server_have_its_limits(make_app: AppMaker, case: CaseMaker) -> None:
+    answer = make_app(max_tokens=5).test_client().post(URL, json=case())
+    assert (answer.status_code, error_of(answer)["code"]) == (413, "too_large")
+    assert "TOOLCALL_INSPECTOR_MAX_TOKENS" in error_of(answer)["message"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "field"),
+    [
+        ({"schema": 2}, "/schema"),
+        ({"parser": {"name": "nobody"}}, "/parser/name"),
+        ({"replay": [{"by": "cuts", "cuts": [999]}]}, "/replay/0/cuts"),
+        ({"checks": ["nothing"]}, "/checks/0"),
+    ],
+)
+def test_a_wrong_field_is_422_with_its_pointer(
+    client: Client, case: CaseMaker, keys: dict[str, Any], field: str
+) -> None:
+    answer = client.post(URL, json=case(**keys))
+    assert (answer.status_code, error_of(answer)["code"], error_of(answer)["field"]) == (422, "invalid_case", field)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (Busy(), 503, "service_unavailable"),
+        (Failure("cancelled", "The search was cancelled.").error, 503, "service_unavailable"),
+        (Failure("late", "No result in time.").error, 413, "too_large"),
+        (Failure("ended", "The process ended.").error, 500, "search_failed"),
+    ],
+)
+def test_a_search_that_gives_nothing_is_an_error_in_words(
+    client: Client, case: CaseMaker, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, code: str
+) -> None:
+    def fail(*_args: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Jobs, "find", fail)
+    answer = client.post(URL, json=case())
+    assert (answer.status_code, error_of(answer)["code"]) == (status, code)
+    assert error_of(answer)["message"] == (getattr(error, "description", None) or str(error))
+    assert ("Retry-After" in answer.headers) == isinstance(error, Busy)

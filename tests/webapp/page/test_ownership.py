@@ -1,0 +1,113 @@
+"""The legend as a filter, and what was dropped: how much, where and why."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from parsers.trace import Ownership
+from webapp.page.ownership import ownership
+from webapp.page.roles import LEGEND, read_only
+from webapp.page.strip import strip
+from webapp.page.window import window_around
+
+CALL = '<think>Hm. </think>Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>\n'
+EXAMPLE = "/example/call-inside-reasoning"
+
+
+@pytest.mark.parametrize(
+    ("text", "roles"),
+    [
+        ("", ""),
+        ("dropped", "dropped"),
+        ("dropped,arguments,dropped", "arguments,dropped"),
+        ("nonsense, name,held", "held"),
+    ],
+)
+def test_a_filter_is_read_kindly(text: str, roles: str) -> None:
+    assert read_only(text) == roles
+
+
+def test_every_role_says_how_many_characters_it_has(make: Any) -> None:
+    run = make.run(CALL)
+    found = ownership(run.index, 1, "")
+    assert [item.role for item in found.toggles] == list(LEGEND)
+    sizes = {item.role: item.characters for item in found.toggles}
+    assert sum(size for role, size in sizes.items() if role != "held") == len(CALL)
+    assert (sizes["arguments"], sizes["name"], sizes["held"]) == (8, 1, 0)
+    held = next(step for step in run.trace.steps if step.holds)
+    assert ownership(run.index, held.index, "").toggles[5].label.startswith("held, ")
+    assert ownership(run.index, held.index, "").toggles[5].characters > 0
+
+
+def test_pressing_a_role_adds_it_and_pressing_it_again_takes_it_away(make: Any) -> None:
+    toggles = {item.role: item for item in ownership(make.run(CALL).index, 1, "name,dropped").toggles}
+    assert [role for role, item in toggles.items() if item.pressed] == ["name", "dropped"]
+    assert toggles["dropped"].only == "name"
+    assert toggles["content"].only == "content,name,dropped"
+    assert ownership(make.run(CALL).index, 1, "name").toggles[2].only == ""
+
+
+def test_drops_are_listed_by_reason_with_their_places(make: Any) -> None:
+    run = make.run(CALL)
+    (drop,) = [item for item in ownership(run.index, 1, "").drops if "reasoning" in item.reason]
+    place = CALL.index(" </think>")
+    assert drop.places == [(f"{place}–{place + 1}", run.index.step_at(place))]
+    assert drop.words == "1 place, 1 character"
+
+
+def test_many_drops_are_counted(make: Any) -> None:
+    run = make.runner._run(make.case("x" * 40, "passthrough"), "own")
+    owners = [Ownership(at, at + 1, "dropped" if at % 2 else "content", f"reason {at % 3}") for at in range(40)]
+    owners[1].reason = None
+    run.trace.partition = owners
+    found = ownership(run.index, 1, "")
+    assert [len(drop.places) for drop in found.drops] == [6, 6, 6, 1]
+    assert (found.drops[0].more, found.drops[-1].reason, found.dropped) == (
+        1,
+        "no reason given",
+        "20 places, 20 characters",
+    )
+    for at, owner in enumerate(owners):
+        owner.reason = f"reason {at}"
+    assert ownership(run.index, 1, "").hidden == 16
+
+
+def test_what_was_dropped_says_why_on_the_token(make: Any) -> None:
+    run = make.run(CALL, tokenizer={"name": "characters"})
+    drawn = strip(run.index, run.pieces, window_around(run.index, 1), 1)
+    token = drawn.tokens[CALL.index(" </think>")]
+    assert "dropped: white space" in token.label
+    assert token.runs[0].title.startswith("dropped: white space")
+    assert drawn.tokens[0].runs[0].title == ""
+
+
+def test_the_legend_filters_with_links(client: FlaskClient) -> None:
+    page = html.unescape(client.get(f"{EXAMPLE}?step=9&only=dropped,name").text)
+    assert 'data-show="tokens" data-only="name dropped"' in page
+    legend = page[page.index('<footer class="legend"') :]
+    pressed = re.findall(r'aria-label="(\w+), [^"]*" role="button" data-role-toggle="\w+" aria-pressed="true"', legend)
+    assert pressed == ["name", "dropped"]
+    assert f'href="{EXAMPLE}?step=9&only=dropped" ' in legend
+    assert '<input type="hidden" name="only" value="name,dropped" data-view="only" data-changed="1">' in page
+    assert re.search(rf'<a href="{EXAMPLE}\?step=9" class="role-all" data-role-all>show all</a>', legend)
+
+
+def test_a_run_without_address_filters_with_buttons(client: FlaskClient, make: Any) -> None:
+    case = make.case(CALL).model_dump_json(by_alias=True, exclude_defaults=True)
+    page = html.unescape(client.post("/run", data={"case": case, "go": "only=dropped"}).text)
+    assert 'data-only="dropped"' in page
+    assert re.search(
+        r'<button type="submit" form="cursor" name="go" value="only=name,dropped" class="role-toggle"', page
+    )
+
+
+def test_drops_stand_below_the_text_with_links(client: FlaskClient) -> None:
+    page = html.unescape(client.get(EXAMPLE).text)
+    assert "<span>1 place, 1 character: white space at the end of reasoning</span>" in page
+    assert re.search(r'class="drop-places"><a href="[^"]*step=\d+" data-step="\d+">33–34</a>', page)
+    assert 'title="dropped: white space at the end of reasoning"' in page

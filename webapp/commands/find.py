@@ -1,0 +1,108 @@
+"""`find`: a search for what breaks a parser on one output, as a report or as JSON.
+
+It runs in this process and knows no clock, so the same input gives the same answer anywhere. Ctrl-C ends the search,
+and what was found by then is printed.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+import click
+
+from parsers.cases.find import CaseFound, find_json
+from parsers.cases.model import CaseError
+from parsers.search.found import Progress
+from parsers.types import UsageError
+from webapp.cli import INTERRUPTED
+from webapp.commands.find_report import find_report
+from webapp.commands.inputs import Given, read_given, shown
+from webapp.commands.options import Options, blamed, case_with, replay_options
+from webapp.commands.running import service, within_limits
+from webapp.commands.words import count
+from webapp.finding.search import Searching, case_search
+from webapp.service import with_defaults
+
+FOUND = 1
+
+
+@click.command()
+@click.argument("file", metavar="FILE|-")
+@replay_options
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON object.")
+def find(file: str, as_json: bool, **options: Any) -> int:
+    """Search for a chunking that breaks the parser; exit 1 on an error.
+
+    FILE is what `replay` takes. The output is replayed under hundreds of chunkings and in changed forms, checked, and
+    cut down to the smallest case that still fails. Ctrl-C ends the search early; what was found by then is printed.
+    """
+    given, wanted = read_given(file), Options(**options)
+    with searching(given, wanted) as search:
+        stopped = watched(search, sys.stderr)
+        found = search.result()
+    if as_json:
+        for note in given.notes:
+            click.echo(f"{shown(file)}: {note}", err=True)
+        sys.stdout.buffer.write(json.dumps(find_json(found), ensure_ascii=False).encode() + b"\n")
+    else:
+        click.echo(find_report(found, given, wanted))
+    return exit_code(found, stopped)
+
+
+def exit_code(found: CaseFound, stopped: bool) -> int:
+    """An error counts even where the search was ended early; no error says nothing then."""
+    if any(finding.severity == "error" for finding in found.found.findings):
+        return FOUND
+    return INTERRUPTED if stopped else 0
+
+
+@contextmanager
+def searching(given: Given, options: Options) -> Iterator[Searching]:
+    """The search of an input under the options; its errors name the option or the place in the file."""
+    settings = service().settings
+    with within_limits(shown(given.name)):
+        try:
+            yield case_search(with_defaults(case_with(given, options), settings), settings)
+        except CaseError as error:
+            raise UsageError(blamed(error, given, options)) from error
+
+
+def watched(search: Searching, errors: TextIO) -> bool:
+    """Run a search and say how far it is where somebody watches; whether it was ended with Ctrl-C."""
+    line = Line(errors) if errors.isatty() else None
+    try:
+        for progress in search.run():
+            if line is not None:
+                line.show(words(progress))
+    except KeyboardInterrupt:
+        return True
+    finally:
+        if line is not None:
+            line.show("")
+    return False
+
+
+def words(progress: Progress) -> str:
+    """Progress in words."""
+    seen = count(progress.outcomes, "outcome")
+    return f"{progress.stage}: {progress.done:,} of {progress.total:,}; {progress.replays:,} replays, {seen} so far"
+
+
+class Line:
+    """One line of a terminal, written over again and again."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._width = 0
+
+    def show(self, text: str) -> None:
+        """Put this text into the line, instead of what was there."""
+        text = text[: shutil.get_terminal_size().columns - 1]
+        self._stream.write(f"\r{text.ljust(self._width)}\r{text}" if self._width else text)
+        self._stream.flush()
+        self._width = len(text)

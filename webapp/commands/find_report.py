@@ -1,0 +1,148 @@
+"""What `find` prints for a reader: verdict, findings with the commands that show them, outcomes, the smallest case."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from parsers.cases.export.command import replay_command
+from parsers.cases.find import CaseFound
+from parsers.cases.model import Case
+from parsers.chunking import TRACED, Chunking, apply, label, to_json
+from parsers.search.found import Found, OutcomeClass
+from parsers.trace import Finding, Proof
+from webapp.commands.inputs import Given, shown
+from webapp.commands.options import Options, given_words
+from webapp.commands.report import counted, spanned
+from webapp.commands.words import SHORT, count, literal, quoted, section, table
+from webapp.engines import choose
+from webapp.service import pieces_of
+
+LONGEST = 2_000
+MOST_CUTS = 200  # in a command
+
+
+def find_report(result: CaseFound, given: Given, options: Options) -> str:
+    """The report, without the newline at its end."""
+    commands = Commands(result.case, given.name, options)
+    found = result.found
+    lines = table(_head(found, given, commands))
+    lines += section(f"findings: {counted(found.findings)}", list(_findings(found, commands)))
+    lines += section(count(len(found.outcomes), "outcome"), table(_outcomes(found), "  "))
+    if result.minimized is not None:
+        lines += _minimized(result.minimized, commands)
+    return "\n".join(lines)
+
+
+class Commands:
+    """Commands that show things of one input, with the options it was searched under."""
+
+    def __init__(self, case: Case, name: str, options: Options) -> None:
+        self._case = case
+        self._name = name
+        self._words = given_words(options)
+        self._pieces = case.pieces() or pieces_of(case, choose(case).format)
+
+    def replay(self, proof: Proof | None) -> str | None:
+        """The `replay` that shows a proof; None for a changed output, which no option makes, and for endless cuts."""
+        if proof is not None and proof.edits:
+            return None
+        chunking = self._chunking(proof)
+        cuts = to_json(chunking, apply(chunking, self._pieces, self._case.mode()))
+        command = replay_command(cuts, self._name)
+        if "--cuts" in command and len(cuts["cuts"]) > MOST_CUTS:
+            return None
+        context = () if proof is None else context_words(proof.context)
+        return None if context is None else shlex.join([*shlex.split(command), *self._words, *context])
+
+    def save(self) -> str:
+        """The command that writes the smallest case into a file."""
+        find = shlex.join(["toolcall-inspector", "find", self._name, *self._words, "--json"])
+        return f"{find} | jq .minimized > smallest.case.json"
+
+    def _chunking(self, proof: Proof | None) -> Chunking:
+        if proof is not None and proof.chunking is not None:
+            return Chunking.model_validate(proof.chunking)
+        return self._case.replay[0] if self._case.replay else TRACED
+
+
+def context_words(changed: Mapping[str, Any]) -> list[str] | None:
+    """The options that change the request so; None where there is none for it."""
+    words: list[str] = []
+    for key, value in changed.items():
+        if key in ("reasoning_open", "strict") and value is True:
+            words.append(f"--{key.replace('_', '-')}")
+        elif key in ("parser", "finish_reason", "tool_choice") and isinstance(value, str):
+            words += [f"--{key.replace('_', '-')}", value]
+        else:
+            return None
+    return words
+
+
+def _head(found: Found, given: Given, commands: Commands) -> Iterator[list[str]]:
+    yield ["input", f"{shown(given.name)}: {given.title}"]
+    yield from (["", note] for note in given.notes)
+    ended = "" if found.complete else "; ended before everything was tried"
+    yield ["searched", f"{count(found.replays, 'replay')}, {count(len(found.outcomes), 'outcome')}{ended}"]
+    yield ["verdict", found.verdict.headline]
+    yield from (["", detail] for detail in found.verdict.details)
+    if found.verdict.proof is not None:
+        yield from (["", line] for line in _proof(found.verdict.proof, commands))
+
+
+def _findings(found: Found, commands: Commands) -> Iterator[str]:
+    for finding in found.findings:
+        yield from _finding(finding, commands)
+    yield f"  {count(len(found.holding), 'check holds', 'checks hold')}"
+    for reason in dict.fromkeys(why for _, why in found.skipped):
+        yield f"  not run: {', '.join([name for name, why in found.skipped if why == reason])} ({reason})"
+
+
+def _finding(finding: Finding, commands: Commands) -> Iterator[str]:
+    places = [] if finding.step is None else [f"step {finding.step:,}"]
+    places += [] if finding.span is None else [f"characters {spanned(*finding.span)}"]
+    yield f"  {finding.severity} {finding.id} {finding.check}{': ' if places else ''}{', '.join(places)}"
+    yield f"    {finding.message}"
+    for word, text in (("expected", finding.expected), ("actual", finding.actual)):
+        if text is not None:
+            yield f"    {word} {quoted(text, LONGEST)}"
+    if finding.policy is not None:
+        yield f"    a contract and no fault under the policy {finding.policy}"
+    yield from (f"    {line}" for line in _proof(finding.proof, commands))
+
+
+def _proof(proof: Proof | None, commands: Commands) -> Iterator[str]:
+    """The command, or what to change by hand."""
+    command = commands.replay(proof)
+    if command is not None:
+        yield command
+    elif proof is not None:
+        for start, end, text in proof.edits:
+            what = f"becomes {quoted(text, SHORT)}" if text else "is left out"
+            yield f"seen where the text at characters {spanned(start, end)} {what}"
+        yield from (f"seen with {key} {value}" for key, value in proof.context.items())
+
+
+def _outcomes(found: Found) -> Iterator[list[str]]:
+    yield ["", "replays", "between tokens", "smallest", "message"]
+    for one in found.outcomes:
+        yield [f"{one.number}", f"{one.count:,}", f"{one.honest:,}", one.label, _difference(one)]
+
+
+def _difference(one: OutcomeClass) -> str:
+    if one.raised is not None:
+        return f"the parser failed: {one.raised}"
+    if one.divergence is None:
+        return "the traced replay's" if not one.number else "the same text"
+    at = one.divergence
+    where = at.channel if at.raw is None else f"{at.channel} at character {at.raw:,}"
+    return f"parts in {where}: {quoted(at.actual, SHORT)} instead of {quoted(at.expected, SHORT)}"
+
+
+def _minimized(case: Case, commands: Commands) -> list[str]:
+    text = case.text()
+    rows = [["text", literal(text, LONGEST)], ["cut", label(case.replay[0] if case.replay else TRACED)]]
+    rows += [["shows", note] for note in case.notes[:1]]
+    rows += [["save it", commands.save()]]
+    return section(f"smallest failing case: {count(len(text), 'character')}", table(rows, "  "))

@@ -1,0 +1,169 @@
+"""Where two replays of one output part: every place, as characters of the output, and the sentence about it.
+
+A place where they part is a run of characters that have another owner, or that became text the other side does not
+have, or the character with which the two messages so far stop being beginnings of one another. Runs that touch are
+one. O(n) in the two traces; computed once per pair and kept.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from parsers.compare import Divergence, Grade, Rules, divergence, grade
+from parsers.replay import raised_in
+from parsers.trace import Ownership
+from webapp.page.compare_channels import CallPair, Hunk, Pair, call_pairs, text_pairs
+from webapp.page.index import Channel, Stretch, TraceIndex
+
+
+@dataclass(slots=True)
+class Parting:
+    """Characters [start, end) over which the sides part; `kinds` says how: owner, text, order or end."""
+
+    start: int
+    end: int
+    kinds: set[str] = field(default_factory=set)
+    channels: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Two traces of one output, compared. `changes` are the characters with which either side changes its state."""
+
+    grade: Grade | None
+    first: Divergence | None
+    partings: list[Parting]
+    starts: list[int]
+    changes: list[int]
+    texts: list[Pair]
+    calls: list[CallPair]
+    raised: tuple[str | None, str | None]
+
+    def size(self) -> int:
+        """About how many bytes this weighs, without the traces it points into."""
+        return 400 * len(self.partings) + 100 * len(self.changes) + 2_000 * len(self.calls) + 10_000
+
+    def parting_at(self, offset: int) -> Parting | None:
+        """The place that holds the character at `offset`."""
+        at = bisect_right(self.starts, offset) - 1
+        found = self.partings[at] if at >= 0 else None
+        return found if found and offset < found.end else None
+
+
+def compare(a: TraceIndex, b: TraceIndex, rules: Rules) -> Comparison:
+    """Compare two traces of the same output."""
+    texts, calls = text_pairs(a, b, rules), call_pairs(a, b, rules)
+    pairs = [*texts, *(part for call in calls for part in call.parts)]
+    places = [*_owners(a, b), *_texts(a, b, pairs), *_ends(a, b, calls)]
+    partings = _merged(places, len(a.trace.text))
+    return Comparison(
+        grade=grade(a.trace.message, b.trace.message, rules),
+        first=divergence(a.trace, b.trace, rules),
+        partings=partings,
+        starts=[parting.start for parting in partings],
+        changes=sorted({index.step(step).span.start for index in (a, b) for step in index.changes}),
+        texts=texts,
+        calls=calls,
+        raised=(raised_in(a.trace), raised_in(b.trace)),
+    )
+
+
+def owner_at(index: TraceIndex, offset: int) -> Ownership | None:
+    """Who owns the character at `offset`; None where the parser does not say."""
+    at = bisect_right(index.owner_starts, offset) - 1
+    found = index.trace.partition[at] if at >= 0 else None
+    return found if found and offset < found.end else None
+
+
+def _owners(a: TraceIndex, b: TraceIndex) -> Iterator[Parting]:
+    """Runs of characters whose owners differ."""
+    one, other = a.trace.partition, b.trace.partition
+    i = j = 0
+    while i < len(one) and j < len(other):
+        x, y = one[i], other[j]
+        start, end = max(x.start, y.start), min(x.end, y.end)
+        if x.owner != y.owner and start < end:
+            yield Parting(start, end, {"owner"})
+        i, j = i + (x.end <= y.end), j + (y.end <= x.end)
+
+
+def _texts(a: TraceIndex, b: TraceIndex, pairs: Iterable[Pair]) -> Iterator[Parting]:
+    """Where text came from that the other side does not have, and where the messages so far stop agreeing."""
+    for pair in pairs:
+        for hunk in pair.hunks:
+            for start, end in (*_origins(a, pair.a, hunk.a0, hunk.a1), *_origins(b, pair.b, hunk.b0, hunk.b1)):
+                yield Parting(start, end, {"text"}, [pair.name])
+        if pair.hunks and (seen := _seen(a, b, pair, pair.hunks[0])) is not None:
+            yield Parting(seen, seen + 1, {"order"}, [pair.name])
+
+
+def _origins(index: TraceIndex, channel: Channel, low: int, high: int) -> Iterator[tuple[int, int]]:
+    """The characters of the output that [low, high) of a channel were made of; what touches is one run."""
+    at = bisect_right(channel.offsets, low) - 1
+    waiting = (0, 0)
+    while at < len(channel.stretches) and channel.offsets[at] < high:
+        base = channel.offsets[at]
+        start, end = _origin(index, channel.stretches[at], max(low - base, 0), high - base)
+        if start == waiting[1]:
+            start = waiting[0]
+        elif waiting[1]:
+            yield waiting
+        waiting = start, end
+        at += 1
+    if waiting[1]:
+        yield waiting
+
+
+def _origin(index: TraceIndex, piece: Stretch, left: int, right: int) -> tuple[int, int]:
+    """Where characters [left, right) of a stretch came from; where the parser does not say, the step that sent it."""
+    if piece.kind == "copied" and len(piece.text) == piece.end - piece.start:
+        return piece.start + left, min(piece.start + right, piece.end)
+    if piece.end > piece.start or piece.kind == "synthetic":
+        return piece.start, max(piece.end, piece.start + 1)
+    start = index.step(piece.step).span.start
+    return start, start + 1
+
+
+def _seen(a: TraceIndex, b: TraceIndex, pair: Pair, first: Hunk) -> int | None:
+    """The character by which both sides have sent more than they share; None where one of them never does."""
+    if first.a0 >= pair.a.length or first.b0 >= pair.b.length:
+        return None
+    return max(_sent(a, pair.a, first.a0), _sent(b, pair.b, first.b0))
+
+
+def _sent(index: TraceIndex, channel: Channel, offset: int) -> int:
+    """The first character fed with the step that sent the character at `offset` of a channel."""
+    return index.step(channel.stretches[bisect_right(channel.offsets, offset) - 1].step).span.start
+
+
+def _ends(a: TraceIndex, b: TraceIndex, calls: Iterable[CallPair]) -> Iterator[Parting]:
+    """Calls that are complete on one side only, and another finish reason: seen at the end of the output."""
+    size = len(a.trace.text)
+    for pair in calls:
+        if pair.a and pair.b and pair.a.complete != pair.b.complete:
+            ends = [index.step(call.ends).span.start for index, call in ((a, pair.a), (b, pair.b)) if call.ends]
+            yield Parting(max(ends, default=size), max(ends, default=size) + 1, {"end"}, [f"call {pair.a.number}"])
+    if a.trace.finish_reason != b.trace.finish_reason:
+        yield Parting(size, size + 1, {"end"}, ["finish_reason"])
+
+
+def _merged(places: list[Parting], size: int) -> list[Parting]:
+    """The places in order, those that touch as one. The end of the output is a place of its own."""
+    merged: list[Parting] = []
+    for place in sorted(places, key=lambda parting: (parting.start, parting.end)):
+        last = merged[-1] if merged else None
+        if last and place.start <= last.end and (place.start < size or last.start == size):
+            last.end = max(last.end, place.end)
+            last.kinds |= place.kinds
+            last.channels += [name for name in place.channels if name not in last.channels]
+        else:
+            merged.append(place)
+    return merged
+
+
+def neighbours(places: list[int], at: int) -> tuple[int | None, int | None]:
+    """The nearest entries of sorted `places` before and after `at`."""
+    low, high = bisect_left(places, at), bisect_right(places, at)
+    return places[low - 1] if low else None, places[high] if high < len(places) else None
