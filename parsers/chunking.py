@@ -144,7 +144,7 @@ def _random_label(chunking: Chunking) -> str:
 
 def _cuts_label(cuts: tuple[int, ...]) -> str:
     if not cuts:
-        return "no cut"
+        return "in one delta"
     if len(cuts) > 6:
         return f"{len(cuts)} cuts from {cuts[0]} to {cuts[-1]}"
     first, last = ", ".join(map(str, cuts[:-1])), cuts[-1]

@@ -72,7 +72,8 @@ class Subject:
     the caller's. `pieces`: the output as tokens. `end_tokens`, `openers`, `closers`: the texts that end a turn, and
     those that open and close reasoning in the format. `reference`: for a black box, what the built-in parser of its
     format makes of the output; it settles what a marker is, never what is right. `server`: the deltas a server sent.
-    `books`: what a serving layer keeps beside the parser.
+    `books`: what a serving layer keeps beside the parser. `one_shot`: `whole` was read by a second code path for whole
+    outputs, so that it is no chunking among others.
     """
 
     trace: Trace
@@ -96,6 +97,7 @@ class Subject:
     reference: Trace | None = None
     server: Sequence[MessageDelta | None] | None = None
     books: Books | None = None
+    one_shot: bool = False
     _channels: dict[str, Channel] | None = field(default=None, init=False, repr=False)
     _streamed: dict[str, Channel] | None = field(default=None, init=False, repr=False)
 

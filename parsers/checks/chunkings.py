@@ -26,11 +26,13 @@ Replays = list[tuple[str, Trace]]
 @check("chunking", "C1", "The message is the same however the output is cut into deltas.", needs=("compared",))
 def chunking(subject: Subject) -> list[Finding]:
     """One finding for each of the first few other messages, at the smallest chunking that gives it."""
-    whole, trace, rules = subject.whole, subject.trace, _rules(subject)
+    whole, trace, rules = _one_delta(subject), subject.trace, _rules(subject)
     outcomes = {} if raised_in(trace) else _outcomes(subject, rules)
     outcomes.pop(message_key(trace.message, rules), None)
-    if whole is not None and _is_single(subject, outcomes.get(key := message_key(whole.message, rules), ())):
-        outcomes.pop(key, None)
+    if not subject.one_shot and whole is not None:
+        key = message_key(whole.message, rules)
+        if _is_single(subject, outcomes.get(key, ())):
+            outcomes.pop(key, None)
     told = sorted(outcomes.values(), key=lambda replays: -_share(subject, replays))
     findings = [_outcome(subject, replays, rules) for replays in told[:FEW]]
     if len(told) > FEW:
@@ -50,9 +52,11 @@ def whole_equals_streamed(subject: Subject) -> list[Finding]:
     if whole is None or raised_in(whole) or raised_in(trace):
         return []
     key = message_key(whole.message, rules)
-    if key == message_key(trace.message, rules) or not _is_single(subject, _outcomes(subject, rules).get(key, ())):
+    told = _outcomes(subject, rules).get(key, ())
+    if key == message_key(trace.message, rules) or (told if subject.one_shot else not _is_single(subject, told)):
         return []
-    return [_finding(whole_equals_streamed, "Read in one piece", whole, trace, rules, first=False)]
+    when = "Read by the code path for whole outputs" if subject.one_shot else "Read in one piece"
+    return [_finding(whole_equals_streamed, when, whole, trace, rules, first=False)]
 
 
 def _rules(subject: Subject) -> Rules:
@@ -61,12 +65,24 @@ def _rules(subject: Subject) -> Rules:
 
 
 def _outcomes(subject: Subject, rules: Rules) -> dict[Key, Replays]:
-    """The other replays by their message, without those in which the parser failed."""
+    """The other streamed replays by their message, without those in which the parser failed."""
     outcomes: dict[Key, Replays] = {}
     for label, trace in subject.compared:
-        if not raised_in(trace):
+        if not raised_in(trace) and not _is_one_shot(subject, trace):
             outcomes.setdefault(message_key(trace.message, rules), []).append((label, trace))
     return outcomes
+
+
+def _is_one_shot(subject: Subject, trace: Trace) -> bool:
+    return subject.one_shot and trace.chunking.get("by") == "whole"
+
+
+def _one_delta(subject: Subject) -> Trace | None:
+    """The output streamed in one delta."""
+    if not subject.one_shot:
+        return subject.whole
+    one = [trace for _, trace in subject.compared if trace.chunking.get("by") == "cuts" and not trace.chunking["cuts"]]
+    return one[0] if one else None
 
 
 def _is_single(subject: Subject, replays: Sequence[tuple[str, Trace]]) -> bool:
@@ -81,12 +97,13 @@ def _share(subject: Subject, replays: Replays) -> int:
 def _outcome(subject: Subject, replays: Replays, rules: Rules) -> Finding:
     """One other message. Where the whole output gives it too, the traced chunking is the odd one."""
     label, trace = min(replays, key=lambda replay: len(replay[1].steps))
-    base, whole = subject.trace, subject.whole
+    base, whole = subject.trace, _one_delta(subject)
     share, every = _share(subject, replays), sum(subject.shares.values()) or len(subject.compared)
     if whole is not None and message_key(whole.message, rules) == message_key(trace.message, rules):
         when = f'With the chunking "{_label(base)}"'
         found = _finding(chunking, when, whole, base, rules, first=False)
-        words = f"; {share} of {every} other chunkings agree with the whole output"
+        which = "that in one delta" if subject.one_shot else "the whole output"
+        words = f"; {share} of {every} other chunkings agree with {which}"
     else:
         found = _finding(chunking, f'With the chunking "{label}"', base, trace, rules, first=True)
         words = f"; {share} of {counted(every, 'chunking')} give this message" if share > 1 else ""

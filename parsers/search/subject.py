@@ -56,6 +56,7 @@ def subject_of(
         openers=markers.openers,
         closers=markers.closers,
         reference=_reference(replayer),
+        one_shot=replayer.one_shot is not None,
     )
 
 

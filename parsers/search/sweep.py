@@ -39,6 +39,7 @@ FLOOR = 200  # so many cuts in two are tried however long the output is
 LABELS = {
     "case": "asked for by the case",
     "whole": "in one piece",
+    "one_shot": "by the code path for whole outputs",
     "tokens": "a fixed number of tokens",
     "characters": "a fixed number of characters",
     "markers": "markers cut apart",
@@ -52,7 +53,9 @@ LABELS = {
     "random_characters": "random numbers of characters",
     "random_parts": "two to four random parts",
 }
-HONEST = frozenset({"whole", "tokens", "recorded", "intervals", "groups", "late", "cuts_honest", "random_tokens"})
+HONEST = frozenset(
+    {"whole", "one_shot", "tokens", "recorded", "intervals", "groups", "late", "cuts_honest", "random_tokens"}
+)
 
 
 @dataclass(slots=True, frozen=True)
@@ -70,8 +73,8 @@ class Sweep:
 
     `bounds`: where its tokens begin and end. `markers`: what is one, or looks like one. `asked`: chunkings to try in
     any case. `recorded`: the cuts of the deltas that a server sent. `ids`: whether the parser can see ids, so that late
-    text is worth trying. `solid`: the places inside recorded markers, which are never split. `max_replays` bounds the
-    whole.
+    text is worth trying. `solid`: the places inside recorded markers, which are never split. `one_shot`: whether the parser has a
+    second code path for whole outputs. `max_replays` bounds the whole.
     """
 
     text: str
@@ -84,11 +87,14 @@ class Sweep:
     solid: frozenset[int] = frozenset()
     seed: int = 0
     max_replays: int = MAX_REPLAYS
+    one_shot: bool = False
 
     def trials(self) -> Iterator[Trial]:
         """All of them, lazily."""
         yield from (_trial("case", chunking, self._is_honest(chunking)) for chunking in self.asked)
-        yield _trial("whole", WHOLE)
+        yield _trial("whole", one_delta(self.one_shot))
+        if self.one_shot:
+            yield _trial("one_shot", WHOLE)
         yield from self._telling()
         halves, near = self.halves(), frozenset(self._near_markers())
         yield from self._halves([cut for cut in halves if cut in near])
@@ -203,11 +209,16 @@ def sweep_of(
     )
     spans = {match.span() for match in any_of(replayer.terminals.values()).finditer(text)}
     markers = tuple(sorted(spans | {match.span() for match in MARKUP.finditer(text)}))
-    return Sweep(text, bounds, markers, len(pieces), asked, recorded, ids, solid, seed, max_replays)
+    return Sweep(text, bounds, markers, len(pieces), asked, recorded, ids, solid, seed, max_replays, bool(replayer.one_shot))
 
 
 def _trial(group: str, chunking: Chunking, honest: bool | None = None) -> Trial:
     return Trial(group, chunking, group in HONEST if honest is None else honest)
+
+
+def one_delta(one_shot: bool) -> Chunking:
+    """All in one delta, streamed: `whole` is that only where it is not the name of a second code path."""
+    return cut_at(()) if one_shot else WHOLE
 
 
 def cut_at(cuts: Sequence[int]) -> Chunking:

@@ -272,7 +272,7 @@ def test_options_that_do_not_fit_are_refused(data: dict[str, object], message: s
         (Chunking(by="cuts", cuts=(118,)), "cut at 118"),
         (Chunking(by="cuts", cuts=(3, 8, 12)), "cut at 3, 8 and 12"),
         (Chunking(by="cuts", cuts=tuple(range(1, 9))), "8 cuts from 1 to 8"),
-        (Chunking(by="cuts", cuts=()), "no cut"),
+        (Chunking(by="cuts", cuts=()), "in one delta"),
         (Chunking(by="whole", holdback_chars=6, text_delay=1), "whole, last 6 characters held back, text 1 token late"),
     ],
 )

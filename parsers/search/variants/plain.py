@@ -11,6 +11,7 @@ from parsers.events import Diagnostic
 from parsers.protocol import StreamParser
 from parsers.reasoning import prompt_opens, reasoning_markers
 from parsers.replay import parse
+from parsers.search.sweep import one_delta
 from parsers.search.variants.ground import Ground
 from parsers.trace import Proof
 from parsers.types import Message
@@ -32,14 +33,17 @@ def no_calls(ground: Ground) -> Iterator[Variant]:
 
 
 def reused(ground: Ground) -> Iterator[Variant]:
-    """One parser instance for the output twice, after a broken-off output, and after one with a marker deleted."""
-    for chunking in ground.chunkings:
+    """One parser instance for the output twice, after a broken-off output, and after one with a marker deleted.
+
+    A second code path for whole outputs is another parser: the one that streams is compared with itself.
+    """
+    for chunking in (one_delta(ground.replayer.one_shot is not None), ground.streamed):
         for label, spoiled in _before(ground):
             parser = ground.replayer.make()
             _use(parser, ground, spoiled, chunking)
             again = ground.replayer.with_pieces(ground.pieces).with_parser(_always(parser))
             outcome = again.outcome(chunking)
-            said = chunking.model_dump(mode="json", exclude_defaults=True)
+            said = chunking.model_dump(mode="json", exclude_defaults=True) | {"by": chunking.by}
             base, facts = ground.base(chunking), {"ids": not ground.replayer.black_box}
             yield Variant("reused", label, Proof(said), ground.text, outcome.message, outcome.raised, facts, base)
 
