@@ -47,6 +47,12 @@ def plain_content(said: Spoken) -> str:
     return "".join([text for text in said.prose if text.strip()])
 
 
+def content_after_reasoning(said: Spoken) -> str:
+    """As plain_content; white space right after the end of reasoning is structure."""
+    text = plain_content(said)
+    return text if said.reasoning is None else text.lstrip()
+
+
 Write = Callable[[Call, int, Spoken], str]
 THINK = ("<think>", "</think>")
 
@@ -288,7 +294,7 @@ DIALECTS: Mapping[str, Dialect] = {
         between=",",
     ),
     "internlm": Dialect("internlm", json_call("<|action_start|><|plugin|>\n", "<|action_end|>", "parameters")),
-    "ernie45": Dialect("ernie45", QWEN_JSON),
+    "ernie45": Dialect("ernie45", QWEN_JSON, content=content_after_reasoning),
     "qwen3_json": Dialect("qwen3", QWEN_JSON),
     "qwen3_tags": Dialect("qwen3", QWEN_TAGS, values="tags"),
     "nemotron_v3": Dialect("nemotron_v3", QWEN_TAGS, values="tags"),
