@@ -13,7 +13,7 @@ from parsers.search.found import Guess, Verdict
 from parsers.search.guess_markup import BODY, quoted
 from parsers.search.guess_read import NAME
 from parsers.search.verdict_case import CHUNKS, Evidence
-from parsers.search.verdict_parser import kind_of, lowered, may_call
+from parsers.search.verdict_parser import changed_words, is_changed, kind_of, lowered, may_call
 from parsers.search.verdict_words import harm
 from parsers.trace import Proof
 from parsers.types import Message
@@ -38,6 +38,8 @@ def prompt_state(evidence: Evidence) -> Verdict | None:
     found = evidence.numbers(*STATE)
     if context.prompt_tail is not None or not (found or _orphan(evidence) or _all_reasoning(evidence)):
         return None
+    if evidence.message.reasoning and not context.reasoning_open:
+        return None  # the output itself says where its reasoning begins
     flipped = not context.reasoning_open
     other = evidence.replayer.with_context(replace(context, reasoning_open=flipped)).outcome(WHOLE)
     if other.raised is not None or same_message(other.message, evidence.message, ANY_ID):
@@ -138,10 +140,12 @@ def lesser_faults(evidence: Evidence) -> Verdict | None:
     ]
     if not found:
         return None
+    found.sort(key=lambda number: is_changed(evidence.findings[number]))
     first = evidence.findings[found[0]]
     said = tuple([evidence.findings[number].message for number in found[1:5]])
     kind = "chunk_boundary" if first.id in CHUNKS else kind_of(first)
-    return Verdict(kind, "warning", "parser", first.message, said, tuple(found), first.proof)
+    words = changed_words(evidence, first) or first.message
+    return Verdict(kind, "warning", "parser", words, said, tuple(found), first.proof)
 
 
 def flawed_output(evidence: Evidence) -> Verdict | None:

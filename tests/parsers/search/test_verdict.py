@@ -117,6 +117,7 @@ def test_a_broken_parser_is_blamed_for_what_it_does(change: Change | None, kind:
         (ONE.replace('{"a": 1}', "[1]"), "qwen", "output_flawed", "warning", "arguments that are not a JSON object"),
         (f"Hm.</think>{ONE}", "qwen", "prompt_state_unknown", "warning", "becomes reasoning"),
         ("</think>Bern.", "deepseek_r1", "all_hold", "pass", "plain answer"),
+        ("<think>\nHmm", "qwen", "all_hold", "pass", "plain answer"),
         ("<think>a</think>b</think>c", "qwen3", "all_hold", "pass", "plain answer"),
         (TAGGED, "qwen", "no_complete_call", "warning", "at character 16, where the opening brace is missing"),
         ("Hm.</think>Bern.", "deepseek_r1", "prompt_state_unknown", "warning", "`Hm.` becomes reasoning, not content"),
@@ -289,7 +290,7 @@ def test_a_call_lost_under_another_chunking_is_no_loss_but_a_matter_of_chunks() 
     chunk = outcome(1, other, Chunking(by="cuts", cuts=(9,)), 3, 0)
     base = outcome(0, trace.message, TRACED, 5, 5)
     said = verdict([finding("C1"), finding("A1")], trace, given, outcomes=[base, chunk])
-    assert said.headline.endswith("when the output is cut after character 9, all 2 calls are lost.")
+    assert said.headline.endswith("when the output is cut after character 9, both calls are lost.")
     assert said.details[:2] == (
         "3 of 8 chunkings give this; 5 give the right message, e.g. token by token.",
         "Only cuts inside a token show it, which no server makes.",
@@ -301,7 +302,7 @@ def test_where_no_grammar_is_known_the_outcome_with_most_calls_is_right() -> Non
     trace = given.trace(TRACED)
     right = outcome(1, replayer(TWO).trace(WHOLE).message, WHOLE, 1, 1)
     said = verdict([], trace, given, outcomes=[outcome(0, trace.message, TRACED, 4, 4), right])
-    assert "when the output comes token by token, all 2 calls are lost" in said.headline
+    assert "when the output comes token by token, both calls are lost" in said.headline
 
 
 def test_the_outcomes_of_a_few_chunkings_are_grouped() -> None:
