@@ -118,17 +118,25 @@ class Proof:
     """How to see a finding for oneself: what to change in the case before it is replayed.
 
     `chunking` is a chunking as JSON. `edits` are (start, end, text): characters [start, end) of the output become
-    text; they do not overlap and ascend. `context` holds the keys of the request that change, as in a case.
+    text; they do not overlap and ascend. `context` holds the keys of the request that change, as in a case. `parser` is
+    the name of another parser.
     """
 
     chunking: Mapping[str, Any] | None = None
     edits: tuple[tuple[int, int, str], ...] = ()
     context: Mapping[str, Any] = field(default_factory=dict)
+    parser: str | None = None
+
+    @property
+    def changes_case(self) -> bool:
+        """Whether it takes more than another chunking."""
+        return bool(self.edits or self.context or self.parser)
 
     def to_json(self) -> dict[str, Any]:
         """As `find --json` prints it."""
         chunking = None if self.chunking is None else dict(self.chunking)
-        return {"chunking": chunking, "edits": [list(edit) for edit in self.edits], "context": dict(self.context)}
+        edits = [list(edit) for edit in self.edits]
+        return {"chunking": chunking, "edits": edits, "context": dict(self.context), "parser": self.parser}
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from parsers.checks.base import Subject, any_of, check
 from parsers.checks.made_up import is_sound
-from parsers.compare import channel_of, channel_texts, excerpt, known_parts, step_at
+from parsers.compare import channel_of, channel_texts, channels, excerpt, known_parts, step_at
 from parsers.events import Segment, TextEvent
 from parsers.trace import Finding, Ownership, Trace
 from parsers.types import Span
@@ -179,7 +179,7 @@ def _words(subject: Subject) -> list[Finding]:
         wanted = _known(_wanted(subject, subject.reference))
         lost = [word for word in lost if word.casefold() in wanted]
     if not lost:
-        return []
+        return _signs(subject)
     at = trace.text.find(lost[0])
     more = f" ({len(lost)} words in all)" if len(lost) > 1 else ""
     finding = spans_cover_input.finding(
@@ -188,6 +188,36 @@ def _words(subject: Subject) -> list[Finding]:
         step=None if at < 0 else step_at(trace, at),
         span=None if at < 0 else Span(at, at + len(lost[0])),
         actual=excerpt(trace.text, max(at, 0)),
+    )
+    return [finding]
+
+
+def _signs(subject: Subject) -> list[Finding]:
+    """Signs that are no words, where the content of a black box is that of the built-in parser without some of them."""
+    trace, reference = subject.trace, subject.reference
+    if reference is None or reference.rejected_calls:
+        return []
+    wanted, given = channels(reference)["content"], trace.message.content or ""
+    markup = any_of([*subject.terminals.values(), *subject.special_tokens, *subject.end_tokens])
+    if markup.search(wanted.text) or markup.search(given):
+        return []
+    left, met, lost = "".join(given.split()), 0, list[int]()
+    for at, char in enumerate(wanted.text):
+        if char == left[met : met + 1]:
+            met += 1
+        elif not char.isspace():
+            lost.append(at)
+    if not lost or met < len(left):
+        return []
+    char, raw = wanted.text[lost[0]], wanted.place(lost[0]).raw
+    more = f" ({len(lost)} characters in all)" if len(lost) > 1 else ""
+    finding = spans_cover_input.finding(
+        f"The `{char}` of the output is nowhere in the content{more}.",
+        severity="warning",
+        step=None if raw is None else step_at(trace, raw),
+        span=None if raw is None else Span(raw, raw + 1),
+        expected=excerpt(wanted.text, lost[0]),
+        actual=excerpt(given, lost[0]),
     )
     return [finding]
 

@@ -14,7 +14,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from parsers.checks.variants import Variant
 from parsers.compare import EXACT, Channel, Place, Rules, channels, delta_channels, excerpt
@@ -249,6 +249,12 @@ def any_of(literals: Iterable[str]) -> re.Pattern[str]:
     """A pattern that finds any of some literals, the longest first; it finds nothing where there are none."""
     texts = sorted({text for text in literals if text}, key=len, reverse=True)
     return re.compile("|".join([re.escape(text) for text in texts]) or r"(?!)")
+
+
+def chunking_of(trace: Trace) -> dict[str, Any]:
+    """The chunking of a trace as a case holds it: without the cuts that follow from it."""
+    given = trace.chunking
+    return {key: value for key, value in given.items() if key != "cuts" or given.get("by") == "cuts"}
 
 
 def counted(number: int, noun: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from parsers.checks.base import Check, Subject, channel_words, check, counted
+from parsers.checks.base import Check, Subject, channel_words, check, chunking_of, counted
 from parsers.chunking import Chunking
 from parsers.chunking import label as label_of
 from parsers.compare import Divergence, Key, Rules, divergence, grade, message_key
@@ -56,7 +56,9 @@ def whole_equals_streamed(subject: Subject) -> list[Finding]:
     if key == message_key(trace.message, rules) or (told if subject.one_shot else not _is_single(subject, told)):
         return []
     when = "Read by the code path for whole outputs" if subject.one_shot else "Read in one piece"
-    return [_finding(whole_equals_streamed, when, whole, trace, rules, first=False)]
+    found = _finding(whole_equals_streamed, when, whole, trace, rules, first=False)
+    found.proof = Proof(chunking_of(whole))
+    return [found]
 
 
 def _rules(subject: Subject) -> Rules:
@@ -102,24 +104,22 @@ def _outcome(subject: Subject, replays: Replays, rules: Rules) -> Finding:
     if whole is not None and message_key(whole.message, rules) == message_key(trace.message, rules):
         when = f'With the chunking "{_label(base)}"'
         found = _finding(chunking, when, whole, base, rules, first=False)
+        found.proof = Proof(chunking_of(whole))
         which = "that in one delta" if subject.one_shot else "the whole output"
         words = f"; {share} of {every} other chunkings agree with {which}"
     else:
         found = _finding(chunking, f'With the chunking "{label}"', base, trace, rules, first=True)
         words = f"; {share} of {counted(every, 'chunking')} give this message" if share > 1 else ""
-        found.proof = Proof(_chunking_of(trace))
+        if share == every > 1:  # all others agree
+            found = _finding(chunking, f'With the chunking "{_label(base)}"', trace, base, rules, first=False)
+            words = f"; {share} other chunkings agree with one another"
+        found.proof = Proof(chunking_of(trace))
     found.message = found.message[:-1] + words + "."
     return found
 
 
 def _label(trace: Trace) -> str:
-    return label_of(Chunking.model_validate(_chunking_of(trace)))
-
-
-def _chunking_of(trace: Trace) -> dict[str, object]:
-    """The chunking of a trace as a case holds it: without the cuts that follow from it."""
-    given = trace.chunking
-    return {key: value for key, value in given.items() if key != "cuts" or given.get("by") == "cuts"}
+    return label_of(Chunking.model_validate(chunking_of(trace)))
 
 
 def _finding(of: Check, when: str, right: Trace, other: Trace, rules: Rules, *, first: bool) -> Finding:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from parsers.checks.base import Subject, check
-from parsers.trace import Finding, Hold
+from parsers.checks.base import Subject, check, chunking_of
+from parsers.trace import Finding, Hold, Proof
 from parsers.types import Span
 
 GROWTH = 2.6
@@ -102,7 +102,9 @@ def parser_raised(subject: Subject) -> list[Finding]:
             # Step numbers belong to the traced replay only.
             index = None if label else step.index
             kind = event.message.partition(":")[0]
-            found.setdefault(kind, parser_raised.finding(words, step=index, span=Span(event.start, event.end)))
+            proof = Proof(chunking_of(trace)) if label else None
+            one = parser_raised.finding(words, step=index, span=Span(event.start, event.end), proof=proof)
+            found.setdefault(kind, one)
     return list(found.values())
 
 

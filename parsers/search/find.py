@@ -16,7 +16,7 @@ from parsers.chunking import TRACED, WHOLE, Chunking, to_json
 from parsers.compare import EXACT, Rules
 from parsers.replayer import Outcome, Replayer
 from parsers.search.compared import fitting
-from parsers.search.found import Found, Minimized, Progress, Stage
+from parsers.search.found import Found, Minimized, Progress, Stage, Verdict
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.reduce import reduce
@@ -83,7 +83,7 @@ class Search:
     def found(self) -> Found:
         """What is known by now."""
         base, _ = self._replayed()
-        report = self._checked()
+        report, said = self._checked(), self._verdict()
         classes = self._outcomes.classes(base)
         return Found(
             self._replayer.text,
@@ -93,7 +93,7 @@ class Search:
             classes,
             list(self._outcomes.groups.values()),
             self._outcomes.heat(self._sweep.solid),
-            verdict(report.findings, base, self._replayer, outcomes=classes),
+            said,
             self._minimized(),
             self.replays,
             self._over,
@@ -161,15 +161,20 @@ class Search:
 
     def _shrunk(self) -> Iterator[Progress]:
         """The smallest form of the worst finding."""
-        findings = self._checked().findings
-        start = start_of(self._replayer, self._traced, self._outcomes, findings, self._rules)
+        findings, said = self._checked().findings, self._verdict()
+        start = start_of(self._replayer, self._traced, self._outcomes, findings, self._rules, said)
         if start is None:
             return
-        before, shrinker = self.replays, Shrinker(self._replayer, start.form, start.target, self._shrinks)
+        before, shrinker = self.replays, Shrinker(start.replayer, start.form, start.target, self._shrinks)
         self._small = start, shrinker
         for replays in shrinker.run():
             self.replays = before + replays
             yield self._progress("shrink", replays, self._shrinks)
+
+    def _verdict(self) -> Verdict:
+        """What the findings so far amount to."""
+        base, _ = self._replayed()
+        return verdict(self._checked().findings, base, self._replayer, outcomes=self._outcomes.classes(base))
 
     def _minimized(self) -> Minimized | None:
         """The smallest form so far."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from parsers.chunking import Chunking, label
+from parsers.chunking import WHOLE, Chunking, label
 from parsers.compare import Rules, divergence, grade, message_key
 from parsers.replay import finish_reason, raised_in
 from parsers.replayer import Outcome, Replayer
@@ -28,7 +28,7 @@ class Seen:
     number: int
     outcome: Outcome
     smallest: Chunking
-    rank: tuple[bool, int]
+    rank: tuple[bool, bool, int]
     count: int = 0
     honest: int = 0
 
@@ -53,7 +53,7 @@ class Outcomes:
         seen = self._seen(trial, outcome)
         seen.count += 1
         seen.honest += trial.honest
-        rank = (not trial.honest, outcome.deltas)
+        rank = self._rank(trial, outcome)
         if rank < seen.rank:
             seen.smallest, seen.rank = trial.chunking, rank
         self._in_group(trial, seen.number)
@@ -67,8 +67,13 @@ class Outcomes:
         key = outcome_key(outcome, self.rules)
         number = self._numbers.setdefault(key, len(self.seen))
         if number == len(self.seen):
-            self.seen.append(Seen(number, outcome, trial.chunking, (not trial.honest, outcome.deltas)))
+            self.seen.append(Seen(number, outcome, trial.chunking, self._rank(trial, outcome)))
         return self.seen[number]
+
+    def _rank(self, trial: Trial, outcome: Outcome) -> tuple[bool, bool, int]:
+        """A second code path for whole outputs comes last: it stands only for what no streamed replay gives."""
+        apart = self.replayer.one_shot is not None and trial.chunking == WHOLE
+        return apart, not trial.honest, outcome.deltas
 
     def _in_group(self, trial: Trial, number: int) -> None:
         group = self.groups.get(trial.group)

@@ -179,7 +179,8 @@ def _moved(cuts: Sequence[int], edits: Sequence[Edit]) -> list[int]:
 
 def form_of(replayer: Replayer, chunking: Chunking) -> Form:
     """A replayer's output under a chunking, as cuts where these say it all."""
-    if chunking.holdback_chars or chunking.text_delay:
+    apart = replayer.one_shot is not None and chunking == WHOLE
+    if apart or chunking.holdback_chars or chunking.text_delay:
         return Form(replayer.pieces, (), chunking)
     ends = list(accumulate([len(delta.text) for delta in replayer.deltas(chunking)]))
     return Form(replayer.pieces, tuple(sorted({end for end in ends if 0 < end < ends[-1]})))

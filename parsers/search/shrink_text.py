@@ -26,7 +26,7 @@ MOST = 3_000  # candidates at once
 BRACKET = re.compile(r"[][{}()]")
 OPENING = re.compile(r"<([\w:.-]+)(?:[= ][^<>]*)?>")
 CLOSING = re.compile(r"</([\w:.-]+)>")
-NO_COMMA = re.compile(r'[)\]}][\w({\["]|""')
+NO_COMMA = re.compile(r'[)\]}][\w({\["]|"\s*"|"\s*:\s*"[^"\\]*"\s*:')
 LONE_COMMA = re.compile(r"[({\[]\s*,|,\s*[)}\]]")
 HALVES = (("{", "}"), ("[", "]"), ("(", ")"), ("begin|>", "end|>"), ("begin｜>", "end｜>"))
 PAIRS = {"}": "{", "]": "[", ")": "("}

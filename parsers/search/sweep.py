@@ -73,8 +73,8 @@ class Sweep:
 
     `bounds`: where its tokens begin and end. `markers`: what is one, or looks like one. `asked`: chunkings to try in
     any case. `recorded`: the cuts of the deltas that a server sent. `ids`: whether the parser can see ids, so that late
-    text is worth trying. `solid`: the places inside recorded markers, which are never split. `one_shot`: whether the parser has a
-    second code path for whole outputs. `max_replays` bounds the whole.
+    text is worth trying. `solid`: the places inside recorded markers, which are never split. `one_shot`: whether the
+    parser has a second code path for whole outputs. `max_replays` bounds the whole.
     """
 
     text: str
@@ -209,7 +209,9 @@ def sweep_of(
     )
     spans = {match.span() for match in any_of(replayer.terminals.values()).finditer(text)}
     markers = tuple(sorted(spans | {match.span() for match in MARKUP.finditer(text)}))
-    return Sweep(text, bounds, markers, len(pieces), asked, recorded, ids, solid, seed, max_replays, bool(replayer.one_shot))
+    return Sweep(
+        text, bounds, markers, len(pieces), asked, recorded, ids, solid, seed, max_replays, bool(replayer.one_shot)
+    )
 
 
 def _trial(group: str, chunking: Chunking, honest: bool | None = None) -> Trial:

@@ -22,6 +22,7 @@ from parsers.search.verdict_output import (
     flawed_output,
     incomplete,
     lesser_faults,
+    missed_calls,
     prompt_state,
 )
 from parsers.search.verdict_parser import chunk_boundary, parser_failed, parser_fault, wrong_parser
@@ -35,6 +36,7 @@ RULES: tuple[Callable[[Evidence], Verdict | None], ...] = (
     prompt_state,
     incomplete,
     lesser_faults,
+    missed_calls,
     flawed_output,
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from parsers.chunking import WHOLE
 from parsers.events import CallStart
 from parsers.formats.model import Format, builtin_formats
 from parsers.registry import known_format
@@ -72,6 +73,10 @@ class Evidence:
     def reach(self) -> int:
         """The most good calls that this parser finds under any chunking."""
         return max([self.good, *[good_calls(one.message, self.context) for one in self.outcomes]])
+
+    def is_one_shot(self, one: OutcomeClass) -> bool:
+        """Whether only the second code path, the one for whole outputs, gave an outcome."""
+        return self.replayer.one_shot is not None and one.smallest == WHOLE
 
     @cached_property
     def attempt(self) -> int | None:

@@ -148,6 +148,19 @@ def lesser_faults(evidence: Evidence) -> Verdict | None:
     return Verdict(kind, "warning", "parser", words, said, tuple(found), first.proof)
 
 
+def missed_calls(evidence: Evidence) -> Verdict | None:
+    """A black box finds no call, the format itself does; without declared tools that may be meant."""
+    own = evidence.own
+    if not evidence.replayer.black_box or own is None or evidence.message.tool_calls or not own.good or own.dropped:
+        return None
+    if evidence.context.tool_choice == "none":
+        return None
+    found = f"the built-in {quoted(own.fmt.name)} reads {counted(own.good, 'complete call')}"
+    words = f"The parser finds no call in this output, while {found}"
+    words += "." if evidence.context.tools else "; no tools are declared, so that may be meant."
+    return Verdict("text_lost", "warning", "parser", words, (f"Beside it, {harm(own.message, evidence.message)}.",))
+
+
 def flawed_output(evidence: Evidence) -> Verdict | None:
     """The parser did what it could with what the model wrote."""
     found = [

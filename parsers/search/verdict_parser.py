@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from parsers.checks.base import counted
 from parsers.chunking import Chunking
-from parsers.compare import ANY_ID, message_key
+from parsers.compare import ANY_ID, Rules, message_key
 from parsers.events import Severity
 from parsers.formats.model import builtin_formats
 from parsers.replay import RAISED, raised_in
@@ -17,8 +17,12 @@ from parsers.search.verdict_words import harm, under
 from parsers.trace import Finding, Proof
 from parsers.types import Message
 
+CAUSES = ("N4", "N1", "N2", "N5", "N6")  # a name sent twice is why the deltas depart from the message
+HOSTILE = "Only cuts inside a token show it, which no server makes."
+SAID = 4  # so many cuts can be said one by one
 ADDED = ("sent", "claims")  # words by which a finding of A1 says that text is doubled and not lost
 KINDS: Mapping[str, VerdictKind] = {
+    "E1": "parser_failed",
     **dict.fromkeys(("N1", "N2", "N4", "N5", "N6", "C3", "K1"), "broken_stream"),
     **dict.fromkeys(("J1", "J2", "J3"), "broken_arguments"),
     **dict.fromkeys(("A1", "A1w", "A2", "L6", "F1"), "text_lost"),
@@ -27,15 +31,17 @@ KINDS: Mapping[str, VerdictKind] = {
     **dict.fromkeys(("Y2", "Y3"), "types_changed"),
 }
 ORDER: tuple[VerdictKind, ...] = (
+    "parser_failed",
+    "broken_stream",
     "broken_arguments",
     "text_lost",
     "text_added",
-    "broken_stream",
     "marker_leak",
     "types_changed",
     "parser_flawed",
 )
 BLAME: Mapping[VerdictKind, str] = {
+    "parser_failed": "The parser fails",
     "broken_stream": "The deltas do not build the message",
     "broken_arguments": "The parser breaks the arguments of a call",
     "text_lost": "The parser loses text",
@@ -48,8 +54,9 @@ BLAME: Mapping[VerdictKind, str] = {
 
 
 def parser_failed(evidence: Evidence) -> Verdict | None:
-    """The parser raised, in the traced replay or under another chunking."""
-    numbers = tuple(evidence.numbers("E1", severity="error"))
+    """The parser raised, in the traced replay or under another chunking. (On a changed output: see `parser_fault`.)"""
+    all_numbers = evidence.numbers("E1", severity="error")
+    numbers = tuple(sorted(all_numbers, key=lambda number: is_changed(evidence.findings[number])))
     said, messages = raised_in(evidence.trace), _messages(evidence, list(numbers))
     raised = [one for one in evidence.outcomes if one.raised is not None]
     if raised and len(raised) < len(evidence.outcomes):
@@ -65,10 +72,30 @@ def parser_failed(evidence: Evidence) -> Verdict | None:
         rest = f"; the output from character {at} on is lost" if lost else ""
         words = f"The parser fails at character {at} with {_cause(said)}{rest}."
         return Verdict("parser_failed", "error", "parser", words, messages, numbers)
-    if not numbers:
+    if not numbers or is_changed(first := evidence.findings[numbers[0]]):
         return None
-    first = evidence.findings[numbers[0]]
     return Verdict("parser_failed", "error", "parser", first.message, messages[1:], numbers, first.proof)
+
+
+def is_changed(finding: Finding) -> bool:
+    """Whether a finding is about a changed output or request, and not about the output as it stands."""
+    return finding.proof is not None and bool(finding.proof.edits or finding.proof.context)
+
+
+def changed_words(evidence: Evidence, finding: Finding) -> str | None:
+    """The sentence for a finding about a changed output: it says that the output as it stands is not the trouble."""
+    if not is_changed(finding):
+        return None
+    own = evidence.own
+    loose = Rules(arguments="json", whitespace="soft", ids=False)
+    right = own is not None and message_key(own.message, loose) == message_key(evidence.message, loose)
+    always = "" if len(evidence.outcomes) > 1 else " under every chunking"
+    how = ("rightly" if right else "alike" if always else "") + always
+    proof = finding.proof
+    path = proof is not None and evidence.replayer.one_shot is not None and (proof.chunking or {}).get("by") == "whole"
+    which = " by the code path for whole outputs" if path else ""
+    but = f"This output itself is read {how}; a changed one is not" if how else "A changed output shows a fault"
+    return f"{but}{which}: {lowered(finding.message)}"
 
 
 def _cause(said: str) -> str:
@@ -90,7 +117,7 @@ def wrong_parser(evidence: Evidence) -> Verdict | None:
     whose = f"{quoted(best.name)} reads {found} in this output{also if best.same else ''}"
     words = f"Wrong parser: {whose}, {_own_words(evidence)}."
     said = (f"{best.title}: {'; '.join(best.evidence)}.", *_messages(evidence, evidence.numbers(*_LEAKS)))
-    proof = Proof(context={"parser": best.name})
+    proof = Proof(parser=best.name)
     severity: Severity = "error" if may_call(evidence) else "warning"
     return Verdict("wrong_parser", severity, "request", words, said, tuple(evidence.numbers(*_LEAKS)), proof)
 
@@ -143,20 +170,53 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
         return _by_finding(evidence, numbers)
     right = _right(evidence)
     wrong = [one for one in evidence.outcomes if message_key(one.message, ANY_ID) != message_key(right.message, ANY_ID)]
-    worst = min(wrong or others, key=_rank)
-    words = f"The parser depends on chunk boundaries: {under(worst.smallest)}, {harm(right.message, worst.message)}."
-    total = sum([one.count for one in evidence.outcomes])
-    said = [f"{worst.count} of {total} chunkings give this; {right.count} give the right message, e.g. {right.label}."]
-    if not worst.honest and right.honest:
-        said.append("Only cuts inside a token show it, which no server makes.")
+    streamed = [one for one in evidence.outcomes if one.raised is None and not evidence.is_one_shot(one)]
+    worst = min(wrong or others, key=lambda one: (evidence.is_one_shot(one), *_rank(one)))
+    meant = _meant(evidence, right)
+    when, damage = under(worst.smallest), harm(meant or right.message, worst.message)
+    if len(streamed) == 1:
+        when = "read by the one for whole outputs" if evidence.is_one_shot(worst) else "streamed, in whatever deltas"
+        words = f"The parser's two code paths disagree: {when}, {damage}."
+    else:
+        words = f"{BLAME['chunk_boundary']}: {when}, {damage}."
+    said = [
+        _shares(evidence, worst, None if meant else right),
+        *([HOSTILE] if right.honest and not any(map(_is_honest, wrong)) else []),
+    ]
     said += _messages(evidence, numbers)
     proof = Proof(_json(worst.smallest))
     return Verdict("chunk_boundary", "error", "parser", words, tuple(said), tuple(numbers), proof)
 
 
-def _rank(one: OutcomeClass) -> tuple[bool, int, int]:
+def _meant(evidence: Evidence, right: OutcomeClass) -> Message | None:
+    """What the format itself reads, where no chunking gives as many of its calls."""
+    own = evidence.own
+    if own is None or own.good <= good_calls(right.message, evidence.context):
+        return None
+    return own.message
+
+
+def _shares(evidence: Evidence, worst: OutcomeClass, right: OutcomeClass | None) -> str:
+    """How many chunkings give what."""
+    total = sum([one.count for one in evidence.outcomes])
+    given = f"{worst.count} of {counted(total, 'chunking')} {'gives' if worst.count == 1 else 'give'} this"
+    if right is None:
+        return f"{given}; none gives what the format reads."
+    if evidence.is_one_shot(right):
+        return f"{given}; the code path for whole outputs gives the right message."
+    many = f"{right.count} {'gives' if right.count == 1 else 'give'} the right message"
+    return f"{given}; {many}, e.g. {right.label}."
+
+
+def _is_honest(one: OutcomeClass) -> bool:
+    return one.honest > 0
+
+
+def _rank(one: OutcomeClass) -> tuple[bool, bool, int, int]:
+    """What is told of first: what a server can send and a person can say, then the fewest cuts."""
     cuts = len(one.smallest.cuts or ()) if one.smallest.by == "cuts" else 0 if one.smallest.by == "whole" else 99
-    return one.grade == "whitespace", cuts, one.number
+    plain = cuts <= SAID or one.smallest.by == "token"
+    return one.grade == "whitespace", not (one.honest and plain), cuts, one.number
 
 
 def _by_finding(evidence: Evidence, numbers: list[int]) -> Verdict | None:
@@ -189,17 +249,25 @@ def parser_fault(evidence: Evidence) -> Verdict | None:
     for number, finding in enumerate(evidence.findings):
         if finding.severity == "error" and finding.about == "parser" and finding.policy is None:
             found.setdefault(kind_of(finding), []).append(number)
-    kind = next((kind for kind in ORDER if kind in found), None)
-    if kind is None:
-        return None
+    places = {kind: place for place, kind in enumerate(ORDER)}
     numbers = [number for one in ORDER for number in found.get(one, ())]
-    first = evidence.findings[found[kind][0]]
-    words = f"{BLAME[kind]}: {lowered(first.message)}"
+    if not numbers:
+        return None
+    numbers.sort(key=lambda number: _fault_rank(evidence.findings[number], places))
+    first = evidence.findings[numbers[0]]
+    kind = kind_of(first)
+    words = changed_words(evidence, first) or f"{BLAME[kind]}: {lowered(first.message)}"
     own = evidence.own
-    said = list(_messages(evidence, [number for number in numbers if number != found[kind][0]]))
+    said = list(_messages(evidence, numbers[1:]))
     if own is not None and message_key(own.message, ANY_ID) != message_key(evidence.message, ANY_ID):
         said.insert(0, f"Beside the built-in {own.fmt.name}, {harm(own.message, evidence.message)}.")
     return Verdict(kind, "error", "parser", words, tuple(said), tuple(numbers), first.proof)
+
+
+def _fault_rank(finding: Finding, places: Mapping[VerdictKind, int]) -> tuple[bool, int, int]:
+    """The output as it stands before changed ones, then by kind, then the cause before what follows from it."""
+    cause = CAUSES.index(finding.id) if finding.id in CAUSES else len(CAUSES)
+    return is_changed(finding), places[kind_of(finding)], cause
 
 
 def kind_of(finding: Finding) -> VerdictKind:

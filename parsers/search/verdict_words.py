@@ -41,7 +41,8 @@ def harm(right: Message, wrong: Message) -> str:
 
 def _calls(right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
     if right and not wrong:
-        return f"{the_call(0, right)} is lost" if len(right) == 1 else f"all {len(right)} calls are lost"
+        every = "both calls" if len(right) == 2 else f"all {len(right)} calls"
+        return f"{the_call(0, right)} is lost" if len(right) == 1 else f"{every} are lost"
     if len(wrong) < len(right):
         return _fewer(right, wrong)
     if len(wrong) > len(right):

@@ -1,5 +1,5 @@
-/* The cursor in the lag plot: it stands where the output has been fed to. */
-import { inspector, onStep } from "./stepper.js";
+/* The cursor in the lag plot: it stands where the output has been fed to, and goes where the plot is clicked. */
+import { goTo, inspector, onStep } from "./stepper.js";
 
 function move(step) {
   const plot = inspector()?.querySelector("[data-lag]");
@@ -11,6 +11,18 @@ function move(step) {
   line.setAttribute("x2", x);
 }
 
+/* The step that fed the character under the pointer. */
+function under(plot, event) {
+  const steps = JSON.parse(plot.dataset.steps);
+  const box = plot.getBoundingClientRect();
+  const column = Math.floor(((event.clientX - box.left) / box.width) * steps.length);
+  return steps[Math.min(steps.length - 1, Math.max(0, column))];
+}
+
 export function startLag() {
   onStep(move);
+  document.addEventListener("click", (event) => {
+    const plot = event.target.closest?.("[data-lag]");
+    if (plot) goTo(under(plot, event));
+  });
 }

@@ -51,9 +51,10 @@ function typed() {
 
 function clicked(event) {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const control = event.target.closest("#truncation :is([data-cut], [data-cut-jump], [data-cut-go])");
+  const control = event.target.closest(":is(#truncation, #findings) :is([data-cut], [data-cut-jump], [data-cut-go])");
   if (!control) return;
   event.preventDefault();
+  if (control.closest("#findings")) document.getElementById("truncation").focus();
   if (pending()) return open(Number(control.dataset.cut));
   if (control.hasAttribute("data-cut-go")) return typed();
   const target = control.dataset.cutJump ? jumpFrom(Number(field().value), control.dataset.cutJump) : Number(control.dataset.cut);

@@ -17,6 +17,7 @@ PAGES = (
     "/",
     "/examples",
     "/help",
+    "/checks",
     "/example/two-calls-with-prose?step=20",
     "/example/unknown-tool?machine=table&result=wire&input=bytes",
     "/example/call-inside-reasoning?result=diff&input=text",

@@ -66,6 +66,20 @@ def test_how_much_is_held_and_the_lag_cursor_follow_the_step(page: Page) -> None
     assert page.locator("[data-lag-cursor]").get_attribute("x1") != before
 
 
+def test_a_click_into_the_lag_plot_goes_to_the_step_that_fed_the_character(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    plot = page.locator("[data-lag]")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    assert box
+    plot.click(position={"x": box["width"] - 1, "y": 50})
+    last = page.locator("#go-to")
+    expect(last).not_to_have_value("1")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step")
+    plot.click(position={"x": 1, "y": 50})
+    expect(last).to_have_value("1")
+
+
 def test_a_filter_survives_the_next_window(page: Page) -> None:
     page.goto("/")
     page.locator("#parser").select_option("passthrough")

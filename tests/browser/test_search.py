@@ -154,6 +154,39 @@ def test_without_script_a_failing_range_is_a_link(page: Page, plain: Page) -> No
     expect(plain).to_have_url(re.compile(f"{path}$"))
 
 
+def test_without_script_a_search_is_cancelled_by_a_button(plain: Page) -> None:
+    plain.goto("/")
+    plain.locator("#text").fill(f"{SLOW} Without script.")
+    plain.get_by_role("button", name="Run").click()
+    with plain.expect_navigation(timeout=WAIT):
+        plain.get_by_role("button", name="Find a failing one").click()
+    expect(plain.get_by_role("progressbar", name="Search for a failing chunking")).to_be_visible()
+    plain.get_by_role("button", name="Cancel").click()
+    expect(plain.locator("#search")).to_contain_text("cancelled")
+    expect(plain.get_by_role("button", name="Search again")).to_be_visible()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_finding_leads_to_its_comparison_its_cut_and_its_check(page: Page, plain: Page, script: bool) -> None:
+    path, tab = shared(page, "loses-second"), page if script else plain
+    searched(page, path)
+    tab.goto(path)
+    tab.locator("#finding-1").get_by_role("link", name="side by side").click()
+    expect(tab).to_have_url(re.compile("/compare.b_chunk=whole"))
+    expect(tab.locator(".compare-sentence")).to_contain_text("The calls differ")
+    tab.goto(path)
+    tab.locator("#findings").get_by_text("follow from it").click()
+    cut = tab.locator("#findings").get_by_role("link", name="cut there")
+    at = cut.get_attribute("data-cut") or ""
+    cut.click()
+    expect(tab.locator("#cut-at")).to_have_value(at)
+    expect(tab.locator("#truncation")).to_be_in_viewport()
+    expect(tab).to_have_url(re.compile(f"cut={at}"))
+    tab.locator("#finding-1").get_by_role("link", name="chunking").click()
+    expect(tab).to_have_url(re.compile("/checks#chunking$"))
+    expect(tab.get_by_role("heading", name="chunking C1")).to_be_in_viewport()
+
+
 def test_a_finding_explains_itself_and_the_verdict_leads_to_its_proof(page: Page) -> None:
     searched(page, shared(page, "loses-second"))
     finding = page.locator("#finding-1")
@@ -179,7 +212,7 @@ def test_axe_finds_nothing_after_a_search(browser: Browser, watch: Any, screen: 
     page = context.new_page()
     path = shared(page, "loses-second")
     searched(page, path)
-    for details in page.locator(".more-outcomes, .heat-list, .explained").all():
+    for details in page.locator(".more-outcomes, .heat-list, #findings details").all():
         details.evaluate("element => (element.open = true)")
     assert violations(page) == []
     wide = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")

@@ -89,11 +89,12 @@ class RejectedBody(Model):
 
 
 class ProofBody(Model):
-    """What to change in the case to see a finding: the chunking, characters of the output, keys of the context."""
+    """What to change in the case to see a finding: chunking, characters of the output, keys of the context, parser."""
 
     chunking: dict[str, Any] | None
     edits: list[tuple[int, int, str]]
     context: dict[str, Any]
+    parser: str | None = Field(description="The name of another parser, in the verdict that this one is wrong.")
 
 
 class FindingBody(Model):

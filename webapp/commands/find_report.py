@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from parsers.cases.export.command import replay_command
@@ -41,7 +42,7 @@ class Commands:
     def __init__(self, case: Case, name: str, options: Options) -> None:
         self._case = case
         self._name = name
-        self._words = given_words(options)
+        self._options = options
         self._pieces = case.pieces() or pieces_of(case, choose(case).format)
 
     def replay(self, proof: Proof | None) -> str | None:
@@ -54,12 +55,20 @@ class Commands:
         if "--cuts" in command and len(cuts["cuts"]) > MOST_CUTS:
             return None
         context = () if proof is None else context_words(proof.context)
-        return None if context is None else shlex.join([*shlex.split(command), *self._words, *context])
+        if context is None:
+            return None
+        return shlex.join([*shlex.split(command), *given_words(self._parsed_by(proof)), *context])
 
     def save(self) -> str:
         """The command that writes the smallest case into a file."""
-        find = shlex.join(["toolcall-inspector", "find", self._name, *self._words, "--json"])
+        find = shlex.join(["toolcall-inspector", "find", self._name, *given_words(self._options), "--json"])
         return f"{find} | jq .minimized > smallest.case.json"
+
+    def _parsed_by(self, proof: Proof | None) -> Options:
+        """The options, with the parser of a proof: the other one's format and policies are not for it."""
+        if proof is None or proof.parser is None:
+            return self._options
+        return replace(self._options, parser=proof.parser, format_file=None, policy=())
 
     def _chunking(self, proof: Proof | None) -> Chunking:
         if proof is not None and proof.chunking is not None:
@@ -73,7 +82,7 @@ def context_words(changed: Mapping[str, Any]) -> list[str] | None:
     for key, value in changed.items():
         if key in ("reasoning_open", "strict") and value is True:
             words.append(f"--{key.replace('_', '-')}")
-        elif key in ("parser", "finish_reason", "tool_choice") and isinstance(value, str):
+        elif key in ("finish_reason", "tool_choice") and isinstance(value, str):
             words += [f"--{key.replace('_', '-')}", value]
         else:
             return None

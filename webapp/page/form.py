@@ -79,6 +79,7 @@ class Setup:
     wrapper: bool = False
     json_arguments: bool = False
     soft_whitespace: bool = False
+    calls_by_index: bool = False
     own_format: bool = False
     template: str = ""
     prompt_tail: str = ""
@@ -112,6 +113,7 @@ def read_setup(fields: Mapping[str, str]) -> Setup:
         wrapper=bool(fields.get("wrapper")),
         json_arguments=bool(fields.get("json_arguments")),
         soft_whitespace=bool(fields.get("soft_whitespace")),
+        calls_by_index=bool(fields.get("calls_by_index")),
         template=unix_lines(fields.get("template", "")),
         prompt_tail=unix_lines(fields.get("prompt_tail", "")),
         tools=unix_lines(fields.get("tools", "")),
@@ -201,7 +203,7 @@ def _build(setup: Setup, base: dict[str, Any] | None, given: dict[str, Any]) -> 
     data["tools"] = _tools(setup.tools)
     data["context"] = _context(setup, data.get("context", {}))
     data["replay"] = [_chunking(setup), *data.get("replay", [])[1:]]
-    data["compare"] = _compare(setup, data.get("compare", {}))
+    data["compare"] = _compare(setup)
     if "tokens" not in data["input"]:
         data["tokenizer"] = {"name": setup.tokenizer}
     if setup.parent:
@@ -248,10 +250,10 @@ def _context(setup: Setup, base: Mapping[str, Any]) -> dict[str, Any]:
     return context
 
 
-def _compare(setup: Setup, base: Mapping[str, Any]) -> dict[str, Any]:
-    known = {key: value for key, value in base.items() if key == "calls"}
-    loose = {"arguments": "json"} if setup.json_arguments else {}
-    return {**known, **loose, **({"whitespace": "soft"} if setup.soft_whitespace else {})}
+def _compare(setup: Setup) -> dict[str, str]:
+    loose = {"calls": "index"} if setup.calls_by_index else {}
+    loose |= {"arguments": "json"} if setup.json_arguments else {}
+    return loose | ({"whitespace": "soft"} if setup.soft_whitespace else {})
 
 
 def _chunking(setup: Setup) -> dict[str, Any]:
@@ -297,6 +299,7 @@ def setup_of(case: Case, *, keep: bool = True) -> Setup:
         wrapper=case.parser.engine == FALLBACK,
         json_arguments=case.compare.arguments == "json",
         soft_whitespace=case.compare.whitespace == "soft",
+        calls_by_index=case.compare.calls == "index",
         own_format=case.parser.format is not None,
         template=template_text(case.parser.options.get("template")) if case.parser.engine == RESPONSE_TEMPLATE else "",
         prompt_tail=case.context.prompt_tail or "",
@@ -330,7 +333,6 @@ def _said(case: Case, data: dict[str, Any]) -> bool:
         and case.parser.engine in (None, FALLBACK, RESPONSE_TEMPLATE)
         and "\r" not in (case.context.prompt_tail or "")
         and data.get("context", {}).keys() <= FORM_CONTEXT
-        and case.compare.calls == "order"
         and len(case.replay) <= 1
         and "\r" not in case.text()
     )

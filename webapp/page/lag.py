@@ -6,6 +6,7 @@ Only the cursor depends on the step.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -47,7 +48,10 @@ class LongWait:
 
 @dataclass(slots=True)
 class Drawn:
-    """What does not depend on the cursor. `known` is false where the parser does not say where its text comes from."""
+    """What does not depend on the cursor. `known` is false where the parser does not say where its text comes from.
+
+    `steps` has for each column the step that fed its first character, as JSON: there a click leads.
+    """
 
     known: bool
     length: int
@@ -60,6 +64,7 @@ class Drawn:
     longest: list[LongWait] = field(default_factory=list)
     waiting: int = 0
     hold: LongestHold | None = None
+    steps: str = "[]"
 
 
 @dataclass(slots=True)
@@ -103,7 +108,13 @@ def drawn(index: TraceIndex) -> Drawn:
         longest=[_long_wait(index, wait) for wait in sorted(waited, key=lambda wait: -wait.lag)[:LONGEST]],
         waiting=len(waited),
         hold=longest_hold(trace),
+        steps=json.dumps(_steps(index, length), separators=(",", ":")),
     )
+
+
+def _steps(index: TraceIndex, length: int) -> list[int]:
+    wide = min(length, COLUMNS)
+    return [index.step_at(at * length // wide) for at in range(wide)]
 
 
 def _place(stay: Stay) -> tuple[int, int, Column]:

@@ -1,4 +1,4 @@
-"""The changed case that shows a finding: its output, its request or its chunking, as a proof says."""
+"""The changed case that shows a finding: its output, its request, its chunking or its parser, as a proof says."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ def proven(case: Case, pieces: tuple[Piece, ...], proof: Proof) -> Case:
         data["replay"] = [dict(proof.chunking)]
     elif proof.edits:
         data["replay"] = [chunking for chunking in data.get("replay", []) if chunking.get("by") != "cuts"]
+    if proof.parser is not None:
+        data["parser"] = {"name": proof.parser}
     for key, value in proof.context.items():
         _change(data, key, value)
     return load_case(data)

@@ -20,9 +20,10 @@ FIRST = 3  # findings named beside it
 
 @dataclass(slots=True)
 class Action:
-    """Something to click. `kind`: step and chunk move this page, beside compares, open runs a variation, find is text.
+    """Something to click. `kind`: step and chunk move this page, beside compares, open runs a variation, find is text,
+    proof runs the changed output.
 
-    `value` is a step, a chunking's word, or a query.
+    `value` is a step, a chunking's word, a query, or a proof as JSON.
     """
 
     kind: str
@@ -47,11 +48,13 @@ def verdict(checked: Checked, lines: Findings) -> Verdict:
     if checked.found is None:
         return _quick(checked, lines)
     said = checked.found.verdict
+    listed = {item.message for item in checked.findings}
+    details = [sentence for sentence in said.details if sentence not in listed]
     return Verdict(
         severity=said.severity,
         headline=said.headline,
-        sentences=list(said.details[:DETAILS]),
-        more=list(said.details[DETAILS:]),
+        sentences=details[:DETAILS],
+        more=details[DETAILS:],
         actions=_actions(said, lines),
         facts=_held(checked) + ("" if checked.found.complete else " The search was not finished."),
     )
@@ -97,20 +100,21 @@ def _shown(said: found.Verdict, named: Sequence[FindingLine]) -> list[Action]:
     """The chunking that shows it, alone and beside the traced replay."""
     chunk = next((line.chunk for line in named if line.chunk), "")
     query = next((line.beside for line in named if line.chunk), "")
-    if said.proof is not None and said.proof.chunking and not (said.proof.edits or said.proof.context):
+    if said.proof is not None and said.proof.chunking and not said.proof.changes_case:
         word = spec(Chunking.model_validate(said.proof.chunking))
         chunk, query = word, query if word == chunk else beside(word)
     if not chunk:
-        return []
+        changed = named[0].proof if named and said.about == "parser" else ""
+        return [Action("proof", "see it", changed)] if changed else []
     return [Action("chunk", "replay it so", chunk), Action("beside", "side by side", query)]
 
 
 def _variations(said: found.Verdict) -> list[Action]:
     """Another parser, or the other start state: one click."""
-    if said.kind == "wrong_parser" and said.guesses:
-        name = said.guesses[0].name
-        query = urlencode({"b_parser": name})
-        return [Action("open", f"run it with {name}", f"side=b&{query}"), Action("beside", "both parsers", query)]
+    other = said.proof.parser if said.proof is not None else None
+    if other is not None:
+        query = urlencode({"b_parser": other})
+        return [Action("open", f"run it with {other}", f"side=b&{query}"), Action("beside", "both parsers", query)]
     if said.kind == "prompt_state_unknown":
         starts = [Action("open", f"start in {state}", f"side=b&b_start={state}") for state in ("content", "reasoning")]
         return [*starts, Action("beside", "both side by side", "a_start=content&b_start=reasoning")]

@@ -3,6 +3,7 @@
 ===========================  ========================================================================================
 GET  /                       the form, the examples, and the first example replayed
 GET  /example/<name>         a worked example
+GET  /help, /checks          keys and colours; every check with a failing and a passing example
 POST /run                    the form, or a case that the page carries: a replay that is stored nowhere
 POST /cases, /c/<id> ...     see `shared`
 ===========================  ========================================================================================
@@ -19,6 +20,7 @@ from parsers.cases.io import dumps
 from parsers.cases.model import Case, CaseError
 from parsers.types import UsageError
 from webapp.htmx import is_partial, render
+from webapp.page.checklist import entries
 from webapp.page.contexts import Scene, case_line, form_context, scene_context, view_of
 from webapp.page.errors import error_page
 from webapp.page.examples import Example, examples
@@ -61,6 +63,12 @@ def all_examples() -> Response:
 def help() -> Response:
     """Keys and colours, for readers without script."""
     return render("help.html")
+
+
+@blueprint.get("/checks")
+def checks() -> Response:
+    """Every check, with the places that findings link to."""
+    return render("checks.html", entries=entries())
 
 
 @blueprint.get("/example/<name>")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.checks.variants import Variant
+from parsers.chunking import Chunking
 from parsers.edit import Edit, edited
 from parsers.events import CallEnd, CallName, Marker
 from parsers.search.variants.broken import mutations
@@ -49,7 +50,7 @@ def _blocks(ground: Ground) -> Iterator[Block]:
     example = ground.reference((Piece(fmt.example),), tools=())
     texts = [text for trace in (own, example) if trace is not None for text in _candidates(trace)]
     for text in dict.fromkeys(texts):
-        calls = _alone(ground, text)
+        calls = _alone(ground, text, ground.chunkings[0])
         if calls:
             yield Block(text, calls)
 
@@ -81,13 +82,13 @@ def _structure(trace: Trace) -> Iterator[tuple[int, int]]:
         yield begin, len(trace.text)
 
 
-def _alone(ground: Ground, text: str) -> list[ToolCall]:
+def _alone(ground: Ground, text: str, chunking: Chunking) -> list[ToolCall]:
     """The calls in a block, if the parser and the format read it as nothing but whole calls."""
     alone = {**STOPPED, "reasoning_open": False}
     size = len(ground.text)
     changed = ground.changed(((0, size, text),), alone)
     trace = ground.reference(changed.pieces, **alone)
-    message = changed.outcome(ground.chunkings[0]).message
+    message = changed.outcome(chunking).message
     whole = trace is not None and _only_calls(trace.message) and _only_calls(message)
     return message.tool_calls if whole else []
 
@@ -110,11 +111,16 @@ def followed(ground: Ground) -> Iterator[Variant]:
 
 
 def _followed(ground: Ground, label: str, edits: tuple[Edit, ...], block: Block) -> Iterator[Variant]:
-    size, last = len(ground.text), block.calls[-1]
+    """The calls of the block are compared with those that the same chunking gives of it alone."""
+    size = len(ground.text)
     before = ground.changed(edits, STOPPED)
     for chunking in ground.chunkings:
+        calls = _alone(ground, block.text, chunking)
+        if not calls:
+            continue
+        last = calls[-1]
         already = sum([_same(call, last) for call in before.outcome(chunking).message.tool_calls])
-        facts = {"expected": [(call.name, call.arguments) for call in block.calls], "already": already}
+        facts = {"expected": [(call.name, call.arguments) for call in calls], "already": already}
         facts |= {"changed": bool(edits), "at": size, "bare": ground.bare}
         words = f"with a call to {last.name} appended{label}"
         whole = _appended(edits, size, GAP + block.text)

@@ -16,6 +16,7 @@ from parsers.search.variants.ground import Ground
 from parsers.search.variants.places import Place, find_place
 
 SIGNS = ("{", "}", "[", "]", '"', "'", "\\", "</", "\\n", '"}', "')", "}}]", '{"name": "f", "arguments": {}}')
+AROUND = ("a", "b")  # a plant stands between these
 PAD = "abcdefghi "
 SIZES = (2_000, 16_000, 64_000)
 SLOPE_SIZES = (2_000, 4_000, 8_000)
@@ -38,7 +39,7 @@ def escaped(ground: Ground) -> Iterator[Variant]:
         return
     for plant, marker in plants(ground):
         label = f"with `{plant}` in the argument {place.key}"
-        yield from _with_value(ground, place, "escaped", label, f"a{plant}b", {"plant": plant, "marker": marker})
+        yield from _with_value(ground, place, "escaped", label, plant.join(AROUND), {"plant": plant, "marker": marker})
 
 
 def _with_value(

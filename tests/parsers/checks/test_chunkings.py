@@ -8,7 +8,7 @@ import pytest
 
 from parsers.checks import CHECKS, Subject, run_checks
 from parsers.compare import Rules
-from parsers.trace import Trace
+from parsers.trace import Proof, Trace
 
 Build = Callable[..., Trace]
 CALL = [("marker", "<c>"), ("name", "f"), ("arguments", '{"a": 1}'), ("marker", "</c>"), ("end",)]
@@ -38,13 +38,15 @@ def test_each_distinct_outcome_is_named_once_by_its_smallest_chunking(build: Bui
 
 def test_where_the_whole_output_agrees_with_others_the_traced_chunking_is_the_odd_one(build: Build) -> None:
     traced, other = build([("content", "Hi ")], BARE), build([("content", "H")], [("content", "i ")], CALL)
-    subject = Subject(traced, whole=build([("content", "Hi "), *CALL]), compared=[("2 tokens", other)])
+    whole = build([("content", "Hi "), *CALL], chunking={"by": "whole", "cuts": []})
+    subject = Subject(traced, whole=whole, compared=[("2 tokens", other)])
     (finding,) = run_checks(subject, ["chunking", "whole_equals_streamed"]).findings
     assert finding.message == (
         'With the chunking "token by token", the message differs in the arguments of call 0 (`f`) from character 0 on; '
         "1 of 1 other chunkings agree with the whole output."
     )
-    assert (finding.expected, finding.actual, finding.step, finding.proof) == ('{"a": 1}', "", 2, None)
+    assert (finding.expected, finding.actual, finding.step) == ('{"a": 1}', "", 2)
+    assert finding.proof == Proof({"by": "whole"})
 
 
 def test_a_replay_that_stands_for_many_counts_as_many(build: Build) -> None:

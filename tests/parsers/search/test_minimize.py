@@ -48,7 +48,7 @@ def test_a_finding_that_no_replay_shows_is_not_made_small(
 
 def test_a_form_that_does_not_show_its_finding_is_not_shown() -> None:
     finding = Finding("arguments_json", "error", "parser", "It is said to fail.")
-    start = Start(finding, form_of(RIGHT, WHOLE), Finds(finding, EXACT, True))
+    start = Start(finding, form_of(RIGHT, WHOLE), Finds(finding, EXACT, True), RIGHT)
     assert minimized(RIGHT, start, start.form, EXACT, 1) is None
 
 

@@ -38,7 +38,7 @@ def test_every_place_is_cut_and_every_group_is_there() -> None:
     found = trials(recorded=(5,))
     halves = sorted(t.chunking.cuts[0] for t in found if t.group.startswith("cuts_") and t.chunking.cuts)
     assert halves == list(range(1, len(TEXT)))
-    assert {trial.group for trial in found} == LABELS.keys() - {"case", "late"}
+    assert {trial.group for trial in found} == LABELS.keys() - {"case", "late", "one_shot"}
     assert found[0].chunking == WHOLE
     assert found[1].chunking == Chunking(by="token")
 

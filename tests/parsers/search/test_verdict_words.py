@@ -17,7 +17,7 @@ def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall
     ("right", "wrong", "words"),
     [
         (Message(tool_calls=[call("f")]), Message(), "the only call (`f`) is lost"),
-        (Message(tool_calls=[call("f"), call("g")]), Message(), "all 2 calls are lost"),
+        (Message(tool_calls=[call("f"), call("g")]), Message(), "both calls are lost"),
         (Message(tool_calls=[call("f"), call("g")]), Message(tool_calls=[call("f")]), "the second call (`g`) is lost"),
         (
             Message(tool_calls=[call("f"), call("g"), call("h")]),

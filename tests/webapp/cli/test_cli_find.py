@@ -162,7 +162,7 @@ REPLAY = "toolcall-inspector replay {file}"
         (Proof({"by": "char", "size": 30}), REPLAY + " --cuts 30,60"),
         (Proof({"by": "token", "size": 5, "holdback_chars": 2}), REPLAY + " --chunk 5 --holdback 2"),
         (Proof(context={"reasoning_open": True}), REPLAY + " --chunk token --reasoning-open"),
-        (Proof(context={"parser": "llama", "finish_reason": "length"}),
+        (Proof(context={"finish_reason": "length"}, parser="llama"),
          REPLAY + " --chunk token --parser llama --finish-reason length"),
         (Proof(context={"reasoning_open": False}), "seen with reasoning_open False"),
         (Proof(edits=((0, 11, ""),)), "seen where the text at characters 0–11 is left out"),
@@ -214,7 +214,7 @@ def test_the_report_says_what_each_finding_is(program: Program, output_file: Pat
 
 
 def test_the_verdict_comes_with_its_command(program: Program, output_file: Path, script: Script) -> None:
-    script(proof=Proof(context={"parser": "llama"}))
+    script(proof=Proof(parser="llama"))
     wanted = f"          toolcall-inspector replay {output_file} --chunk token --parser llama"
     assert wanted in program("find", output_file).out.splitlines()
 

@@ -68,11 +68,11 @@ def test_the_wrapper_is_a_box_of_the_form_and_keeps_its_options() -> None:
 
 
 def test_the_rules_of_comparison_are_boxes_of_the_form() -> None:
-    first = case_of(typed(json_arguments="1", soft_whitespace="1"), None, force=False)
-    assert first.compare.rules() == Rules("json", "soft")
+    first = case_of(typed(json_arguments="1", soft_whitespace="1", calls_by_index="1"), None, force=False)
+    assert first.compare.rules() == Rules("json", "soft", calls="index")
     setup = setup_of(first)
-    assert (setup.base, setup.json_arguments, setup.soft_whitespace) == ("", True, True)
-    setup.json_arguments = setup.soft_whitespace = False
+    assert (setup.base, setup.json_arguments, setup.soft_whitespace, setup.calls_by_index) == ("", True, True, True)
+    setup.json_arguments = setup.soft_whitespace = setup.calls_by_index = False
     assert "compare" not in made(setup)
     by_index = load_case(
         {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "x"}, "compare": {"calls": "index"}}

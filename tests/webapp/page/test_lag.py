@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from typing import Any
 
@@ -100,3 +101,10 @@ def test_a_wait_without_a_reason_says_that_none_was_given(client: FlaskClient, m
     page = client.post("/run", data={"case": case}).text
     assert "Every character left in the step in which it arrived." in page
     assert "lag-plot" not in page
+
+
+def test_a_click_leads_to_the_step_that_fed_the_character(make: Any) -> None:
+    run = make.run("ab cd", replay=[{"by": "cuts", "cuts": [2, 3]}])
+    assert json.loads(lag_pane(run.index, 1).drawn.steps) == [1, 1, 2, 3, 3]
+    long = json.loads(lag_pane(make.run("x " * COLUMNS, replay=[{"by": "char"}]).index, 1).drawn.steps)
+    assert (len(long), long[:3], long[-1]) == (COLUMNS, [1, 3, 5], 2 * COLUMNS - 1)

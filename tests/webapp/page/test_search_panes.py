@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from parsers.cases.find import CaseFound
-from parsers.checks import CHECKS
 from parsers.chunking import TRACED, WHOLE, Chunking
 from parsers.compare import Divergence
-from parsers.search import found as search_found
-from parsers.search.found import Found, Group, Guess, Minimized, OutcomeClass, Progress
+from parsers.search.found import Found, Group, Minimized, OutcomeClass, Progress
 from parsers.trace import Finding, Proof
-from parsers.types import Context, Message, Piece, Span
+from parsers.types import Context, Message, Piece
+from tests.webapp.page.results import CALL, CUT, KNOWN, checked, found, pane, said
 from webapp.finding import Failure, Job, Jobs
 from webapp.page.compared import Compared, chunkings
 from webapp.page.contexts import case_line
-from webapp.page.explained import CONTRACT, WHY, explained
 from webapp.page.findings import Checked, findings
 from webapp.page.heat import COLUMNS, SENT, heat, letter
 from webapp.page.matrix import matrix
@@ -27,39 +24,6 @@ from webapp.page.search import Search, progress_words, searched, smallest
 from webapp.page.search_panes import search_panes
 from webapp.page.verdict import verdict
 from webapp.settings import Settings
-
-CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
-CUT = Chunking(by="cuts", cuts=(4,))
-KNOWN = {name: (check.id, check.definition) for name, check in CHECKS.items()}
-
-
-def said(kind: search_found.VerdictKind = "all_hold", **more: Any) -> search_found.Verdict:
-    return search_found.Verdict(kind, more.pop("severity", "pass"), more.pop("about", None), "Headline.", **more)
-
-
-def found(cuts: Sequence[int] = (0, 1, 1, 0), found_findings: Sequence[Finding] = (), **more: Any) -> Found:
-    parting = Divergence("content", 3, 12, 1, 2, "<tool", "tool")
-    outcomes = [
-        OutcomeClass(0, Message(), "stop", 3, 3, TRACED, "token by token"),
-        OutcomeClass(1, Message(), "stop", 2, 0, CUT, "cut at 4", "text", parting),
-        OutcomeClass(2, Message(), "stop", 1, 1, WHOLE, "whole", raised="IndexError: x (in f, line 3)"),
-    ]
-    groups = [
-        Group("whole", "in one piece", True, {2: 1}, {2: WHOLE}),
-        Group("cuts_hostile", "inside a token", False, {0: 2, 1: 2}, {0: Chunking(by="cuts", cuts=(1,)), 1: CUT}),
-    ]
-    text = "x" * (len(cuts) + 1)
-    given: dict[str, Any] = {"verdict": said(), "replays": 7} | more
-    return Found(text, list(found_findings), ["a"], [("b", "no ids")], outcomes, groups, list(cuts), **given)
-
-
-def checked(items: Sequence[Finding], result: Found | None = None) -> Checked:
-    return Checked(items, ["a", "b"], [], 12, result)
-
-
-def pane(items: Sequence[Finding]) -> Any:
-    return findings(checked(items), KNOWN)
-
 
 # the quick look
 
@@ -114,55 +78,6 @@ def test_no_check_at_all_is_said() -> None:
     assert verdict(empty, findings(empty, {})).headline == "No check ran."
 
 
-# findings
-
-
-def test_the_worst_finding_comes_first_and_a_contract_after_a_fault() -> None:
-    items = [
-        Finding("w", "warning", "output", "m", step=1),
-        Finding("p", "error", "parser", "m", step=2, policy="truncated_call=keep"),
-        Finding("e", "error", "parser", "m", step=9),
-    ]
-    shown = pane(items)
-    assert [(line.check, line.index) for line in shown.lines] == [("e", 2), ("p", 1), ("w", 0)]
-    assert shown.note.startswith("2 errors, 1 warning, 2 checks hold")
-    assert json.loads(shown.steps) == [1, 2, 9]
-    assert shown.groups[1].explained.todo == CONTRACT
-
-
-def test_findings_of_one_check_fold_under_the_first() -> None:
-    items = [Finding("known_tool", "warning", "output", f"m{at}", step=at) for at in range(1, 204)]
-    shown = pane(items)
-    assert len(shown.groups) == 1
-    assert (shown.groups[0].first.message, len(shown.groups[0].others), shown.more) == ("m1", 199, 3)
-
-
-def test_a_finding_leads_to_what_shows_it() -> None:
-    by_chunk = Finding("chunking", "error", "parser", "m", span=Span(3, 3), proof=Proof({"by": "cuts", "cuts": [4]}))
-    by_edit = Finding("x", "error", "parser", "m", span=Span(3, 9), proof=Proof(None, ((0, 1, "y"),)))
-    large = Finding("y", "error", "parser", "m", proof=Proof(None, ((0, 1, "y" * 30_000),)))
-    one, other, last = pane([by_chunk, by_edit, large]).lines
-    assert (one.chunk, one.beside, one.span, one.proof) == ("cuts:4", "b_chunk=cuts:4&at=3", "3", "")
-    assert (other.chunk, other.beside, other.span) == ("", "", "3–9")
-    assert json.loads(other.proof)["edits"] == [[0, 1, "y"]]
-    assert last.proof == ""
-    (whole,) = pane([Finding("whole_equals_streamed", "error", "parser", "m")]).lines
-    assert whole.chunk == "whole"
-
-
-@pytest.mark.parametrize("name", CHECKS)
-def test_every_check_is_explained(name: str) -> None:
-    shown = explained(name, CHECKS[name].about)
-    assert shown.definition == CHECKS[name].definition
-    assert shown.why
-    assert shown.todo
-
-
-def test_explanations_name_checks_that_are_known() -> None:
-    assert {check.id for check in CHECKS.values()} <= set(WHY)
-    assert explained("made up", "parser").definition == ""
-
-
 # the verdict of a search
 
 
@@ -190,9 +105,17 @@ def test_a_proof_of_the_verdict_itself_is_a_chunking_to_open() -> None:
     assert actions(result) == [("chunk", "whole"), ("beside", "b_chunk=whole")]
 
 
+def test_a_fault_that_only_a_changed_output_shows_is_one_click_away() -> None:
+    items = [Finding("escapes", "error", "parser", "m", proof=Proof(None, ((0, 1, "y"),)))]
+    result = found(found_findings=items, verdict=said("parser_flawed", findings=(0,), about="parser"))
+    (kind, value) = actions(result)[-1]
+    assert (kind, json.loads(value)["edits"]) == ("proof", [[0, 1, "y"]])
+    result.verdict.about = "request"
+    assert [kind for kind, _ in actions(result)] == ["find"]
+
+
 def test_a_wrong_parser_is_one_click_from_the_right_one() -> None:
-    guess = Guess("mistral", "Mistral", 9, 1, 1)
-    result = found(verdict=said("wrong_parser", guesses=(guess,)))
+    result = found(verdict=said("wrong_parser", proof=Proof(parser="mistral")))
     assert actions(result) == [("open", "side=b&b_parser=mistral"), ("beside", "b_parser=mistral")]
 
 

@@ -97,7 +97,7 @@ def test_a_search_without_script_comes_with_the_page_and_stays(client: FlaskClie
 
 def test_a_posted_run_is_searched_without_script_by_posting_it(client: FlaskClient) -> None:
     html = client.post("/run", data={"case": line("Some words."), "go": "find=1&step=2"}).text
-    assert "Searched: " in html
+    assert "Searched, " in html
     assert 'data-step-now="2"' in html
 
 
@@ -219,6 +219,7 @@ def test_a_proof_changes_the_output_the_request_and_the_chunking() -> None:
     assert (asked.context.reasoning_open, asked.context.prompt_tail) == (True, None)
     kept = proven(case, pieces, Proof(None, (), {"tools": ({"name": "f"},)}))
     assert len(kept.tools) == 1
+    assert proven(case, pieces, Proof(parser="llama")).parser.name == "llama"
 
 
 def test_a_proof_keeps_the_markers_of_recorded_tokens(make: Any) -> None:

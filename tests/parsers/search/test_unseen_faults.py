@@ -1,0 +1,368 @@
+"""Faults of kinds that parsers in the field have had: each is found, told of in the right words, and made small.
+
+The parsers are black boxes around a built-in parser, whose text or deltas they spoil. Each one comes with an output
+that it reads rightly as well: of that nothing may be said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pytest
+
+from parsers.assemble import Assembler
+from parsers.blackbox import BlackBox
+from parsers.cases.engines import ENGINES, Choice, Engine, builtin
+from parsers.cases.expect import differences
+from parsers.cases.find import CaseFound, CaseSearch
+from parsers.cases.io import dumps, load_case, loads
+from parsers.cases.model import Case, ParserRef
+from parsers.cases.run import run_case
+from parsers.chunking import WHOLE
+from parsers.protocol import StreamParser
+from parsers.registry import Evidence, build, get_format
+from parsers.search.sweep import cut_at
+from parsers.types import Context, Delta, MessageDelta, Piece, ToolCallDelta
+
+STRING = {"type": "string"}
+TOOLS = [
+    {"name": name, "parameters": {"type": "object", "properties": {"city": STRING, "zip": STRING}}}
+    for name in ("get_weather", "get_time")
+]
+TOKEN = re.compile(r"</?tool_call>|</?think>|\w{1,4}|\s+|.", re.DOTALL)
+
+
+def call(name: str, **arguments: str) -> str:
+    body = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
+    return f"<tool_call>\n{body}\n</tool_call>"
+
+
+ONE = "I look it up: 3 < 4.\n" + call("get_weather", city="Paris")
+TWO = call("get_weather", city="Paris") + "\n" + call("get_time", zip="00134") + "\nDone."
+THINK = "<think>\nWhere?\n</think>\n\nSure.\n" + call("get_weather", city="Paris")
+EMPTY = "<think>\n\n</think>\n\nIt is sunny."
+PLAIN = "The weather is fine, and it will stay so.\n\nBye."
+
+
+class Spoilt:
+    """A black box that reads rightly."""
+
+    def begin(self, context: Context) -> None:
+        self.inner, self.assembler, self.text = build(get_format("qwen")), Assembler(), ""
+        self.inner.begin(context)
+
+    def feed(self, delta: Delta) -> MessageDelta | None:
+        self.text += delta.text
+        return self.on(delta.text)
+
+    def on(self, text: str) -> MessageDelta | None:
+        return self.sent(self.read(text), text)
+
+    def read(self, text: str) -> MessageDelta | None:
+        return self.assembler.add(self.inner.feed(Delta(1, (Piece(text),))))
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        return sent
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return self.assembler.add(self.inner.finish(reason))
+
+
+class LosesTail(Spoilt):
+    """The last character of arguments, when the delta ends in a quote."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        for part in sent.tool_calls if sent is not None and text.endswith('"') else ():
+            part.arguments = (part.arguments or "")[:-1]
+        return sent
+
+
+class ClosesTwice(Spoilt):
+    """A second brace, when the closing marker is a delta of its own."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        if text.strip() != "</tool_call>" or not self.assembler.calls:
+            return sent
+        return MessageDelta(tool_calls=[ToolCallDelta(self.assembler.calls - 1, arguments="}")])
+
+
+class NeverCounts(Spoilt):
+    """All calls have the index 0."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        for part in sent.tool_calls if sent is not None else ():
+            part.index = 0
+        return sent
+
+
+class DropsBeside(Spoilt):
+    """Content in the delta that ends reasoning."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        if sent is not None and "</think>" in text:
+            sent.content = None
+        return sent
+
+
+class EatsAngles(Spoilt):
+    """Every < that begins no marker."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        if sent is not None and sent.content is not None:
+            sent.content = sent.content.replace("<", "") or None
+        return sent
+
+
+class UnescapesTwice(Spoilt):
+    """A \\n in a value becomes a line break in its JSON."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        for part in sent.tool_calls if sent is not None else ():
+            part.arguments = (part.arguments or "").replace("\\n", "\n")
+        return sent
+
+
+class Swaps(Spoilt):
+    """The answer becomes reasoning after an empty block of it."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        if sent is not None and sent.content and re.search(r"<think>\s*</think>", self.text):
+            sent.reasoning, sent.content = sent.content, None
+        return sent
+
+
+class NamesAnew(Spoilt):
+    """Another id in every delta."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        for part in sent.tool_calls if sent is not None else ():
+            part.id = f"call-{len(self.text)}"
+        return sent
+
+
+class OnlyLatin(Spoilt):
+    """It cannot read all characters."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        text.encode("latin-1")
+        return super().on(text)
+
+
+class Merges(Spoilt):
+    """Of calls in one delta only the first has a name."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        if sent is not None and len(sent.tool_calls) > 1:
+            first, *others = sent.tool_calls
+            first.arguments = "".join([part.arguments or "" for part in (first, *others)])
+            sent.tool_calls = [first]
+        return sent
+
+
+class Caps(Spoilt):
+    """Arguments end after so many characters."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        room = 4096 - (len(self.text) - len(text))
+        for part in sent.tool_calls if sent is not None else ():
+            part.arguments = (part.arguments or "")[: max(room, 0)]
+        return sent
+
+
+class Blocks(Spoilt):
+    """Whole calls by a regular expression: the first closing marker ends a call, in a string as well."""
+
+    CALL = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+
+    def on(self, text: str) -> MessageDelta | None:
+        return None
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        calls = []
+        for number, body in enumerate(self.CALL.findall(self.text)):
+            try:
+                said = json.loads(body)
+            except ValueError:
+                continue
+            arguments = json.dumps(said["arguments"])
+            calls.append(ToolCallDelta(number, f"call-{number}", said["name"], arguments))
+        return MessageDelta(None, self.CALL.sub("", self.text) or None, calls)
+
+
+class WholeOnly(Spoilt):
+    """A second code path, which reads everything at the end."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        return None
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        events = self.inner.feed(Delta(1, (Piece(self.text),)))
+        return self.sent(self.assembler.add(events + self.inner.finish(reason)), self.text)
+
+
+class FirstOnly(WholeOnly):
+    """It finds one call."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        if sent is not None:
+            sent.tool_calls = sent.tool_calls[:1]
+        return sent
+
+
+Make = Callable[[], Any]
+
+
+def engines(make: Make, one_shot: Make | None = None) -> Mapping[str, Engine]:
+    def box(of: Make) -> Callable[[], StreamParser]:
+        return lambda: BlackBox("mine", of())
+
+    def run(case: Case, evidence: Evidence) -> Choice:
+        plain = case.model_copy(update={"parser": ParserRef(name=case.parser.name)})
+        other = None if one_shot is None else box(one_shot)
+        return replace(builtin(plain, evidence), make=box(make), black_box=True, one_shot=other)
+
+    return {**ENGINES, "mine": run}
+
+
+def search(text: str, given: Mapping[str, Engine]) -> CaseFound:
+    body = {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": [text]}, "tools": TOOLS}
+    made = CaseSearch(load_case(body), pieces=[Piece(token) for token in TOKEN.findall(text)], engines=given)
+    for _ in made.run():
+        pass
+    return made.result()
+
+
+class Seen(NamedTuple):
+    """A fault, an output that shows it, and what is to be said: verdict, words of it, check made small, its size."""
+
+    make: Make
+    text: str
+    kind: str
+    words: str
+    check: str
+    size: int
+    cuts: int = 0
+    one_shot: Make | None = None
+    shown: str | None = None
+
+
+CHANGED = "This output itself is read rightly under every chunking; a changed one is not"
+FAULTS = [
+    Seen(
+        LosesTail, ONE, "chunk_boundary", 'the arguments of the only call (`get_weather`) lose `"`', "chunking", 70, 1
+    ),
+    Seen(
+        ClosesTwice, ONE, "chunk_boundary", "the arguments of the only call (`get_weather`) gain `}`", "chunking", 50, 1
+    ),
+    Seen(NeverCounts, TWO, "broken_stream", "the name of call 0", "name_once_before_arguments", 60, 1),
+    Seen(NeverCounts, ONE, "parser_flawed", f"{CHANGED}: read with a call to get_weather appended", "recovers", 70),
+    Seen(
+        DropsBeside, THINK, "chunk_boundary", "in one delta, `\\n\\nSure.\\n` is lost from the content", "chunking", 20
+    ),
+    Seen(EatsAngles, ONE, "text_lost", "The `<` of the output is nowhere in the content", "spans_cover_input", 5),
+    Seen(UnescapesTwice, ONE, "parser_flawed", f"{CHANGED}: read with `\\n` in the argument city", "escapes", 70),
+    Seen(Swaps, EMPTY, "parser_flawed", "text after `</think>` is sent as reasoning", "reasoning_boundary", 20),
+    Seen(NamesAnew, ONE, "broken_stream", "the id of call 0 is sent again", "id_once", 50, 1),
+    Seen(OnlyLatin, ONE + "🌍", "parser_failed", "UnicodeEncodeError", "parser_raised", 2),
+    Seen(Merges, TWO, "chunk_boundary", "in one delta, the first call (`get_weather`) is lost", "chunking", 70),
+    Seen(
+        Caps, ONE, "parser_flawed", f"{CHANGED}: read with 16,000 characters in the arg", "no_length_cap", 70, shown=""
+    ),
+    Seen(Blocks, ONE, "parser_flawed", f"{CHANGED}: read with `</tool_call>` in the argument", "escapes", 80),
+    Seen(
+        Spoilt,
+        TWO,
+        "chunk_boundary",
+        "two code paths disagree: read by the one for whole outputs, the second call (`get_time`) is lost",
+        "whole_equals_streamed",
+        70,
+        one_shot=FirstOnly,
+    ),
+    Seen(
+        Spoilt,
+        ONE,
+        "parser_flawed",
+        "a changed one is not by the code path for whole outputs: read with a call to get_weather appended",
+        "recovers",
+        70,
+        one_shot=FirstOnly,
+    ),
+    Seen(
+        Merges,
+        TWO,
+        "chunk_boundary",
+        "when the output comes in one delta, the first call (`get_weather`) is lost",
+        "chunking",
+        70,
+        one_shot=WholeOnly,
+    ),
+]
+
+
+@pytest.mark.parametrize("seen", FAULTS, ids=lambda seen: f"{seen.make.__name__}-{seen.check}")
+def test_a_fault_is_found_told_of_and_made_small(seen: Seen) -> None:
+    given = engines(seen.make, seen.one_shot)
+    result = search(seen.text, given)
+    said = result.found.verdict
+    assert (said.kind, said.about) == (seen.kind, "parser")
+    assert seen.words in said.headline
+    small = result.found.minimized
+    assert small is not None
+    assert small.check == seen.check
+    assert small.check in {result.found.findings[number].check for number in said.findings}
+    assert len(small.text) <= seen.size
+    assert small.chunking in (WHOLE, cut_at(())) or 0 < len(small.chunking.cuts or ()) <= seen.cuts
+    assert result.minimized is not None
+    again = run_case(loads(dumps(result.minimized)), engines=given)
+    expect = result.minimized.expect
+    wrong = expect is not None and differences(expect, again.trace.message)
+    assert wrong or seen.shown is not None or small.check in [finding.check for finding in again.findings]
+
+
+@pytest.mark.parametrize(
+    ("make", "one_shot", "text"),
+    [
+        *[(Spoilt, None, text) for text in (ONE, TWO, THINK, EMPTY, PLAIN)],
+        *[(Spoilt, WholeOnly, text) for text in (ONE, TWO, THINK, EMPTY)],
+        *[(fault.make, fault.one_shot, PLAIN) for fault in FAULTS],
+    ],
+)
+def test_nothing_is_said_of_what_is_read_rightly(make: Make, one_shot: Make | None, text: str) -> None:
+    found = search(text, engines(make, one_shot)).found
+    assert [finding for finding in found.findings if finding.about == "parser" and finding.severity != "info"] == []
+    assert found.verdict.kind == "all_hold"
+    assert found.minimized is None
+    assert len(found.outcomes) == 1
+
+
+class Deaf(Spoilt):
+    """It finds no call at all."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        if sent is not None:
+            sent.tool_calls = []
+        return sent
+
+
+def test_a_parser_that_finds_no_call_is_told_from_a_model_that_wrote_none() -> None:
+    body = {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": [TWO]}}
+    for request, words in (({}, "no tools are declared, so that may be meant."), ({"tool_choice": "none"}, None)):
+        made = CaseSearch(load_case({**body, "context": request}), engines=engines(Deaf))
+        assert list(made.run())
+        said = made.result().found.verdict
+        if words is None:
+            assert said.kind != "text_lost"
+        else:
+            assert (said.kind, said.severity, said.about) == ("text_lost", "warning", "parser")
+            assert said.headline.endswith(words)
+            assert "reads 2 complete calls" in said.headline
+
+
+def test_signs_are_not_missed_where_markup_or_a_rejected_call_is_in_the_text() -> None:
+    for text in (ONE.replace("3 < 4", "3 < 4 </think>"), "3 < 4 <tool_call>[1]</tool_call>"):
+        findings = search(text, engines(EatsAngles)).found.findings
+        assert [one for one in findings if one.message.startswith("The `<` of")] == []
