@@ -363,6 +363,6 @@ def test_a_parser_that_finds_no_call_is_told_from_a_model_that_wrote_none() -> N
 
 
 def test_signs_are_not_missed_where_markup_or_a_rejected_call_is_in_the_text() -> None:
-    for text in (ONE.replace("3 < 4", "3 < 4 </think>"), "3 < 4 <tool_call>[1]</tool_call>"):
+    for text in ("3 < 4 </tool_call> and so on", "3 < 4 <tool_call>[1]</tool_call>"):
         findings = search(text, engines(EatsAngles)).found.findings
         assert [one for one in findings if one.message.startswith("The `<` of")] == []
