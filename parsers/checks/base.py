@@ -20,7 +20,7 @@ from parsers.checks.variants import Variant
 from parsers.compare import EXACT, Channel, Place, Rules, channels, delta_channels, excerpt
 from parsers.events import Diagnostic, Severity
 from parsers.trace import About, Finding, Proof, RejectedCall, Trace
-from parsers.types import Context, MessageDelta, Piece, Span, ToolCall
+from parsers.types import Context, Message, MessageDelta, Piece, Span, ToolCall
 
 Need = Literal[
     "tools",
@@ -72,6 +72,7 @@ class Subject:
     the caller's. `pieces`: the output as tokens. `end_tokens`, `openers`, `closers`: the texts that end a turn, and
     those that open and close reasoning in the format. `reference`: for a black box, what the built-in parser of its
     format makes of the output; it settles what a marker is, never what is right. `server`: the deltas a server sent.
+    `reading`: the message that the format's built-in parser gives; where replays differ, it says which to call right.
     `books`: what a serving layer keeps beside the parser. `one_shot`: `whole` was read by a second code path for whole
     outputs, so that it is no chunking among others.
     """
@@ -95,6 +96,7 @@ class Subject:
     openers: Sequence[str] = ()
     closers: Sequence[str] = ()
     reference: Trace | None = None
+    reading: Message | None = None
     server: Sequence[MessageDelta | None] | None = None
     books: Books | None = None
     one_shot: bool = False

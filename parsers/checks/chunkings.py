@@ -12,7 +12,7 @@ from dataclasses import replace
 from parsers.checks.base import Check, Subject, channel_words, check, chunking_of, counted
 from parsers.chunking import Chunking
 from parsers.chunking import label as label_of
-from parsers.compare import Divergence, Key, Rules, divergence, grade, message_key
+from parsers.compare import Divergence, Key, Rules, divergence, grade, message_key, same_message
 from parsers.events import Severity
 from parsers.replay import raised_in
 from parsers.trace import Finding, Proof, Trace
@@ -101,7 +101,8 @@ def _outcome(subject: Subject, replays: Replays, rules: Rules) -> Finding:
     label, trace = min(replays, key=lambda replay: len(replay[1].steps))
     base, whole = subject.trace, _one_delta(subject)
     share, every = _share(subject, replays), sum(subject.shares.values()) or len(subject.compared)
-    if whole is not None and message_key(whole.message, rules) == message_key(trace.message, rules):
+    agrees = whole is not None and message_key(whole.message, rules) == message_key(trace.message, rules)
+    if whole is not None and agrees and not _is_right(subject, base):
         when = f'With the chunking "{_label(base)}"'
         found = _finding(chunking, when, whole, base, rules, first=False)
         found.proof = Proof(chunking_of(whole))
@@ -116,6 +117,13 @@ def _outcome(subject: Subject, replays: Replays, rules: Rules) -> Finding:
         found.proof = Proof(chunking_of(trace))
     found.message = found.message[:-1] + words + "."
     return found
+
+
+def _is_right(subject: Subject, trace: Trace) -> bool:
+    """Whether the grammar reads the output as this replay does."""
+    return subject.reading is not None and same_message(
+        subject.reading, trace.message, replace(subject.rules, ids=False)
+    )
 
 
 def _label(trace: Trace) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from parsers.checks import Subject
 from parsers.checks.running import GROWTH
 from parsers.checks.variants import Variant
-from parsers.chunking import TRACED, apply
+from parsers.chunking import TRACED, WHOLE, apply
 from parsers.compare import EXACT, Rules
 from parsers.reasoning import ReasoningMarkers, reasoning_markers
 from parsers.registry import build
@@ -16,6 +16,7 @@ from parsers.replay import parse
 from parsers.replayer import Replayer
 from parsers.search.compared import Compared
 from parsers.trace import Trace
+from parsers.types import Message
 
 COUNTED_CHARACTERS = 20_000  # beyond this the linear_time check would cost two more replays of a long output
 
@@ -56,17 +57,29 @@ def subject_of(
         openers=markers.openers,
         closers=markers.closers,
         reference=_reference(replayer),
+        reading=_reading(replayer),
         one_shot=replayer.one_shot is not None,
     )
 
 
 def _reference(replayer: Replayer) -> Trace | None:
     """For a black box: what the built-in parser of the same format makes of the output."""
+    grammar = _grammar(replayer)
+    return grammar.trace(TRACED) if grammar is not None and replayer.black_box else None
+
+
+def _reading(replayer: Replayer) -> Message | None:
+    """What the built-in parser of the same format gives."""
+    grammar = _grammar(replayer)
+    return None if grammar is None else grammar.outcome(WHOLE).message
+
+
+def _grammar(replayer: Replayer) -> Replayer | None:
+    """The same output read by the built-in parser of its format; None where no format is known."""
     fmt = replayer.format
-    if not replayer.black_box or fmt is None or not fmt.terminals:
+    if fmt is None or not fmt.terminals:
         return None
-    shown = replace(replayer, black_box=False, one_shot=None, make=lambda: build(fmt, replayer.policy))
-    return shown.trace(TRACED)
+    return replace(replayer, black_box=False, one_shot=None, make=lambda: build(fmt, replayer.policy))
 
 
 def _counters(replayer: Replayer) -> tuple[int, int] | None:
