@@ -7,7 +7,7 @@ finding again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 from typing import Any
@@ -49,6 +49,7 @@ class CaseSearch:
         engines: Mapping[str, Engine] = ENGINES,
         seed: int = 0,
         max_replays: int = MAX_REPLAYS,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.case = case
         choice = choose(case, evidence, engines)
@@ -61,6 +62,7 @@ class CaseSearch:
             seed=seed,
             only=case.checks,
             max_replays=max_replays,
+            clock=clock,
         )
 
     def run(self) -> Iterator[Progress]:

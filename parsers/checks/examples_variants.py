@@ -59,7 +59,7 @@ _LONG: dict[str, Any] = {
     "value": "abcdefghij",
     "syntax": "json",
     "size": 10,
-    "timed": False,
+    "times": (),
 }
 _LINEAR = ((2_000, 2_100), (4_000, 4_100), (8_000, 8_100))
 _SQUARE = ((2_000, 40_000), (4_000, 160_000), (8_000, 640_000))

@@ -88,17 +88,19 @@ def _length_words(one: Variant) -> str:
 def linear_arguments(subject: Subject) -> list[Finding]:
     """At most one finding, from what was examined for three lengths of the argument, or from the time they took."""
     for one in subject.of_kind("padded"):
-        work: Sequence[tuple[int, int]] = one.facts["work"]
-        timed = one.facts["timed"]
-        if len(work) > 1 and _steep(work[0], work[-1], timed=timed):
-            (short, first), (long, last) = work[0], work[-1]
-            words = f"For {short:,} characters the parser examines {first:,}, for {long:,} it examines {last:,}."
-            if timed:
-                words = f"For {short:,} characters the parser takes {first:,} µs, for {long:,} it takes {last:,} µs."
-            most, (step, span) = f"about {first * long / short:,.0f}", edited_span(subject, one)
-            given = f"{last:,}"
-            return [linear_arguments.finding(words, step=step, span=span, expected=most, actual=given, proof=one.proof)]
+        for timed, slope in ((False, one.facts["work"]), (True, one.facts["times"])):
+            if len(slope) > 1 and _steep(slope[0], slope[-1], timed=timed):
+                return [_growth(subject, one, slope[0], slope[-1], timed=timed)]
     return []
+
+
+def _growth(subject: Subject, one: Variant, least: tuple[int, int], most: tuple[int, int], *, timed: bool) -> Finding:
+    (short, first), (long, last) = least, most
+    words = f"For {short:,} characters the parser examines {first:,}, for {long:,} it examines {last:,}."
+    if timed:
+        words = f"For {short:,} characters the parser takes {first:,} µs, for {long:,} it takes {last:,} µs."
+    wanted, (step, span) = f"about {first * long / short:,.0f}", edited_span(subject, one)
+    return linear_arguments.finding(words, step=step, span=span, expected=wanted, actual=f"{last:,}", proof=one.proof)
 
 
 def _steep(short: tuple[int, int], long: tuple[int, int], *, timed: bool) -> bool:

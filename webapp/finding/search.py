@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from time import process_time
 from typing import Protocol
 
 from parsers.cases.find import CaseFound, CaseSearch
@@ -28,4 +29,4 @@ def case_search(case: Case, settings: Settings) -> CaseSearch:
     """The search of a case. Raises CaseError for what cannot be replayed, TooLarge over a limit."""
     pieces = checked_pieces(case, settings)
     with placed(""):
-        return CaseSearch(case, pieces=pieces, engines=ENGINES)
+        return CaseSearch(case, pieces=pieces, engines=ENGINES, clock=process_time)

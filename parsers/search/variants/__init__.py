@@ -48,7 +48,7 @@ def variants(
     """Every variant of an output (those of `kinds`), of which `trace` is a replay; none where the parser fails on it.
 
     The same output has the same variants: `seed` is taken so that every part of a search has one. `clock`, in
-    seconds, times parsers that do not count what they examine.
+    seconds, times what they do beside what they count.
     """
     ground = Ground(replayer, trace, clock, bounds)
     if any(event.code == "parser_raised" for step in trace.steps for event in step.diagnostics):

@@ -44,7 +44,7 @@ BOUNDS = Bounds()
 class Ground:
     """A replayer and its traced replay, with what several kinds of variants need of them.
 
-    `clock` gives seconds; it is asked where a parser does not count what it examines. `memo` is for what several kinds
+    `clock` gives seconds, for what a parser does beside what it counts. `memo` is for what several kinds
     work out alike.
     """
 

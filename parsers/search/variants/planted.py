@@ -22,6 +22,7 @@ SIZES = (2_000, 16_000, 64_000)
 SLOPE_SIZES = (2_000, 4_000, 8_000)
 SLOPE_STEP = Chunking(by="char", size=16)
 STREAMED_PAD = Chunking(by="char", size=997)
+Slope = tuple[tuple[int, int], ...]
 
 
 def plants(ground: Ground) -> list[tuple[str, bool]]:
@@ -55,11 +56,12 @@ def padded(ground: Ground) -> Iterator[Variant]:
     place = find_place(ground)
     if place is None:
         return
-    work = _work(ground, place)
+    work, times = _work(ground, place)
     streamed = ground.streamed if ground.replayer.mode == "ids" or ground.replayer.black_box else STREAMED_PAD
     for size in SIZES:
         label = f"with {size:,} characters in the argument {place.key}"
-        facts = {"size": size, "work": work if size == SIZES[-1] else (), "timed": _uncounted(ground)}
+        last = size == SIZES[-1]
+        facts = {"size": size, "work": work if last else (), "times": times if last else ()}
         yield from _with_value(ground, place, "padded", label, _pad(size), facts, WHOLE, streamed)
 
 
@@ -67,21 +69,20 @@ def _pad(size: int) -> str:
     return PAD * (size // len(PAD) - 1) + "abcdefghij"
 
 
-def _uncounted(ground: Ground) -> bool:
-    return ground.replayer.black_box
-
-
-def _work(ground: Ground, place: Place) -> tuple[tuple[int, int], ...]:
-    """(length, characters examined or microseconds) for each slope size; nothing where neither is known."""
-    clock = ground.clock if _uncounted(ground) else None
-    found = []
+def _work(ground: Ground, place: Place) -> tuple[Slope, Slope]:
+    """(length, characters examined) and (length, microseconds) for each slope size; nothing where it is not known."""
+    work, times, clock = [], [], ground.clock or (lambda: 0.0)
     for size in SLOPE_SIZES:
         changed = ground.changed(((place.start, place.end, place.written(_pad(size))),))
-        parser, began = changed.make(), clock() if clock is not None else 0.0
+        parser, began = changed.make(), clock()
         try:
             parse(parser, changed.deltas(SLOPE_STEP), changed.context, mode=changed.mode, markers=changed.markers)
         except Exception:
-            return ()
-        spent = round((clock() - began) * 1e6) if clock is not None else parser.examined
-        found.append((len(changed.text), spent))
-    return tuple(found) if all(examined for _, examined in found) else ()
+            return (), ()
+        work.append((len(changed.text), parser.examined))
+        times.append((len(changed.text), round((clock() - began) * 1e6)))
+    return _known(work), _known(times)
+
+
+def _known(slope: list[tuple[int, int]]) -> Slope:
+    return tuple(slope) if all(spent for _, spent in slope) else ()

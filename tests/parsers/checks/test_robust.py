@@ -24,7 +24,7 @@ PLAIN: dict[str, Any] = {
     "marker": False,
     "syntax": "bare",
 }
-LONG: dict[str, Any] = {**PLAIN, "value": "xxxx", "size": 4, "work": (), "timed": False}
+LONG: dict[str, Any] = {**PLAIN, "value": "xxxx", "size": 4, "work": (), "times": ()}
 LATER: dict[str, Any] = {"expected": [("f", "{}")], "already": 0, "changed": False, "bare": False}
 
 
@@ -122,7 +122,7 @@ def test_a_value_that_is_too_long_is_said_with_what_arrived(now: Message, words:
     ],
 )
 def test_work_may_grow_with_the_length_and_short_times_say_nothing(work: Any, timed: bool, found: int) -> None:
-    made = variant("padded", message('{"a": "xxxx"}'), X, **{**LONG, "work": work, "timed": timed})
+    made = variant("padded", message('{"a": "xxxx"}'), X, **{**LONG, "times" if timed else "work": work})
     assert len(run("linear_arguments", made)) == found
 
 

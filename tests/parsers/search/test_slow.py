@@ -1,0 +1,43 @@
+"""A parser that does more than it counts is found slow where the search is given a clock."""
+
+from __future__ import annotations
+
+from parsers.cases.engines import ENGINES
+from parsers.cases.find import CaseSearch
+from parsers.events import Event
+from parsers.machine import Machine
+from parsers.registry import get_format
+from parsers.types import Delta
+from tests.parsers.search.faulty import case_of, engine
+
+CALL = '<tool_call>{"name": "find", "arguments": {"q": "short"}}</tool_call>'
+
+
+class Rescans(Machine):
+    """Reads everything again with each delta, on a clock of its own, and counts only what is new."""
+
+    now, read = 0.0, 0
+
+    def feed(self, delta: Delta) -> list[Event]:
+        self.read += len(delta.text)
+        Rescans.now += self.read / 1e6
+        return super().feed(delta)
+
+
+def found(*, clocked: bool) -> list[str]:
+    engines = {
+        **ENGINES,
+        "faulty": engine(lambda name: Rescans(get_format(name), get_format(name).policy.model_dump())),
+    }
+    only = case_of(CALL).model_copy(update={"checks": ("linear_arguments",)})
+    search = CaseSearch(only, engines=engines, clock=(lambda: Rescans.now) if clocked else None)
+    for _ in search.run():
+        pass
+    return [finding.message for finding in search.result().found.findings]
+
+
+def test_only_a_clock_shows_work_that_is_not_counted() -> None:
+    (words,) = found(clocked=True)
+    assert words.startswith("For 2,0")
+    assert "the parser takes" in words
+    assert found(clocked=False) == []
