@@ -107,10 +107,8 @@ def _worst_first(findings: Sequence[Finding], said: Verdict | None) -> list[Find
     """One finding for each check that has one about the parser; that of the verdict before all others."""
     mine = [one for one in findings if one.about == "parser" and one.severity != "info"]
     order = {name: place for place, name in enumerate(FIRST)}
-    first: dict[str, Finding] = {}
-    for one in [findings[number] for number in (said.findings[:1] if said is not None else ())]:
-        if one.about == "parser":
-            first[one.check] = one
+    leads = [findings[number] for number in (said.findings[:1] if said is not None else ())]
+    first = {one.check: one for one in leads if one.about == "parser"}
     for one in sorted(mine, key=lambda one: (one.severity != "error", order.get(one.check, len(order)))):
         first.setdefault(one.check, one)
     return list(first.values())
@@ -197,12 +195,18 @@ def _beside(
     other = replayer.outcome(target.other)
     key = message_key(other.message, rules)
     sizes = [Chunking(by="char", size=size) for size in SIZES]
-    for third in [*sizes, *(cut_at((cut,)) for cut in range(1, min(len(replayer.text), AGREEING)))]:
+    cuts = [cut_at((cut,)) for cut in range(1, min(len(replayer.text), AGREEING))]
+
+    def agrees(third: Chunking) -> bool:
         outcome = replayer.outcome(third)
-        agrees = outcome.raised is None and outcome.deltas > 1 and message_key(outcome.message, rules) == key
-        if agrees and third not in (chunking, target.other):
-            return (target.other, third), _right(target, other.message, replayer.outcome(chunking).message)
-    return (target.other,), other.message if target.sound[2] else None
+        return outcome.raised is None and outcome.deltas > 1 and message_key(outcome.message, rules) == key
+
+    thirds = [one for one in (*sizes, *cuts) if one not in (chunking, target.other)]
+    third = next((one for one in thirds if agrees(one)), None)
+    right = other.message if target.sound[2] else None
+    failing = replayer.outcome(chunking).message
+    others = (target.other,) if third is None else (target.other, third)
+    return others, right if third is None else _right(target, other.message, failing)
 
 
 def _right(target: Differs, other: Message, failing: Message) -> Message | None:

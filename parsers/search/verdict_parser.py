@@ -191,21 +191,20 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
 def _meant(evidence: Evidence, right: OutcomeClass) -> Message | None:
     """What the format itself reads, where no chunking gives as many of its calls."""
     own = evidence.own
-    if own is None or own.good <= good_calls(right.message, evidence.context):
-        return None
-    return own.message
+    more = own is not None and own.good > good_calls(right.message, evidence.context)
+    return own.message if own is not None and more else None
 
 
 def _shares(evidence: Evidence, worst: OutcomeClass, right: OutcomeClass | None) -> str:
     """How many chunkings give what."""
     total = sum([one.count for one in evidence.outcomes])
     given = f"{worst.count} of {counted(total, 'chunking')} {'gives' if worst.count == 1 else 'give'} this"
-    if right is None:
-        return f"{given}; none gives what the format reads."
-    if evidence.is_one_shot(right):
-        return f"{given}; the code path for whole outputs gives the right message."
-    many = f"{right.count} {'gives' if right.count == 1 else 'give'} the right message"
-    return f"{given}; {many}, e.g. {right.label}."
+    return f"{given}; {'none gives what the format reads' if right is None else _agreeing(evidence, right)}."
+
+
+def _agreeing(evidence: Evidence, right: OutcomeClass) -> str:
+    many = f"{right.count} {'gives' if right.count == 1 else 'give'} the right message, e.g. {right.label}"
+    return "the code path for whole outputs gives the right message" if evidence.is_one_shot(right) else many
 
 
 def _is_honest(one: OutcomeClass) -> bool:

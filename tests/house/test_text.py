@@ -35,7 +35,8 @@ def hits(root: Path, files: list[Path], pattern: re.Pattern[str]) -> list[str]:
 
 
 def ours(files: list[Path]) -> list[Path]:
-    return [path for path in files if not any(path.is_relative_to(folder) for folder in QUOTING)]
+    worded = [path for path in files if path.suffix != ".png"]  # in a picture every three letters stand somewhere
+    return [path for path in worded if not any(path.is_relative_to(folder) for folder in QUOTING)]
 
 
 def test_no_file_names_a_registry_or_a_delivery_network(root: Path, files: list[Path]) -> None:

@@ -125,6 +125,7 @@ def test_a_stream_needs_no_more_memory_when_it_is_longer(write: Write) -> None:
     assert peak(lambda: stream(many)) < 1.5 * peak(lambda: stream(few)) + 20_000
 
 
+@pytest.mark.replays
 @grammars
 def test_many_calls_in_a_stream_need_no_more_memory_than_a_few(write: Write) -> None:
     one = write("f", '{"a": 1}')

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from parsers.events import CallArguments, CallId, CallName, ContentText, Dropped, Event, Marker, Segment
+from parsers.machine import Machine
 from parsers.registry import build, get_format
-from parsers.replay import finish_reason, parse, partition, replay
+from parsers.replay import failure_words, finish_reason, parse, partition, raised_in, replay
 from parsers.trace import Ownership
-from parsers.types import Context, Delta, Message, MessageDelta, Piece, Span, ToolCall
+from parsers.types import Context, Delta, FormatError, Message, MessageDelta, Piece, Span, ToolCall, UsageError
 from tests.parsers.parsing import deltas, trace_of
 
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
@@ -117,3 +118,37 @@ def test_every_character_has_one_owner(
 ) -> None:
     expected = [Ownership(start, end, owner, reason) for start, end, owner, reason in runs]  # type: ignore[arg-type]
     assert partition(events, size) == expected
+
+
+class Failing(Machine):
+    """Fails before anything is fed."""
+
+    error: Exception = ValueError("no start")
+
+    def begin(self, *args: object, **more: object) -> None:
+        raise self.error
+
+
+def failing(error: Exception) -> Machine:
+    parser = Failing(get_format("qwen"), get_format("qwen").policy.model_dump())
+    parser.error = error
+    return parser
+
+
+def test_a_parser_that_cannot_begin_fails_in_its_first_step() -> None:
+    trace = replay(failing(ValueError("no start")), deltas("a", "b"), Context())
+    assert [step.state for step in trace.steps] == ["FAILED"] * 3
+    assert [len(step.diagnostics) for step in trace.steps] == [1, 0, 0]
+    words = raised_in(trace)
+    assert words is not None
+    assert words.startswith("ValueError: no start (in Failing.begin, line ")
+
+
+@pytest.mark.parametrize("error", [UsageError("not so"), FormatError("no such state")])
+def test_what_the_caller_did_wrong_is_no_failure_of_the_parser(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        replay(failing(error), deltas("a"), Context())
+
+
+def test_an_exception_that_was_never_raised_has_no_place() -> None:
+    assert failure_words(ValueError()) == "ValueError"

@@ -147,3 +147,20 @@ def test_a_very_long_number_is_read_as_a_float() -> None:
     node = read_object('{"a": ' + "9" * 5000 + "}").members[0].value
     assert node.kind == "integer"
     assert node.value == math.inf
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"a": tr', "`ue`"),
+        ('{"a": -', "a digit"),
+        ('{"a": "b', 'the closing `"` of a string'),
+        ('{"a": "b\\', "the rest of an escape sequence"),
+        ('{"a": 1', "a `,` or `}`"),
+        ('{"a": [1', "a `,` or `]`"),
+    ],
+)
+def test_what_a_text_waits_for_has_words(text: str, words: str) -> None:
+    reader = JsonPrefix()
+    assert reader.feed(text) is None
+    assert reader.awaits == words

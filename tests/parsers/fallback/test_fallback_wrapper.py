@@ -314,6 +314,7 @@ def test_a_whole_output_over_its_budget_goes_on_as_text() -> None:
     assert (trace.message.content, trace.message.tool_calls) == (text, [])
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", list(builtin_formats()))
 def test_every_format_can_be_wrapped_and_its_table_drawn(name: str) -> None:
     wrapper = Fallback(get_format(name))

@@ -101,6 +101,7 @@ def check_lines_apart(drawing: Diagram) -> None:
                 assert not (wide >= 0 and high >= 0 and max(wide, high) > 1), (one, other)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", builtin_formats())
 def test_every_built_in_format_is_drawn_without_a_clash(name: str) -> None:
     check_geometry(diagram(builtin_formats()[name]))
@@ -113,7 +114,7 @@ def test_every_built_in_format_is_readable_at_the_width_of_its_pane(name: str) -
 
 
 @given(graphs())
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_any_graph_is_drawn_without_a_clash(drawn: Graph) -> None:
     check_geometry(layout(drawn))
 

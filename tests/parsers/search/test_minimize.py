@@ -14,8 +14,9 @@ from parsers.replayer import Replayer
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes
 from parsers.search.shrink import form_of
-from parsers.search.targets import Finds
+from parsers.search.targets import Finds, _kind, own_reading
 from parsers.trace import About, Finding, Proof
+from parsers.types import Message, ToolCall
 from tests.parsers.search.faulty import case_of, engines, loses_brace
 
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
@@ -66,3 +67,13 @@ def test_calls_that_were_whole_stay_whole() -> None:
     finding = Finding("no_such_check", "error", "parser", "It is said to fail.")
     cut = RIGHT.with_pieces(RIGHT.pieces[:-20])
     assert not Finds(finding, EXACT, True).holds(cut, Chunking(by="char"))
+
+
+def test_where_no_format_is_known_nothing_is_its_own_reading() -> None:
+    assert RIGHT.format is None
+    assert own_reading(RIGHT) is None
+
+
+def test_the_same_calls_in_another_order_differ_in_their_order() -> None:
+    calls = [ToolCall("a", "f", "{}"), ToolCall("b", "g", "{}")]
+    assert _kind(Message(tool_calls=calls), Message(tool_calls=calls, order=(1, 0)), EXACT) == ("calls", ((), (1, 0)))

@@ -32,7 +32,8 @@ def post(address: str, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_search_runs_behind_waitress_and_ends_with_it(tmp_path: Path) -> None:
-    environment = {**os.environ, "TOOLCALL_INSPECTOR_DATA_DIR": str(tmp_path)}
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    environment = {**plain, "TOOLCALL_INSPECTOR_DATA_DIR": str(tmp_path)}
     start = "if __name__ == '__main__':\n    from webapp.cli import main\n    main()\n"
     script = tmp_path / "toolcall-inspector"
     script.write_text(start, "utf-8")

@@ -56,6 +56,7 @@ def test_the_example_of_a_format_is_replayed(client: FlaskClient, name: str) -> 
     assert f"Example of {name}" in html
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", builtin_formats())
 def test_every_built_in_format_opens_as_its_author_laid_it_out(client: FlaskClient, name: str) -> None:
     html = client.get(f"/formats/edit?from={name}").text
