@@ -7,6 +7,7 @@ const WAIT = 120; // between two requests while the slider moves
 let timer = 0;
 let said = ""; // what was last announced
 let observer = null;
+let wish = null; // a cut that was asked for while the first look was on its way
 let looking = false; // whether the pane was opened because it came into sight
 
 const box = () => inspector()?.querySelector("#truncation [data-cuts]");
@@ -37,7 +38,11 @@ function jumpFrom(cut, direction) {
 
 /* The first look at the pane: at the cursor, unless the reader asked for another cut. */
 function open(chosen) {
-  if (!pending() || pending().dataset.asked) return;
+  if (!pending()) return;
+  if (pending().dataset.asked) {
+    wish = chosen ?? wish;
+    return;
+  }
   pending().dataset.asked = "1";
   looking = chosen === undefined;
   const fed = Number(inspector().querySelector("#step .card:not([hidden])")?.dataset.span?.split("-")[1]);
@@ -64,6 +69,10 @@ function clicked(event) {
 function swapped() {
   if (looking && field()) delete field().dataset.changed; // only looked at: the address stays as it was
   if (field()) looking = false;
+  if (wish !== null && box()) {
+    move(wish);
+    wish = null;
+  }
   const words = inspector()?.querySelector("[data-cut-words]")?.dataset.cutWords ?? "";
   if (words && said && words !== said) document.getElementById("live").textContent = words;
   said = words;
