@@ -88,18 +88,50 @@ class RecordedDelta:
 
 
 @dataclass(slots=True)
-class Recording:
-    """A model output as it was captured: what the intake produced and a tokenizer completed.
+class Request:
+    """What was asked of the server, as far as a recording or a pasted request tells. What it does not tell is None.
 
-    `kind` names the recognised shape (raw_text, case, token_ids, chunk_list, sse ...) and `notes` say
-    in words what was recognised, changed or assumed.
+    `tools` are the objects as they were sent. `skip_special_tokens`, `include_stop` (vLLM's
+    include_stop_str_in_output) and `stop` decide what is left of the raw text.
     """
 
-    text: str
+    tools: tuple[dict[str, Any], ...] | None = None
+    tool_choice: Any = None
+    template_kwargs: dict[str, Any] | None = None
+    model: str | None = None
+    prompt_tail: str | None = None
+    stop: tuple[str, ...] | None = None
+    include_stop: bool | None = None
+    skip_special_tokens: bool | None = None
+    reasoning_open: bool | None = None
+
+
+@dataclass(slots=True)
+class Recording:
+    """One model output as it was captured: what the intake found, and what a tokenizer completes. None: not recorded.
+
+    `kind` names the recognised shape (raw_text, case, token_ids, chunk_list, sse_log ...), `label` tells outputs of
+    one recording apart ("choice 1"). `text` is the raw output with special tokens kept. `pieces` are its tokens where
+    their bytes were recorded. `ids` are token ids whose text takes the model's tokenizer; `counts` says how many of
+    them came with each delta. `deltas` is the raw text as it was streamed. `stream` are the chunks (or the one answer)
+    that the server's own parser made of the output: OpenAI objects as they came. `prompt_ids` and `prompt_text` are
+    the prompt. `expect` is what should come out, in a case's words. `notes` say what was changed or assumed.
+    """
+
+    text: str | None
     kind: str = "raw_text"
+    label: str = ""
     pieces: tuple[Piece, ...] | None = None
+    ids: tuple[int, ...] | None = None
+    counts: tuple[int, ...] | None = None
     deltas: tuple[RecordedDelta, ...] | None = None
+    stream: tuple[dict[str, Any], ...] | None = None
+    prompt_ids: tuple[int, ...] | None = None
+    prompt_text: str | None = None
     finish_reason: str | None = None
+    stop_reason: str | int | None = None
+    request: Request | None = None
+    expect: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from parsers.types import Recording
+from parsers.types import Recording, Request
 
 Kind = Literal[
     "raw_text",  # model output as it stands
@@ -13,31 +13,101 @@ Kind = Literal[
     "sse_log",  # server-sent events of a streaming API
     "json_response",  # one API answer, or a JSON array of such objects
     "ndjson_log",  # API or log objects one after the other
-    "chunk_list",  # a JSON array of delta texts
-    "token_ids",  # token ids without their text
+    "chunk_list",  # delta texts: a JSON array, a Python list, lines of a debug print
+    "text_literal",  # one string as a program spells it: a Python repr or a JSON string
+    "token_ids",  # token ids without their text, flat or by delta
+    "replay_record",  # token ids with the prompt's and the length of each chunk, as vLLM's replay has them
+    "client_objects",  # the printed objects of a client library: ChoiceDeltaToolCall(...)
+    "server_log",  # lines of a server's own log that quote the output
+    "dynamo_yaml",  # a case of Dynamo's parity tests or of the unified suite
+    "request",  # a request (JSON, or a curl command), without any answer
+    "pickle",  # never loaded
     "empty",  # nothing at all
     "not_text",  # not UTF-8
 ]
 LogKind = Literal["sse_log", "json_response", "ndjson_log"]
 Payload = dict[str, Any]
 
+About = Literal["text", "ids", "deltas", "server", "tools", "start", "finish"]
+Certainty = Literal["exact", "assumed", "lossy", "missing"]
+
+
+@dataclass(slots=True, frozen=True)
+class Fact:
+    """How sure one thing about the recording is, in one sentence.
+
+    `about`: the raw text, the token ids, where deltas begin and end, what the server's parser sent, the tools, the
+    state the output began in, why it ended. lossy: it is there, but something is missing from it for good.
+    """
+
+    about: About
+    certainty: Certainty
+    words: str
+
+
+@dataclass(slots=True, frozen=True)
+class Warn:
+    """A trap that this recording is in. `code` is its name for programs, `words` one sentence."""
+
+    code: str
+    words: str
+
+
+@dataclass(slots=True, frozen=True)
+class Ask:
+    """Something that is missing and that a person can give. `field` is its field in the form, such as tokenizer."""
+
+    field: str
+    words: str
+
+
+@dataclass(slots=True, frozen=True)
+class Capture:
+    """How the missing raw text is recorded: one command for one server."""
+
+    server: str
+    words: str
+    command: str
+
+
+@dataclass(slots=True, frozen=True)
+class Reading:
+    """Something else that the same bytes can be taken for."""
+
+    kind: Kind
+    title: str
+
 
 @dataclass(slots=True, kw_only=True)
 class Intake:
     """What was recognised.
 
-    `title` names it in a few words. `message` is one line: what it is, what was changed, what to do next.
-    `usable` says whether it can be replayed now: through `recording`, or for a case through `case`, its JSON
-    text. `notes` are the changes and caveats alone, one sentence each.
+    `title` names it in a few words. `message` is one line: what it is, what was changed, what to do next. `usable` says
+    whether there is something to replay now: `outputs` (one for each response and choice), or for a case `case`, its
+    JSON text. `why` is the evidence, a sentence each; `facts` what is exact, assumed or missing; `warnings` the traps;
+    `asks` what a person can add; `captures` how to record what is missing; `readings` what else it can be taken for.
+    `notes` are the changes and caveats alone, one sentence each. `request` is what was asked of the server.
     """
 
     kind: Kind
     title: str
     message: str
     usable: bool
-    recording: Recording | None = None
+    outputs: tuple[Recording, ...] = ()
     case: str | None = None
+    why: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+    asks: tuple[Ask, ...] = ()
+    captures: tuple[Capture, ...] = ()
+    readings: tuple[Reading, ...] = ()
     notes: tuple[str, ...] = ()
+    request: Request | None = None
+
+    @property
+    def recording(self) -> Recording | None:
+        """The first output, or None."""
+        return self.outputs[0] if self.outputs else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,9 +118,16 @@ class Recognised:
     title: str
     advice: str
     usable: bool = False
-    recording: Recording | None = None
+    outputs: tuple[Recording, ...] = ()
     case: str | None = None
+    why: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+    asks: tuple[Ask, ...] = ()
+    captures: tuple[Capture, ...] = ()
+    readings: tuple[Reading, ...] = ()
     notes: tuple[str, ...] = ()
+    request: Request | None = None
 
 
 @dataclass(slots=True)

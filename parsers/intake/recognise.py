@@ -54,14 +54,14 @@ def _intake(data: bytes, pasted: bool, filename: str | None, *, trust: bool) -> 
 def _told(found: Recognised, changes: tuple[str, ...]) -> Intake:
     """The Intake: changes first, then caveats, then what to do next."""
     notes = changes + found.notes
-    if found.recording:
-        found.recording.notes = notes
+    for output in found.outputs:
+        output.notes = notes
     return Intake(
         kind=found.kind,
         title=found.title,
         message=" ".join([f"Recognised: {found.title}.", *notes, found.advice]),
         usable=found.usable,
-        recording=found.recording,
+        outputs=found.outputs,
         case=found.case,
         notes=notes,
     )
@@ -108,7 +108,7 @@ def _raw(text: str, notes: tuple[str, ...]) -> Recognised:
         title=f"raw model output, {number(len(text), 'character')}",
         advice=_REPLAY,
         usable=True,
-        recording=Recording(text=text),
+        outputs=(Recording(text=text),),
         notes=notes,
     )
 
@@ -157,7 +157,7 @@ def _chunk_list(value: Any) -> Recognised | None:
         title=f"{title}, {number(len(text), 'character')}",
         advice=f"{_REPLAY} If the array itself is the model's output, take it as raw text.",
         usable=True,
-        recording=Recording(text=text, kind="chunk_list", deltas=deltas),
+        outputs=(Recording(text=text, kind="chunk_list", deltas=deltas),),
     )
 
 
@@ -173,10 +173,10 @@ def _logged(log: Log | None) -> Recognised | None:
 
 def _rebuild_into(found: Recognised, log: Log) -> None:
     try:
-        found.recording = rebuild(log)
+        recording = rebuild(log)
     except NotExactError as error:
         found.advice = f"The raw output cannot be rebuilt from it: {error}. Or paste the raw output itself."
         return
-    found.notes = found.recording.notes
+    found.outputs, found.notes = (recording,), recording.notes
     found.usable = True
-    found.advice = f"Its raw output was rebuilt, {number(len(found.recording.text), 'character')}. {_REPLAY}"
+    found.advice = f"Its raw output was rebuilt, {number(len(recording.text or ''), 'character')}. {_REPLAY}"

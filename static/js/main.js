@@ -33,3 +33,6 @@ export function reveal(root) {
 }
 reveal(document);
 document.addEventListener("htmx:after:swap", () => reveal(document));
+
+/* From here on every control answers by script. htmx starts at the same event and is loaded before. */
+document.addEventListener("DOMContentLoaded", () => document.documentElement.toggleAttribute("data-ready", true));

@@ -72,8 +72,10 @@ class Watch:
     allowed: list[str] = field(default_factory=list)
 
     def context(self, browser: Browser, **options: object) -> BrowserContext:
-        """A watched browser context."""
+        """A watched browser context. With script, what a test does on a page waits until its modules have started."""
         context = browser.new_context(base_url=self.origin, **options)  # type: ignore[arg-type]
+        if options.get("java_script_enabled", True):
+            context.on("page", _wait_until_ready)
         context.on("weberror", lambda error: self.problems.append(f"uncaught: {error.error}"))
         context.on("console", self._console)
         context.on("request", lambda sent: self._origin(sent.url))
@@ -90,6 +92,13 @@ class Watch:
     def left(self) -> list[str]:
         """The problems nobody allowed."""
         return [found for found in self.problems if not any(part in found for part in self.allowed)]
+
+
+def _wait_until_ready(page: Page) -> None:
+    """A new document is there before its modules run: what is clicked or pressed in between is the browser's own."""
+    page.add_locator_handler(
+        page.locator("html:not([data-ready])"), lambda: page.wait_for_selector("html[data-ready]"), no_wait_after=True
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -149,7 +149,7 @@ def case_of(setup: Setup, upload: tuple[str, bytes] | None, *, force: bool) -> C
     if found.case is not None:
         return _loaded(found.case, "file" if upload else "text")
     recording = found.recording or Recording("")
-    setup.text = recording.text
+    setup.text = recording.text or ""
     return _build(setup, base, _input_data(recording))
 
 
