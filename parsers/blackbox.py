@@ -9,11 +9,11 @@ Checks judge such a parser by what it sends (`Subject.black_box`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Protocol
 
 from parsers.events import CallArguments, CallEnd, CallId, CallName, CallStart, ContentText, Event, ReasoningText
+from parsers.json_values import is_object
 from parsers.trace import RejectedCall, StateView, Transition
 from parsers.types import Context, Delta, MessageDelta, Mode, ToolCallDelta
 
@@ -60,7 +60,7 @@ class BlackBox:
         """See StreamParser."""
         events = self._events(self._foreign.finish(reason))
         for call, pieces in self._arguments.items():
-            events.append(CallEnd(self._at, self._at, call, _is_object("".join(pieces))))
+            events.append(CallEnd(self._at, self._at, call, is_object("".join(pieces))))
         return events
 
     def view(self) -> StateView:
@@ -92,10 +92,3 @@ class BlackBox:
             self._arguments[call].append(part.arguments)
             events.append(CallArguments(at, at, part.arguments, (), call))
         return events
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from parsers.chunking import WHOLE, Chunking, apply, to_json
 from parsers.formats.model import Format
 from parsers.protocol import StreamParser
+from parsers.registry import build
 from parsers.replay import parse, raised_in
 from parsers.replay import replay as traced
 from parsers.trace import Trace
@@ -69,6 +70,13 @@ class Replayer:
     def with_parser(self, make: Callable[[], StreamParser]) -> Replayer:
         """The same with other parser instances."""
         return replace(self, make=make, one_shot=None)
+
+    def by_format(self) -> Replayer | None:
+        """The same output read by the built-in parser of its format, or None where no format is known."""
+        fmt, policy = self.format, self.policy
+        if fmt is None:
+            return None
+        return replace(self, make=lambda: build(fmt, policy), black_box=False, one_shot=None)
 
     def deltas(self, chunking: Chunking) -> list[Delta]:
         """What the parser is fed under `chunking`."""

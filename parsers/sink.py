@@ -10,7 +10,6 @@ Adjacent text of one kind is one event per delta. Empty spans and empty text giv
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -35,6 +34,7 @@ from parsers.events import (
 from parsers.formats.model import Format, TextKind
 from parsers.header import split_header
 from parsers.ids import call_id
+from parsers.json_values import is_object
 from parsers.llama_content import llama_content
 from parsers.stages import Blank, ContentStage, PlainContent, ReasoningStage
 from parsers.trace import Hold, RejectedCall
@@ -185,7 +185,7 @@ class Sink:
         if not complete and over and self.policy["truncated_call"] in ("text", "drop"):
             self.refusal = "the output cuts the call off"
             return False
-        if self.policy["invalid_call"] == "strict" and not _is_object(self._writer.held_arguments()):
+        if self.policy["invalid_call"] == "strict" and not is_object(self._writer.held_arguments()):
             self.refusal = "the arguments are not one JSON object"
             return False
         self._commit()
@@ -258,7 +258,7 @@ class Sink:
         for event in events:
             if isinstance(event, CallArguments):
                 arguments[event.call].append(event.text)
-        if all(_is_object("".join(parts)) for parts in arguments.values()):
+        if all(is_object("".join(parts)) for parts in arguments.values()):
             self._writer.extend(events)
             return
         reason = "a call is malformed and llama_content is seed_literal"
@@ -385,11 +385,3 @@ class Sink:
     def reasoning(self, text: str, start: int) -> None:
         """See stages.TextOutput."""
         self._writer.reasoning(text, start)
-
-
-def _is_object(text: str) -> bool:
-    """Whether text is one JSON object."""
-    try:
-        return isinstance(json.loads(text, parse_int=float), dict)  # int() refuses thousands of digits
-    except (ValueError, RecursionError):
-        return False

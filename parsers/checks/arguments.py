@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.checks.base import LIMIT, Subject, call_words, check, span_of
-from parsers.checks.json_prefix import JsonPrefix
+from parsers.checks.json_prefix import JsonPrefix, is_whole_object
 from parsers.checks.json_tree import read_object, walk
-from parsers.checks.made_up import is_object
 from parsers.compare import Channel, excerpt, shared_prefix
 from parsers.events import CallArguments, CallEnd
 from parsers.trace import About, Finding, Trace
@@ -105,7 +104,7 @@ def _stands_whole(subject: Subject, index: int) -> bool:
     if subject.reference is None or index >= len(subject.reference.message.tool_calls):
         return False
     other = subject.reference.message.tool_calls[index]
-    return other.complete and other.name == call.name and is_object(other.arguments)
+    return other.complete and other.name == call.name and is_whole_object(other.arguments)
 
 
 def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> Finding:

@@ -186,3 +186,9 @@ class JsonPrefix:
         self._stack.pop()
         self._expect = self._after_value()
         return True
+
+
+def is_whole_object(text: str) -> bool:
+    """Whether a text is one whole JSON object, of any depth."""
+    reader = JsonPrefix()
+    return reader.feed(text) is None and reader.done

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.checks.base import Subject, call_words
-from parsers.checks.json_prefix import JsonPrefix
+from parsers.checks.json_prefix import is_whole_object
 from parsers.checks.json_tree import Node, read_object, walk
 from parsers.checks.schema import Judge
 from parsers.checks.source import Source
@@ -21,7 +21,7 @@ def made_up(subject: Subject) -> Iterator[tuple[str, Place, str]]:
         if (word := source.missing_word(call.name)) is not None:
             place = subject.channels[f"tool_calls[{index}].name"].place(0)
             yield f"The name of {words} is not in the output, which has no `{word}`.", place, call.name
-        if call.arguments in subject.trace.text or not is_object(call.arguments):
+        if call.arguments in subject.trace.text or not is_whole_object(call.arguments):
             continue
         for node, word in _foreign(source, read_object(call.arguments), call.arguments):
             place = subject.arguments(index).place(max(node.start, call.arguments.find(word, node.start, node.end)))
@@ -29,16 +29,10 @@ def made_up(subject: Subject) -> Iterator[tuple[str, Place, str]]:
             break
 
 
-def is_object(text: str) -> bool:
-    """Whether a text is one whole JSON object."""
-    reader = JsonPrefix()
-    return reader.feed(text) is None and reader.done
-
-
 def is_sound(subject: Subject, call: ToolCall) -> bool:
     """Whether a call is whole, to a declared tool, and fits its schema: no server has a reason to refuse it."""
     tool = subject.context.tool(call.name)
-    if tool is None or not call.complete or not is_object(call.arguments):
+    if tool is None or not call.complete or not is_whole_object(call.arguments):
         return False
     return tool.parameters is None or not Judge(tool.parameters, call.arguments).problems(read_object(call.arguments))
 

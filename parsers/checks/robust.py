@@ -6,11 +6,9 @@ at the change that shows it best.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from parsers.checks.base import Subject, call_words, check, counted
 from parsers.checks.variants import Variant
@@ -33,15 +31,6 @@ def edited_span(subject: Subject, variant: Variant) -> tuple[int | None, Span | 
 def call_text(call: ToolCall | None) -> str:
     """A call as a person writes it."""
     return "no such call" if call is None else f"{call.name}({call.arguments})"
-
-
-def read_object(text: str) -> dict[str, Any] | None:
-    """The JSON object that a text spells, or None."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def others_words(count: int, noun: str) -> str:

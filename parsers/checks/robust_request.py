@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from parsers.checks.base import Subject, call_words, check
-from parsers.checks.robust import call_text, edited_span, read_object
+from parsers.checks.robust import call_text, edited_span
 from parsers.checks.variants import Variant
 from parsers.events import Severity
+from parsers.json_values import object_of
 from parsers.trace import Finding
 from parsers.types import Message, ToolCall
 
@@ -112,7 +113,7 @@ def schema_changes(subject: Subject) -> list[Finding]:
 
 
 def _changes(one: Variant, index: int, typed: ToolCall, plain: ToolCall) -> list[Finding]:
-    with_types, without = read_object(typed.arguments), read_object(plain.arguments)
+    with_types, without = object_of(typed.arguments), object_of(plain.arguments)
     if typed.name != plain.name or with_types is None or without is None:
         return []
     found = []

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from parsers.checks.base import Check, Subject, check
-from parsers.checks.robust import call_text, edited_span, others_words, read_object
+from parsers.checks.robust import call_text, edited_span, others_words
 from parsers.checks.variants import Variant
+from parsers.json_values import object_of
 from parsers.trace import Finding
 from parsers.types import Message, ToolCall
 
@@ -72,7 +73,7 @@ def no_length_cap(subject: Subject) -> list[Finding]:
 def _length_words(one: Variant) -> str:
     """How much of the value arrived, where its call did."""
     calls = one.message.tool_calls
-    arguments = read_object(calls[one.facts["call"]].arguments) if one.facts["call"] < len(calls) else None
+    arguments = object_of(calls[one.facts["call"]].arguments) if one.facts["call"] < len(calls) else None
     value = (arguments or {}).get(one.facts["key"])
     wanted = len(one.facts["value"])
     return f": {len(value):,} of {wanted:,} arrive" if isinstance(value, str) and len(value) != wanted else ""
@@ -132,7 +133,7 @@ def difference(one: Variant) -> tuple[str, str] | None:
     index, key, value = one.facts["call"], one.facts["key"], one.facts["value"]
     if index >= len(one.base.tool_calls):
         return None
-    wanted = read_object(one.base.tool_calls[index].arguments)
+    wanted = object_of(one.base.tool_calls[index].arguments)
     if wanted is None or wanted.get(key) != one.facts["was"]:
         return None  # the parser reads the output itself otherwise: that is another finding
     wanted[key] = value
@@ -152,7 +153,7 @@ def _given(one: Variant, wanted: list[tuple[str, Any]]) -> str:
 
 
 def _readable(call: ToolCall) -> tuple[str, Any]:
-    found = read_object(call.arguments)
+    found = object_of(call.arguments)
     return call.name, call.arguments if found is None else found
 
 

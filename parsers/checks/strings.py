@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from parsers.checks.base import Subject, call_words, check, span_of
+from parsers.checks.json_prefix import is_whole_object
 from parsers.checks.json_tree import Node, read_object, walk
-from parsers.checks.made_up import is_object
 from parsers.trace import Finding
 
 _QUOTES = "\"'"
@@ -28,7 +28,7 @@ def strings_whole(subject: Subject) -> list[Finding]:
     schemas = {tool.name: tool.parameters for tool in reversed(subject.context.tools)}
     findings: list[Finding] = []
     for index, call in enumerate(subject.trace.message.tool_calls):
-        if call.complete and is_object(call.arguments):
+        if call.complete and is_whole_object(call.arguments):
             root = read_object(call.arguments)
             if call.arguments not in subject.trace.text:
                 findings += _cut(subject, index, root)

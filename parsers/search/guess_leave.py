@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from parsers.checks.json_prefix import JsonPrefix
+from parsers.checks.json_prefix import JsonPrefix, is_whole_object
 from parsers.compiled import TOPMOST
 from parsers.events import CallArguments, CallEnd, CallName, CallStart
 from parsers.formats.model import Format, State
 from parsers.machine import Machine
 from parsers.search.guess_markup import SHORT, listed, quoted, telling_of
-from parsers.search.guess_read import NAME, Reading, is_object
+from parsers.search.guess_read import NAME, Reading
 from parsers.trace import Ownership, RejectedCall, StateView
 from parsers.types import Delta, Piece
 
@@ -63,7 +63,7 @@ def _bad_call(reading: Reading) -> Place | None:
     starts = {event.call: event.start for event in reading.events if isinstance(event, CallStart)}
     ends = {event.call: event.start for event in reading.events if isinstance(event, CallEnd)}
     for index, call in enumerate(reading.message.tool_calls):
-        if not call.complete or not is_object(call.arguments):
+        if not call.complete or not is_whole_object(call.arguments):
             return _inside(reading, starts.get(index, 0), ends.get(index, len(reading.text)), index)
     return None
 
@@ -140,7 +140,7 @@ def _inside(reading: Reading, start: int, end: int, call: int | None) -> Place:
             return Place(brace + bad, f"{reader.awaits} in {whose}")
         if bad is None and not reader.done:
             return Place(end, f"{reader.awaits} in {whose}")
-        if bad is None and call is not None and not is_object(reading.message.tool_calls[call].arguments):
+        if bad is None and call is not None and not is_whole_object(reading.message.tool_calls[call].arguments):
             return Place(_arguments_at(reading, call, end), f"the opening brace of the arguments of call {call}")
         if bad is None:
             return Place(end, None if call is None else _closers(state, reading))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from parsers.assemble import Assembler
-from parsers.checks.json_prefix import JsonPrefix
+from parsers.checks.json_prefix import is_whole_object
 from parsers.events import Diagnostic, Event, Marker
 from parsers.formats.model import Format
 from parsers.machine import Machine
@@ -83,13 +83,7 @@ def read(fmt: Format, text: str, context: Context) -> Reading:
 def is_good(call: ToolCall, context: Context) -> bool:
     """Whether a call is whole, its arguments are an object, and its name is a name and known where names are."""
     known = not context.tools or context.tool(call.name) is not None
-    return call.complete and known and NAME.fullmatch(call.name) is not None and is_object(call.arguments)
-
-
-def is_object(text: str) -> bool:
-    """Whether a text is one whole JSON object."""
-    reader = JsonPrefix()
-    return reader.feed(text) is None and reader.done
+    return call.complete and known and NAME.fullmatch(call.name) is not None and is_whole_object(call.arguments)
 
 
 def left_over(text: str, runs: Sequence[Ownership]) -> list[int]:

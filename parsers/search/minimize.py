@@ -18,6 +18,7 @@ from parsers.checks import CHECKS, run_checks
 from parsers.chunking import WHOLE, Chunking
 from parsers.compare import Rules, grade, message_key
 from parsers.edit import edited
+from parsers.json_values import is_json
 from parsers.replayer import Replayer
 from parsers.search.compared import compared
 from parsers.search.found import Minimized, Verdict
@@ -25,7 +26,7 @@ from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.shrink import Form, form_of, plain
 from parsers.search.subject import subject_of
 from parsers.search.sweep import cut_at, one_delta
-from parsers.search.targets import Differs, Finds, Misreads, Raises, Target, is_json, own_reading
+from parsers.search.targets import Differs, Finds, Misreads, Raises, Target, own_reading
 from parsers.search.variants import needed
 from parsers.search.variants.planted import AROUND
 from parsers.search.verdict_words import harm

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from parsers.checks import Subject
 from parsers.checks.running import GROWTH
 from parsers.checks.variants import Variant
 from parsers.chunking import TRACED, WHOLE, apply
-from parsers.compare import EXACT, Rules
+from parsers.compare import EXACT, Rules, same_message
 from parsers.reasoning import ReasoningMarkers, reasoning_markers
-from parsers.registry import build
 from parsers.replay import parse
 from parsers.replayer import Replayer
 from parsers.search.compared import Compared
@@ -36,6 +34,7 @@ def subject_of(
     `timings`: seconds for the output and for twice the output, where the caller has a clock.
     """
     fmt = replayer.format
+    differ = not all(other.same for other in others) or not same_message(trace.message, whole.message, rules)
     markers = ReasoningMarkers((), ()) if fmt is None else reasoning_markers(fmt)
     return Subject(
         trace,
@@ -57,15 +56,15 @@ def subject_of(
         openers=markers.openers,
         closers=markers.closers,
         reference=_reference(replayer),
-        reading=_reading(replayer),
+        reading=_reading(replayer) if differ else None,
         one_shot=replayer.one_shot is not None,
     )
 
 
 def _reference(replayer: Replayer) -> Trace | None:
     """For a black box: what the built-in parser of the same format makes of the output."""
-    grammar = _grammar(replayer)
-    return grammar.trace(TRACED) if grammar is not None and replayer.black_box else None
+    grammar = _grammar(replayer) if replayer.black_box else None
+    return None if grammar is None else grammar.trace(TRACED)
 
 
 def _reading(replayer: Replayer) -> Message | None:
@@ -75,11 +74,8 @@ def _reading(replayer: Replayer) -> Message | None:
 
 
 def _grammar(replayer: Replayer) -> Replayer | None:
-    """The same output read by the built-in parser of its format; None where no format is known."""
-    fmt = replayer.format
-    if fmt is None or not fmt.terminals:
-        return None
-    return replace(replayer, black_box=False, one_shot=None, make=lambda: build(fmt, replayer.policy))
+    """The built-in parser of the format, where the format knows any marker."""
+    return replayer.by_format() if replayer.format is not None and replayer.format.terminals else None
 
 
 def _counters(replayer: Replayer) -> tuple[int, int] | None:

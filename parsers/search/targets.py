@@ -6,7 +6,6 @@ that are declared, those of a smaller output are. Otherwise one flaw would turn 
 
 from __future__ import annotations
 
-import json
 import operator
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from parsers.chunking import WHOLE, Chunking, apply
 from parsers.compare import ANY_ID, Rules, grade, message_key
 from parsers.edit import edited
 from parsers.events import Diagnostic
-from parsers.registry import build
+from parsers.json_values import is_json
 from parsers.replayer import Outcome, Replayer
 from parsers.search.outcomes import outcome_key
 from parsers.search.subject import subject_of
@@ -200,25 +199,16 @@ class Own:
 
 def own_reading(replayer: Replayer) -> Own | None:
     """What the format itself reads in the output, None where it is not known."""
-    fmt = replayer.format
-    if fmt is None:
+    grammar = replayer.by_format()
+    if grammar is None:
         return None
-    parser, assembler = build(fmt, replayer.policy), Assembler()
+    parser, assembler = grammar.make(), Assembler()
     parser.begin(replayer.context, mode=replayer.mode, markers=replayer.markers)
     events = [event for delta in apply(WHOLE, replayer.pieces, replayer.mode) for event in parser.feed(delta)]
     events += parser.finish(replayer.context.finish_reason)
     assembler.absorb(events)
     clean = not any(isinstance(event, Diagnostic) and event.severity != "info" for event in events)
     return Own(assembler.message(), clean)
-
-
-def is_json(text: str) -> bool:
-    """Whether a text is one JSON value."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _kind(a: Message, b: Message, rules: Rules) -> Hashable:

@@ -19,7 +19,7 @@ ROOMS = (
     ("codecs",),
     ("formats",),
     ("scanner", "lexer"),
-    ("compiled", "header", "ids", "writer", "stages", "sink", "llama_content", "protocol", "reader", "reasoning"),
+    ("compiled", "header", "ids", "json_values", "writer", "stages", "sink", "llama_content", "protocol", "reader", "reasoning"),
     ("machine",),
     ("special", "assemble", "wire", "incremental", "recorded"),
     ("model_types", "registry"),

@@ -117,6 +117,7 @@ def stream(pieces: Sequence[str]) -> None:
 SIZE = 30_000
 
 
+@pytest.mark.replays
 @grammars
 def test_a_stream_needs_no_more_memory_when_it_is_longer(write: Write) -> None:
     """One long string: what was sent on is not kept."""
@@ -146,6 +147,7 @@ def test_a_whole_message_needs_a_small_multiple_of_the_output(write: Write) -> N
 # size and depth
 
 
+@pytest.mark.replays
 @grammars
 @pytest.mark.parametrize("size", [64, 10**7], ids=["streamed", "whole"])
 def test_a_very_large_payload_arrives_as_it_was_written(write: Write, size: int) -> None:
@@ -156,6 +158,7 @@ def test_a_very_large_payload_arrives_as_it_was_written(write: Write, size: int)
     assert message.tool_calls[0].complete
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("size", [64, 10**7], ids=["streamed", "whole"])
 def test_thousands_of_calls_keep_their_order(size: int) -> None:
     items = [f'{{"name": "f{n}", "arguments": {{"n": {n}}}}}' for n in range(3_000)]
@@ -167,6 +170,7 @@ def test_thousands_of_calls_keep_their_order(size: int) -> None:
         assert len({call.id for call in message.tool_calls}) == 3_000
 
 
+@pytest.mark.replays
 @grammars
 @pytest.mark.parametrize("size", [5, 10**7], ids=["streamed", "whole"])
 def test_nesting_may_be_deeper_than_the_recursion_limit(write: Write, size: int) -> None:
@@ -261,6 +265,7 @@ def test_parsers_that_are_fed_in_turn_do_not_touch_each_other() -> None:
     assert [result.message() for result in results] == [alone(*request) for request in given]
 
 
+@pytest.mark.replays
 def test_parsers_in_threads_give_the_same_messages() -> None:
     given = requests()
     with ThreadPoolExecutor(8) as pool:

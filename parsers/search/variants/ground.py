@@ -15,8 +15,6 @@ from parsers.checks.variants import Variant, VariantKind
 from parsers.chunking import TRACED, WHOLE, Chunking
 from parsers.edit import Edit, edited
 from parsers.fallback.wrapper import Fallback
-from parsers.protocol import StreamParser
-from parsers.registry import maker
 from parsers.replay import replay
 from parsers.replayer import Replayer
 from parsers.trace import Proof, StateView, Trace
@@ -126,17 +124,16 @@ class Ground:
 
     def reference(self, pieces: tuple[Piece, ...], **context: Any) -> Trace | None:
         """The format's own reading of an output in one delta, or None where the format is not known."""
-        replayer, make = self.replayer, self._make
-        if make is None:
+        replayer, grammar = self.replayer, self._grammar
+        if grammar is None:
             return None
         request = replace(replayer.context, **context)
         deltas = [Delta(1, pieces)]
-        return replay(make(), deltas, request, mode=replayer.mode, markers=replayer.markers)
+        return replay(grammar.make(), deltas, request, mode=replayer.mode, markers=replayer.markers)
 
     @cached_property
-    def _make(self) -> Callable[[], StreamParser] | None:
-        fmt = self.replayer.format
-        return None if fmt is None else maker(fmt, self.replayer.policy)
+    def _grammar(self) -> Replayer | None:
+        return self.replayer.by_format()
 
     @cached_property
     def bare(self) -> bool:

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from parsers.checks.robust import read_object
 from parsers.events import CallEnd, CallName
 from parsers.formats.model import Format
+from parsers.json_values import object_of
 from parsers.search.variants.ground import Ground
 from parsers.trace import Trace
 from parsers.types import Tool
@@ -62,7 +62,7 @@ def _places(ground: Ground) -> Iterator[Place]:
     for index, (start, end) in _spans(own).items():
         call = own.message.tool_calls[index]
         tool = ground.replayer.context.tool(call.name)
-        arguments = read_object(call.arguments)
+        arguments = object_of(call.arguments)
         if not call.complete or arguments is None:
             continue
         for key, value in arguments.items():

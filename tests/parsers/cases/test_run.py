@@ -122,6 +122,7 @@ def test_strict_requests_are_parsed_strictly_unless_the_case_says_otherwise() ->
     assert policy_of(own) == {"invalid_call": "lenient"}
 
 
+@pytest.mark.replays
 def test_a_long_output_is_not_counted() -> None:
     run = run_case(case("word " * 5_000), compare=False)
     assert "linear_time" in [name for name, _ in run.skipped]

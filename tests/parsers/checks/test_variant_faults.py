@@ -339,6 +339,7 @@ def test_the_parser_without_the_fault_is_not_blamed(fault: Fault) -> None:
     assert [one for one in found(right) if one.severity != "info"] == []
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", [name for name in FAULTS if name != "no tools, no calls"])
 def test_a_search_finds_the_fault_and_makes_the_output_small(name: str) -> None:
     search = Search(replayer_of(FAULTS[name]))

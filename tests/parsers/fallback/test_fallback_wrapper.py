@@ -327,6 +327,7 @@ def test_every_format_can_be_wrapped_and_its_table_drawn(name: str) -> None:
         assert all(row.to in wrapper.format.states for row in state.rows)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", list(builtin_formats()))
 def test_a_wrapped_parser_reads_its_example_as_it_does_alone(name: str) -> None:
     case = {"schema": 1, "parser": {"name": name}, "input": {"text": get_format(name).example}}

@@ -107,6 +107,7 @@ def test_every_built_in_format_is_drawn_without_a_clash(name: str) -> None:
     check_geometry(diagram(builtin_formats()[name]))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", builtin_formats())
 def test_every_built_in_format_is_readable_at_the_width_of_its_pane(name: str) -> None:
     states = len(builtin_formats()[name].states)
@@ -146,6 +147,7 @@ def test_a_long_chain_is_folded_instead_of_growing_wide() -> None:
     assert len({node.y for node in drawing.nodes}) > 1
 
 
+@pytest.mark.replays
 def test_a_graph_too_big_to_improve_is_drawn_in_plain_order() -> None:
     names = [f"S{n}" for n in range(60)]
     arrows = [f"{a}>{b}" for step in (1, 7, 13) for a, b in zip(names, names[step:], strict=False)]

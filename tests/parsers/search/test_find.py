@@ -75,6 +75,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("change", "name", "text", "check", "size"), FAULTS)
 def test_a_broken_parser_is_found_out_in_a_small_case(change: Any, name: str, text: str, check: str, size: int) -> None:
     given = LEAKY if change is None else engines(change)
@@ -91,6 +92,7 @@ def test_a_broken_parser_is_found_out_in_a_small_case(change: Any, name: str, te
     assert check in [finding.check for finding in shown.findings if finding.severity == "error"]
 
 
+@pytest.mark.replays
 def test_the_same_search_finds_the_same() -> None:
     first, second = (find_json(search(quick(QWEN), engines(loses_brace))) for _ in range(2))
     assert first == second

@@ -194,6 +194,7 @@ def test_words_of_sentences() -> None:
     assert quoted("x" * 50) == f"`{'x' * 39}…`"
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "unit", ["<", "[f(", '{"a": {', "<tool_call>", "<toolcall>{", "</tool_call>{", "<think>a</think>"]
 )

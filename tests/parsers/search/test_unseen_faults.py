@@ -28,6 +28,8 @@ from parsers.registry import Evidence, build, get_format
 from parsers.search.sweep import cut_at
 from parsers.types import Context, Delta, MessageDelta, Piece, ToolCallDelta
 
+pytestmark = pytest.mark.replays
+
 STRING = {"type": "string"}
 TOOLS = [
     {"name": name, "parameters": {"type": "object", "properties": {"city": STRING, "zip": STRING}}}

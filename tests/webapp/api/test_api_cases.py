@@ -75,6 +75,7 @@ def test_the_delete_key_deletes_on_the_page_and_the_case_is_410_from_then_on(
         assert (gone.status_code, code_of(gone)) == (410, "gone")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("fmt", builtin_formats().values(), ids=list(builtin_formats()))
 def test_a_stored_case_has_its_tokens_its_parser_and_the_same_outcome(
     make_app: AppMaker, case: CaseMaker, fmt: Any

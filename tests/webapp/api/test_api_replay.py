@@ -37,6 +37,7 @@ def test_the_answer_is_the_object_of_run_json(client: Client, case: CaseMaker) -
     assert answer.json == json.loads(json.dumps(run_json(run)))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("fmt", builtin_formats().values(), ids=list(builtin_formats()))
 @pytest.mark.parametrize("chunking", [{"by": "token"}, {"by": "char", "holdback_chars": 3}, {"by": "whole"}])
 def test_every_answer_is_as_described(client: Client, case: CaseMaker, fmt: Any, chunking: dict[str, Any]) -> None:

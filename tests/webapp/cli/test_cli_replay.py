@@ -44,6 +44,7 @@ def test_json_is_the_object_of_run_json_on_one_line(program: Program, case_file:
     assert done.json == json.loads(json.dumps(run_json(run_case(loads(path.read_bytes())))))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("fmt", builtin_formats().values(), ids=list(builtin_formats()))
 def test_the_example_of_every_format_is_recognised_and_read_back(program: Program, fmt: Any) -> None:
     found = replayed(program, fmt.example)
@@ -61,6 +62,7 @@ def said(found: dict[str, Any]) -> tuple[Any, ...]:
     return message["reasoning"], message["content"], calls
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "text", ["a\r\nb\x00\x1b[2Jc\ud7ff\U0001f600", "\n \t\n", "x" * 10_000, "[" * 5_000, '{"a": ' * 5_000]
 )

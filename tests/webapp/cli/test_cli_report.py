@@ -58,6 +58,7 @@ def test_only_the_last_steps_of_many_are_listed(program: Program) -> None:
     assert len(part(out, "last 8 of the ")) == 9
 
 
+@pytest.mark.replays
 def test_a_long_text_is_shown_in_part_with_its_length(program: Program) -> None:
     out = program("replay", "-", stdin="x" * 9_000).out
     assert '…" (9,000 characters)' in "\n".join(part(out, "message"))

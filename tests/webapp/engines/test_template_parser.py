@@ -47,6 +47,7 @@ def calls(message: Message) -> list[tuple[str, str]]:
     return [(call.name, call.arguments) for call in message.tool_calls]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_any_output_gives_one_message_with_every_character_owned(name: str, seed: int) -> None:
@@ -560,6 +561,7 @@ def test_work_grows_with_the_output(text: str, size: int) -> None:
     assert 0 < examined[1] <= 2.1 * examined[0]
 
 
+@pytest.mark.replays
 def test_the_longest_call_is_one_call() -> None:
     body = "x" * 30_000
     trace = read(PLAIN, f'<tool_call>{{"name": "f", "arguments": {{"a": "{body}"}}}}</tool_call>')

@@ -52,6 +52,7 @@ def test_a_search_runs_behind_waitress_and_ends_with_it(tmp_path: Path) -> None:
     assert (answer["complete"], server.returncode, errors) == (True, 0, "")
 
 
+@pytest.mark.replays
 @pytest.mark.slow
 def test_a_long_output_is_bounded_in_time_and_memory(make_jobs: Callable[..., Jobs]) -> None:
     jobs = make_jobs(case_search, find_seconds=5, find_memory_bytes=600_000_000)

@@ -44,6 +44,7 @@ def test_options_that_are_wrong_are_told_in_words(client: FlaskClient) -> None:
     assert 'id="wrapper-error"' in answer.text
 
 
+@pytest.mark.replays
 def test_a_page_about_a_wrapped_run_can_be_drawn_at_every_step(make: Make) -> None:
     plain = make.case(CALL)
     wrapped = plain.model_copy(update={"parser": plain.parser.model_copy(update={"engine": "fallback"})})

@@ -71,6 +71,7 @@ def test_awkward_text_is_tiled(qwen: TokenizerAdapter, text: str) -> None:
     require_tiling(qwen, text)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "text",
     [
