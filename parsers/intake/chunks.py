@@ -8,11 +8,12 @@ llama.cpp tools/server/README.md (completion), SGLang docs/basic_usage (native A
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from parsers.intake.model import Payload
+from parsers.types import Piece
 
 # Finish reasons in the words of the OpenAI API; others stay as they are.
 _FINISH = {"eos": "stop", "eos_token": "stop", "word": "stop", "stop_sequence": "stop", "limit": "length"}
@@ -20,13 +21,22 @@ _FINISH = {"eos": "stop", "eos_token": "stop", "word": "stop", "stop_sequence": 
 
 @dataclass(slots=True)
 class RawChunk:
-    """Raw text of one step. `source` tells outputs apart; nothing may follow a chunk that is `last`."""
+    """Raw output of one step; `text` None: its ids alone.
 
-    text: str
-    source: Hashable = None
+    `request` and `index` (of the choice) tell outputs apart; after a chunk that is `last` another output begins.
+    `pieces` are its tokens where their bytes were recorded.
+    """
+
+    text: str | None
+    request: str | None = None
+    index: int = 0
     ids: tuple[int, ...] | None = None
     finish: str | None = None
     last: bool = False
+    stop: str | int | None = None
+    pieces: tuple[Piece, ...] | None = None
+    prompt_ids: tuple[int, ...] | None = None
+    prompt_text: str | None = None
 
 
 Reader = Callable[[Payload], list[RawChunk] | None]
@@ -73,7 +83,8 @@ def completion(payload: Payload) -> list[RawChunk] | None:
     return [
         RawChunk(
             choice["text"],
-            source=(request, _index(choice.get("index"))),
+            request=request,
+            index=_index(choice.get("index")),
             ids=ids_of(choice.get("token_ids")),
             finish=_finish(choice.get("finish_reason")),
         )
@@ -90,7 +101,7 @@ def llama_cpp(payload: Payload) -> list[RawChunk] | None:
     return [
         RawChunk(
             content,
-            source=_index(payload.get("index")),
+            index=_index(payload.get("index")),
             ids=ids_of(payload.get("tokens")),
             finish=finish if stop else None,
             last=stop,
@@ -104,8 +115,8 @@ def sglang(payload: Payload) -> list[RawChunk] | None:
     if not isinstance(text, str):
         return None
     reason = meta.get("finish_reason")
-    source = (_word(meta.get("id")), _index(payload.get("index")))
-    return [RawChunk(text, source=source, finish=_finish(_object(reason).get("type", reason)))]
+    finish = _finish(_object(reason).get("type", reason))
+    return [RawChunk(text, _word(meta.get("id")), _index(payload.get("index")), finish=finish)]
 
 
 def tgi_token(payload: Payload) -> list[RawChunk] | None:

@@ -12,9 +12,12 @@ import re
 from typing import Any
 
 from parsers.intake.model import Frame
+from parsers.intake.unquote import printed_bytes
 
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
+# What may stand before an object on a line of its own: nothing, or a time stamp and a level.
+_PREFIX = re.compile(r"""[^{'"]{0,200}(?=\{)""")
 
 
 def skip_space(text: str, at: int) -> int:
@@ -58,6 +61,23 @@ def object_frames(text: str) -> list[Frame] | None:
         line += text.count("\n", at, after)
         at = after
     return frames
+
+
+def line_frames(text: str) -> tuple[list[Frame], list[int]] | None:
+    """The JSON objects that stand on lines of their own, each after a short prefix at most, and the other lines.
+
+    A line that begins as an object and is none becomes a frame without payload. None: there is no object at all.
+    """
+    frames: list[Frame] = []
+    others: list[int] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        inner = printed_bytes(line) or line
+        found = _PREFIX.match(inner)
+        if found:
+            frames.append(Frame(number, whole_object(inner[found.end() :].rstrip(" \t\r),"))))
+        elif line.strip():
+            others.append(number)
+    return (frames, others) if frames else None
 
 
 def has_lone_surrogate(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -112,7 +113,11 @@ class Intake:
 
 @dataclass(slots=True, kw_only=True)
 class Recognised:
-    """An Intake in the making: `advice` is what to do next, the changes made while decoding are not in yet."""
+    """An Intake in the making: `advice` is what to do next, the changes made while decoding are not in yet.
+
+    `server` is the server that the log shows signs of, as `captures` names it. A fact given here stands; the facts
+    about everything else follow from the outputs and the request.
+    """
 
     kind: Kind
     title: str
@@ -128,14 +133,23 @@ class Recognised:
     readings: tuple[Reading, ...] = ()
     notes: tuple[str, ...] = ()
     request: Request | None = None
+    server: str | None = None
+
+
+# Reads a body (HTTP, curl and log noise blanked, line numbers kept) as one shape, or says None. Never raises; linear.
+Reader = Callable[[str], Recognised | None]
 
 
 @dataclass(slots=True)
 class Frame:
-    """One payload of a log and the line (from 1) it starts on. None: it is not a JSON object."""
+    """One payload of a log and the line (from 1) it starts on. None: it is not a JSON object.
+
+    `event` is the name that server-sent events gave it.
+    """
 
     line: int
     payload: Payload | None
+    event: str = ""
 
 
 def number(count: int, noun: str) -> str:

@@ -147,7 +147,6 @@ def seconds(run: Callable[[], object]) -> float:
     """Processor time of the best of a few runs (one when it is long), with garbage collection off."""
     best, left = float("inf"), 2
     while left:
-        gc.collect()
         gc.disable()
         start = time.process_time()
         run()

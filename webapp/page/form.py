@@ -2,7 +2,7 @@
 
 The text under study is the one thing that must not change on the way: browsers submit text areas with CRLF, so line
 ends of pasted text are normalised to LF; a file keeps every byte. Whatever the bytes are is recognised and named
-(`parsers.intake`); a log is never silently taken for model output.
+(`parsers.intake`, `intake_form`); a log is never silently taken for model output, and stays in the text area as it is.
 
 `base` is the case a form was filled from. What the form has no field for (expectations, notes, stored tokens) is
 kept from it, and as long as the text is unchanged the exact tokens are kept too. A case that has an address is named
@@ -20,11 +20,10 @@ from parsers.cases.engines import FALLBACK
 from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
-from parsers.intake.model import Intake
-from parsers.intake.recognise import as_raw_text, recognise
-from parsers.types import FormatError, Recording
+from parsers.types import FormatError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.page.filters import glyphless
+from webapp.page.intake_form import Found, given_data, look, read_taken
 from webapp.page.template_form import parser_data, template_text
 
 POLICY = "policy."
@@ -87,10 +86,11 @@ class Setup:
     base: str = ""
     source: str = ""
     parent: str = ""
+    take_as: str = ""
+    output: str = ""
+    taken: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    recognised: str = ""
-    notes: list[str] = field(default_factory=list)
-    can_force: bool = False
+    found: Found | None = None
 
 
 class FormError(Exception):
@@ -122,8 +122,9 @@ def read_setup(fields: Mapping[str, str]) -> Setup:
         base=fields.get("base", ""),
         source=fields.get("source", ""),
         parent=fields.get("parent", ""),
+        taken=read_taken(fields),
     )
-    for name in ("cuts", "seed", "holdback", "text_delay", "finish_reason", "model", "model_type"):
+    for name in ("take_as", "output", "cuts", "seed", "holdback", "text_delay", "finish_reason", "model", "model_type"):
         setattr(setup, name, fields.get(name, "").strip())
     return setup
 
@@ -133,31 +134,23 @@ def unix_lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def case_of(setup: Setup, upload: tuple[str, bytes] | None, *, force: bool) -> Case:
-    """The case that a form describes. `upload` is a file's name and bytes; `force`: take it as text, come what may.
+def case_of(setup: Setup, upload: tuple[str, bytes] | None) -> Case:
+    """The case that a form describes. `upload` is a file's name and bytes. What was recognised is left in the setup.
 
     Raises FormError for the first field that is wrong.
     """
     base = _base(setup)
     if upload is None and base is not None and _unchanged(setup, base):
         return _build(setup, base, {})
-    found = _recognised(setup, upload, force=force)
-    setup.recognised, setup.notes = found.title if found.kind != "raw_text" else "", list(found.notes)
-    setup.can_force = found.kind not in {"raw_text", "case", "empty", "not_text"}
-    if not found.usable:
-        raise FormError("file" if upload else "text", found.message)
-    if found.case is not None:
-        return _loaded(found.case, "file" if upload else "text")
-    recording = found.recording or Recording("")
-    setup.text = recording.text or ""
-    return _build(setup, base, _input_data(recording))
-
-
-def _recognised(setup: Setup, upload: tuple[str, bytes] | None, *, force: bool) -> Intake:
-    name, data = upload or (None, setup.text.encode("utf-8", "surrogatepass"))
-    if force:
-        return as_raw_text(data, pasted=upload is None)
-    return recognise(data, pasted=upload is None, filename=name)
+    found = look(setup, upload)
+    place = "file" if upload else "text"
+    if found.intake.case is not None:
+        return _loaded(found.intake.case, place)
+    if found.problem is not None:
+        raise FormError(place if found.problem.field == "text" else found.problem.field, found.problem.message)
+    if found.taken is None:
+        raise FormError(place, found.intake.message)
+    return _build(setup, base, given_data(found))
 
 
 def _base(setup: Setup) -> dict[str, Any] | None:
@@ -175,22 +168,10 @@ def _unchanged(setup: Setup, base: dict[str, Any]) -> bool:
     return unix_lines(load_case(base).text()) == setup.text
 
 
-def _input_data(recording: Recording) -> dict[str, Any]:
-    """The `input` and `source` of a recording: its tokens or deltas where it has them, else its text."""
-    if recording.deltas is not None:
-        deltas = [
-            {"text": delta.text} | ({"ids": list(delta.ids)} if delta.ids is not None else {})
-            for delta in recording.deltas
-        ]
-        return {"input": {"text": recording.text, "deltas": deltas}, "source": {"kind": recording.kind}}
-    return {"input": {"text": recording.text}}
-
-
 def _build(setup: Setup, base: dict[str, Any] | None, given: dict[str, Any]) -> Case:
-    data: dict[str, Any] = {"schema": 1, **(base or {}), **given}
-    if given:
-        data.pop("tokenizer", None)
-        data.pop("expect", None)
+    kept = {key: value for key, value in (base or {}).items() if not given or key not in ("tokenizer", "expect")}
+    data: dict[str, Any] = {"schema": 1, **kept, **given}
+    template_kwargs = data.pop("template_kwargs", None)
     parser = data.get("parser", {})
     inline = parser.get("format")
     data["parser"] = {"name": setup.parser, "policy": setup.policy}
@@ -202,6 +183,8 @@ def _build(setup: Setup, base: dict[str, Any] | None, given: dict[str, Any]) -> 
         data["parser"]["format"] = inline
     data["tools"] = _tools(setup.tools)
     data["context"] = _context(setup, data.get("context", {}))
+    if template_kwargs is not None:
+        data["context"]["template_kwargs"] = template_kwargs
     data["replay"] = [_chunking(setup), *data.get("replay", [])[1:]]
     data["compare"] = _compare(setup)
     if "tokens" not in data["input"]:

@@ -24,7 +24,7 @@ NAV_WORDS = {"change": "state change", "emission": "emission", "finding": "findi
 class Page:
     """Everything the inspector's templates read. `posted`: the run has no address, controls post the form again.
 
-    `lag` and `truncation` are worked out by the templates that show them, which a new window does not.
+    `overview`, `lag` and `truncation` are worked out by the templates that show them, which a new window does not.
     """
 
     links: Links
@@ -44,7 +44,7 @@ class Page:
     wire: wire.Wire
     log: log.Log
     machine: machine.Machine
-    overview: overview.Overview
+    overview: Callable[[], overview.Overview]
     lag: Callable[[], lag.LagPane]
     truncation: Truncation
     nav: dict[str, tuple[int | None, int | None]]
@@ -84,7 +84,7 @@ def inspector(run: Run, checked: SearchPanes, links: Links, *, posted_case: str 
         wire=wire.wire(index, view, step, state.wire, _envelope(run, state), len(run.pieces)),
         log=log.log(index, view, state.filter),
         machine=machine.machine(index, run.format, run.policy, step),
-        overview=overview.overview(index, () if state.chunk else checked.marks, step),
+        overview=partial(overview.overview, index, () if state.chunk else checked.marks, step),
         lag=partial(lag.lag_pane, index, step),
         truncation=Truncation(run, state.cut, index.step(step).span.end),
         nav={name: (before(steps, step), after(steps, step)) for name, steps in places.items()},

@@ -30,11 +30,13 @@ from parsers.search.truncation import CutRecords
 from parsers.trace import Finding, Trace
 from parsers.types import Context, Piece
 from webapp.engines import ENGINES, Choice, choose
+from webapp.page.badges import Badge
 from webapp.page.cache import ByteCache
 from webapp.page.compare_parts import Comparison
 from webapp.page.compared import Compared, digest
 from webapp.page.index import TraceIndex
 from webapp.page.index import build as build_index
+from webapp.page.tokens import Tokens
 from webapp.security import check_limit
 from webapp.service import collector_paused, parser_place, pieces_of, placed
 from webapp.settings import Settings
@@ -59,7 +61,8 @@ class Report:
 class Run:
     """One case, replayed under one chunking. `report` and `cuts` are None until somebody asked for them.
 
-    `parting`: where another chunking than the case's own gives another message.
+    `parting`: where another chunking than the case's own gives another message. `known` and `badges` are what
+    `token_table` finds out about its tokens.
     """
 
     case: Case
@@ -73,6 +76,8 @@ class Run:
     report: Report | None = None
     cuts: CutRecords | None = None
     parting: Divergence | None = None
+    known: Tokens | None = None
+    badges: list[Badge] | None = None
     lock: Lock = field(default_factory=Lock)
 
     @property

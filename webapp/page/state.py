@@ -7,7 +7,7 @@ because an address is typed, shortened and pasted by people.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -26,7 +26,7 @@ TABS: dict[str, tuple[str, ...]] = {
 class ViewState:
     """`step` None means: where the page finds most to see. `chunk` is a chunking as a word, empty for the case's own.
     `report` asks for the checks of a long output, `find` for a search. `only` names the roles that the legend leaves
-    coloured, all of them if empty. `cut` None: nobody asked what comes out of a cut output."""
+    coloured, all of them if empty; `equal`: equal tokens have the colours instead. `cut` None: nobody asked what comes out of a cut output."""
 
     step: int | None = None
     input: str = "tokens"
@@ -39,12 +39,16 @@ class ViewState:
     report: bool = False
     find: bool = False
     only: str = ""
+    equal: bool = False
     cut: int | None = None
 
 
-def read_state(fields: Mapping[str, str]) -> ViewState:
+PLAIN = {field.name: field.default for field in fields(ViewState)}
+
+
+def read_state(asked: Mapping[str, str]) -> ViewState:
     """The view state in a query or a form; `go`, the value of a submit button, wins over the rest."""
-    given = {**fields, **dict(parse_qsl(fields.get("go", "")))}
+    given = {**asked, **dict(parse_qsl(asked.get("go", "")))}
     tabs = {pane: given[pane] if given.get(pane) in names else names[0] for pane, names in TABS.items()}
     return ViewState(
         step=_number(given.get("step")),
@@ -53,6 +57,7 @@ def read_state(fields: Mapping[str, str]) -> ViewState:
         report=bool(given.get("report")),
         find=bool(given.get("find")),
         only=read_only(given.get("only", "")),
+        equal=bool(given.get("equal")),
         cut=_number(given.get("cut")),
         **tabs,
     )
@@ -72,9 +77,8 @@ class Links:
 
     def query(self, **changes: Any) -> str:
         """The view state with `changes`, as a query string without defaults."""
-        changed = asdict(replace(self.state, **{"report": False, "find": False, **changes}))
-        plain = asdict(ViewState())
-        said = {key: int(value) if value is True else value for key, value in changed.items() if value != plain[key]}
+        changed = {key: getattr(self.state, key) for key in PLAIN} | {"report": False, "find": False, **changes}
+        said = {key: int(value) if value is True else value for key, value in changed.items() if value != PLAIN[key]}
         return urlencode(said, safe=":,")
 
     def url(self, **changes: Any) -> str:
