@@ -75,7 +75,6 @@ FAULTS = [
 ]
 
 
-@pytest.mark.replays
 @pytest.mark.parametrize(("change", "name", "text", "check", "size"), FAULTS)
 def test_a_broken_parser_is_found_out_in_a_small_case(change: Any, name: str, text: str, check: str, size: int) -> None:
     given = LEAKY if change is None else engines(change)

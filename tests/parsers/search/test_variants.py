@@ -100,7 +100,6 @@ def test_a_parser_that_fails_on_the_output_has_no_variants() -> None:
     assert made(replace(replayer(CALL), make=lambda: BlackBox("x", Fails()), black_box=True)) == []
 
 
-@pytest.mark.replays
 def test_an_output_of_two_thousand_characters_is_cut_everywhere_and_a_longer_one_within_bounds() -> None:
     text = CALL.replace("Bern", "x" * (2000 - len(CALL)))
     cuts = {one.facts["cut"] for one in truncations(replayer(text), 2_100_000)}

@@ -74,7 +74,6 @@ def searched(change: Change | None, text: str = TWO) -> Verdict:
     return search.result().found.verdict
 
 
-@pytest.mark.replays
 @pytest.mark.parametrize(
     ("change", "kind", "words"),
     [
