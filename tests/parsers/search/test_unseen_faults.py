@@ -28,8 +28,6 @@ from parsers.registry import Evidence, build, get_format
 from parsers.search.sweep import cut_at
 from parsers.types import Context, Delta, MessageDelta, Piece, ToolCallDelta
 
-pytestmark = pytest.mark.replays
-
 STRING = {"type": "string"}
 TOOLS = [
     {"name": name, "parameters": {"type": "object", "properties": {"city": STRING, "zip": STRING}}}
@@ -325,6 +323,7 @@ def test_a_fault_is_found_told_of_and_made_small(seen: Seen) -> None:
     assert wrong or seen.shown is not None or small.check in [finding.check for finding in again.findings]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("make", "one_shot", "text"),
     [
