@@ -1,8 +1,10 @@
 """How an output is cut into deltas.
 
 Strategy: a chunking first says where its deltas end. An end is a pair (tokens begun, code points of text), so that a
-token without text has a place of its own. Hold-back and text delay then move the text part of each end back, never
-the token part: ids come on time, text comes late. One walk over the pieces cuts them at the ends.
+token without text has a place of its own. Everything that makes text late then moves the text part of each end back,
+never the token part: what a decode policy has not let out yet (`due`), a text delay, a hold-back, in this order. Ids
+come on time, text comes late. One walk over the pieces cuts them at the ends. `due` counts after each token, so it
+shapes deltas that end between tokens; all others are cut from the same text, without its lateness.
 
 Invariants, for every chunking: no piece is lost or reordered; the texts of the deltas joined are the output; every
 token id is delivered once and in order (`Delta.token_ids`); the last delta releases everything; an output without
@@ -26,7 +28,7 @@ from pydantic_core import PydanticCustomError
 from parsers.formats.model import Model
 from parsers.types import Delta, Mode, Piece, UsageError
 
-By = Literal["token", "char", "whole", "random", "cuts"]
+By = Literal["token", "char", "whole", "random", "cuts", "recorded"]
 Unit = Literal["token", "char"]
 Count = Annotated[int, Field(strict=True, ge=0)]
 Size = Annotated[int, Field(strict=True, ge=1)]
@@ -38,11 +40,12 @@ _OPTIONS: dict[By, frozenset[str]] = {
     "whole": frozenset(),
     "random": frozenset({"seed", "max", "unit"}),
     "cuts": frozenset({"cuts"}),
+    "recorded": frozenset(),
 }
 
 
 class Chunking(Model):
-    """One way to cut an output into deltas.
+    """One way to cut an output into deltas; recorded: as a server sent it, which a case holds in `input.deltas`.
 
     `size` counts tokens or code points per delta. random draws sizes uniformly from 1 to `max` (8 when absent)
     tokens, or code points with `unit` char. `cuts` are offsets in code points of the output. `holdback_chars`
@@ -75,6 +78,7 @@ class Chunking(Model):
 
 
 WHOLE = Chunking(by="whole")
+RECORDED = Chunking(by="recorded")
 TRACED = Chunking(by="token")  # what is traced where a case does not say
 
 DEFAULT_COMPARED: tuple[Chunking, ...] = (
@@ -85,6 +89,13 @@ DEFAULT_COMPARED: tuple[Chunking, ...] = (
 )
 
 
+class Sent(NamedTuple):
+    """The deltas that a server sent: the length of each text, and the number of ids where each delta has them."""
+
+    lengths: tuple[int, ...]
+    counts: tuple[int, ...] | None = None
+
+
 class _End(NamedTuple):
     """Where a delta ends: how many pieces are begun by then, and how many code points of text are out."""
 
@@ -92,20 +103,39 @@ class _End(NamedTuple):
     text: int
 
 
-def apply(chunking: Chunking, pieces: Sequence[Piece], mode: Mode) -> list[Delta]:
+def apply(
+    chunking: Chunking,
+    pieces: Sequence[Piece],
+    mode: Mode,
+    *,
+    due: Sequence[int] | None = None,
+    sent: Sent | None = None,
+) -> list[Delta]:
     """The deltas, indexed from 1, that `chunking` makes of the output `pieces`.
 
-    Raises UsageError for cuts that do not fit the output.
+    `due`: how many code points are out after each token, where text comes late. `sent`: what a chunking as recorded
+    follows. Raises UsageError for cuts that do not fit the output, and where nothing was recorded.
     """
+    if chunking.by != "recorded":
+        sent = None
+    elif sent is None:
+        raise UsageError("no deltas were recorded: give them in 'deltas' of the input, or choose another chunking")
     if not pieces:
         _checked_cuts(chunking.cuts or (), 0)
         return []
-    ends = _ends(chunking, pieces, mode)
-    if not (chunking.holdback_chars or chunking.text_delay):
+    ends = _ends(chunking, pieces, mode, sent)
+    counted = by_tokens(chunking) or (sent is not None and _counts(sent, pieces) is not None)
+    if not (chunking.holdback_chars or chunking.text_delay or (counted and (due or sent))):
         return [Delta(index, parts) for index, parts in enumerate(_cut(pieces, ends), start=1)]
-    late = _late(chunking, pieces, ends, mode)
-    rows = [(parts, ids) for parts, ids in zip(_cut(pieces, late), _ids(pieces, ends), strict=True) if parts or ids]
-    return [Delta(index, parts, ids) for index, (parts, ids) in enumerate(rows, start=1)]
+    late = _late(chunking, pieces, ends, mode, due if counted else None)
+    rows = [(parts, ids) for parts, ids in zip(_cut(pieces, late), _ids(pieces, ends), strict=True)]
+    kept = rows if chunking.by == "recorded" else [row for row in rows if any(row)]
+    return [Delta(index, parts, ids) for index, (parts, ids) in enumerate(kept, start=1)]
+
+
+def by_tokens(chunking: Chunking) -> bool:
+    """Whether deltas end between tokens whatever the text is."""
+    return chunking.by == "token" or (chunking.by == "random" and chunking.unit != "char")
 
 
 def to_json(chunking: Chunking, deltas: Sequence[Delta]) -> dict[str, Any]:
@@ -126,8 +156,8 @@ def label(chunking: Chunking) -> str:
 
 
 def _base_label(chunking: Chunking) -> str:
-    if chunking.by == "whole":
-        return "whole"
+    if chunking.by in ("whole", "recorded"):
+        return "whole" if chunking.by == "whole" else "as recorded"
     if chunking.by == "cuts":
         return _cuts_label(chunking.cuts or ())
     if chunking.by == "random":
@@ -155,16 +185,38 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _ends(chunking: Chunking, pieces: Sequence[Piece], mode: Mode) -> list[_End]:
+def _ends(chunking: Chunking, pieces: Sequence[Piece], mode: Mode, sent: Sent | None) -> list[_End]:
     """Where the deltas end before any lateness; the last one is the end of the output."""
     starts = [0, *accumulate([len(piece.text) for piece in pieces])]
-    if chunking.by == "token" or (chunking.by == "random" and chunking.unit != "char"):
+    if by_tokens(chunking):
         return [_End(count, starts[count]) for count in (*_grid(chunking, len(pieces)), len(pieces))]
     length = starts[-1]
+    if sent is not None:
+        return _as_sent(sent, pieces, starts, mode)
     cuts = _checked_cuts(chunking.cuts, length) if chunking.by == "cuts" else _grid(chunking, length)
     moved = dict.fromkeys(_past_markers(cuts, pieces, mode))
     inside = [cut for cut in moved if cut < length]
     return [*_with_pieces(inside, starts), _End(len(pieces), length)]
+
+
+def _as_sent(sent: Sent, pieces: Sequence[Piece], starts: Sequence[int], mode: Mode) -> list[_End]:
+    """Where the recorded deltas end: after their ids if these are the output's, with their text if that is; else after
+    their text, as far as the output goes."""
+    length, last = starts[-1], _End(len(pieces), starts[-1])
+    texts = [min(end, length) for end in accumulate(sent.lengths)]
+    counts = _counts(sent, pieces)
+    if counts is not None:
+        same = sum(sent.lengths) == length
+        begun = list(accumulate(counts))
+        ends = [min(text, starts[at]) if same else starts[at] for text, at in zip(texts, begun, strict=True)]
+        return [*[_End(at, text) for at, text in zip(begun[:-1], ends[:-1], strict=True)], last]
+    moved = _past_markers(texts[:-1], pieces, mode)
+    return [*_with_pieces([cut for cut in moved if cut < length], starts), last]
+
+
+def _counts(sent: Sent, pieces: Sequence[Piece]) -> tuple[int, ...] | None:
+    """How many tokens came with each recorded delta, where these are the output's tokens."""
+    return sent.counts if sent.counts is not None and sum(sent.counts) == len(pieces) else None
 
 
 def _grid(chunking: Chunking, length: int) -> list[int]:
@@ -227,13 +279,15 @@ def _with_pieces(cuts: Iterable[int], starts: Sequence[int]) -> Iterator[_End]:
         yield _End(begun, cut)
 
 
-def _late(chunking: Chunking, pieces: Sequence[Piece], ends: Sequence[_End], mode: Mode) -> list[_End]:
-    """The ends with their text moved back: first by the text delay, then by the hold-back. The last one stays."""
-    starts = [0, *accumulate([len(piece.text) for piece in pieces])]
-    out = []
+def _late(
+    chunking: Chunking, pieces: Sequence[Piece], ends: Sequence[_End], mode: Mode, due: Sequence[int] | None
+) -> list[_End]:
+    """The ends with their text moved back: by what is not due, by the delay, by the hold-back. The last one stays."""
+    timed = due or list(accumulate([len(piece.text) for piece in pieces]))
+    out, delay = [], chunking.text_delay
     for begun, text in ends[:-1]:
-        due = starts[max(0, begun - chunking.text_delay)] if chunking.text_delay else text
-        out.append(max(0, due - chunking.holdback_chars))
+        known = timed[begun - delay - 1] if begun > delay else 0
+        out.append(max(0, (min(text, known) if due or delay else text) - chunking.holdback_chars))
     moved = _past_markers(out, pieces, mode)
     return [*[_End(end.pieces, text) for end, text in zip(ends[:-1], moved, strict=True)], ends[-1]]
 

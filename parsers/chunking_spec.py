@@ -2,6 +2,7 @@
 
 =================================  ============================================================
 token[:size], char[:size], whole   so many tokens or code points a delta, or all of them
+recorded                           the deltas as a server sent them
 random:seed[:max[:unit]]           sizes drawn from 1 to max
 cuts:offset,offset,...             deltas end at these offsets; cuts alone is one delta
 +holdback=n, +delay=n              at the end of any: text kept back, text later than its ids
@@ -26,6 +27,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "whole": (),
     "random": ("seed", "max", "unit"),
     "cuts": ("cuts",),
+    "recorded": (),
 }
 
 
@@ -52,7 +54,7 @@ def parse_spec(text: str) -> Chunking:
             data[LATE[key]] = int(number)
         return Chunking.model_validate(data)
     except (KeyError, ValueError, ValidationError) as error:
-        known = "token, char, char:5, whole, random:SEED, cuts:A,B"
+        known = "token, char, char:5, whole, recorded, random:SEED, cuts:A,B"
         raise UsageError(f"{text[:80]!r} is no chunking; write one like {known}") from error
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -210,7 +210,12 @@ def channels(trace: Trace) -> dict[str, Channel]:
 
 def delta_channels(trace: Trace) -> dict[str, Channel]:
     """Every channel as a client would put it together from the deltas, call by call index."""
-    return _collect(_delta_stretches(trace))
+    return sent_channels((step.index, step.delta) for step in trace.steps)
+
+
+def sent_channels(numbered: Iterable[tuple[int, MessageDelta | None]]) -> dict[str, Channel]:
+    """Every channel of deltas, each with the number of the step or chunk that sent it."""
+    return _collect(_delta_stretches(numbered))
 
 
 def divergence(a: Trace, b: Trace, rules: Rules = EXACT) -> Divergence | None:
@@ -271,11 +276,11 @@ def channel_of(event: TextEvent) -> str:
     return str(event.owner)
 
 
-def _delta_stretches(trace: Trace) -> Iterator[tuple[str, Stretch]]:
-    for step in trace.steps:
-        if step.delta is not None:
-            for name, text in _delta_texts(step.delta):
-                yield name, Stretch(0, text, step.index)
+def _delta_stretches(numbered: Iterable[tuple[int, MessageDelta | None]]) -> Iterator[tuple[str, Stretch]]:
+    for number, delta in numbered:
+        if delta is not None:
+            for name, text in _delta_texts(delta):
+                yield name, Stretch(0, text, number)
 
 
 def _delta_texts(delta: MessageDelta) -> Iterator[tuple[str, str]]:

@@ -9,17 +9,21 @@ there, and cutting two pieces is much cheaper than cutting five hundred.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Literal
 
-from parsers.chunking import WHOLE, Chunking, apply, to_json
+from parsers.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json
+from parsers.decoding import Decoded, Schedule
 from parsers.formats.model import Format
 from parsers.protocol import StreamParser
+from parsers.recorded import ServerStream, as_sent
 from parsers.registry import build
 from parsers.replay import parse, raised_in
 from parsers.replay import replay as traced
 from parsers.trace import Trace
-from parsers.types import Context, Delta, Message, Mode, Piece
+from parsers.types import Context, Delta, Message, Mode, Piece, ToolCall, UsageError
 
 
 @dataclass(slots=True)
@@ -32,13 +36,34 @@ class Outcome:
 
 
 @dataclass(slots=True, frozen=True)
+class Rendering:
+    """Calls as a chat template writes them into the next request, or the problem it has with them, as one sentence.
+
+    `spelling`: whether the template got the arguments as a JSON object or as text.
+    """
+
+    spelling: Literal["object", "string"]
+    text: str = ""
+    problem: str = ""
+
+
+Rerender = Callable[[Sequence[ToolCall], Context, Sequence[str]], Sequence[Rendering]]
+
+
+@dataclass(slots=True, frozen=True)
 class Replayer:
     """Everything a replay needs but the chunking.
 
     `terminals`: name to literal of the format's markers; `longest_terminal` in characters. `black_box`: the parser
     shows nothing but its deltas. `one_shot` makes the parser of a second code path for whole outputs, where the
     engine has one: `trace(WHOLE)` then uses it. `format` is the grammar that the outputs are in, where it is known, and
-    `policy` the value of each of its policies.
+    `policy` the value of each of its policies. `server`: what a server sent for the output, where that was recorded;
+    `plays` says that the parser plays just this back, so that there is no other chunking than `RECORDED`.
+    `rerender` writes calls as the model's chat template does, given the calls, the request and the texts that end a
+    turn.
+    `decoded` is what a decode policy made of the output, and `late` says when the text of a changed one is out;
+    `due` is how many characters are out after each token, None where all are. `sent`: the deltas that a chunking as
+    recorded follows. `spelled`: the text is the bytes of the tokens joined.
     """
 
     make: Callable[[], StreamParser]
@@ -53,15 +78,29 @@ class Replayer:
     one_shot: Callable[[], StreamParser] | None = None
     format: Format | None = None
     policy: Mapping[str, str] = field(default_factory=dict)
+    server: ServerStream | None = None
+    plays: bool = False
+    rerender: Rerender | None = None
+    decoded: Decoded | None = None
+    late: Schedule | None = None
+    sent: Sent | None = None
+    spelled: bool = True
     text: str = field(init=False)
+    due: Sequence[int] | None = field(init=False)
 
     def __post_init__(self) -> None:
         """`text` is the output text, joined once: a search cuts it thousands of times."""
         object.__setattr__(self, "text", "".join([piece.text for piece in self.pieces]))
+        object.__setattr__(self, "due", self._due())
+
+    def _due(self) -> Sequence[int] | None:
+        if self.decoded is not None and self.pieces is self.decoded.pieces:
+            return self.decoded.due
+        return None if self.late is None else self.late(self.pieces)
 
     def with_pieces(self, pieces: tuple[Piece, ...]) -> Replayer:
-        """The same for another output."""
-        return replace(self, pieces=pieces)
+        """The same for another output, of which no server has sent anything."""
+        return replace(self, pieces=pieces, server=self.own)
 
     def with_context(self, context: Context) -> Replayer:
         """The same for another request."""
@@ -74,21 +113,46 @@ class Replayer:
     def by_format(self) -> Replayer | None:
         """The same output read by the built-in parser of its format, or None where no format is known."""
         fmt, policy = self.format, self.policy
-        if fmt is None:
+        if fmt is None or not self.has_raw:
             return None
-        return replace(self, make=lambda: build(fmt, policy), black_box=False, one_shot=None)
+        return replace(self, make=lambda: build(fmt, policy), black_box=False, one_shot=None, plays=False)
+
+    @property
+    def behind(self) -> int:
+        """How many characters at most are not out when their tokens have come."""
+        ends = accumulate([len(piece.text) for piece in self.pieces])
+        return max([end - out for end, out in zip(ends, self.due or (), strict=False)], default=0)
+
+    @property
+    def own(self) -> ServerStream | None:
+        """The stream that the parser plays back, if it does."""
+        return self.server if self.plays else None
+
+    @property
+    def traced(self) -> Chunking:
+        """The chunking that is traced where nobody says."""
+        return RECORDED if self.plays else TRACED
+
+    @property
+    def has_raw(self) -> bool:
+        """Whether it is known what the parser was fed: of a recorded stream only the chunks may be."""
+        return self.own is None or self.own.fed is not None
 
     def deltas(self, chunking: Chunking) -> list[Delta]:
-        """What the parser is fed under `chunking`."""
-        by_token = chunking.by == "token" or (chunking.by == "random" and chunking.unit != "char")
+        """What the parser is fed under `chunking`. Raises UsageError where the parser has another one only."""
+        if self.own is not None:
+            return self._played(self.own, chunking)
+        counted = by_tokens(chunking) or chunking.by == "recorded"
         late = chunking.holdback_chars or chunking.text_delay
-        if by_token or late or self.mode == "ids" or self.black_box or len(self.pieces) < 2:
-            return apply(chunking, self.pieces, self.mode)
+        if counted or late or self.mode == "ids" or self.black_box or len(self.pieces) < 2:
+            return self._applied(chunking)
         return apply(chunking, (Piece(self.text),), self.mode)
 
     def outcome(self, chunking: Chunking) -> Outcome:
         """Only the message. A parser that fails is run again with tracing, which says where."""
         deltas = self.deltas(chunking)
+        if self.own is not None:
+            return Outcome(self.trace(chunking).message, len(deltas))
         parser = self._parser(chunking)
         try:
             message = parse(parser, deltas, self.context, mode=self.mode, markers=self.markers)
@@ -99,7 +163,7 @@ class Replayer:
 
     def trace(self, chunking: Chunking) -> Trace:
         """A replay with every step. A parser that fails gives a step with a `parser_raised` diagnostic."""
-        deltas = apply(chunking, self.pieces, self.mode)
+        deltas = self._applied(chunking) if self.own is None else self.deltas(chunking)
         trace = traced(
             self._parser(chunking),
             deltas,
@@ -111,7 +175,17 @@ class Replayer:
         )
         if self.black_box:
             trace.partition = []
+        if self.own is not None:
+            as_sent(trace, self.own)
         return trace
+
+    def _applied(self, chunking: Chunking) -> list[Delta]:
+        return apply(chunking, self.pieces, self.mode, due=self.due, sent=self.sent)
+
+    def _played(self, stream: ServerStream, chunking: Chunking) -> list[Delta]:
+        if chunking != RECORDED:
+            raise UsageError("a recorded stream can be replayed as it was recorded only: use the chunking 'recorded'")
+        return list(stream.deltas())
 
     def _parser(self, chunking: Chunking) -> StreamParser:
         return self.one_shot() if self.one_shot is not None and chunking == WHOLE else self.make()

@@ -16,6 +16,7 @@ from webapp import api
 from webapp.bodies import WholeRequest
 from webapp.finding import Jobs
 from webapp.formats.folder import formats_folder, refusals
+from webapp.hub import HubJobs
 from webapp.page.errors import error_page
 from webapp.page.filters import FILTERS
 from webapp.page.routes import blueprint
@@ -24,6 +25,7 @@ from webapp.page.services import EXTENSION, Services
 from webapp.security import init_app
 from webapp.settings import Settings, get_settings
 from webapp.store import open_store
+from webapp.tokenizers.current import use
 
 PACKAGE = Path(__file__).resolve().parent
 YEAR = 365 * 24 * 3600
@@ -48,7 +50,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.jinja_env.globals["static"] = static_url
     init_app(app, settings, error_page)
     settings.make_data_dir()
-    app.extensions[EXTENSION] = Services(settings, open_store(settings.database_url), Runner(settings), Jobs(settings))
+    hub = HubJobs(settings, use(settings).add_hub)
+    store = open_store(settings.database_url)
+    app.extensions[EXTENSION] = Services(settings, store, Runner(settings), Jobs(settings), hub)
     for line in refusals(formats_folder(settings)):
         app.logger.warning(line)
     app.register_blueprint(blueprint)

@@ -1,4 +1,4 @@
-"""The generated pages of the documentation: formats, checks and seeds, from the same objects the program runs on.
+"""The generated pages of the documentation: formats, checks, seeds, recording, from the objects the program runs on.
 
 `python -m webapp.documentation` writes them into docs/; a test fails when they are not current. What the program does
 not know itself stands in two data files: docs/aliases.json (what servers call a format) and docs/seeds.json (what the
@@ -18,6 +18,7 @@ from parsers.checks.examples import EXAMPLES
 from parsers.formats.diagram import RowLine, mermaid, rows_table
 from parsers.formats.model import Format, Policy, State, builtin_formats
 from parsers.formats.rows import policy_values
+from parsers.intake.captures import PICKLE, captures
 from parsers.reasoning import reasoning_markers
 from webapp.page.played import needs, played
 
@@ -285,7 +286,27 @@ def _decided(place: str) -> str:
     return f"[{title}]({path.removeprefix('docs/')}{'#' if section else ''}{anchor(section)})"
 
 
-PAGES = {"formats.md": formats_page, "checks.md": checks_page, "seeds.md": seeds_page}
+# recording
+
+
+def recording_page() -> str:
+    """docs/recording.md: the command of each server that records what no parser has touched."""
+    intro = (
+        "The recordings that say most hold raw text or token ids, the cuts between deltas, and the request. One\n"
+        "command for each server; what comes of it is pasted or opened as it is ([all shapes](intake.md)). Put your\n"
+        "own host, model and prompt in.\n"
+    )
+    parts = [f"## {one.server}\n\n{one.words}\n\n{fenced(one.command, 'console')}" for one in captures(None)]
+    dump = f"## {PICKLE.server}\n\n{PICKLE.words}\n\n{fenced(PICKLE.command, 'console')}"
+    return "\n".join([HEAD, "# Recording a server's output\n", intro, *parts, dump])
+
+
+PAGES = {
+    "formats.md": formats_page,
+    "checks.md": checks_page,
+    "seeds.md": seeds_page,
+    "recording.md": recording_page,
+}
 
 
 def main() -> None:

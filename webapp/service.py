@@ -24,6 +24,7 @@ from itertools import islice
 from threading import Lock
 from typing import Any
 
+from parsers.cases.decoded import decoded_of, ignores_ids, sent_of, settled_case
 from parsers.cases.expect import accept as accepted
 from parsers.cases.export.casefile import casefile
 from parsers.cases.export.jsonl import jsonl
@@ -40,6 +41,7 @@ from parsers.chunking import apply
 from parsers.formats.model import Format
 from parsers.types import FormatError, Piece, UsageError
 from parsers.wire.chunks import Dialect
+from webapp.chat import rerender_for
 from webapp.engines import ENGINES, choose
 from webapp.formats.folder import with_folder_format
 from webapp.page.cache import ByteCache
@@ -71,9 +73,10 @@ class Service:
         return self._cache.get(hashlib.sha256(compact(to_data(case)).encode()).digest(), lambda: self._run(case))
 
     def _run(self, case: Case) -> CaseRun:
+        case = prepared(case)
         pieces = checked_pieces(case, self.settings)
         with placed(""), collector_paused():
-            return run_case(case, pieces=pieces, engines=ENGINES)
+            return run_case(case, pieces=pieces, engines=ENGINES, rerender=rerender_for(case))
 
 
 def checked_pieces(case: Case, settings: Settings) -> tuple[Piece, ...]:
@@ -83,7 +86,8 @@ def checked_pieces(case: Case, settings: Settings) -> tuple[Piece, ...]:
         fmt = choose(case).format
     pieces = pieces_of(case, fmt)
     check_limit(settings, "max_tokens", len(pieces), "The output")
-    _refuse_wrong_names(case, pieces)
+    check_limit(settings, "max_tokens", len(case.input.stream or ()), "The recorded stream")
+    _refuse_wrong_names(case, decoded_of(case, pieces, fmt).pieces if case.decode else pieces)
     return pieces
 
 
@@ -106,7 +110,26 @@ def with_defaults(case: Case, settings: Settings) -> Case:
 def tokenizer_of(case: Case, fmt: Format) -> TokenizerAdapter:
     """The tokenizer a case names, or the embedded one, with the markers of `fmt`."""
     with placed("/tokenizer/name"):
-        return get_tokenizer((case.tokenizer.name if case.tokenizer else None) or "embedded", format=fmt)
+        return get_tokenizer((case.tokenizer.name if case.tokenizer else None) or "embedded", format=fmt, case=case)
+
+
+def prepared(case: Case) -> Case:
+    """The case with what its tokenizer tells of it: the tokens of recorded ids, and how the vocabulary spells bytes.
+
+    Ids that the tokenizer does not know, or that spell another text, stay what they are: recorded, and not used.
+    """
+    ids = [one for delta in case.input.deltas or () for one in delta.ids or ()] if ignores_ids(case) else []
+    named = case.tokenizer is not None and case.tokenizer.name is not None and case.input.tokens is None
+    if case.tokenizer is None or not named or not (ids or case.decode):
+        return case
+    try:
+        adapter = tokenizer_of(case, choose(case).format)
+    except (UsageError, FormatError):
+        return case  # what is wrong is said where it is needed
+    known = case.tokenizer.model_copy(update={"decoder": adapter.decoder})
+    case = case.model_copy(update={"tokenizer": known})
+    pieces = adapter.pieces_of(ids)
+    return case.with_pieces(pieces) if ids and "".join([piece.text for piece in pieces]) == case.text() else case
 
 
 def pieces_of(case: Case, fmt: Format) -> tuple[Piece, ...]:
@@ -124,7 +147,7 @@ def stored_form(run: CaseRun) -> Case:
     case = run.case
     if case.parser.name == "auto":
         case = case.model_copy(update={"parser": case.parser.model_copy(update={"name": run.selection.name})})
-    if case.input.tokens is not None or case.input.deltas is not None:
+    if case.input.tokens is not None or case.input.deltas is not None or not case.has_raw:
         return case
     adapter = tokenizer_of(case, run.format)
     revision = case.tokenizer.revision if case.tokenizer else None
@@ -133,8 +156,9 @@ def stored_form(run: CaseRun) -> Case:
         revision=revision,
         fingerprint=adapter.fingerprint,
         vocab=dict(adapter.marker_ids) or None,
+        decoder=adapter.decoder,
     )
-    return case.model_copy(update={"tokenizer": known}).with_pieces(run.pieces)
+    return case.model_copy(update={"tokenizer": known}).with_pieces(run.stored)
 
 
 def save(store: CaseStore, run: CaseRun) -> Saved:
@@ -155,6 +179,9 @@ def exported(
     if target not in TARGETS:
         raise UsageError(f"there is no export {target!r}; choose one of: {', '.join(TARGETS)}")
     form, case = TARGETS[target], stored_form(run)
+    if target == "pytest" and run.plays:
+        words = "a pytest file feeds a raw output to a parser, and here a recorded stream is played back"
+        raise UsageError(f"{words}: export it under the parser that is to read the output, or as a case file")
     expect = accepted(run.trace.message) if accept and case.expect is None else None
     if target == "case":
         text = casefile(case, None, expect)
@@ -168,8 +195,15 @@ def exported(
         builtin = None if case.parser.format is not None else run.format.name
         with placed("/expect"):
             ours = case.parser.engine in ENGINES
-            text = pytest_file(case, run.pieces, expect=expect, parser=builtin, keep_engine=ours)
+            text = _pytest_file(run, case, expect=expect, parser=builtin, keep_engine=ours)
     return Exported(filename(case.title or run.format.name, form.suffix), text, form.mimetype)
+
+
+def _pytest_file(run: CaseRun, case: Case, **how: Any) -> str:
+    """The test file of a case. It holds the tokens as they were decoded, and when their text came."""
+    due, sent = run.decoded.due if run.decoded else None, sent_of(case)
+    told = settled_case(case, run.pieces) if case.decode else case
+    return pytest_file(told, told.pieces() if case.decode else run.pieces, due=due, sent=sent, **how)
 
 
 def json_text(run: CaseRun) -> Iterator[str]:

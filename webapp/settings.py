@@ -117,6 +117,20 @@ class Settings(BaseSettings):
     find_cache_bytes: int = Field(
         64_000_000, ge=1_000_000, description="Memory each process may spend on results of searches, in bytes."
     )
+    tokenizer_folders: Annotated[tuple[Path, ...], NoDecode] = Field(
+        (), description="Folders with tokenizers to choose from, separated by commas; see docs/tokenizers.md."
+    )
+    tokenizer_uploads: bool = Field(True, description="Whether tokenizers may be uploaded; they are kept in data_dir.")
+    tokenizer_upload_bytes: PositiveInt = Field(40_000_000, description="Largest tokenizer file in bytes.")
+    tokenizer_seconds: PositiveInt = Field(10, description="Time a tokenizer may take to load, or to cut one text.")
+    tokenizer_memory_bytes: int = Field(
+        2_000_000_000, ge=200_000_000, description="Memory the process of a tokenizer may use, where the system can."
+    )
+    tokenizer_cache_bytes: int = Field(
+        400_000_000, ge=0, description="Memory the processes of loaded tokenizers may keep together, in bytes."
+    )
+    hub: bool = Field(False, description="Whether tokenizers may be fetched from the Hugging Face hub, by name.")
+    hub_seconds: PositiveInt = Field(60, description="Time such a download may take.")
     strict: bool = Field(
         default_factory=lambda: strict_default(os.environ),
         description=f"Drop invalid calls where a case does not say; {STRICT_VARIABLE} (1, true, yes, on) also sets it.",
@@ -127,6 +141,12 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return None if value is None else value.expanduser().absolute()
+
+    @field_validator("tokenizer_folders", mode="before")
+    @classmethod
+    def _folders(cls, value: Any) -> Any:
+        parts = [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+        return tuple(Path(part).expanduser().absolute() for part in parts)
 
     @field_validator("database_url")
     @classmethod
@@ -252,5 +272,5 @@ def _shown(value: object) -> str:
     if value is None:
         return "not set"
     if isinstance(value, tuple):
-        return ",".join(value)
+        return ",".join(map(str, value)) or "not set"
     return str(value).lower() if isinstance(value, bool) else str(value)

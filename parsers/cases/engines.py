@@ -7,22 +7,36 @@ child process) live outside this package and are passed in beside these.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
 from parsers.cases.model import Case, CaseError
+from parsers.chunking import RECORDED as AS_RECORDED
+from parsers.chunking import TRACED, Chunking
 from parsers.fallback.options import FallbackOptions
 from parsers.fallback.wrapper import Fallback
 from parsers.formats.lint import lint
 from parsers.formats.model import Format
 from parsers.protocol import StreamParser
 from parsers.reasoning import prompt_opens
+from parsers.recorded import NAME, Recorded, server_stream
 from parsers.registry import Evidence, Selection, get_format, maker, select
 from parsers.types import FormatError, UsageError
 
 BUILTIN = "builtin"
 FALLBACK = "fallback"
+RECORDED = NAME
+PLAYED = Format.model_validate(
+    {
+        "schema": 1,
+        "name": RECORDED,
+        "title": "Recorded stream",
+        "description": "What a server sent, chunk by chunk, as it was recorded. Nothing is parsed again.",
+        "initial": "UNKNOWN",
+        "states": {"UNKNOWN": {"text": "content", "rows": [{"on": "END", "to": "UNKNOWN"}]}},
+    }
+)
 
 
 @dataclass(slots=True)
@@ -30,7 +44,8 @@ class Choice:
     """What a case is parsed with: the format that is shown, why it was chosen, and how a new parser is made.
 
     `black_box`: the parser shows nothing but its deltas. `one_shot` makes the parser of a second code path for whole
-    outputs, where an engine has one.
+    outputs, where an engine has one. `plays`: the parser plays the case's stream back, so it has one chunking only.
+    `grammar` is the format of the output, where that is not the one that is shown.
     """
 
     format: Format
@@ -38,6 +53,8 @@ class Choice:
     make: Callable[[], StreamParser]
     black_box: bool = False
     one_shot: Callable[[], StreamParser] | None = None
+    plays: bool = False
+    grammar: Format | None = None
 
 
 Engine = Callable[[Case, Evidence], Choice]
@@ -64,6 +81,35 @@ def fallback(case: Case, evidence: Evidence) -> Choice:
     return Choice(shown, Selection(found.name, reasons), lambda: Fallback(fmt, policy, options))
 
 
+def recorded(case: Case, evidence: Evidence) -> Choice:
+    """The stream that a server sent, played back. The format of the output, as far as the case tells, decides what
+    counts as a marker in it."""
+    if case.input.stream is None:
+        raise CaseError("there is no recorded stream to play back: give input.stream", "/input")
+    for key, what in (("format", "format"), ("policy", "policies"), ("options", "options")):
+        if getattr(case.parser, key):
+            raise CaseError(f"a recorded stream is not parsed again, so it takes no {what}", f"/parser/{key}")
+    if case.parser.name not in (RECORDED, "auto"):
+        raise CaseError(f"the parser of this engine is called {RECORDED}, not {case.parser.name!r}", "/parser/name")
+    stream = server_stream(case.input.stream)
+    found = select(_evidence(case, evidence, case.text() or stream.text))
+    fmt = get_format(found.name)
+    grammar = fmt if fmt.terminals else None
+    reasons = ["The server's own stream is played back, chunk by chunk; nothing is parsed again."]
+    if not case.has_raw:
+        reasons.append("The raw output was not recorded: checks that need it are skipped.")
+    if grammar is not None:
+        reasons.append(f"Markers are those of {grammar.name}: {found.reasons[0]}")
+    return Choice(
+        PLAYED,
+        Selection(RECORDED, tuple(reasons)),
+        lambda: Recorded(stream.chunks),
+        black_box=True,
+        plays=True,
+        grammar=grammar,
+    )
+
+
 def _wrapper_options(case: Case) -> FallbackOptions:
     try:
         return FallbackOptions.model_validate(case.parser.options)
@@ -87,11 +133,16 @@ def _found(case: Case, evidence: Evidence) -> tuple[Format, Selection]:
         refuse_broken(case.parser.format)
         return case.parser.format, Selection(case.parser.name, ("The case brings its own format.",))
     asked = None if case.parser.name == "auto" else case.parser.name
+    found = select(replace(_evidence(case, evidence, case.text()), enforced=asked))
+    return get_format(found.name), found
+
+
+def _evidence(case: Case, evidence: Evidence, text: str) -> Evidence:
+    """What points to a format, other than a name."""
     vocabulary = (case.markers() or ()) if case.mode() == "ids" else ()
     model = evidence.model_id or case.context.model
     kind = evidence.model_type or case.context.model_type
-    found = select(Evidence(asked, kind, model, evidence.vocabulary or vocabulary, case.text()))
-    return get_format(found.name), found
+    return Evidence(None, kind, model, evidence.vocabulary or vocabulary, text)
 
 
 def policy_of(case: Case) -> dict[str, str]:
@@ -107,7 +158,19 @@ def refuse_broken(fmt: Format) -> None:
         raise FormatError(error.message, error.pointer)
 
 
-ENGINES: Mapping[str, Engine] = {BUILTIN: builtin, FALLBACK: fallback}
+ENGINES: Mapping[str, Engine] = {BUILTIN: builtin, FALLBACK: fallback, RECORDED: recorded}
+
+
+def engine_of(case: Case) -> str:
+    """The engine of a case: the one it names; the recorded one for its parser, and where nothing else can be run."""
+    alone = case.parser.name == "auto" and not case.has_raw
+    return case.parser.engine or (RECORDED if alone or case.parser.name == RECORDED else BUILTIN)
+
+
+def traced_chunking(case: Case) -> Chunking:
+    """The chunking that is traced: the case's first, or the usual one of its engine."""
+    usual = AS_RECORDED if engine_of(case) == RECORDED else TRACED
+    return case.replay[0] if case.replay else usual
 
 
 def choose(case: Case, evidence: Evidence | None = None, engines: Mapping[str, Engine] = ENGINES) -> Choice:
@@ -115,8 +178,14 @@ def choose(case: Case, evidence: Evidence | None = None, engines: Mapping[str, E
 
     Raises UsageError for an unknown engine or parser, FormatError for a format of the case's own that cannot run.
     """
-    engine = engines.get(case.parser.engine or BUILTIN)
+    name = engine_of(case)
+    engine = engines.get(name)
     if engine is None:
         known = ", ".join(engines)
         raise UsageError(f"engine {case.parser.engine!r} is not available here; available: {known}")
+    if case.parser.name == RECORDED != name:
+        raise UsageError(f"a recorded stream is played back as it is; the engine {name} cannot run it")
+    if not case.has_raw and name != RECORDED:
+        words = "this case holds what a server's parser made of an output, not the output itself, so there is nothing"
+        raise UsageError(f"{words} for {case.parser.name} to parse: use the parser {RECORDED}")
     return engine(case, evidence or Evidence())

@@ -8,7 +8,7 @@ finding again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -16,11 +16,13 @@ from parsers.cases.engines import ENGINES, Engine, choose
 from parsers.cases.io import to_data
 from parsers.cases.minimized import minimized_case
 from parsers.cases.model import Case
-from parsers.cases.run import characters, replayer_of
+from parsers.cases.run import characters, chunkings_of, replayer_of
 from parsers.chunking import Chunking
 from parsers.registry import Evidence
+from parsers.replayer import Rerender
 from parsers.search.find import Search
 from parsers.search.found import Found, Group, Guess, OutcomeClass, Progress, Verdict
+from parsers.search.played import Played
 from parsers.search.sweep import MAX_REPLAYS
 from parsers.types import Piece
 
@@ -50,12 +52,17 @@ class CaseSearch:
         seed: int = 0,
         max_replays: int = MAX_REPLAYS,
         clock: Callable[[], float] | None = None,
+        rerender: Rerender | None = None,
     ) -> None:
         self.case = case
         choice = choose(case, evidence, engines)
         replayer = replayer_of(case, choice, pieces or case.pieces() or characters(case.text()))
+        chunkings_of(case, choice)
+        if replayer.plays:
+            self._search: Search | Played = Played(replayer, rules=case.compare.rules(), only=case.checks)
+            return
         self._search = Search(
-            replayer,
+            replace(replayer, rerender=rerender),
             rules=case.compare.rules(),
             asked=case.replay,
             recorded=recorded_cuts(case),

@@ -32,6 +32,7 @@ from parsers.cases.input import Input, to_piece, to_token
 from parsers.cases.jsontext import JsonError, read, same
 from parsers.chunking import Chunking
 from parsers.compare import Rules
+from parsers.decoding import Decode, Decoder
 from parsers.formats.model import Format, Identifier, Model, Policy, load_format
 from parsers.types import Context, Mode, Piece, Tool
 
@@ -79,12 +80,16 @@ class ParserRef(Model):
 
 
 class TokenizerRef(Model):
-    """The tokenizer the ids belong to. `vocab` maps each marker to its id, enough to replay without it."""
+    """The tokenizer the ids belong to. `vocab` maps each marker to its id, enough to replay without it.
+
+    `decoder`: bytes of all tokens joined, or single bytes only where no token spells them (SentencePiece).
+    """
 
     name: str | None = None
     revision: str | None = None
     fingerprint: str | None = None
     vocab: dict[str, Natural] | None = None
+    decoder: Decoder = "byte_level"
 
 
 class NamedTool(Model):
@@ -178,6 +183,7 @@ class Case(Model):
     parser: ParserRef
     input: Input
     tokenizer: TokenizerRef | None = None
+    decode: Decode | None = Field(None, description="How the server made text of the tokens; absent: exactly.")
     tools: tuple[ToolObject, ...] = ()
     context: RequestContext = RequestContext()
     replay: tuple[Chunking, ...] = ()
@@ -194,15 +200,14 @@ class Case(Model):
         return self
 
     def text(self) -> str:
-        """The output text: the exact decode with special tokens kept. Raises CaseError for a case of a stream only."""
+        """The output text: the exact decode with special tokens kept; "" where only a server's stream is known."""
         texts = self.input.texts()
-        if not texts:
-            raise CaseError(
-                "a stream of chunks is what a server's parser made of an output, not the output: "
-                "add 'text', 'tokens' or 'deltas' to replay this case",
-                "/input",
-            )
-        return texts[0][1]
+        return texts[0][1] if texts else ""
+
+    @property
+    def has_raw(self) -> bool:
+        """Whether the raw output is known, and not only the stream that a server's parser made of it."""
+        return bool(self.input.texts())
 
     def mode(self) -> Mode:
         """Whether markers are recognised by id. This is the one place that decides it.
@@ -221,6 +226,11 @@ class Case(Model):
         recorded = self.mode() == "ids"
         vocab = self._vocab()
         return tuple([to_piece(token, vocab, recorded=recorded) for token in self.input.tokens])
+
+    @property
+    def decoder(self) -> Decoder:
+        """How the vocabulary spells bytes."""
+        return self.tokenizer.decoder if self.tokenizer else "byte_level"
 
     def markers(self) -> dict[str, int] | None:
         """Ids of markers by text: the tokenizer's vocab, and stored tokens that say they are markers."""
@@ -248,8 +258,10 @@ class Case(Model):
         """The case with these pieces stored as its tokens, in the same marker mode.
 
         Ids our tokenizer made for a case whose source is recorded are left out: stored, they would pass for the
-        server's. Raises CaseError where the pieces do not spell the case's text.
+        server's. A case of a stream only stays what it is. Raises CaseError where the pieces do not spell the text.
         """
+        if not self.has_raw:
+            return self
         assumed = self.source is not None and self.source.kind in RECORDED_SOURCES
         vocab = self._vocab()
         tokens = tuple([to_token(piece, vocab, keep_id=piece.recorded or not assumed) for piece in pieces])

@@ -35,7 +35,8 @@ from parsers.checks.running import (
     linear_time,
     parser_raised,
 )
-from parsers.checks.serving import bookkeeping, rerenders, server_agrees
+from parsers.checks.serving import bookkeeping, rerenders
+from parsers.checks.stream import chunk_shape, server_agrees
 from parsers.checks.strings import strings_whole
 from parsers.checks.tails import no_control_tokens, no_early_leak
 from parsers.checks.text import utf8_clean
@@ -87,6 +88,7 @@ CHECKS: dict[str, Check] = {
         emission_lag,
         deltas_build_message,
         server_agrees,
+        chunk_shape,
         bookkeeping,
         rerenders,
         changed_output_raised,

@@ -28,7 +28,12 @@ _CHOSEN = {"declared tool": "unknown_tool", "cut": "truncated_call", "(recovery 
 _CHOSEN |= {"not one JSON object": "invalid_call", "invalid call": "invalid_call", "rejected call": "recovery"}
 
 
-@check("spans_cover_input", "A1", "Every character of the output goes to one place; nothing is lost.")
+@check(
+    "spans_cover_input",
+    "A1",
+    "Every character of the output goes to one place; nothing is lost.",
+    needs=("raw",),
+)
 def spans_cover_input(subject: Subject) -> list[Finding]:
     """Errors for gaps, overlaps and lost text; warnings for text that a rule of the parser drops."""
     if is_all_lost(subject):
@@ -42,7 +47,7 @@ def spans_cover_input(subject: Subject) -> list[Finding]:
     "all_output_lost",
     "A2",
     "An output with text in it does not give an empty message.",
-    needs=("finished",),
+    needs=("finished", "raw"),
     word="all_output_lost",
 )
 def all_output_lost(subject: Subject) -> list[Finding]:

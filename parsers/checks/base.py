@@ -20,7 +20,8 @@ from parsers.checks.variants import Variant
 from parsers.compare import EXACT, Channel, Place, Rules, channels, delta_channels, excerpt
 from parsers.events import Diagnostic, Severity
 from parsers.trace import About, Finding, Proof, RejectedCall, Trace
-from parsers.types import Context, Message, MessageDelta, Piece, Span, ToolCall
+from parsers.types import Context, Message, Piece, Span, ToolCall
+from parsers.wire.read import ServerChunk
 
 Need = Literal[
     "tools",
@@ -35,6 +36,8 @@ Need = Literal[
     "end_tokens",
     "reasoning_markers",
     "server_deltas",
+    "server_chunks",
+    "raw",
     "bookkeeping",
     "variants",
     "variants:truncated",
@@ -71,10 +74,14 @@ class Subject:
     `policy`: the policies in force, by key. `timings`: seconds for the output and for twice the output, by a clock of
     the caller's. `pieces`: the output as tokens. `end_tokens`, `openers`, `closers`: the texts that end a turn, and
     those that open and close reasoning in the format. `reference`: for a black box, what the built-in parser of its
-    format makes of the output; it settles what a marker is, never what is right. `server`: the deltas a server sent.
+    format makes of the output; it settles what a marker is, never what is right. `server`: the chunks a server sent,
+    and `server_ends`, where it is known, how many characters of the output were there after each of them. `served`: the
+    trace itself is what a server sent. `raw`: the output text is known; else only what became of it is.
     `reading`: the message that the format's built-in parser gives; where replays differ, it says which to call right.
     `books`: what a serving layer keeps beside the parser. `one_shot`: `whole` was read by a second code path for whole
-    outputs, so that it is no chunking among others.
+    outputs, so that it is no chunking among others. `behind`: how many characters the decode policy has not let out
+    yet at most, when their ids have come. `spelled`: the text is the bytes of the tokens joined; a decode policy, or
+    byte fallback, makes another text of them.
     """
 
     trace: Trace
@@ -97,9 +104,14 @@ class Subject:
     closers: Sequence[str] = ()
     reference: Trace | None = None
     reading: Message | None = None
-    server: Sequence[MessageDelta | None] | None = None
+    server: Sequence[ServerChunk] | None = None
+    server_ends: Sequence[int] | None = None
+    served: bool = False
+    raw: bool = True
     books: Books | None = None
     one_shot: bool = False
+    behind: int = 0
+    spelled: bool = True
     _channels: dict[str, Channel] | None = field(default=None, init=False, repr=False)
     _streamed: dict[str, Channel] | None = field(default=None, init=False, repr=False)
 
@@ -114,7 +126,8 @@ class Subject:
     def streamed(self) -> dict[str, Channel]:
         """The channels as a client builds them from the deltas, built once."""
         if self._streamed is None:
-            self._streamed = delta_channels(self.trace)
+            found = delta_channels(self.trace)
+            self._streamed = _in_places(found) if self.served else found
         return self._streamed
 
     @property
@@ -275,10 +288,12 @@ WHY: dict[Need, str] = {
     "costs": "neither the characters examined nor a clock's time were taken",
     "finished": "the parser failed before the end",
     "token_ids": "the output has no token ids",
-    "bytes": "the bytes of the tokens are not known",
+    "bytes": "the bytes of the tokens are not known, or the decoder makes another text of them",
     "end_tokens": "the tokens that end a turn are not known",
     "reasoning_markers": "the format has no markers of reasoning",
     "server_deltas": "no server's own log of the same output is at hand",
+    "server_chunks": "a parser's deltas have the right shape by construction",
+    "raw": "the raw output is unknown",
     "bookkeeping": "no engine is at hand whose serving layer keeps lists beside the parser",
     "variants": "no changed output was replayed",
     "variants:truncated": "the output was not cut off at each place",
@@ -294,6 +309,20 @@ WHY: dict[Need, str] = {
 }
 
 
+def _in_places(found: dict[str, Channel]) -> dict[str, Channel]:
+    """The channels with calls numbered by their place among the calls: a server may skip numbers."""
+    split = {name: name.removeprefix("tool_calls[").split("]") for name in found if name.startswith("tool_calls[")}
+    places = {number: place for place, number in enumerate(sorted({int(parts[0]) for parts in split.values()}))}
+    return {
+        f"tool_calls[{places[int(split[name][0])]}]{split[name][1]}" if name in split else name: channel
+        for name, channel in found.items()
+    }
+
+
+def _has_ids(subject: Subject) -> bool:
+    return any(call.id for call in subject.trace.message.tool_calls)
+
+
 def _has(subject: Subject, need: Need) -> bool:
     if need.startswith("variants"):
         kind = need.removeprefix("variants").removeprefix(":")
@@ -303,16 +332,18 @@ def _has(subject: Subject, need: Need) -> bool:
 
 _HAS: dict[str, Callable[[Subject], object]] = {
     "tools": lambda subject: subject.context.tools,
-    "ids": lambda subject: not subject.black_box or any(call.id for call in subject.trace.message.tool_calls),
+    "ids": lambda subject: not subject.black_box or subject.served or _has_ids(subject),
     "compared": lambda subject: subject.compared,
     "whole": lambda subject: subject.whole is not None,
     "counters": lambda subject: subject.counters is not None,
     "costs": lambda subject: subject.counters is not None or subject.timings is not None,
     "finished": lambda subject: subject.failed_at is None,
     "token_ids": lambda subject: any(piece.token_id is not None for piece in subject.pieces),
-    "bytes": lambda subject: subject.pieces and all(piece.raw is not None for piece in subject.pieces),
+    "bytes": lambda subject: subject.spelled and subject.pieces and all(p.raw is not None for p in subject.pieces),
     "end_tokens": lambda subject: subject.end_tokens,
     "reasoning_markers": lambda subject: subject.closers,
     "server_deltas": lambda subject: subject.server is not None,
+    "server_chunks": lambda subject: subject.served,
+    "raw": lambda subject: subject.raw,
     "bookkeeping": lambda subject: subject.books is not None,
 }

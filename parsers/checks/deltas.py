@@ -42,6 +42,9 @@ def _short(subject: Subject, name: str, sent: str, wanted: str) -> Finding:
 def _misled(subject: Subject) -> Iterator[Finding]:
     """Clients that get other calls than the one that adds up by index; without ids, nobody can keep calls by them."""
     first, *others = clients(subject.trace)
+    if first.broke:
+        yield _breaks(subject, first)
+        return
     if subject.black_box and not any(part.id for _, part in parts(subject.trace)):
         return
     for number, result in enumerate(others, 1):
@@ -51,9 +54,11 @@ def _misled(subject: Subject) -> Iterator[Finding]:
 
 def _breaks(subject: Subject, result: ClientResult) -> Finding:
     """A note: what is wrong with the ids or indices has a finding of its own."""
+    why = f" at step {result.step} ({result.broke})" if result.broke else ""
     return deltas_build_message.finding(
-        f"{result.client[0].upper()}{result.client[1:]} breaks: it gets {counted(len(result.calls), 'call')}.",
+        f"{result.words} breaks{why}: it gets {counted(len(result.calls), 'call')}.",
         severity="info",
+        step=result.step,
         expected=counted(len(subject.trace.message.tool_calls), "call"),
         actual=", ".join([f"{name}({arguments})" for name, arguments in result.calls]),
     )
@@ -94,9 +99,11 @@ def name_once_before_arguments(subject: Subject) -> list[Finding]:
     calls = subject.trace.message.tool_calls
     named: set[int] = set()
     early: set[int] = set()
+    begun: set[int] = set()
     findings = []
     for step, part in parts(subject.trace):
         words = call_words(part.index, calls[part.index].name if 0 <= part.index < len(calls) else None)
+        begun.add(part.index)
         if part.name and part.index in named:
             message = f"The name of {words} is sent again, as `{part.name}`."
             findings.append(name_once_before_arguments.finding(message, step=step, actual=part.name))
@@ -106,7 +113,8 @@ def name_once_before_arguments(subject: Subject) -> list[Finding]:
             early.add(part.index)
             message = f"Arguments of {words} are sent before its name."
             findings.append(name_once_before_arguments.finding(message, step=step, actual=part.arguments))
-    unnamed = [f"Call {index} is never given a name." for index in range(len(calls)) if index not in named]
+    numbers = sorted(begun) if len(begun) == len(calls) else range(len(calls))
+    unnamed = [f"Call {index} is never given a name." for index in numbers if index not in named]
     return findings + [name_once_before_arguments.finding(message) for message in unnamed]
 
 

@@ -20,7 +20,12 @@ _FLOWING = ("reasoning", "content")
 _SHOWN = 40
 
 
-@check("no_double_ownership", "A4", "No character of the output is sent twice, or to two channels.")
+@check(
+    "no_double_ownership",
+    "A4",
+    "No character of the output is sent twice, or to two channels.",
+    needs=("raw",),
+)
 def no_double_ownership(subject: Subject) -> list[Finding]:
     """At most one finding: the first place that is sent again."""
     trace = subject.trace
@@ -77,7 +82,12 @@ def _in_both(subject: Subject) -> list[Finding]:
     return []
 
 
-@check("nothing_invented", "A3", "Everything sent comes from the output: text is a copy, and so are argument values.")
+@check(
+    "nothing_invented",
+    "A3",
+    "Everything sent comes from the output: text is a copy, and so are argument values.",
+    needs=("raw",),
+)
 def nothing_invented(subject: Subject) -> list[Finding]:
     """Errors for text, words and numbers that the output does not have."""
     if _claims_falsely(subject.trace):

@@ -26,7 +26,7 @@ _CHOSEN = {"not one JSON object": "invalid_call", "cuts the call off": "truncate
     "A call that the output begins with a marker of the format is found.",
     severity="warning",
     about="output",
-    needs=("tools", "finished"),
+    needs=("tools", "finished", "raw"),
     word="tool_call_dropped",
 )
 def tool_call_dropped(subject: Subject) -> list[Finding]:

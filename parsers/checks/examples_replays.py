@@ -6,8 +6,10 @@ from parsers.checks.base import Books, Subject
 from parsers.checks.example import Example
 from parsers.checks.script import Entry, scripted
 from parsers.checks.variants import Variant
+from parsers.events import Diagnostic
 from parsers.trace import Hold, Proof, Trace
 from parsers.types import Message, MessageDelta, Piece, ToolCall
+from parsers.wire.read import NOTES, ServerChunk, read_stream
 
 _CALL: list[Entry] = [("name", "f"), ("arguments", '{"a": 1}'), ("end",)]
 _TOKENS = (Piece("It ", 7, b"It "), Piece("rains", 8, b"rains"))
@@ -19,6 +21,15 @@ def _fed(*ids: tuple[int, ...]) -> Trace:
     trace = scripted([("content", "It ")], [("content", "rains")])
     for step, given in zip(trace.steps, ids, strict=False):
         step.ids = given
+    return trace
+
+
+def _shaped() -> Trace:
+    """A call whose second chunk has no index."""
+    (odd,) = read_stream([{"choices": [{"delta": {"tool_calls": [{"function": {"arguments": '{"a": 1}'}}]}}]}])
+    trace = scripted([("name", "f")], [("arguments", '{"a": 1}'), ("end",)])
+    note = odd.notes[0]
+    trace.steps[1].events += (Diagnostic(0, 0, note.code, NOTES[note.code], note.words),)
     return trace
 
 
@@ -104,9 +115,15 @@ REPLAYS: tuple[Example, ...] = (
     ),
     Example(
         "server_agrees",
-        Subject(_TEXT, server=[MessageDelta(content="It rai")]),
-        "The server's deltas depart from the replay at character 6 of the content.",
-        Subject(_TEXT, server=[MessageDelta(content="It rains"), None]),
+        Subject(_TEXT, server=[ServerChunk(MessageDelta(content="It rai"), "stop")]),
+        "The server's deltas end at character 6 of the content, with chunk 1; the replay (step 2) goes on.",
+        Subject(_TEXT, server=[ServerChunk(MessageDelta(content="It rains")), ServerChunk(None, "stop")]),
+    ),
+    Example(
+        "chunk_shape",
+        Subject(_shaped(), served=True),
+        "Chunk 2: A part of a call has no index; it is taken for call 0.",
+        Subject(_TEXT, served=True),
     ),
     Example(
         "bookkeeping",

@@ -82,6 +82,8 @@ def finish_reason(subject: Subject) -> list[Finding]:
     findings = []
     if trace.finish_reason != wanted and not named:
         message = f"The finish reason is `{trace.finish_reason}` and should be `{wanted}`."
+        if not trace.finish_reason:
+            message = f"No finish reason is sent; it should be `{wanted}`."
         findings.append(finish_reason.finding(message, step=last, expected=wanted, actual=trace.finish_reason))
     if said == "tool_calls" and not calls:
         message = "The server ended with `tool_calls`, but the parser found no call."
@@ -139,7 +141,7 @@ def _grows(once: int, twice: int, verb: str, noun: str, unit: str) -> Finding:
     "P2",
     "Text that has arrived is sent, or held for a stated reason.",
     severity="warning",
-    needs=("finished",),
+    needs=("finished", "raw"),
     black_box=True,
 )
 def emission_lag(subject: Subject) -> list[Finding]:

@@ -22,7 +22,7 @@ _PLACES = 20  # so many places where a string may stand are looked at
 _FAILURES = 20  # so many strings are looked for in all of the output
 
 
-@check("strings_whole", "Y2", "A string argument reads as the output writes it, to its end.")
+@check("strings_whole", "Y2", "A string argument reads as the output writes it, to its end.", needs=("raw",))
 def strings_whole(subject: Subject) -> list[Finding]:
     """Errors for strings cut at something inside them, and for declared strings that became something else."""
     schemas = {tool.name: tool.parameters for tool in reversed(subject.context.tools)}

@@ -34,7 +34,12 @@ CONTROL = (
 )
 
 
-@check("no_early_leak", "L4", "No delta ends with the beginning of a marker that the next text completes.")
+@check(
+    "no_early_leak",
+    "L4",
+    "No delta ends with the beginning of a marker that the next text completes.",
+    needs=("raw",),
+)
 def no_early_leak(subject: Subject) -> list[Finding]:
     """The first such delta of content and of reasoning."""
     markers = [literal for literal in markers_of(subject) if len(literal) > 1]
@@ -75,7 +80,8 @@ def _begun(literal: str, sent: str, text: str, at: int) -> int:
 def no_control_tokens(subject: Subject) -> list[Finding]:
     """One finding per token and channel: an error where it is a token by its id, else the model may have written it."""
     recorded = {piece.text for piece in subject.pieces if piece.recorded and piece.kind == "special"}
-    literals = [text for text in dict.fromkeys([*subject.end_tokens, *CONTROL]) if text in subject.trace.text]
+    known = dict.fromkeys([*subject.end_tokens, *CONTROL])
+    literals = [text for text in known if not subject.raw or text in subject.trace.text]
     findings = []
     for name, channel in subject.channels.items():
         for literal in literals:

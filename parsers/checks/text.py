@@ -22,7 +22,16 @@ _ESCAPE = re.compile(rf"\\(?:u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}|
 def utf8_clean(subject: Subject) -> list[Finding]:
     """Errors for damaged characters the parser made, a warning for cut escapes, a note for damage in the output."""
     trace = subject.trace
-    return [*_made_up(trace), *_from_the_model(trace), *_halves(subject), *_cut_escapes(subject)]
+    made = _made_up(trace) if subject.raw else _of_unknown_origin(subject)
+    return [*made, *_from_the_model(trace), *_halves(subject), *_cut_escapes(subject)]
+
+
+def _of_unknown_origin(subject: Subject) -> Iterator[Finding]:
+    """U+FFFD in a stream whose raw output is not known: the model's bytes, or the server's way of decoding them."""
+    step = next((step for step in subject.trace.steps if _sent(step)), None)
+    if step is not None:
+        message = "A character that could not be decoded (U+FFFD) is sent; whether the output has it is not known."
+        yield utf8_clean.finding(message, severity="warning", step=step.index)
 
 
 def _made_up(trace: Trace) -> Iterator[Finding]:

@@ -29,6 +29,7 @@ def answer_only_in_reasoning(subject: Subject) -> list[Finding]:
         return []
     closed = any_of(subject.closers).search(subject.trace.text) if subject.closers else None
     why = "it is closed, and nothing follows" if closed else "it is never closed"
+    why = why if subject.raw else "whether it was closed is not known"
     place = subject.channels["reasoning"].place(0)
     return [
         answer_only_in_reasoning.finding(
@@ -46,7 +47,7 @@ def answer_only_in_reasoning(subject: Subject) -> list[Finding]:
     "reasoning_boundary",
     "R3",
     "After the marker that ends reasoning nothing is reasoning, until a marker opens it again.",
-    needs=("reasoning_markers",),
+    needs=("reasoning_markers", "raw"),
 )
 def reasoning_boundary(subject: Subject) -> list[Finding]:
     """At most one finding: the first reasoning after the end marker, or the first that goes on after a call."""

@@ -48,7 +48,7 @@ def ids_with_text(subject: Subject) -> list[Finding]:
     trace, pieces = subject.trace, [piece for piece in subject.pieces if piece.token_id is not None]
     arrived = 0
     ends = [0, *accumulate(len(piece.text) for piece in pieces)]
-    whole, allowed = len(pieces) == len(subject.pieces), _allowed(trace, pieces)
+    whole, allowed = len(pieces) == len(subject.pieces), _allowed(trace, pieces) + subject.behind
     for step in trace.steps:
         wanted = tuple([piece.token_id for piece in pieces[arrived : arrived + len(step.ids)]])
         if step.ids != wanted:

@@ -20,11 +20,16 @@ _MAGIC = (
     (b"\x1f\x8b", "It looks like a gzip file: unpack it first"),
     (b"PK\x03\x04", "It looks like a zip file: unpack it first"),
     (b"\x28\xb5\x2f\xfd", "It looks like a zstd file: unpack it first"),
-    (b"\x80\x03", "It looks like a Python pickle, which is never loaded: export its texts or ids as JSON"),
-    (b"\x80\x04", "It looks like a Python pickle, which is never loaded: export its texts or ids as JSON"),
-    (b"\x80\x05", "It looks like a Python pickle, which is never loaded: export its texts or ids as JSON"),
 )
 _ANY = "Save it as UTF-8; to study bytes that are no text, write a case file whose tokens carry hex"
+
+
+_PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95")
+
+
+def is_pickle(data: bytes) -> bool:
+    """Whether the bytes begin as a Python pickle does (protocols 2 to 5)."""
+    return data.startswith(_PICKLES)
 
 
 def decoded(data: bytes, *, pasted: bool) -> tuple[str, tuple[str, ...]]:

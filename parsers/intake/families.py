@@ -11,16 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from parsers.intake import chunks
+from parsers.intake import chunks, ollama
 from parsers.intake.model import Payload
 
-CAPTURE = (
-    "Capture the raw output instead. vLLM: send return_token_ids: true, or use /v1/completions with "
-    "skip_special_tokens: false. SGLang: POST /generate. llama.cpp: /apply-template, then /completion. "
-    "Ollama: /api/generate with raw: true and the rendered prompt."
-)
-DECODE = "Decode the ids with the model's tokenizer, special tokens kept, and paste the text."
-_PARSED = "It holds only what the server's parser made of the output, so the raw output cannot be rebuilt from it. "
 _LLAMA_CPP = "Special tokens are in the text only if the server runs with --special."
 
 
@@ -28,7 +21,8 @@ _LLAMA_CPP = "Special tokens are in the text only if the server runs with --spec
 class Family:
     """One API's shape.
 
-    `cumulative`: each chunk repeats the text so far. `weight`: 2 sure, 1 told in frames only, 0 an error.
+    `cumulative`: each chunk repeats the text so far. `weight`: 2 sure, 1 told in frames only, 0 an error. `server`:
+    the server that has this API, where one has. `skips`: the caveat falls where skip_special_tokens is false.
     """
 
     name: str
@@ -39,6 +33,8 @@ class Family:
     verdict: str = ""
     cumulative: bool = False
     weight: int = 2
+    server: str | None = None
+    skips: bool = False
 
 
 def _choice(payload: Payload) -> Payload:
@@ -93,6 +89,10 @@ def _anthropic(payload: Payload) -> bool:
     return isinstance(kind, str) and kind in _ANTHROPIC_EVENTS
 
 
+def _sglang(payload: Payload) -> bool:
+    return _is(payload, meta_info=dict) and (_is(payload, text=str) or _is(payload, output_ids=list))
+
+
 def _sglang_log(payload: Payload) -> bool:
     return _starts(payload, "event", "request.") and ("obj" in payload or "out" in payload)
 
@@ -111,9 +111,12 @@ def _log_line(payload: Payload) -> bool:
     return level and stamp and any(key in payload for key in ("message", "msg"))
 
 
-def _error(payload: Payload) -> bool:
+def is_error(payload: Payload) -> bool:
+    """Whether the payload is an error as OpenAI's, vLLM's and Anthropic's APIs send it."""
     error = payload.get("error")
-    return payload.get("object") == "error" or (isinstance(error, dict) and "message" in error and "code" in error)
+    if payload.get("object") == "error":
+        return True
+    return isinstance(error, dict) and "message" in error and ("code" in error or "type" in error)
 
 
 def _some_stream(payload: Payload) -> bool:
@@ -125,55 +128,60 @@ FAMILIES = (
         "case", "case", is_case,
         verdict="These are several cases. Run them with `toolcall-inspector sweep`, or give one of them.",
     ),
-    Family("chat", "OpenAI-style", _chat),
+    Family("chat", "OpenAI chat", _chat),
     Family(
-        "completion", "OpenAI-style completions", _completion, chunks.completion,
-        caveat="Special tokens are in the text only if the request said skip_special_tokens: false.",
+        "completion", "OpenAI completions", _completion, chunks.completion,
+        caveat="Special tokens are in the text only if the request said skip_special_tokens: false.", skips=True,
     ),
     Family(
-        "vllm_generate", "vLLM token generation", _vllm_generate,
-        verdict="It holds token ids without their text. " + DECODE,
+        "vllm_generate", "vLLM token generation", _vllm_generate, chunks.vllm_generate, server="vLLM",
     ),
-    Family("responses", "OpenAI Responses", _responses, verdict=_PARSED + CAPTURE),
-    Family("anthropic", "Anthropic Messages", _anthropic, verdict=_PARSED + CAPTURE),
+    Family("responses", "OpenAI Responses", _responses),
+    Family("anthropic", "Anthropic Messages", _anthropic),
     Family(
-        "sglang", "SGLang /generate", lambda p: _is(p, text=str, meta_info=dict), chunks.sglang,
+        "sglang", "SGLang /generate", _sglang, chunks.sglang,
         caveat="Special tokens are in the text only if sampling_params said skip_special_tokens: false.",
-        cumulative=True,
+        cumulative=True, server="SGLang", skips=True,
     ),
     Family(
-        "sglang_log", "SGLang request", _sglang_log,
-        verdict="The raw output is the string `out.text`, whole at log level 3 only: "
-        "put that JSON string in square brackets and paste it as a list of one delta.",
+        "sglang_log", "SGLang request", _sglang_log, chunks.sglang_log,
+        caveat="Special tokens are in the text only if sampling_params said skip_special_tokens: false.",
+        server="SGLang", skips=True,
     ),
     Family(
-        "llama_cpp", "llama.cpp /completion", _llama_cpp, chunks.llama_cpp,
-        caveat=_LLAMA_CPP,
+        "llama_cpp", "llama.cpp /completion", _llama_cpp, chunks.llama_cpp, caveat=_LLAMA_CPP, server="llama.cpp",
     ),
     Family(
         "tgi", "TGI /generate_stream", lambda p: _is(p, token=dict) and "generated_text" in p, chunks.tgi_token,
-        caveat="Special tokens are in the text, the end-of-sequence token included.",
+        server="TGI",
     ),
     Family(
-        "tgi_answer", "TGI /generate", lambda p: _is(p, generated_text=str), chunks.tgi_answer,
-        caveat="Special tokens are not in the text; /generate_stream keeps them.",
+        "tgi_answer", "TGI /generate", lambda p: _is(p, generated_text=str), chunks.tgi_answer, server="TGI",
     ),
     Family(
-        "ollama", "Ollama /api/generate", lambda p: _ollama(p) and _is(p, response=str), chunks.ollama,
-        caveat="The text is the raw output only if the request said raw: true.",
+        "ollama", "Ollama /api/generate", lambda p: _ollama(p) and _is(p, response=str), ollama.generate,
+        caveat="The text is the raw output only if the request said raw: true.", server="Ollama",
     ),
-    Family("ollama_chat", "Ollama /api/chat", lambda p: _ollama(p) and _is(p, message=dict), verdict=_PARSED + CAPTURE),
+    Family(
+        "ollama_chat", "Ollama /api/chat", lambda p: _ollama(p) and _is(p, message=dict), ollama.chat,
+        caveat="The text is the raw output only if the request had no tools and Ollama no parser for the model.",
+        server="Ollama",
+    ),
     Family(
         "log_line", "JSON application", _log_line,
         verdict="Its lines are about the output. Paste only what the log quotes as the model's output.",
     ),
     Family(
         "llama_cpp", "llama.cpp /completion", lambda p: _is(p, content=str, stop=bool), chunks.llama_cpp,
-        caveat=_LLAMA_CPP, weight=1,
+        caveat=_LLAMA_CPP, weight=1, server="llama.cpp",
     ),
     Family(
-        "error", "API error", _error,
-        verdict="The server answered with an error. If its message quotes the raw output, paste only that.", weight=0,
+        "error", "API error", is_error,
+        verdict="There is no output in it. If its message quotes the raw output, paste only that.", weight=0,
+    ),
+    Family(
+        "chat_ids", "OpenAI chat", lambda p: _is(p, sglext=dict) or _is(p, output_ids=list), weight=1,
+        server="SGLang",
     ),
     Family(
         "unknown", "unknown API's", _some_stream,
@@ -185,7 +193,7 @@ UNKNOWN = FAMILIES[-1]
 # A payload without any of these keys has none of the shapes: most objects are told apart by this alone.
 _CLUES = frozenset(
     ("choices", "content", "delta", "error", "event", "generated_text", "message", "msg", "object", "response")
-) | {"schema", "text", "token", "type"}
+) | {"output_ids", "schema", "sglext", "text", "token", "type"}
 
 
 def family_of(payload: Payload, *, framed: bool = False) -> Family | None:

@@ -19,11 +19,19 @@ _SIGNS = (
     ),
     (
         re.compile(r"\b(?:ChatCompletion\(|ChatCompletionChunk\(|ChoiceDelta\(|ChoiceDeltaToolCall\()"),
-        "It looks like a printed Python object of an OpenAI client. That is parsed output, not the raw one.",
+        "It looks like a printed Python object of an OpenAI client, but it cannot be read: paste it whole.",
     ),
     (
         re.compile(r"\A\s*\[\s*'"),
-        "It looks like a Python list of strings. To give it as deltas, write it as a JSON array of strings.",
+        "It looks like a Python list of strings, but it is none that can be read: paste the whole list.",
+    ),
+    (
+        re.compile(r"\A\s*<(?:!doctype html|html)\b", re.IGNORECASE),
+        "It looks like a web page, perhaps the error of a proxy, not a model's output.",
+    ),
+    (
+        re.compile(r"\bsk-[\w-]{20}|\bhf_[A-Za-z0-9]{30}|\bBearer +[\w.~+/=-]{20}"),
+        "It holds what looks like an API key. It is part of the text and stays in it: take it out before sharing.",
     ),
     (
         re.compile("\ufffd"),
@@ -39,10 +47,8 @@ _SIGNS = (
 def hints(text: str, value: Any) -> tuple[str, ...]:
     """The notes for raw text; `value` is what it says as JSON, or None."""
     found = [note for sign, note in _SIGNS if sign.search(text)]
-    if isinstance(value, str):
-        found.append("It is one quoted string. If it was copied from code or a log, paste what the string stands for.")
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
-        found.append("It looks like a request body. The inspector replays outputs, not requests.")
+        found.append("It looks like a request. Paste the model's output, or the answer beside it.")
     if isinstance(value, dict) and type(value.get("schema")) is int and ("input" in value) != ("parser" in value):
         found.append("It looks like a case file, but it lacks `input` or `parser`.")
     return tuple(found)

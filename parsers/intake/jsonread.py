@@ -11,13 +11,16 @@ import json
 import re
 from typing import Any
 
+from parsers.intake.literals import literal_at
 from parsers.intake.model import Frame
 from parsers.intake.unquote import printed_bytes
 
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
+# Strings and the signs that JSON is built with; an open string runs to the end.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|$)|[\[\]{},]', re.DOTALL)
 # What may stand before an object on a line of its own: nothing, or a time stamp and a level.
-_PREFIX = re.compile(r"""[^{'"]{0,200}(?=\{)""")
+_PREFIX = re.compile(r"""(?!.{0,200}\bdata:)[^{'"]{0,200}(?=\{)""")
 
 
 def skip_space(text: str, at: int) -> int:
@@ -74,10 +77,51 @@ def line_frames(text: str) -> tuple[list[Frame], list[int]] | None:
         inner = printed_bytes(line) or line
         found = _PREFIX.match(inner)
         if found:
-            frames.append(Frame(number, whole_object(inner[found.end() :].rstrip(" \t\r),"))))
+            rest = inner[found.end() :].rstrip(" \t\r),")
+            frames.append(Frame(number, whole_object(rest) or _printed_dict(rest)))
         elif line.strip():
             others.append(number)
     return (frames, others) if frames else None
+
+
+def _printed_dict(text: str) -> dict[str, Any] | None:
+    """The object that is printed as a Python dict, if it holds nothing but JSON's values."""
+    found = literal_at(text) if text.startswith("{'") else None
+    if found is None or not found.whole or found.end < len(text):
+        return None
+    try:
+        return whole_object(json.dumps(found.value))
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def closed(text: str) -> Any:
+    """The JSON value that a text begins and does not finish, as far as its members are whole; None without any."""
+    stack: list[str] = []
+    safe = 0
+    for found in _TOKEN.finditer(text):
+        token = found[0]
+        if token in ("{", "["):
+            stack.append("}" if token == "{" else "]")
+        elif token in ("}", "]") and stack and stack[-1] == token:
+            stack.pop()
+        elif token != ",":
+            continue
+        safe = found.start() if token == "," else found.end()
+    value = value_at(text[:safe] + "".join(reversed(stack)), skip_space(text, 0)) if stack else None
+    return value[0] if value else None
+
+
+def whole_characters(payload: dict[str, Any]) -> dict[str, Any]:
+    """The object itself, or where strings of it hold half of a UTF-16 pair, a copy with U+FFFD in its place."""
+    try:
+        text = json.dumps(payload, ensure_ascii=False)
+    except RecursionError:
+        return {}
+    if not has_lone_surrogate(text):
+        return payload
+    mended: dict[str, Any] = json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return mended
 
 
 def has_lone_surrogate(text: str) -> bool:

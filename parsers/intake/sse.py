@@ -53,7 +53,7 @@ def read_events(text: str) -> Events | None:
         return None
     events = Events()
     for number, line in enumerate(text.split("\n"), 1):
-        for part in _unwrapped(line.strip()):
+        for part in _unwrapped(line):
             _read_line(events, number, part)
     _mend(events)
     return events
@@ -65,13 +65,13 @@ def _unwrapped(line: str) -> Iterator[str]:
     if inner is None:
         yield line
         return
-    for part in inner.split("\n"):
-        yield part.strip()
+    yield from inner.split("\n")
 
 
-def _read_line(events: Events, number: int, line: str) -> None:
+def _read_line(events: Events, number: int, raw: str) -> None:
+    line = raw.strip()
     if line.startswith("data:"):
-        _read_data(events, number, line[5:].strip())
+        _read_data(events, number, raw.strip("\r").lstrip()[5:])
     elif line.startswith("event:"):
         events.fields += 1
         events.event = line[6:].strip()
@@ -79,9 +79,9 @@ def _read_line(events: Events, number: int, line: str) -> None:
         events.fields += 1
     elif line and (found := _PREFIXED.match(line)):
         events.prefixed.append(number)
-        _read_data(events, number, line[found.end() :].strip())
+        _read_data(events, number, line[found.end() :])
     elif line:
-        _read_other(events, number, line)
+        _read_other(events, number, raw.rstrip("\r"))
     else:
         events.event = ""
 
@@ -89,7 +89,7 @@ def _read_line(events: Events, number: int, line: str) -> None:
 def _read_data(events: Events, number: int, data: str) -> None:
     _mend(events)
     events.fields += 1
-    at = 0
+    at = skip_space(data, 0)
     while at < len(data):
         if data.startswith(DONE, at):
             events.ends.append(len(events.frames))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from parsers.chunking import WHOLE, Chunking
+from parsers.chunking import WHOLE, Chunking, by_tokens
 from parsers.edit import Edit, edited
 from parsers.replayer import Replayer
 from parsers.search.reduce import reduce
@@ -180,7 +180,8 @@ def _moved(cuts: Sequence[int], edits: Sequence[Edit]) -> list[int]:
 def form_of(replayer: Replayer, chunking: Chunking) -> Form:
     """A replayer's output under a chunking, as cuts where these say it all."""
     apart = replayer.one_shot is not None and chunking == WHOLE
-    if apart or chunking.holdback_chars or chunking.text_delay:
+    late = (chunking.holdback_chars or chunking.text_delay) and chunking.by != "recorded"
+    if apart or late or (replayer.due and replayer.mode == "ids" and by_tokens(chunking)):
         return Form(replayer.pieces, (), chunking)
     ends = list(accumulate([len(delta.text) for delta in replayer.deltas(chunking)]))
     return Form(replayer.pieces, tuple(sorted({end for end in ends if 0 < end < ends[-1]})))

@@ -35,11 +35,12 @@ def subject_of(
     """
     fmt = replayer.format
     differ = not all(other.same for other in others) or not same_message(trace.message, whole.message, rules)
+    server = None if replayer.plays else replayer.server
     markers = ReasoningMarkers((), ()) if fmt is None else reasoning_markers(fmt)
     return Subject(
         trace,
         replayer.context,
-        whole,
+        None if replayer.plays else whole,
         [(other.label, other.trace) for other in others],
         replayer.terminals,
         replayer.longest_terminal,
@@ -58,6 +59,12 @@ def subject_of(
         reference=_reference(replayer),
         reading=_reading(replayer) if differ else None,
         one_shot=replayer.one_shot is not None,
+        behind=replayer.behind,
+        spelled=replayer.spelled,
+        server=None if server is None else server.chunks,
+        server_ends=None if server is None else server.ends,
+        served=replayer.plays,
+        raw=replayer.has_raw,
     )
 
 

@@ -35,6 +35,8 @@ SAID = {
 def prompt_state(evidence: Evidence) -> Verdict | None:
     """Whether the prompt left reasoning open is not known, and the two answers give different messages."""
     context = evidence.context
+    if evidence.replayer.plays:
+        return None  # it sends the same whatever the prompt was
     found = evidence.numbers(*STATE)
     if context.prompt_tail is not None or not (found or _orphan(evidence) or _all_reasoning(evidence)):
         return None

@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -93,6 +93,11 @@ def closing_chunks(trace: Trace, envelope: Envelope, *, opened: bool) -> Iterato
     if not opened:
         yield _chunk(last, envelope, {"role": "assistant", "content": ""})
     yield _chunk(last, envelope, {}, trace.finish_reason)
+
+
+def recorded_chunks(stream: Sequence[dict[str, Any]], first: int = 1, last: int | None = None) -> Iterator[Chunk]:
+    """The chunks of a server as they were recorded, from `first` to `last`; step i of the replay sends chunk i."""
+    yield from (Chunk(number, payload) for number, payload in enumerate(stream[first - 1 : last], start=first))
 
 
 def transcript(found: Iterable[Chunk]) -> Iterator[str]:

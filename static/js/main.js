@@ -4,8 +4,10 @@ import { startCompare } from "./compare.js";
 import { startConnection } from "./connection.js";
 import { startDialogs } from "./dialogs.js";
 import { startDrop } from "./drop.js";
+import { startEqual } from "./equal.js";
 import { startFilter } from "./filter.js";
 import { startFormats } from "./formats.js";
+import { startIntake } from "./intake.js";
 import { startKeys } from "./keys.js";
 import { startLag } from "./lag.js";
 import { startOwnership } from "./ownership.js";
@@ -17,13 +19,14 @@ import { startSetup } from "./setup.js";
 import { startShare } from "./share.js";
 import { startStepper } from "./stepper.js";
 import { startTabs } from "./tabs.js";
+import { startTokenizers } from "./tokenizers.js";
 import { startTruncation } from "./truncation.js";
 import { startWire } from "./wire.js";
 
 for (const start of [
   startAppearance, startConnection, startDialogs, startStepper, startTabs, startKeys, startProvenance, startFilter,
-  startPlay, startSetup, startDrop, startShare, startPrivate, startFormats, startWire, startLag,
-  startOwnership, startTruncation, startCompare, startSearch,
+  startPlay, startSetup, startIntake, startDrop, startShare, startPrivate, startFormats, startWire, startLag,
+  startOwnership, startEqual, startTruncation, startCompare, startSearch, startTokenizers,
 ]) start();
 
 /* Controls that only work with script are hidden until script runs; those that are there for want of it go. */

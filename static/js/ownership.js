@@ -2,6 +2,8 @@
    pressed is one attribute of the pane; it goes into the address and survives a new window. */
 import { inspector, onStep, remember } from "./stepper.js";
 
+let last = null; // the run, and the roles last pressed in it
+
 const pane = () => inspector()?.querySelector("#input");
 const pressed = () => new Set(pane().dataset.only.split(" ").filter(Boolean));
 
@@ -9,6 +11,7 @@ function show(roles) {
   const toggles = [...pane().querySelectorAll("[data-role-toggle]")];
   const named = toggles.map((toggle) => toggle.dataset.roleToggle).filter((role) => roles.has(role));
   pane().dataset.only = named.join(" ");
+  last = { run: inspector().dataset.run, only: pane().dataset.only };
   for (const toggle of toggles) toggle.setAttribute("aria-pressed", String(roles.has(toggle.dataset.roleToggle)));
   const all = pane().querySelector("[data-role-all]");
   if (!named.length && all === document.activeElement) toggles[0].focus();
@@ -36,8 +39,15 @@ function count(step) {
   held.setAttribute("aria-label", `held, ${size} ${end - start === 1 ? "character" : "characters"}`);
 }
 
+/* What is swapped in may have been asked for before the last press. */
+function swapped() {
+  if (!last || inspector()?.dataset.run !== last.run || pane()?.dataset.only === last.only) return;
+  show(new Set(last.only.split(" ")));
+}
+
 export function startOwnership() {
   onStep(count);
+  document.addEventListener("htmx:after:swap", swapped);
   document.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     const control = event.target.closest("[data-role-toggle], [data-role-all]");

@@ -4,7 +4,7 @@ export function ask(target, swap, extra) {
   const form = document.getElementById("cursor");
   if (!form) return;
   const values = Object.fromEntries(new FormData(form));
-  delete values.filter;
+  for (const name of ["filter", "pasted", "pasted_as", "output"]) delete values[name];
   Object.assign(values, extra);
   const action = form.getAttribute("action");
   const common = { target, swap, source: target };

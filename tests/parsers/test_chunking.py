@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from parsers.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json
+from parsers.chunking import DEFAULT_COMPARED, RECORDED, Chunking, Sent, apply, label, to_json
 from parsers.types import Delta, Mode, Piece, PieceKind, UsageError
 
 MARKER = "<tool_call>"
@@ -291,3 +291,69 @@ def test_the_json_of_a_chunking_has_its_resolved_cuts() -> None:
     chunking = Chunking(by="token", size=2)
     deltas = apply(chunking, pieces_of("ab", "c", "d"), "text")
     assert to_json(chunking, deltas) == {"by": "token", "size": 2, "cuts": [3]}
+
+
+WORDS = pieces_of("ab", "", "cd", "ef")
+
+
+@pytest.mark.parametrize(
+    ("chunking", "due", "wanted"),
+    [
+        (Chunking(by="token"), (0, 2, 3, 6), ["", "ab", "c", "def"]),
+        (Chunking(by="token", size=2), (0, 2, 3, 6), ["ab", "cdef"]),
+        (Chunking(by="token", text_delay=1), (0, 2, 3, 6), ["", "", "ab", "cdef"]),
+        (Chunking(by="token", holdback_chars=1), (0, 2, 3, 6), ["", "a", "b", "cdef"]),
+        (Chunking(by="random", max=1), (0, 2, 3, 6), ["", "ab", "c", "def"]),
+        (Chunking(by="char", size=4), (0, 2, 3, 6), ["abcd", "ef"]),
+        (Chunking(by="whole"), (0, 2, 3, 6), ["abcdef"]),
+        (Chunking(by="cuts", cuts=(1,)), (0, 2, 3, 6), ["a", "bcdef"]),
+        (Chunking(by="token"), (0, 0, 0, 0), ["", "", "", "abcdef"]),
+    ],
+)
+def test_text_that_is_not_due_waits_where_deltas_end_between_tokens(
+    chunking: Chunking, due: tuple[int, ...], wanted: list[str]
+) -> None:
+    deltas = apply(chunking, WORDS, "text", due=due)
+    assert texts(deltas) == wanted
+    on_time = apply(chunking.model_copy(update={"text_delay": 0, "holdback_chars": 0}), WORDS, "text")
+    assert ids(deltas) == ids(on_time)
+
+
+@pytest.mark.parametrize(
+    ("sent", "wanted", "with_ids"),
+    [
+        (Sent((2, 4), (1, 3)), ["ab", "cdef"], [(0,), (1, 2, 3)]),
+        (Sent((0, 1, 5), (1, 2, 1)), ["", "a", "bcdef"], [(0,), (1, 2), (3,)]),
+        (Sent((6, 0), (1, 3)), ["ab", "cdef"], [(0,), (1, 2, 3)]),
+        (Sent((1, 1), (2, 2)), ["ab", "cdef"], [(0, 1), (2, 3)]),
+        (Sent((2, 0, 4), (1, 0, 3)), ["ab", "", "cdef"], [(0,), (), (1, 2, 3)]),
+        (Sent((0, 3, 3)), ["", "abc", "def"], [(), (0, 1, 2), (3,)]),
+        (Sent((3, 3, 0), (1, 2)), ["abc", "def"], [(0, 1, 2), (3,)]),
+        (Sent((4, 9, 9)), ["abcd", "ef"], [(0, 1, 2), (3,)]),
+    ],
+)
+def test_recorded_deltas_come_as_they_were_sent(sent: Sent, wanted: list[str], with_ids: list[tuple[int, ...]]) -> None:
+    deltas = apply(RECORDED, WORDS, "text", sent=sent)
+    assert (texts(deltas), ids(deltas)) == (wanted, with_ids)
+
+
+def test_recorded_deltas_wait_for_what_is_not_due() -> None:
+    deltas = apply(RECORDED, WORDS, "text", due=(0, 2, 3, 6), sent=Sent((4, 2), (3, 1)))
+    assert (texts(deltas), ids(deltas)) == (["abc", "def"], [(0, 1, 2), (3,)])
+
+
+def test_a_recorded_delta_is_never_in_a_marker_in_ids_mode() -> None:
+    pieces = pieces_of("a", MARKER, "b")
+    assert texts(apply(RECORDED, pieces, "ids", sent=Sent((3, 10)))) == ["a" + MARKER, "b"]
+    assert texts(apply(RECORDED, pieces, "text", sent=Sent((3, 10)))) == ["a<t", "ool_call>b"]
+
+
+def test_where_nothing_was_recorded_there_is_nothing_to_follow() -> None:
+    with pytest.raises(UsageError, match="no deltas were recorded"):
+        apply(RECORDED, WORDS, "text")
+    assert apply(RECORDED, [], "text", sent=Sent(())) == []
+
+
+def test_a_chunking_as_recorded_says_so() -> None:
+    assert label(RECORDED) == "as recorded"
+    assert to_json(RECORDED, apply(RECORDED, WORDS, "text", sent=Sent((2, 4)))) == {"by": "recorded", "cuts": [2]}

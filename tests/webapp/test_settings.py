@@ -177,3 +177,20 @@ def test_the_rows_never_show_a_password(url: str) -> None:
     values = [row.value for row in setting_rows(get_settings(database_url=url))]
     assert not [value for value in values if "cret" in value]
     assert [value for value in values if "***" in value]
+
+
+def test_tokenizer_folders_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_TOKENIZER_FOLDERS", " ~/one ,, /two/three ")
+    settings = get_settings()
+    assert settings.tokenizer_folders == (tmp_path / "one", Path("/two/three"))
+    shown = {row.env: (row.default, row.value) for row in setting_rows(settings)}
+    given = f"{tmp_path / 'one'},/two/three"
+    assert shown["TOOLCALL_INSPECTOR_TOKENIZER_FOLDERS"] == ("not set", given)
+    assert get_settings(tokenizer_folders=(tmp_path,)).tokenizer_folders == (tmp_path,)
+
+
+def test_tokenizers_have_their_limits() -> None:
+    settings = get_settings()
+    assert (settings.tokenizer_uploads, settings.tokenizer_upload_bytes) == (True, 40_000_000)
+    assert (settings.tokenizer_seconds, settings.tokenizer_memory_bytes) == (10, 2_000_000_000)
+    assert settings.tokenizer_cache_bytes == 400_000_000

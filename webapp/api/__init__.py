@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from flask import Flask
 
+from webapp.api import intake, tokenizers
 from webapp.api.views import API, HEALTH, blueprint
 from webapp.page.services import EXTENSION
 from webapp.service import Service
 
-__all__ = ["API", "HEALTH", "init_app"]
+__all__ = ["API", "HEALTH", "init_app", "intake", "tokenizers"]
 
 
 def init_app(app: Flask) -> None:

@@ -9,8 +9,16 @@ from parsers.cases import jsontext
 from parsers.cases.io import load_case
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
+from parsers.intake import recognise
+from parsers.types import UsageError
 
 MOST_CHUNKINGS = 64
+_RECORDING = ", and a recording of a server to /api/v1/intake"
+_NO_RECORDING = frozenset({"raw_text", "case", "empty", "not_text", "text_literal"})
+
+
+class NotACaseError(UsageError):
+    """A body that is a recording; says what it was recognised as, and where it goes."""
 
 
 class BadJson(BadRequest):
@@ -24,15 +32,26 @@ def posted_case() -> Case:
     """
     if request.mimetype != "application/json" and not request.mimetype.endswith("+json"):
         given = f"is {request.mimetype}" if request.mimetype else "has no content type"
-        raise UnsupportedMediaType(f"The body {given}; send a case as application/json.")
+        raise UnsupportedMediaType(f"The body {given}; send a case as application/json{_RECORDING}.")
+    body = request.get_data(cache=False)
     try:
-        data = jsontext.read(request.get_data(cache=False).decode("utf-8-sig"))
+        data = jsontext.read(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise BadJson(f"The body is not UTF-8 text: byte {error.start:,} is not.") from error
     except JsonError as error:
+        _refuse_recording(body)
         raise BadJson(f"The body cannot be read: {error.message}.") from error
+    if not isinstance(data, dict) or "schema" not in data:
+        _refuse_recording(body)
     case = load_case(data)
     if len(case.replay) > MOST_CHUNKINGS:
         message = f"{len(case.replay):,} chunkings are too many for one request: at most {MOST_CHUNKINGS}"
         raise CaseError(message, "/replay")
     return case
+
+
+def _refuse_recording(body: bytes) -> None:
+    """Raise NotACaseError for a log, a response, ids: what the intake knows and a case is not."""
+    found = recognise(body, pasted=False)
+    if found.kind not in _NO_RECORDING:
+        raise NotACaseError(f"This is no case but {found.title}: send it to /api/v1/intake, which makes cases of it.")

@@ -60,7 +60,27 @@ class TokenizerRow(Model):
 
     name: str
     kind: str = Field(description="Where the vocabulary comes from.")
-    vocab_size: int = Field(description="Number of tokens, without the markers of a format.")
+    vocab_size: int = Field(description="Number of tokens, without the markers of a format; 0 until it is read.")
+    label: str = Field(description="Its name for people.")
+    realism: Literal["demo", "real", "approximate", "none"] = Field(
+        description="Whether a real model cuts text as this one does."
+    )
+    decoder: Literal["byte_level", "byte_fallback"] = Field(description="How its vocabulary spells bytes.")
+    fingerprint: str = Field(description="SHA-256 of what decides its ids, empty until it is read.")
+
+
+class TokenizerUpload(Model):
+    """A form with the files of a tokenizer; the file itself may be the body too."""
+
+    file: str = Field(description="tokenizer.json, tekken.json or a tiktoken file.")
+    config: str | None = Field(None, description="tokenizer_config.json: special tokens and templates.")
+    name: str | None = Field(None, description="The name in the list; else that of the file.")
+
+
+class DeletedTokenizer(Model):
+    """What was deleted."""
+
+    deleted: str = Field(description="The fingerprint, or the beginning of it, as it was given.")
 
 
 class Call(Model):

@@ -9,7 +9,8 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from webapp.api.models import ErrorBody
+from webapp.api.intake_models import IntakeRequest
+from webapp.api.models import ErrorBody, TokenizerUpload
 from webapp.api.views import Operation
 from webapp.page.exports import TARGETS
 
@@ -29,6 +30,10 @@ PARAMETERS = {
     "case_id": {
         "description": "The id of a case.",
         "schema": {"type": "string", "pattern": "^[0-9a-hjkmnp-tv-z]{16}$"},
+    },
+    "fingerprint": {
+        "description": "The fingerprint of a tokenizer, or its first 16 digits or more.",
+        "schema": {"type": "string", "pattern": "^[0-9a-f]{16,64}$"},
     },
     "target": {"description": "What to export.", "schema": {"type": "string", "enum": list(TARGETS)}},
 }
@@ -66,7 +71,13 @@ def _operation(one: Operation) -> dict[str, Any]:
     if parameters:
         found["parameters"] = parameters
     if one.takes is not None:
-        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": _schema(one.takes)}}}
+        kind = "multipart/form-data" if one.takes is TokenizerUpload else "application/json"
+        content = {kind: {"schema": _schema(one.takes)}}
+        if one.takes is TokenizerUpload:
+            content["application/octet-stream"] = {"schema": {"type": "string", "description": "The file itself."}}
+        if one.takes is IntakeRequest:
+            content["application/octet-stream"] = {"schema": {"type": "string", "description": "The recording itself."}}
+        found["requestBody"] = {"required": True, "content": content}
     answers = {str(status): _answer(status, model) for status, model in one.answers.items()}
     found["responses"] = {**answers, "default": _answer(0, ErrorBody)}
     return found

@@ -21,7 +21,7 @@ from parsers.formats.model import Format, Policy
 from parsers.formats.rows import policy_values
 from parsers.registry import policies
 from parsers.types import UsageError
-from webapp.api.bodies import BadJson, posted_case
+from webapp.api.bodies import BadJson, NotACaseError, posted_case
 from webapp.api.models import ErrorBody, FindResult, Health, ParserInfo, ReplayResult, SavedCase, TokenizerRow
 from webapp.engines.response_template import about
 from webapp.finding import SearchError
@@ -167,6 +167,12 @@ def wrong_case(error: CaseError) -> Response:
     if code == "no_expectation":
         message += ". Add ?accept=1 to accept today's result."
     return api_error(code, message, error.pointer or None)
+
+
+@blueprint.errorhandler(NotACaseError)
+def not_a_case(error: NotACaseError) -> Response:
+    """422 for a recording where a case belongs."""
+    return api_error("not_a_case", str(error))
 
 
 @blueprint.errorhandler(UsageError)

@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 import click
 
+from parsers.cases.engines import traced_chunking
 from parsers.cases.expect import Difference, differences
 from parsers.cases.export.command import replay_command
 from parsers.cases.model import Case, CaseError
@@ -32,7 +33,7 @@ from parsers.chunking import WHOLE, label
 from parsers.trace import Finding, Trace
 from parsers.types import UsageError
 from webapp.cli import BAD_INPUT, one_line
-from webapp.commands.inputs import STDIN, read_case, shown
+from webapp.commands.inputs import STDIN, read_cases, shown
 from webapp.commands.running import service, within_limits
 from webapp.commands.words import count, quoted
 from webapp.service import with_defaults
@@ -76,8 +77,9 @@ def check(paths: tuple[str, ...]) -> int:
     """
     results = []
     for name in [name for path in paths for name in case_files(path)]:
-        results.append(checked(name))
-        click.echo("\n".join(told(results[-1])))
+        for result in checked(name):
+            results.append(result)
+            click.echo("\n".join(told(result)))
     outcomes = Counter(result.outcome for result in results)
     click.echo(
         f"{count(len(results), 'case')}: " + ", ".join([f"{number:,} {what}" for what, number in outcomes.items()])
@@ -102,23 +104,33 @@ def _folders(top: str) -> Iterator[tuple[str, list[str]]]:
         yield folder, sorted(names)
 
 
-def checked(name: str) -> Result:
-    """Run one case file."""
+def checked(name: str) -> Iterator[Result]:
+    """Run one file: the case in it, or each output of a recording."""
     try:
-        case = with_defaults(read_case(name), service().settings)
+        cases = read_cases(name)
+    except UsageError as error:
+        yield Result(name, "unusable", why=_reason(str(error), name))
+        return
+    for title, case in cases:
+        yield _checked(title, name, case)
+
+
+def _checked(title: str, name: str, found: Case) -> Result:
+    try:
+        case = with_defaults(found, service().settings)
         with within_limits(shown(name)):
             run = service().run(case)
     except CaseError as error:
         skip = error.pointer == "/parser/engine"
-        return Result(name, "skip" if skip else "unusable", why=str(error))
+        return Result(title, "skip" if skip else "unusable", why=str(error))
     except UsageError as error:
-        return Result(name, "unusable", why=_reason(str(error), name))
+        return Result(title, "unusable", why=_reason(str(error), name))
     replays = list(_replays(run))
     failing = [replay for replay in replays if replay.different]
     errors = [finding for finding in run.findings if finding.severity == "error"]
     outcome = _outcome(case, bool(failing), bool(errors))
     again = replay_command(_shortest(run, failing), name)
-    return Result(name, outcome, len(replays), len(run.holding), "", failing, errors, again)
+    return Result(title, outcome, len(replays), len(run.holding), "", failing, errors, again)
 
 
 def _reason(message: str, name: str) -> str:
@@ -143,9 +155,9 @@ def _outcome(case: Case, different: bool, broken: bool) -> Outcome:
 
 
 def _replays(run: CaseRun) -> Iterator[Replay]:
-    own = run.case.replay[0] if run.case.replay else None
-    yield _replay(run, label(own) if own else "token by token", run.trace, len(run.trace.steps) - 1)
-    yield _replay(run, label(WHOLE), run.whole, len(run.whole.steps) - 1)
+    yield _replay(run, label(traced_chunking(run.case)), run.trace, len(run.trace.steps) - 1)
+    if not run.plays:
+        yield _replay(run, label(WHOLE), run.whole, len(run.whole.steps) - 1)
     for other in run.compared:
         if other.chunking != WHOLE:
             yield _replay(run, other.label, other.trace, other.deltas)

@@ -9,7 +9,7 @@ import click
 
 from parsers.cases.model import CaseError
 from parsers.types import UsageError
-from webapp.commands.inputs import read_case, shown
+from webapp.commands.inputs import read_cases, shown
 from webapp.commands.running import service, within_limits
 from webapp.page.exports import TARGETS
 from webapp.service import exported, with_defaults
@@ -22,12 +22,14 @@ from webapp.service import exported, with_defaults
 def export(case: str, target: str, output: str | None) -> None:
     """Write a case as a file for another tool.
 
-    CASE is a case file; - is standard input. A pytest file is refused for a case that expects nothing: it would test
-    nothing.
+    CASE is a case file, or a recording of a server; - is standard input. A pytest file is refused for a case that
+    expects nothing: it would test nothing.
     """
     if target not in TARGETS:
         raise UsageError(f"--to {target}: there is no such export; choose one of: {', '.join(TARGETS)}")
-    found = read_case(case)
+    (_, found), *others = read_cases(case)
+    if others:
+        click.echo(f"{shown(case)}: it holds {len(others) + 1:,} outputs; the first is written", err=True)
     with within_limits(shown(case)):
         try:
             made = exported(service().run(with_defaults(found, service().settings)), target)

@@ -21,7 +21,7 @@ from parsers.search.found import Progress
 from parsers.types import UsageError
 from webapp.cli import INTERRUPTED
 from webapp.commands.find_report import find_report
-from webapp.commands.inputs import Given, read_given, shown
+from webapp.commands.inputs import Given, read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.running import service, within_limits
 from webapp.commands.words import count
@@ -41,13 +41,13 @@ def find(file: str, as_json: bool, **options: Any) -> int:
     FILE is what `replay` takes. The output is replayed under hundreds of chunkings and in changed forms, checked, and
     cut down to the smallest case that still fails. Ctrl-C ends the search early; what was found by then is printed.
     """
-    given, wanted = read_given(file), Options(**options)
+    wanted = Options(**options)
+    given = read_given(file, wanted.tokenizer)
     with searching(given, wanted) as search:
         stopped = watched(search, sys.stderr)
         found = search.result()
     if as_json:
-        for note in given.notes:
-            click.echo(f"{shown(file)}: {note}", err=True)
+        say_notes(given)
         sys.stdout.buffer.write(json.dumps(find_json(found), ensure_ascii=False).encode() + b"\n")
     else:
         click.echo(find_report(found, given, wanted))

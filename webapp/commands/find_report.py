@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from parsers.cases.engines import traced_chunking
 from parsers.cases.export.command import replay_command
 from parsers.cases.find import CaseFound
 from parsers.cases.model import Case
-from parsers.chunking import TRACED, Chunking, apply, label, to_json
+from parsers.cases.run import replayer_of
+from parsers.chunking import Chunking, label, to_json
 from parsers.search.found import Found, OutcomeClass
 from parsers.trace import Finding, Proof
 from webapp.commands.inputs import Given, shown
@@ -43,14 +45,15 @@ class Commands:
         self._case = case
         self._name = name
         self._options = options
-        self._pieces = case.pieces() or pieces_of(case, choose(case).format)
+        choice = choose(case)
+        self._replayer = replayer_of(case, choice, pieces_of(case, choice.format))
 
     def replay(self, proof: Proof | None) -> str | None:
         """The `replay` that shows a proof; None for a changed output, which no option makes, and for endless cuts."""
         if proof is not None and proof.edits:
             return None
         chunking = self._chunking(proof)
-        cuts = to_json(chunking, apply(chunking, self._pieces, self._case.mode()))
+        cuts = to_json(chunking, self._replayer.deltas(chunking))
         command = replay_command(cuts, self._name)
         if "--cuts" in command and len(cuts["cuts"]) > MOST_CUTS:
             return None
@@ -73,7 +76,7 @@ class Commands:
     def _chunking(self, proof: Proof | None) -> Chunking:
         if proof is not None and proof.chunking is not None:
             return Chunking.model_validate(proof.chunking)
-        return self._case.replay[0] if self._case.replay else TRACED
+        return traced_chunking(self._case)
 
 
 def context_words(changed: Mapping[str, Any]) -> list[str] | None:
@@ -151,7 +154,7 @@ def _difference(one: OutcomeClass) -> str:
 
 def _minimized(case: Case, commands: Commands) -> list[str]:
     text = case.text()
-    rows = [["text", literal(text, LONGEST)], ["cut", label(case.replay[0] if case.replay else TRACED)]]
+    rows = [["text", literal(text, LONGEST)], ["cut", label(traced_chunking(case))]]
     rows += [["shows", note] for note in case.notes[:1]]
     rows += [["save it", commands.save()]]
     return section(f"smallest failing case: {count(len(text), 'character')}", table(rows, "  "))

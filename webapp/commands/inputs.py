@@ -13,12 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import click
+
 from parsers.cases import jsontext
-from parsers.cases.io import loads, to_data
+from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
-from parsers.intake import recognise
+from parsers.intake import Intake, recognise
 from parsers.types import Recording, UsageError
+from webapp.recordings import RecordingError, taken
 
 STDIN = "-"
 LARGEST = 256_000_000  # bytes; a recorded stream is up to a hundred times the text in it
@@ -26,13 +29,17 @@ LARGEST = 256_000_000  # bytes; a recorded stream is up to a hundred times the t
 
 @dataclass(slots=True)
 class Given:
-    """An input as decoded JSON of a case, with what to say about it. `name` is what the person typed."""
+    """An input as decoded JSON of a case, with what to say about it. `name` is what the person typed.
+
+    `decoded`: its tokens were made of recorded ids, with the tokenizer that was asked for.
+    """
 
     name: str
     data: dict[str, Any]
     is_case: bool = False
     title: str = ""
     notes: tuple[str, ...] = field(default=())
+    decoded: bool = False
 
 
 def read_bytes(name: str) -> bytes:
@@ -53,28 +60,83 @@ def read_bytes(name: str) -> bytes:
     return data
 
 
-def read_given(name: str) -> Given:
-    """The input called `name`. Raises UsageError for what holds no model output, and for a case that is wrong."""
-    found = recognise(read_bytes(name), pasted=False, filename=None if name == STDIN else name)
-    if not found.usable:
-        raise UsageError(f"{shown(name)}: {found.message}")
+def read_given(name: str, tokenizer: str | None = None) -> Given:
+    """The input called `name`; `tokenizer` gives recorded ids their text.
+
+    Raises UsageError for what holds no output that can be replayed, and for a case that is wrong.
+    """
+    found = _recognised(name)
     if found.case is not None:
         with named(name):
             return Given(name, to_data(loads(found.case)), is_case=True, title=found.title, notes=found.notes)
-    recording = found.recording or Recording("")
-    return Given(name, recorded(recording), title=found.title, notes=found.notes)
+    return _givens(name, found, tokenizer)[0]
 
 
-def read_case(name: str) -> Case:
-    """The case file called `name`. Raises UsageError for anything else."""
+def read_cases(name: str) -> list[tuple[str, Case]]:
+    """The cases in the file called `name`, each with what it is called: a case file's own, or every output of a
+    recording. Raises UsageError for anything else."""
+    found = _recognised(name, raw=False)
+    if found.case is not None:
+        return [(name, _case(name, found.case))]
+    with named(name):
+        return [(given.name, load_case(given.data)) for given in _givens(name, found, None, every=True)]
+
+
+def _recognised(name: str, *, raw: bool = True) -> Intake:
+    """What the file holds. Raises UsageError for nothing, and for raw text where that is not meant (`raw`)."""
     data = read_bytes(name)
     found = recognise(data, pasted=False, filename=None if name == STDIN else name)
-    if found.kind not in ("case", "raw_text"):
-        raise UsageError(f"{shown(name)} is no case file but {found.title}; `replay` takes what can be replayed")
+    if found.kind == "raw_text" and not raw:
+        _case(name, data)
+    if found.case is None and not found.outputs:
+        raise UsageError(f"{shown(name)}: {found.message}")
+    return found
+
+
+def _case(name: str, text: str | bytes) -> Case:
     try:
-        return loads(found.case if found.case is not None else data)
+        return loads(text)
     except CaseError as error:
         raise UsageError(f"{shown(name)} is no case file: {error}") from error
+
+
+def _givens(name: str, found: Intake, tokenizer: str | None, *, every: bool = False) -> list[Given]:
+    """The first output of a recording, or every one that can be replayed."""
+    outputs, givens = found.outputs, []
+    for index, output in enumerate(outputs if every else outputs[:1]):
+        try:
+            made = taken(output, tokenizer)
+        except RecordingError as error:
+            raise UsageError(f"{shown(name)}: {found.title}: {_with_option(error)}") from error
+        label = f"{name} ({output.label or index + 1})" if len(outputs) > 1 and every else name
+        notes = (*found.notes, *made.notes, *[f"Warning: {warn.words}" for warn in found.warnings], *_which(outputs))
+        givens.append(
+            Given(label, made.data, title=found.title, notes=tuple(dict.fromkeys(notes)), decoded=made.decoded)
+        )
+    return givens
+
+
+def _with_option(error: RecordingError) -> str:
+    """The message, with the option that completes the recording."""
+    return f"{error.message}; give --tokenizer NAME" if error.field == "tokenizer" else error.message
+
+
+def _which(outputs: tuple[Recording, ...]) -> tuple[str, ...]:
+    """Which of several outputs is replayed."""
+    if len(outputs) < 2:
+        return ()
+    label = f" ({outputs[0].label})" if outputs[0].label else ""
+    return (
+        f"It holds {len(outputs):,} outputs; the first{label} is replayed: cut the others out, or choose in the page.",
+    )
+
+
+def say_notes(given: Given) -> None:
+    """What was recognised and noted, on standard error: where standard output is for programs."""
+    if not given.is_case and given.data["input"].keys() != {"text"}:
+        click.echo(f"{shown(given.name)}: recognised as {given.title}", err=True)
+    for note in given.notes:
+        click.echo(f"{shown(given.name)}: {note}", err=True)
 
 
 def read_json(option: str, name: str) -> Any:
@@ -85,20 +147,6 @@ def read_json(option: str, name: str) -> Any:
         raise UsageError(f"{option} {shown(name)}: not UTF-8 text: byte {error.start:,} is not") from error
     except JsonError as error:
         raise UsageError(f"{option} {shown(name)}: {error.message}") from error
-
-
-def recorded(recording: Recording) -> dict[str, Any]:
-    """A recording as a case for a parser yet to be chosen, with the deltas a server sent where it has them."""
-    data: dict[str, Any] = {"schema": 1, "parser": {"name": "auto"}, "input": {"text": recording.text}}
-    if recording.deltas is not None:
-        data["source"] = {"kind": recording.kind}
-        data["input"]["deltas"] = [
-            {"text": delta.text} | ({"ids": list(delta.ids)} if delta.ids is not None else {})
-            for delta in recording.deltas
-        ]
-    if recording.finish_reason:
-        data["context"] = {"finish_reason": recording.finish_reason}
-    return data
 
 
 @contextmanager

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from webapp.commands.words import table
 
+FINGERPRINT = 16  # digits shown
+
 
 @click.command()
-def tokenizers() -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the list as the API does.")
+def tokenizers(as_json: bool) -> None:
     """List the tokenizers.
 
-    Each with where its vocabulary comes from and its number of tokens, without the markers of a format.
+    Each with where its vocabulary comes from and its number of tokens, without the markers of a format; whether a real
+    model cuts text like it; its decoder; and its fingerprint. What is not known before it is loaded is `-`.
     """
     from webapp.tokenizers import list_tokenizers
 
-    rows = [[info["name"], info["kind"], f"{info['vocab_size']:,}"] for info in list_tokenizers()]
-    click.echo("\n".join(table([["name", "kind", "tokens"], *rows])))
+    found = list_tokenizers()
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    rows = [
+        [
+            info["name"],
+            info["kind"],
+            f"{info['vocab_size']:,}" if info["vocab_size"] else "-",
+            info["realism"],
+            info["decoder"],
+            info["fingerprint"][:FINGERPRINT] or "-",
+        ]
+        for info in found
+    ]
+    click.echo("\n".join(table([["name", "kind", "tokens", "realism", "decoder", "fingerprint"], *rows])))
 
 
 @click.command()

@@ -31,6 +31,7 @@ PLACES = (
     ("/context/model_type", "model_type"),
     ("/context/model", "model_id"),
     ("/replay/0/cuts", "cuts"),
+    ("/replay/0/by", "chunk"),
 )
 _CUTTING = ("chunk", "cuts", "holdback", "text_delay")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -68,11 +69,11 @@ _OPTIONS = (
     click.option("--model-id", metavar="ID", help="Id of the model that wrote the output; helps `auto` choose."),
     click.option("--model-type", metavar="TYPE", help="The model_type of its config.json; helps `auto` choose."),
     click.option("--tokenizer", metavar="NAME",
-                 help="Cut the text with this tokenizer, whatever tokens the input has.  [default: embedded]"),
+                 help="Give recorded ids their text, else cut the text, with this tokenizer.  [default: embedded]"),
     click.option("--tools", metavar="FILE", help="JSON file with the declared tools: a list, or one tool."),
     click.option("--tool-choice", metavar="CHOICE", help="auto, none, required, or the name of a declared tool."),
     click.option("--chunk", metavar="HOW",
-                 help="Cut the output into deltas: token, char, whole, N (tokens), random:SEED."),
+                 help="Cut the output into deltas: token, char, whole, recorded, N (tokens), random:SEED."),
     click.option("--cuts", metavar="A,B,...", help="Cut the output at these offsets, in characters (code points)."),
     click.option("--holdback", type=_NATURAL, metavar="N",
                  help="Keep the last N characters back until the output ends, as for stop strings."),
@@ -117,8 +118,10 @@ def case_with(given: Given, options: Options) -> Case:
         tools = read_json("--tools", options.tools)
         data["tools"] = tools if isinstance(tools, list) else [tools]
     try:
-        if options.tokenizer is not None:  # only the text stays: ids and deltas are another tokenizer's
-            data["input"] = {"text": load_case(data).text()}
+        if options.tokenizer is not None and not given.decoded:  # only the text stays: ids are another tokenizer's
+            found = load_case(data)
+            kept = {"text": found.text()} if found.has_raw else {}
+            data["input"] = kept | ({"stream": data["input"]["stream"]} if found.input.stream is not None else {})
             data["tokenizer"] = {"name": options.tokenizer}
         return load_case(data)
     except CaseError as error:
@@ -205,12 +208,12 @@ def _chunking(data: dict[str, Any], options: Options) -> None:
 
 def chunking_of(word: str) -> dict[str, Any]:
     """What --chunk says, as a chunking of a case."""
-    if word in ("token", "char", "whole"):
+    if word in ("token", "char", "whole", "recorded"):
         return {"by": word}
     kind, colon, seed = word.partition(":")
     if kind == "random" and colon:
         return {"by": "random", "seed": _number("--chunk random:", seed)}
-    size = _number("--chunk", word, "token, char, whole, a number of tokens, or random:SEED")
+    size = _number("--chunk", word, "token, char, whole, recorded, a number of tokens, or random:SEED")
     if size == 0:
         raise UsageError("--chunk 0: a delta holds at least 1 token")
     return {"by": "token", "size": size}

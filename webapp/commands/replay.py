@@ -10,7 +10,7 @@ import click
 from parsers.cases.model import CaseError
 from parsers.cases.run import CaseRun
 from parsers.types import UsageError
-from webapp.commands.inputs import Given, read_given, shown
+from webapp.commands.inputs import Given, read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.report import report
 from webapp.commands.running import service, within_limits
@@ -24,14 +24,15 @@ from webapp.service import json_text, with_defaults
 def replay(file: str, as_json: bool, **options: Any) -> None:
     """Replay one model output and say what came of it.
 
-    FILE is raw model output, a case file, or a recording (an SSE log of raw text, a list of deltas ...); - is standard
-    input. Bytes are taken as they are. The exit code is 0 whatever is found.
+    FILE is raw model output, a case file, or a recording of a server (a curl log, a JSON answer, token ids, a log line
+    ...); - is standard input. Token ids need --tokenizer. Bytes are taken as they are. The exit code is 0 whatever is
+    found.
     """
-    given = read_given(file)
-    run = run_given(given, Options(**options))
+    wanted = Options(**options)
+    given = read_given(file, wanted.tokenizer)
+    run = run_given(given, wanted)
     if as_json:
-        for note in given.notes:
-            click.echo(f"{shown(file)}: {note}", err=True)
+        say_notes(given)
         _write_json(run)
     else:
         click.echo(report(run, given))

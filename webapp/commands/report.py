@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from parsers.cases.engines import traced_chunking
 from parsers.cases.export.command import replay_command
 from parsers.cases.model import Case
 from parsers.cases.run import CaseRun
@@ -41,8 +42,9 @@ def _head(run: CaseRun, given: Given) -> Iterator[list[str]]:
     steps = count(len(run.trace.steps) - 1, "delta")
     markers = "ids" if run.trace.mode == "ids" else "text"
     tokens = f"{count(len(run.pieces), 'token')} ({_origin(run.case)})"
-    yield ["output", f"{count(len(run.trace.text), 'character')}, {tokens}"]
-    yield ["replayed", f"{label(run.case.replay[0]) if run.case.replay else 'token by token'}, {steps}; "
+    unknown = run.plays and not run.pieces
+    yield ["output", "unknown" if unknown else f"{count(len(run.trace.text), 'character')}, {tokens}"]
+    yield ["replayed", f"{label(traced_chunking(run.case))}, {steps}; "
            f"markers recognised by their {markers}"]  # fmt: skip
 
 
@@ -83,6 +85,8 @@ def _dropped(trace: Trace) -> Iterator[list[str]]:
 
 
 def _verdict(run: CaseRun) -> str:
+    if run.plays:
+        return "none, a recorded stream has one"
     different = sum(not other.same for other in run.compared)
     if not different:
         return f"{count(len(run.compared), 'replay')}, the same message every time"

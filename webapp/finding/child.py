@@ -30,6 +30,7 @@ from webapp.finding.alarm import TimeUp, alarm
 from webapp.finding.failure import Failure, failure_of
 from webapp.finding.search import MakeSearch, Searching
 from webapp.settings import ENV_PREFIX, Settings
+from webapp.tokenizers.current import use
 
 REPORT_SECONDS = 0.1
 PRIORITY = 5  # added to the niceness
@@ -44,6 +45,7 @@ def weight(data: bytes) -> int:
 def work(sender: Connection, search: MakeSearch, case: Case, settings: Settings) -> None:
     """The life of the process: search, and send what came of it. A parent that has gone is nobody to tell."""
     be_modest(settings.find_memory_bytes)
+    use(settings)
     Thread(target=end_with_parent, daemon=True).start()
     with suppress(BrokenPipeError), sender:
         sender.send_bytes(last_message(sender, search, case, settings))

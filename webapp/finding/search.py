@@ -9,8 +9,9 @@ from typing import Protocol
 from parsers.cases.find import CaseFound, CaseSearch
 from parsers.cases.model import Case
 from parsers.search.found import Progress
+from webapp.chat import rerender_for
 from webapp.engines import ENGINES
-from webapp.service import checked_pieces, placed
+from webapp.service import checked_pieces, placed, prepared
 from webapp.settings import Settings
 
 
@@ -27,6 +28,8 @@ MakeSearch = Callable[[Case, Settings], Searching]
 
 def case_search(case: Case, settings: Settings) -> CaseSearch:
     """The search of a case. Raises CaseError for what cannot be replayed, TooLarge over a limit."""
+    case = prepared(case)
     pieces = checked_pieces(case, settings)
     with placed(""):
-        return CaseSearch(case, pieces=pieces, engines=ENGINES, clock=process_time)
+        rerender = rerender_for(case)
+        return CaseSearch(case, pieces=pieces, engines=ENGINES, clock=process_time, rerender=rerender)

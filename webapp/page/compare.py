@@ -16,6 +16,7 @@ a_parser, b_parser                 a parser by name; NAME+fallback or +fallback:
 a_policy, b_policy                 policies, key:value,key:value, over those of the case
 a_mode, b_mode                     ids or text: how markers are recognised, where the case has recorded ids
 a_start, b_start                   content or reasoning: where the output begins
+a_decode, b_decode                 a decode policy, and +skip, +keep, +drop, +stay, +nostop over what the case says
 calls, arguments, whitespace       the comparison rules: order or index; text or json; exact or soft
 ids                                same or any: whether the ids of calls count
 at                                 the cursor: a character of the output; its length is the end
@@ -33,11 +34,13 @@ from urllib.parse import parse_qsl
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
+from parsers.cases.engines import traced_chunking
 from parsers.cases.model import Case
 from parsers.chunking import TRACED, WHOLE
 from parsers.chunking_spec import spec
 from parsers.compare import Rules
 from webapp.htmx import is_partial, render
+from webapp.page.compare_onto import on_one_text
 from webapp.page.compare_options import controls
 from webapp.page.compare_page import page
 from webapp.page.compare_sides import Replayed, replayed
@@ -112,6 +115,7 @@ def show_compared(subject: Subject) -> ResponseReturnValue:
     if is_bare(request.values):
         asked = replace(asked, b=_usual(subject.case))
     left, right = (replayed(runner, subject.case, name, getattr(asked, name)) for name in ("a", "b"))
+    left, right = on_one_text(runner, left, right)
     asked = replace(asked, a=left.side, b=right.side)
     links = Links(subject.base, asked)
     errors = faults(request.values)
@@ -133,7 +137,7 @@ def show_compared(subject: Subject) -> ResponseReturnValue:
 
 def _usual(case: Case) -> Side:
     """What the other side is where nobody said: the whole output at once, or token by token beside that."""
-    own = case.replay[0] if case.replay else TRACED
+    own = traced_chunking(case)
     return Side(chunk=spec(WHOLE if own != WHOLE else TRACED))
 
 

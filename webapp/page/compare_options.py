@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsers.cases.engines import FALLBACK
+from parsers.cases.engines import FALLBACK, RECORDED
 from parsers.cases.model import Case
 from parsers.compare import Rules
+from parsers.decoding import POLICIES
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder
 from webapp.page.compare_sides import Replayed
+from webapp.page.decode_form import said
 from webapp.page.form import Setup
 from webapp.page.options import Option, PolicyField, options
+from webapp.page.recorded_form import stream_words
 from webapp.settings import Settings
 
 CHUNKS: tuple[tuple[str, str], ...] = (
@@ -23,10 +26,14 @@ CHUNKS: tuple[tuple[str, str], ...] = (
     ("char", "character by character"),
     ("char:5", "5 characters"),
     ("whole", "whole, in one delta"),
+    ("recorded", "as recorded"),
     ("random:1", "random sizes, seed 1"),
     ("random:1:8:char", "random sizes in characters"),
     ("cuts:10", "cut at character 10"),
 )
+
+
+DECODED = (("", ""), ("+skip", ", special tokens skipped"))
 
 
 @dataclass(slots=True)
@@ -65,8 +72,10 @@ class Controls:
     chunks: list[Option]
     policies: list[PolicyField]
     rules: list[RuleControl]
+    decodes: list[Option]
     has_ids: bool
     own_start: str
+    own_decode: str
 
 
 def controls(case: Case, a: Replayed, b: Replayed, usual: Rules, settings: Settings) -> Controls:
@@ -77,14 +86,25 @@ def controls(case: Case, a: Replayed, b: Replayed, usual: Rules, settings: Setti
     if case.parser.engine is None:
         parsers.append(Option(f"+{FALLBACK}", f"{own}, behind the wrapper"))
     parsers += [option for option in offered.parsers if option.value != RESPONSE_TEMPLATE]
+    if case.input.stream:
+        parsers.append(Option(RECORDED, stream_words(len(case.input.stream))))
     return Controls(
         rows=(_row(a, parsers), _row(b, parsers)),
-        chunks=[Option(*chunk) for chunk in CHUNKS],
+        chunks=[Option(*chunk) for chunk in CHUNKS if chunk[0] != "recorded" or case.input.deltas],
         policies=offered.policies,
         rules=[_rule(name, usual) for name in RULES],
+        decodes=_decodes([a.given.decode, b.given.decode]),
         has_ids=case.mode() == "ids",
         own_start="reasoning" if case.context.reasoning_open else "content",
+        own_decode=said(case) or "exact",
     )
+
+
+def _decodes(given: list[str]) -> list[Option]:
+    """Every decode policy, with special tokens as the case has them and skipped; words given stay choosable."""
+    offered = [Option(f"{name}{flag}", f"{name}{words}") for name in POLICIES for flag, words in DECODED]
+    known = {option.value for option in offered}
+    return [*offered, *[Option(word, word) for word in dict.fromkeys(given) if word and word not in known]]
 
 
 def _rule(name: str, usual: Rules) -> RuleControl:

@@ -8,23 +8,42 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from parsers.cases.engines import FALLBACK, policy_of
+from parsers.beside import PLACED, put_beside
+from parsers.cases.engines import FALLBACK, RECORDED, policy_of, traced_chunking
 from parsers.cases.model import Case, CaseError, ParserRef
 from parsers.cases.run import replayer_of
 from parsers.chunking import TRACED, Chunking, label
 from parsers.chunking_spec import parse_spec, spec
+from parsers.decoding import POLICIES, Decode
 from parsers.registry import policies, resolve
-from parsers.types import UsageError
+from parsers.replayer import Replayer
+from parsers.types import Piece, UsageError
 from webapp.engines import choose
 from webapp.formats.folder import formats_folder, with_folder_format
 from webapp.page.compare_state import Side
+from webapp.page.decode_form import said
 from webapp.page.index import build as build_index
 from webapp.page.running import Run, Runner
 from webapp.service import collector_paused, parser_place, placed
 
-PLACES = (("/parser/policy", "policy"), ("/parser", "parser"), ("/replay", "chunk"), ("/context", "start"))
-ORDER = ("parser", "policy", "mode", "start", "chunk")  # in which the words of a side are taken in
+PLACES = (
+    ("/parser/policy", "policy"),
+    ("/parser", "parser"),
+    ("/replay", "chunk"),
+    ("/context", "start"),
+    ("/decode", "decode"),
+)
+ORDER = ("parser", "policy", "mode", "start", "decode", "chunk")  # in which the words of a side are taken in
+# What follows a decode policy in the word of a side.
+FLAGS: dict[str, dict[str, Any]] = {
+    "skip": {"skip_special_tokens": True},
+    "keep": {"skip_special_tokens": False},
+    "drop": {"drop_eos": True},
+    "stay": {"drop_eos": False},
+    "nostop": {"stop": (), "include_stop": False},
+}
 
 
 @dataclass(slots=True)
@@ -50,7 +69,9 @@ class Replayed:
         run = self.run
         wrapped = ", wrapped" if self.case.parser.engine == FALLBACK else ""
         start = ", starts in reasoning" if run.context.reasoning_open else ""
-        return f"{run.format.name}{wrapped}, {label(run.chunking)}, markers by {run.trace.mode}{start}"
+        wrapped += ", placed by what it sends" if PLACED in run.trace.reasons else ""
+        decoding = f", {words}" if (words := said(self.case)) else ""
+        return f"{run.format.name}{wrapped}, {label(run.chunking)}, markers by {run.trace.mode}{start}{decoding}"
 
     @property
     def standalone(self) -> Case:
@@ -65,7 +86,7 @@ class Replayed:
     @property
     def moved(self) -> bool:
         """Whether more than the chunking differs from the case: then the inspector has no address for it."""
-        return any((self.side.parser, self.side.policy, self.side.mode, self.side.start))
+        return any((self.side.parser, self.side.policy, self.side.mode, self.side.start, self.side.decode))
 
 
 def replayed(runner: Runner, case: Case, name: str, asked: Side) -> Replayed:
@@ -103,13 +124,28 @@ def _on_tokens(base: Run, case: Case, chunking: Chunking, key: str) -> Run:
     """Another parser or another request on the tokens of `base`."""
     with placed(parser_place(case)):
         choice = choose(case)
-    pieces = base.pieces
+    stored = base.stored
     if case.mode() == "text":
-        pieces = tuple([replace(piece, recorded=False) if piece.recorded else piece for piece in pieces])
+        stored = tuple([replace(piece, recorded=False) if piece.recorded else piece for piece in stored])
     with placed("/replay"), collector_paused():
-        trace = replayer_of(case, choice, pieces).trace(chunking)
-        index = build_index(trace, pieces, ())
-    return Run(case, choice, case.to_context(), pieces, chunking, trace, index, key)
+        replayer = replayer_of(case, choice, stored)
+        if stored and not replayer.has_raw:
+            replayer = _placed(base, replayer, stored)
+        trace = replayer.trace(chunking)
+        index = build_index(trace, replayer.pieces, ())
+    run = Run(case, choice, case.to_context(), replayer.pieces, chunking, trace, index, key)
+    run.decoded, run.stored = replayer.decoded, stored
+    return run
+
+
+def _placed(base: Run, replayer: Replayer, pieces: tuple[Piece, ...]) -> Replayer:
+    """A stream put into the output by what a parser of the output sends: the case's own, or the one that fits."""
+    case = base.case
+    if base.choice.plays:
+        case = case.model_copy(update={"parser": ParserRef(name="auto"), "replay": ()})
+    reference = replayer_of(case, choose(case), pieces).trace(TRACED)
+    server = replayer.server and put_beside(replayer.server, pieces, reference)
+    return replace(replayer, server=server, pieces=pieces, reasons=(*replayer.reasons, PLACED))
 
 
 def _taken(runner: Runner, case: Case, asked: Side, errors: dict[str, str]) -> tuple[Side, Case, Chunking]:
@@ -123,15 +159,15 @@ def _taken(runner: Runner, case: Case, asked: Side, errors: dict[str, str]) -> t
             errors[key] = _said(error)
             side = replace(side, **{key: ""})
     try:
-        chunking = parse_spec(side.chunk) if side.chunk else _own(case)
+        chunking = parse_spec(side.chunk) if side.chunk else _own(varied)
     except UsageError as error:
         errors["chunk"] = _said(error)
-        side, chunking = replace(side, chunk=""), _own(case)
+        side, chunking = replace(side, chunk=""), _own(varied)
     return side, varied, chunking
 
 
 def _own(case: Case) -> Chunking:
-    return case.replay[0] if case.replay else TRACED
+    return traced_chunking(case)
 
 
 def _place(error: UsageError, side: Side) -> str:
@@ -153,6 +189,10 @@ def _with_parser(runner: Runner, case: Case, word: str) -> Case:
     name, plus, wrapper = word.partition("+")
     if plus and wrapper != FALLBACK:
         raise UsageError(f"{word[:80]!r} is no parser; write a name, or NAME+{FALLBACK}")
+    if name == RECORDED and not plus:
+        if case.input.stream is None:
+            raise UsageError("this case has no recorded stream")
+        return case.model_copy(update={"parser": ParserRef(name=RECORDED), "replay": ()})
     parser = case.parser
     if name and name != "auto" and formats_folder(runner.settings).find(name) is None:
         resolve(name)
@@ -196,9 +236,27 @@ def _with_start(_: Runner, case: Case, word: str) -> Case:
     return case.model_copy(update={"context": case.context.model_copy(update=said)})
 
 
+def _with_decode(_: Runner, case: Case, word: str) -> Case:
+    """Another decode policy, and what it leaves out; the rest of the case's own stays."""
+    policy, *flags = word.split("+")
+    wrong = [name for name in [policy] if name and name not in POLICIES] + [flag for flag in flags if flag not in FLAGS]
+    if wrong:
+        known = f"{', '.join(POLICIES)}, each with +{', +'.join(FLAGS)}"
+        raise UsageError(f"{wrong[0][:80]!r} is no way to decode; write {known}")
+    changes: dict[str, Any] = {"policy": policy} if policy else {}
+    for flag in flags:
+        changes |= FLAGS[flag]
+    own = case.decode or Decode()
+    decode = own.model_copy(update=changes)
+    if decode == own:
+        return case
+    return case.model_copy(update={"decode": None if decode == Decode() else decode})
+
+
 CHANGES: dict[str, Callable[[Runner, Case, str], Case]] = {
     "parser": _with_parser,
     "policy": _with_policy,
     "mode": _with_mode,
     "start": _with_start,
+    "decode": _with_decode,
 }

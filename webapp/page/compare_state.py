@@ -26,6 +26,7 @@ class Side:
     policy: str = ""
     mode: str = ""
     start: str = ""
+    decode: str = ""
 
 
 @dataclass(slots=True, frozen=True)

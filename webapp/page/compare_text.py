@@ -17,11 +17,10 @@ from markupsafe import Markup
 from webapp.page.compare_parts import Comparison, owner_at
 from webapp.page.glyphs import shorten, show_lines, spell
 from webapp.page.index import TraceIndex
-from webapp.page.roles import DRAWN
+from webapp.page.roles import DRAWN, UNKNOWN
 from webapp.page.window import STEPS_EACH_SIDE, Window
 
 CHARACTERS_EACH_SIDE = 1_500
-UNKNOWN = "unknown"
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from parsers.cases.engines import BUILTIN, ENGINES
 from parsers.cases.model import Case
 from parsers.chunking import Chunking
 from parsers.chunking_spec import parse_spec, spec
+from parsers.decoding import POLICIES
 from parsers.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder
@@ -18,6 +19,7 @@ from webapp.page.exports import TARGETS
 from webapp.page.filters import glyphless
 from webapp.page.form import Setup, setup_of
 from webapp.page.inspector import Page, inspector
+from webapp.page.intake import panel
 from webapp.page.options import options
 from webapp.page.running import Report, Run
 from webapp.page.search import Search
@@ -81,7 +83,8 @@ def scene_context(scene: Scene, view: View, search: Search | None) -> dict[str, 
         panes = search_panes(view.base, _report(view, search), search, view.chunking, case_line)
     if panes.verdict is not None:
         view.base.index.findings = list(panes.steps)
-    page = inspector(run, panes, Links(scene.base, view.state), posted_case=posted)
+    judged = run.short or run.badges is not None or panes.verdict is not None
+    page = inspector(run, panes, Links(scene.base, view.state), posted_case=posted, with_badges=judged)
     setup = scene.setup or setup_of(scene.case, keep=not scene.source)
     if scene.source and scene.kind != "home":
         setup.base, setup.source = "", scene.source
@@ -100,6 +103,7 @@ def scene_context(scene: Scene, view: View, search: Search | None) -> dict[str, 
         "exports": [
             {"name": target.name, "url": scene.export_url(target.name), "words": target.words, "about": target.about}
             for target in TARGETS.values()
+            if not (run.choice.plays and target.name == "pytest")
         ],
         "share_url": scene.share_url,
         "share_source": scene.source,
@@ -108,7 +112,7 @@ def scene_context(scene: Scene, view: View, search: Search | None) -> dict[str, 
         "share_size": f"about {max(1, len(scene.case.text()) // 1000):,} kB of text",
         "share_step": panes.start,
         "format_name": run.format.name,
-        "format_is_ours": (scene.case.parser.engine or BUILTIN) in ENGINES,
+        "format_is_ours": (scene.case.parser.engine or BUILTIN) in ENGINES and not run.choice.plays,
         "stored_tokens": scene.kind != "home" and scene.case.input.tokens is not None,
         "tool_count": 0 if scene.kind == "home" else len(scene.case.tools),
     }
@@ -142,6 +146,10 @@ def form_context(setup: Setup, kind: str, page: Page | None = None) -> dict[str,
     return {
         "kind": kind,
         "setup": setup,
+        "intake": panel(setup),
+        "limit": services().settings.max_request_bytes,
+        "tokenizer_limit": services().settings.tokenizer_upload_bytes,
+        "decode_policies": list(POLICIES.items()),
         "options": options(setup, formats_folder(services().settings).formats),
         "template_report": template_report(setup.template, setup.prompt_tail)
         if setup.parser == RESPONSE_TEMPLATE

@@ -52,7 +52,7 @@ def exported(case: Case, target: str, permalink: str | None = None) -> Response:
         return accept_page(run, target, problem)
     asked = case if expect is None else case.model_copy(update={"expect": expect})
     dialect = dialect_of(request.values.get("dialect", ""))
-    again = run_case(asked, pieces=run.pieces, engines=ENGINES)
+    again = run_case(asked, pieces=run.stored, engines=ENGINES)
     made = service.exported(again, target, permalink=permalink, dialect=dialect)
     response = Response(made.text.encode("utf-8"), mimetype=made.mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'

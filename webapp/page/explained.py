@@ -57,6 +57,7 @@ WHY: dict[str, str] = {
     "M4": "The next request holds the calls as the chat template writes them; they must read the same again.",
     "K1": "Client libraries add the deltas up, and get another message than the server meant.",
     "K2": "The server's own log tells another story than this replay.",
+    "K3": "Clients read chunks by the API's shape; what has another one they refuse, or do not see.",
 }
 DO = {
     "parser": "Share this case, or take the smallest failing form if there is one, and send it to the project whose "

@@ -22,8 +22,10 @@ from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
 from parsers.types import FormatError
 from webapp.engines import RESPONSE_TEMPLATE
+from webapp.page.decode_form import DecodeFields, decode_fields, read_decode, with_decode
 from webapp.page.filters import glyphless
-from webapp.page.intake_form import Found, given_data, look, read_taken
+from webapp.page.intake_form import Found, given_data, look_at, read_taken
+from webapp.page.recorded_form import as_recorded
 from webapp.page.template_form import parser_data, template_text
 
 POLICY = "policy."
@@ -36,6 +38,7 @@ CHUNKINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "token-10": ("10 tokens", {"by": "token", "size": 10}),
     "char": ("character by character", {"by": "char"}),
     "whole": ("whole, in one delta", {"by": "whole"}),
+    "recorded": ("as recorded", {"by": "recorded"}),
     "random": ("random sizes", {"by": "random"}),
     "cuts": ("cut at …", {"by": "cuts"}),
 }
@@ -53,6 +56,8 @@ PLACES = (
     ("/context", "finish_reason"),
     ("/replay", "chunking"),
     ("/tokenizer", "tokenizer"),
+    ("/decode/stop", "stop"),
+    ("/decode", "decode_policy"),
     ("/input", "text"),
 )
 
@@ -83,6 +88,8 @@ class Setup:
     template: str = ""
     prompt_tail: str = ""
     policy: dict[str, str] = field(default_factory=dict)
+    decode: DecodeFields = field(default_factory=DecodeFields)
+    chunks: int = 0
     base: str = ""
     source: str = ""
     parent: str = ""
@@ -119,12 +126,14 @@ def read_setup(fields: Mapping[str, str]) -> Setup:
         tools=unix_lines(fields.get("tools", "")),
         tool_choice=fields.get("tool_choice", "").strip() or "auto",
         policy={key.removeprefix(POLICY): value for key, value in fields.items() if key.startswith(POLICY) and value},
+        decode=read_decode(fields),
         base=fields.get("base", ""),
         source=fields.get("source", ""),
         parent=fields.get("parent", ""),
         taken=read_taken(fields),
+        take_as=(fields.get("take_as") or fields.get("taken_as", "")).strip(),
     )
-    for name in ("take_as", "output", "cuts", "seed", "holdback", "text_delay", "finish_reason", "model", "model_type"):
+    for name in ("output", "cuts", "seed", "holdback", "text_delay", "finish_reason", "model", "model_type"):
         setattr(setup, name, fields.get(name, "").strip())
     return setup
 
@@ -142,7 +151,7 @@ def case_of(setup: Setup, upload: tuple[str, bytes] | None) -> Case:
     base = _base(setup)
     if upload is None and base is not None and _unchanged(setup, base):
         return _build(setup, base, {})
-    found = look(setup, upload)
+    found = look_at(setup, upload)
     place = "file" if upload else "text"
     if found.intake.case is not None:
         return _loaded(found.intake.case, place)
@@ -186,7 +195,9 @@ def _build(setup: Setup, base: dict[str, Any] | None, given: dict[str, Any]) -> 
     if template_kwargs is not None:
         data["context"]["template_kwargs"] = template_kwargs
     data["replay"] = [_chunking(setup), *data.get("replay", [])[1:]]
+    as_recorded(data)
     data["compare"] = _compare(setup)
+    with_decode(data, setup.decode, given)
     if "tokens" not in data["input"]:
         data["tokenizer"] = {"name": setup.tokenizer}
     if setup.parent:
@@ -287,12 +298,23 @@ def setup_of(case: Case, *, keep: bool = True) -> Setup:
         template=template_text(case.parser.options.get("template")) if case.parser.engine == RESPONSE_TEMPLATE else "",
         prompt_tail=case.context.prompt_tail or "",
         policy=dict(case.parser.policy),
+        decode=decode_fields(case),
         parent=case.parent or "",
+        chunks=len(case.input.stream or ()),
     )
     setup.base = (
         "" if not keep or _said(case, data) else glyphless(case.model_dump_json(by_alias=True, exclude_defaults=True))
     )
     return setup
+
+
+def kept(setup: Setup, shown: Setup) -> Setup:
+    """`shown`, the form of the case that `setup` became, with what its author pasted still in it."""
+    shown.found, shown.take_as, shown.output = setup.found, setup.take_as, setup.output
+    shown.taken = dict(setup.taken)
+    if setup.found is not None and setup.found.is_log:
+        shown.text, shown.base = setup.text, setup.base
+    return shown
 
 
 def _chunking_name(chunking: Mapping[str, Any]) -> str:
@@ -303,7 +325,7 @@ def _chunking_name(chunking: Mapping[str, Any]) -> str:
     return str(wanted["by"]) if wanted.get("by") in CHUNKINGS else "token"
 
 
-FORM_HAS = {"schema", "parser", "tokenizer", "tools", "context", "replay", "parent", "compare"}
+FORM_HAS = {"schema", "parser", "tokenizer", "tools", "context", "replay", "parent", "compare", "decode"}
 FORM_CONTEXT = {"tool_choice", "reasoning_open", "finish_reason", "model", "model_type", "prompt_tail"}
 
 

@@ -1,8 +1,9 @@
 """Shows model output so that nothing in it is invisible, ambiguous or live.
 
-Every character that would not be seen (white space, controls, zero-width), that would move its neighbours (bidi
-controls) or that no font can draw (lone surrogates, tag characters) is replaced by a glyph in its own element; all
-other text is escaped. The result is `Markup` built from escaped parts only, so templates never need `|safe`.
+Every character that would not be seen (white space, controls, zero-width, fillers), that would change or move its
+neighbours (variation selectors, joiners, bidi controls) or that no font can draw (lone surrogates, tag characters) is
+replaced by a glyph in its own element; all other text is escaped. The result is `Markup` built from escaped parts
+only, so templates never need `|safe`.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ NAMED: dict[str, tuple[str, str]] = {
     "\u2068": ("FSI", "first strong isolate"),
     "\u2069": ("PDI", "pop directional isolate"),
     "\u3000": ("IDSP", "ideographic space"),
+    "\ufe0e": ("VS15", "variation selector for text"),
+    "\ufe0f": ("VS16", "variation selector for emoji"),
     "\ufeff": ("BOM", "byte order mark"),
 }
 # The mnemonics of ASCII (ISO 646) for its controls: few fonts draw the pictures Unicode has for them.
@@ -50,8 +53,9 @@ CONTROLS = re.findall(
     "DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US",
 )
 SPECIAL = re.compile(
-    "[\x00-\x20\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f"
+    "\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"
 )
 
 

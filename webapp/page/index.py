@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from webapp.page.lag import Drawn
 
 
+UNPLACED = "unplaced"
+
+
 @dataclass(slots=True)
 class Stretch:
     """Text that reached the client in one step, with the raw span [start, end) it came from."""
@@ -53,11 +56,15 @@ class Channel:
     offsets: list[int] = field(default_factory=lambda: [0])
 
     def add(self, event: TextEvent, step: int) -> None:
-        """Append an event's text."""
-        for part in event.parts():
-            self.stretches.append(Stretch(part.text, part.start, part.end, part.kind, step))
+        """Append an event's text; from a parser that says no places it is one stretch that came from nowhere known."""
+        parts = event.parts()
+        placed = [Stretch(part.text, part.start, part.end, part.kind, step) for part in parts]
+        if event.text and not parts:
+            placed = [Stretch(event.text, event.start, event.start, UNPLACED, step)]
+        for stretch in placed:
+            self.stretches.append(stretch)
             self.steps.append(step)
-            self.offsets.append(self.offsets[-1] + len(part.text))
+            self.offsets.append(self.offsets[-1] + len(stretch.text))
 
     def length_at(self, step: int) -> int:
         """Characters emitted up to and including `step`."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
+from parsers.cases.engines import RECORDED
 from parsers.formats.model import Format, Policy, builtin_formats
 from parsers.formats.rows import policy_values
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.engines.response_template.about import TITLE
 from webapp.page.form import CHUNKINGS, Setup
-from webapp.tokenizers import get_tokenizer, list_tokenizers
+from webapp.page.recorded_form import chunks_of, stream_words
+from webapp.tokenizers import list_tokenizers
 
 
 @dataclass(slots=True, frozen=True)
@@ -35,10 +36,10 @@ class PolicyField:
 
 @dataclass(slots=True)
 class Options:
-    """Everything the selects of the form list."""
+    """Everything the selects of the form list; tokenizers under the heading of where they come from."""
 
     parsers: list[Option]
-    tokenizers: list[Option]
+    tokenizers: dict[str, list[Option]]
     chunkings: list[Option]
     policies: list[PolicyField]
 
@@ -54,9 +55,28 @@ def _policy_fields(folder: Sequence[Format]) -> list[PolicyField]:
     return fields
 
 
-@cache
-def _tokenizers() -> list[Option]:
-    return [Option(info["name"], get_tokenizer(info["name"]).label) for info in list_tokenizers()]
+# Where a vocabulary comes from, as a heading of the list.
+ORIGINS = {
+    "embedded": "Built in",
+    "none": "Built in",
+    "package": "Installed packages",
+    "upload": "Uploads",
+    "folder": "Folders of this server",
+    "hub": "From the hub",
+}
+
+
+OTHERS = "Others"
+
+
+def _tokenizers(chosen: str) -> dict[str, list[Option]]:
+    """The tokenizers by where they come from; one that a case names and that is not here stays choosable."""
+    groups: dict[str, list[Option]] = {name: [] for name in (*ORIGINS.values(), OTHERS)}
+    for info in list_tokenizers():
+        groups[ORIGINS.get(info["kind"], OTHERS)].append(Option(info["name"], info["label"]))
+    if chosen not in {option.value for listed in groups.values() for option in listed}:
+        groups[OTHERS].append(Option(chosen, f"{chosen} (of this case)"))
+    return {name: listed for name, listed in groups.items() if listed}
 
 
 def options(setup: Setup, folder: Mapping[str, Format]) -> Options:
@@ -66,8 +86,10 @@ def options(setup: Setup, folder: Mapping[str, Format]) -> Options:
     parsers += [Option(fmt.name, f"{fmt.name} ({fmt.title})") for fmt in builtin_formats().values()]
     parsers += [Option(fmt.name, f"{fmt.name} ({fmt.title}, formats folder)") for fmt in folder.values()]
     parsers.append(Option(RESPONSE_TEMPLATE, f"{RESPONSE_TEMPLATE} ({TITLE})"))
+    if chunks := chunks_of(setup):
+        parsers.append(Option(RECORDED, stream_words(chunks)))
     if setup.own_format or setup.parser not in {option.value for option in parsers}:
         others = [option for option in parsers if option.value != setup.parser]
         parsers = [*others, Option(setup.parser, f"{setup.parser} (of this case)")]
     chunkings = [Option(name, words) for name, (words, _) in CHUNKINGS.items()]
-    return Options(parsers, _tokenizers(), chunkings, _policy_fields(list(folder.values())))
+    return Options(parsers, _tokenizers(setup.tokenizer), chunkings, _policy_fields(list(folder.values())))

@@ -20,6 +20,10 @@ def played(subject: Subject) -> str:
         f"{one.label}: {f'fails with {one.raised}' if one.raised else _message(one.message)}"
         for one in subject.variants
     ]
+    lines += [
+        f"server's chunk {number}: {', '.join(filter(None, (_delta(chunk.delta), chunk.finish_reason)))}"
+        for number, chunk in enumerate(subject.server or (), start=1)
+    ]
     return "\n".join(lines)
 
 

@@ -221,18 +221,23 @@ def _differences(index: TraceIndex, expect: dict[str, Any] | None) -> list[Diffe
     message, found = index.trace.message, []
     for part, actual in (("reasoning", message.reasoning), ("content", message.content)):
         if part in expect:
-            found.append(_difference(part, expect[part] or "", actual or ""))
+            found.append(_difference(part, _text(expect[part]), actual or ""))
     if expect.get("finish_reason") is not None:
         found.append(_difference("finish", expect["finish_reason"], index.trace.finish_reason))
     wanted = expect.get("tool_calls")
     if wanted is not None:
         actual_calls = [_call_words(call.name, call.arguments) for call in message.tool_calls]
-        expected = [_call_words(item["name"], item.get("raw") or item.get("arguments")) for item in wanted]
+        expected = [_call_words(item["name"], _text(item.get("raw")) or item.get("arguments")) for item in wanted]
         for number in range(max(len(expected), len(actual_calls))):
             left = expected[number] if number < len(expected) else ""
             right = actual_calls[number] if number < len(actual_calls) else ""
             found.append(_difference(f"call {number}", left, right))
     return found
+
+
+def _text(given: str | list[str] | None) -> str:
+    """A text as a case file has it: one of several lines is a list of them."""
+    return given or "" if isinstance(given, str | None) else "".join(given)
 
 
 def _difference(part: str, expected: str, actual: str) -> Difference:

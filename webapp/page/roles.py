@@ -16,6 +16,7 @@ from webapp.page.index import TraceIndex
 # The roles in the order of the legend. The id of a call is drawn as its name is: both say which call this is.
 LEGEND = ("content", "reasoning", "name", "arguments", "marker", "held", "dropped")
 DRAWN = {"id": "name"}
+UNKNOWN = "unknown"  # the parser does not say
 
 
 def read_only(text: str) -> str:
@@ -64,12 +65,18 @@ class Run:
 
 
 def runs(index: TraceIndex, start: int, end: int, holds: Iterable[Hold] = (), cuts: Iterable[int] = ()) -> list[Run]:
-    """The characters [start, end) as runs, split also at `cuts` and at the ends of `holds`."""
+    """The characters [start, end) as runs, split also at `cuts` and at the ends of `holds`.
+
+    Of a parser that does not say what becomes of them, they have no role.
+    """
     held = list(holds)
     edges = {*cuts, *(hold.start for hold in held), *(hold.end for hold in held)}
     found: list[Run] = []
     at = bisect_right(index.owner_starts, start) - 1
     partition = index.trace.partition
+    if not partition and start < end:
+        places = [start, *sorted(edge for edge in edges if start < edge < end), end]
+        return [Run(left, right, UNKNOWN, index.trace.text[left:right]) for left, right in itertools.pairwise(places)]
     while start < end and 0 <= at < len(partition) and partition[at].start < end:
         owner = partition[at]
         low, high = max(owner.start, start), min(owner.end, end)
@@ -104,6 +111,8 @@ class Destination:
 def destinations(index: TraceIndex, start: int, end: int) -> list[Destination]:
     """What became of the characters [start, end), each destination once, in order."""
     found: dict[tuple[str, str], Destination] = {}
+    if not index.trace.partition and start < end:
+        return [Destination(UNKNOWN, "the parser does not say")]
     for run in runs(index, start, end):
         owner = index.trace.partition[bisect_right(index.owner_starts, run.start) - 1]
         text = _words(index, owner.owner, run.start)

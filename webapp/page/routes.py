@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
-from webapp.page import compare, downloads, format_views, search_views, shared, template_views
+from webapp.page import (
+    compare,
+    downloads,
+    format_views,
+    intake_views,
+    search_views,
+    shared,
+    template_views,
+    tokenizer_views,
+)
 from webapp.page.views import blueprint
 
-__all__ = ["blueprint", "compare", "downloads", "format_views", "search_views", "shared", "template_views"]
+__all__ = [
+    "blueprint",
+    "compare",
+    "downloads",
+    "format_views",
+    "intake_views",
+    "search_views",
+    "shared",
+    "template_views",
+    "tokenizer_views",
+]

@@ -15,13 +15,14 @@ from threading import Lock
 
 from pydantic import ValidationError
 
-from parsers.cases.engines import policy_of
+from parsers.cases.engines import policy_of, traced_chunking
 from parsers.cases.io import loads
 from parsers.cases.model import Case
-from parsers.cases.run import CaseRun, replayer_of, run_case
-from parsers.chunking import TRACED, Chunking
+from parsers.cases.run import CaseRun, chunkings_of, replayer_of, run_case
+from parsers.chunking import Chunking
 from parsers.chunking_spec import spec
 from parsers.compare import Divergence, divergence
+from parsers.decoding import Decoded
 from parsers.formats.model import Format
 from parsers.registry import Selection, policies
 from parsers.replayer import Replayer
@@ -29,6 +30,7 @@ from parsers.search.compared import fitting
 from parsers.search.truncation import CutRecords
 from parsers.trace import Finding, Trace
 from parsers.types import Context, Piece
+from webapp.chat import rerender_for
 from webapp.engines import ENGINES, Choice, choose
 from webapp.page.badges import Badge
 from webapp.page.cache import ByteCache
@@ -38,7 +40,7 @@ from webapp.page.index import TraceIndex
 from webapp.page.index import build as build_index
 from webapp.page.tokens import Tokens
 from webapp.security import check_limit
-from webapp.service import collector_paused, parser_place, pieces_of, placed
+from webapp.service import collector_paused, parser_place, pieces_of, placed, prepared
 from webapp.settings import Settings
 
 STEP_BYTES = 1_800
@@ -61,6 +63,7 @@ class Report:
 class Run:
     """One case, replayed under one chunking. `report` and `cuts` are None until somebody asked for them.
 
+    `pieces` are the tokens as they were decoded, `decoded` what that made of them, and `stored` the tokens before.
     `parting`: where another chunking than the case's own gives another message. `known` and `badges` are what
     `token_table` finds out about its tokens.
     """
@@ -76,6 +79,8 @@ class Run:
     report: Report | None = None
     cuts: CutRecords | None = None
     parting: Divergence | None = None
+    decoded: Decoded | None = None
+    stored: tuple[Piece, ...] = ()
     known: Tokens | None = None
     badges: list[Badge] | None = None
     lock: Lock = field(default_factory=Lock)
@@ -102,7 +107,7 @@ class Run:
 
     def replayer(self) -> Replayer:
         """What replays its output, request and parser in other ways."""
-        return replayer_of(self.case, self.choice, self.pieces)
+        return replayer_of(self.case, self.choice, self.stored)
 
     def size(self) -> int:
         """About how many bytes this weighs."""
@@ -142,22 +147,29 @@ class Runner:
         with run.lock:
             if run.report is None:
                 with collector_paused():
-                    run.report = _report(run_case(run.case, pieces=run.pieces, engines=ENGINES))
+                    written = rerender_for(run.case)
+                    found = run_case(run.case, pieces=run.stored, engines=ENGINES, rerender=written)
+                    run.report = _report(found)
                 run.index.findings = sorted({found.step for found in run.report.findings if found.step})
         return run.report
 
     def _run(self, case: Case, key: str) -> Run:
         text = case.text()
         check_limit(self.settings, "max_text_bytes", len(text.encode("utf-8", "surrogatepass")), "The output text")
+        case = prepared(case)
         with placed(parser_place(case)):
             choice = choose(case)
-        pieces = pieces_of(case, choice.format)
-        check_limit(self.settings, "max_tokens", len(pieces), "The output")
-        chunking = case.replay[0] if case.replay else TRACED
+        stored = pieces_of(case, choice.format)
+        check_limit(self.settings, "max_tokens", len(stored), "The output")
+        check_limit(self.settings, "max_tokens", len(case.input.stream or ()), "The recorded stream")
         with placed("/replay"), collector_paused():
-            trace = replayer_of(case, choice, pieces).trace(chunking)
+            replayer = replayer_of(case, choice, stored)
+            pieces, chunking = replayer.pieces, chunkings_of(case, choice)[0]
+            trace = replayer.trace(chunking)
             index = build_index(trace, pieces, ())
-        return Run(case, choice, case.to_context(), pieces, chunking, trace, index, key)
+        run = Run(case, choice, case.to_context(), pieces, chunking, trace, index, key)
+        run.decoded, run.stored = replayer.decoded, stored
+        return run
 
 
 def _opened(body: str) -> Case:
@@ -184,6 +196,5 @@ def _traced(run: Run, chunking: Chunking) -> Run:
 
 
 def _report(found: CaseRun) -> Report:
-    chunking = found.case.replay[0] if found.case.replay else TRACED
-    own = Compared(chunking, True, None, len(found.trace.steps))
+    own = Compared(traced_chunking(found.case), True, None, len(found.trace.steps))
     return Report(own, [digest(other) for other in found.compared], found.findings, found.holding, found.skipped)

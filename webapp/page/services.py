@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from flask import current_app
 
 from webapp.finding import Jobs
+from webapp.hub import HubJobs
 from webapp.page.running import Runner
 from webapp.settings import Settings
 from webapp.store import CaseStore
@@ -16,12 +17,13 @@ EXTENSION = "inspector"
 
 @dataclass(slots=True)
 class Services:
-    """Settings, the stored cases, the runner with its cache, and the searches."""
+    """Settings, the stored cases, the runner with its cache, the searches, and the downloads from the hub."""
 
     settings: Settings
     store: CaseStore
     runner: Runner
     jobs: Jobs
+    hub: HubJobs
 
 
 def services() -> Services:

@@ -44,7 +44,7 @@ def titled(case: Case, title: str, note: str) -> Case:
 def save(store: CaseStore, run: Run, case: Case, report: Report) -> Saved:
     """Store `case`, the titled form of the replayed one, with its tokens and today's outcome."""
     found = CaseRun(case, run.format, run.selection, run.context, run.pieces, run.trace, run.trace)
-    found.findings = report.findings
+    found.findings, found.stored = report.findings, run.stored
     return service.save(store, found)
 
 

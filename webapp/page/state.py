@@ -6,6 +6,7 @@ because an address is typed, shortened and pasted by people.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -17,7 +18,7 @@ TABS: dict[str, tuple[str, ...]] = {
     "input": ("tokens", "text", "bytes"),
     "machine": ("diagram", "table"),
     "result": ("step", "final", "diff", "wire"),
-    "wire": ("chunks", "sse", "response"),
+    "wire": ("chunks", "sse", "response", "clients"),
     "dialect": ("reasoning", "reasoning_content"),
 }
 
@@ -26,7 +27,8 @@ TABS: dict[str, tuple[str, ...]] = {
 class ViewState:
     """`step` None means: where the page finds most to see. `chunk` is a chunking as a word, empty for the case's own.
     `report` asks for the checks of a long output, `find` for a search. `only` names the roles that the legend leaves
-    coloured, all of them if empty; `equal`: equal tokens have the colours instead. `cut` None: nobody asked what comes out of a cut output."""
+    coloured, all of them if empty; `equal`: equal tokens have the colours instead. `cut` None: nobody asked what comes
+    out of a cut output."""
 
     step: int | None = None
     input: str = "tokens"
@@ -43,6 +45,7 @@ class ViewState:
     cut: int | None = None
 
 
+PLAIN_WORD = re.compile(r"\w+=[\w.:,~-]*", re.ASCII).fullmatch  # quoting would leave it as it is; a page has hundreds
 PLAIN = {field.name: field.default for field in fields(ViewState)}
 
 
@@ -79,7 +82,8 @@ class Links:
         """The view state with `changes`, as a query string without defaults."""
         changed = {key: getattr(self.state, key) for key in PLAIN} | {"report": False, "find": False, **changes}
         said = {key: int(value) if value is True else value for key, value in changed.items() if value != PLAIN[key]}
-        return urlencode(said, safe=":,")
+        words = [f"{key}={value}" for key, value in said.items()]
+        return "&".join(words) if all(map(PLAIN_WORD, words)) else urlencode(said, safe=":,")
 
     def url(self, **changes: Any) -> str:
         """The address of this page with `changes` to its view state."""

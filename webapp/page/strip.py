@@ -79,9 +79,7 @@ class Strip:
     hex_rows: list[tuple[int, str, str]]
 
 
-def strip(
-    index: TraceIndex, pieces: Sequence[Piece], window: Window, step: int, known: Tokens | None = None
-) -> Strip:
+def strip(index: TraceIndex, pieces: Sequence[Piece], window: Window, step: int, known: Tokens | None = None) -> Strip:
     """The strip of `window` with the cursor on `step`; `known` is what else is known of the tokens."""
     known = known or Tokens(pieces)
     edges = _hold_edges(index, window)
@@ -93,7 +91,9 @@ def strip(
         tokens=tokens,
         before=window.token_first,
         after=len(pieces) - window.token_last,
-        facts=[_facts(index, known, number, by_step.get(number, [])) for number in range(window.first, window.last + 1)],
+        facts=[
+            _facts(index, known, number, by_step.get(number, [])) for number in range(window.first, window.last + 1)
+        ],
         note=f"{count(len(index.trace.text), 'character')}, {count(len(pieces), 'token')}",
         hex_rows=_hex_rows(index, window),
     )
@@ -112,7 +112,8 @@ def _token(index: TraceIndex, known: Tokens, at: int, step: int, edges: set[int]
     cuts = [edge for edge in edges if start < edge < end] if edges else []
     parts = runs(index, start, end, index.step(step).holds, cuts)
     chip = known.chip(at)
-    why = dict.fromkeys([f", {part.title}" for part in parts if part.title])
+    revised = known.fates is not None and known.fates[at].revised
+    why = dict.fromkeys([f", {part.title}" for part in parts if part.title] + [", taken back by the decoder"] * revised)
     return Token(
         number=at + 1,
         step=own,
@@ -124,14 +125,14 @@ def _token(index: TraceIndex, known: Tokens, at: int, step: int, edges: set[int]
         future=own > step,
         current=own == step,
         same=known.repeats.number(at) if known.repeats else 0,
-        revised=known.fates is not None and known.fates[at].revised,
+        revised=revised,
     )
 
 
 def _label(piece: Piece, number: int, chip: Chip | None) -> str:
     ident = "" if piece.token_id is None else f", id {piece.token_id}"
     words = [spell(shorten(piece.text, 200))] if piece.text else []
-    words += [] if chip is None else [spell(f"{chip.text} {chip.words}" if chip.kind == "pending" else chip.words)]
+    words += [] if chip is None else [chip.label]
     words += [KINDS[piece.kind]] if piece.kind != "text" and not (chip and chip.kind == "unknown") else []
     return f"{number}{ident}, {', '.join(words)}"
 
@@ -147,7 +148,8 @@ def _facts(index: TraceIndex, known: Tokens, number: int, own: list[int]) -> Fac
         span=f"{span.start:,}–{span.end:,}",
         becomes=destinations(index, span.start, span.end),
     )
-    one = own or ([bisect_right(index.piece_ends, span.start)] if span.end > span.start else [])
+    part = bisect_right(index.piece_ends, span.start)
+    one = own or ([part] if span.end > span.start and part < len(pieces) else [])
     if len(one) == 1:
         facts.rows = known.rows(one[0])
         _say_equal(index, known, one[0], facts)

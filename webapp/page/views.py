@@ -24,16 +24,18 @@ from webapp.page.checklist import entries
 from webapp.page.contexts import Scene, case_line, form_context, scene_context, view_of
 from webapp.page.errors import error_page
 from webapp.page.examples import Example, examples
-from webapp.page.form import FormError, Setup, case_of, field_of, read_setup, setup_of
+from webapp.page.form import FormError, Setup, case_of, field_of, kept, read_setup, setup_of
+from webapp.page.intake_form import look_at
 from webapp.page.roles import LEGEND
 from webapp.page.search import WAIT_SECONDS, Search, look, searched
 from webapp.page.services import services
 from webapp.page.sharing import Lead, Origin, is_loopback
 from webapp.page.sources import carried, find_example, is_stored, named, opened_case
 from webapp.page.state import read_state
-from webapp.page.words import KEYS, ROLES
-from webapp.security import TooLarge
+from webapp.page.words import CHIPS, KEYS, ROLES
+from webapp.security import TooLarge, check_limit
 from webapp.service import with_defaults
+from webapp.tokenizers import library
 
 blueprint = Blueprint("page", __name__)
 
@@ -41,7 +43,7 @@ blueprint = Blueprint("page", __name__)
 @blueprint.app_context_processor
 def shared_words() -> dict[str, Any]:
     """What every page may say."""
-    return {"key_sheet": KEYS, "role_words": ROLES, "legend": LEGEND}
+    return {"key_sheet": KEYS, "role_words": ROLES, "chip_words": CHIPS, "legend": LEGEND}
 
 
 @blueprint.get("/")
@@ -86,11 +88,10 @@ def example_json(name: str) -> Response:
 @blueprint.post("/run")
 def run() -> ResponseReturnValue:
     """Replay what was posted: the form, or the case the page carries."""
-    setup = read_setup(request.form)
+    setup = posted_setup()
     try:
         case = posted_case(setup)
-        shown = setup_of(case)
-        shown.recognised, shown.notes, shown.can_force = setup.recognised, setup.notes, setup.can_force
+        shown = kept(pasted(case) or setup, setup_of(case))
         return show(run_scene(case, shown, origin_of(request.form.get("origin", ""))))
     except (FormError, UsageError, TooLarge) as error:
         return refused(setup, error)
@@ -109,9 +110,52 @@ def posted_case(setup: Setup) -> Case:
         return carried(text)
     if not setup.base and (source := named(setup.source)) is not None:
         setup.base = case_line(source)
-    upload = request.files.get("file")
-    given = (upload.filename or "", upload.read()) if upload and upload.filename else None
-    return with_defaults(case_of(setup, given, force=bool(request.form.get("force"))), services().settings)
+    take_tokenizer(setup)
+    return with_defaults(case_of(setup, posted_file("file")), services().settings)
+
+
+def pasted(case: Case) -> Setup | None:
+    """What the page of a case that it carries was made from, recognised anew: no log is lost by stepping."""
+    if not (text := request.form.get("pasted")) or is_partial():
+        return None
+    fields = {"text": text, "take_as": request.form.get("pasted_as", ""), "output": request.form.get("output", "")}
+    setup = read_setup(fields | {"tokenizer": (case.tokenizer.name if case.tokenizer else None) or ""})
+    look_at(setup, None)
+    setup.base = setup_of(case).base if case.parser.format is not None else ""
+    return setup
+
+
+def posted_setup() -> Setup:
+    """The form. It may carry a tokenizer, whose file has a limit of its own; the rest keeps to that of any request."""
+    settings = services().settings
+    if request.mimetype == "multipart/form-data" and settings.tokenizer_uploads:
+        most = settings.max_request_bytes + settings.tokenizer_upload_bytes
+        request.max_content_length = request.max_form_memory_size = most
+    setup = read_setup(request.form)
+    check_limit(settings, "max_request_bytes", len(setup.text), "The text")
+    return setup
+
+
+def take_tokenizer(setup: Setup) -> None:
+    """Keep the tokenizer that was uploaded with the form and choose it. Raises FormError."""
+    upload = posted_file("tokenizer_file")
+    if upload is None:
+        return
+    try:
+        setup.tokenizer = library().add_upload(*upload)["name"]
+    except UsageError as error:
+        raise FormError("tokenizer_file", str(error)) from error
+
+
+def posted_file(field: str) -> tuple[str, bytes] | None:
+    """The name and the bytes of a file of the form, where one was chosen. Raises TooLarge for a large recording."""
+    upload = request.files.get(field)
+    if not upload or not upload.filename:
+        return None
+    data = upload.read()
+    if field == "file":
+        check_limit(services().settings, "max_request_bytes", len(data), f"The file {upload.filename}")
+    return upload.filename, data
 
 
 def refused(setup: Setup, error: FormError | UsageError | TooLarge) -> Response:

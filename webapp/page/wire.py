@@ -1,20 +1,23 @@
-"""The wire view: the answer as a client receives it, in chunks, as an event stream, or as the one object.
+"""The wire view: the answer as a client receives it, in chunks, as an event stream, or as the one object, and what
+clients make of it.
 
 Chunks and stream show the steps of the window, and of a step that sends very many chunks those around the cursor. The
-one object is built only when it is asked for, and shortened where its texts and lists are long.
+one object is built only when it is asked for, and shortened where its texts and lists are long. A recorded stream that
+is played back is shown as it was recorded.
 """
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from parsers.wire.chunks import Chunk, Dialect, Envelope, closing_chunks, step_chunks
+from parsers.wire.chunks import Chunk, Dialect, Envelope, closing_chunks, recorded_chunks, step_chunks
 from parsers.wire.message import Usage, chat_completion
+from webapp.page.clients import ClientView, client_views
 from webapp.page.index import TraceIndex
 from webapp.page.window import Window
 
@@ -52,20 +55,35 @@ class Wire:
     done: bool = False
     response: list[str] = field(default_factory=list)
     whole: bool = True
+    clients: list[ClientView] = field(default_factory=list)
+    recorded: bool = False
 
 
-def wire(index: TraceIndex, window: Window, step: int, view: str, envelope: Envelope, tokens: int) -> Wire:
-    """The wire view of `window`, seen from `step`. `tokens` is the number of tokens of the output."""
-    found = Wire(view, envelope.dialect, window.first, window.last)
+def wire(
+    index: TraceIndex,
+    window: Window,
+    step: int,
+    view: str,
+    envelope: Envelope,
+    tokens: int,
+    stream: Sequence[Any] | None = None,
+) -> Wire:
+    """The wire view of `window`, seen from `step`. `tokens` is the number of tokens of the output; `stream` what a
+    server sent, where that is played back."""
+    found = Wire(view, envelope.dialect, window.first, window.last, recorded=stream is not None)
     if view == "response":
         _respond(found, chat_completion(index.trace, envelope, Usage(0, tokens)))
         return found
-    chunks = list(_chunks(index, window, envelope))
+    if view == "clients":
+        found.clients = client_views(index.trace)
+        return found
+    sent = None if stream is None else recorded_chunks(stream, window.first, window.last)
+    chunks = list(_chunks(index, window, envelope) if sent is None else sent)
     low = max(0, min(bisect_left(chunks, step, key=_step) - CHUNKS_SHOWN // 2, len(chunks) - CHUNKS_SHOWN))
     high = min(len(chunks), low + CHUNKS_SHOWN)
     found.before, found.after = low, len(chunks) - high
     found.done = window.last == index.total and not found.after
-    found.envelope = _around(envelope)
+    found.envelope = _around(envelope) if sent is None else ("", "")
     found.rows = [_row(chunk) for chunk in chunks[low:high]]
     cut = any(len(chunk.text) > TEXT_SHOWN for chunk in chunks[low:high])
     found.whole = found.done and not cut and not low and window.first == 1
@@ -91,9 +109,20 @@ def _chunks(index: TraceIndex, window: Window, envelope: Envelope) -> Iterator[C
 
 
 def _row(chunk: Chunk) -> WireRow:
-    choice = chunk.payload["choices"][0]
-    delta = json.dumps(choice["delta"], ensure_ascii=False)
-    return WireRow(chunk.step, shortened(delta), choice["finish_reason"] or "", f"data: {shortened(chunk.text)}")
+    """A chunk of ours by its delta; one that was recorded, whatever its shape, as a whole."""
+    choice, event = _choice(chunk.payload), f"data: {shortened(chunk.text)}"
+    if choice is None:
+        return WireRow(chunk.step, shortened(json.dumps(chunk.payload, ensure_ascii=False)), "", event)
+    reason = choice.get("finish_reason")
+    shown = json.dumps(choice["delta"], ensure_ascii=False)
+    return WireRow(chunk.step, shortened(shown), reason if isinstance(reason, str) else "", event)
+
+
+def _choice(payload: Any) -> dict[str, Any] | None:
+    """The one choice of a chunk, where it has the usual shape."""
+    choices = payload.get("choices") if isinstance(payload, dict) else None
+    one = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
+    return one if isinstance(one, dict) and "delta" in one else None
 
 
 def _around(envelope: Envelope) -> tuple[str, str]:

@@ -28,3 +28,12 @@ ROLES: tuple[tuple[str, str], ...] = (
     ("held", "seen but not let go yet; the step says why"),
     ("dropped", "reaches nobody; the reason is with it"),
 )
+# What the token strip shows besides: the class of the sample, its text, and what it means.
+CHIPS: tuple[tuple[str, str, str], ...] = (
+    ("chip chip-pending", "F0 9F …", "no text yet: these bytes wait for the rest of their character"),
+    ("chip chip-lost", "F0 9F", "bytes that the decode policy never sends"),
+    ("chip chip-skipped", "<s>", "id only: the decode options leave the text out, or cut it at a stop string"),
+    ("chip chip-unknown", "id 99", "no text: the vocabulary does not have this id, or the token is empty"),
+    ("token special", "<s>", "a token that is special or added to the vocabulary"),
+    ("token revised", "text", "the decoder took back what it had made of these bytes"),
+)

@@ -6,33 +6,30 @@ then on. Importing this package loads no transformers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
-from threading import Lock
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from parsers.formats.model import Format
 from parsers.types import UsageError
-from webapp.tokenizers import characters, embedded
-from webapp.tokenizers.base import Token, TokenizerAdapter, TokenizerInfo, TokenStream
-from webapp.tokenizers.markers import MarkerTable, marker_table, markers_of
+from webapp.tokenizers import case_vocabulary, embedded
+from webapp.tokenizers.base import MarkerState, Token, TokenizerAdapter, TokenizerInfo, TokenStream
+from webapp.tokenizers.current import library
+from webapp.tokenizers.markers import markers_of
+
+if TYPE_CHECKING:
+    from parsers.cases.model import Case
 
 __all__ = [
+    "MarkerState",
     "Token",
     "TokenStream",
     "TokenizerAdapter",
     "TokenizerInfo",
     "get_tokenizer",
+    "library",
     "list_tokenizers",
     "markers_of",
 ]
-
-_BUILDERS: dict[str, Callable[[MarkerTable], TokenizerAdapter]] = {
-    embedded.NAME: embedded.build,
-    characters.NAME: lambda _table: characters.Characters(),
-}
-# Formats edited in the page bring tables of their own, so the cache has an end; an entry weighs about half a megabyte.
-_CACHED = 64
-_lock = Lock()
 
 
 def get_tokenizer(
@@ -40,26 +37,23 @@ def get_tokenizer(
     markers: Mapping[str, bool] | None = None,
     *,
     format: Format | None = None,
+    case: Case | None = None,
 ) -> TokenizerAdapter:
     """The tokenizer called `name` with one family's markers.
 
     `markers` maps marker texts to their special flags; `format` stands for the markers of that format, unless
-    `markers` are given. Raises UsageError for an unknown name or a marker that cannot be one.
+    `markers` are given. The name "case" means the tokens of `case` itself. Raises UsageError for an unknown name or a
+    marker that cannot be one.
     """
-    if name not in _BUILDERS:
-        raise UsageError(f"there is no tokenizer {name!r}; choose one of: {', '.join(_BUILDERS)}")
+    if name == case_vocabulary.NAME:
+        if case is None:
+            raise UsageError("the tokenizer 'case' is that of a case with tokens; choose another one for a text")
+        return case_vocabulary.CaseVocabulary(case)
     if markers is None:
         markers = markers_of(format) if format is not None else {}
-    table = marker_table(markers)
-    with _lock:
-        return _built(name, table)
+    return library().get(name, markers)
 
 
 def list_tokenizers() -> list[TokenizerInfo]:
     """What `GET /api/v1/tokenizers` answers: every tokenizer that can be chosen by name, without markers."""
-    return [get_tokenizer(name).info for name in _BUILDERS]
-
-
-@lru_cache(maxsize=_CACHED)
-def _built(name: str, table: MarkerTable) -> TokenizerAdapter:
-    return _BUILDERS[name](table)
+    return library().listing()

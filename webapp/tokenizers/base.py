@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, TypedDict
 
+from parsers.decoding.model import Decoder
 from parsers.types import Piece, PieceKind, UsageError
 
 Origin = Literal["embedded", "none", "package", "folder", "upload", "hub", "case"]
@@ -29,11 +30,26 @@ class Token(NamedTuple):
 
 
 class TokenizerInfo(TypedDict):
-    """One row of `GET /api/v1/tokenizers`; `kind` says where the vocabulary comes from."""
+    """One row of `GET /api/v1/tokenizers`; `kind` says where the vocabulary comes from.
+
+    What is only known once a file has been read is 0 or '' until then.
+    """
 
     name: str
     kind: Origin
     vocab_size: int
+    label: str
+    realism: Realism
+    decoder: Decoder
+    fingerprint: str
+
+
+class MarkerState(NamedTuple):
+    """How a vocabulary writes a marker: as `one` token, as `several`, or not at all (`absent`: no ids of it decode to
+    the marker's text). `ids` are what encoding gives."""
+
+    state: Literal["one", "several", "absent"]
+    ids: tuple[int, ...]
 
 
 class TokenStream(Protocol):
@@ -66,6 +82,10 @@ class TokenizerAdapter(Protocol):
         """Whether a real model cuts text as this one does."""
 
     @property
+    def decoder(self) -> Decoder:
+        """How its vocabulary spells bytes."""
+
+    @property
     def vocab_size(self) -> int:
         """How many ids it has, markers included."""
 
@@ -75,7 +95,7 @@ class TokenizerAdapter(Protocol):
 
     @property
     def marker_ids(self) -> Mapping[str, int]:
-        """The markers that are single tokens here, with their ids."""
+        """The markers that are single tokens here whatever stands beside them, with their ids."""
 
     @property
     def info(self) -> TokenizerInfo:
@@ -98,6 +118,9 @@ class TokenizerAdapter(Protocol):
 
     def id_of(self, marker: str) -> int | None:
         """The id of a marker that is a single token, else None."""
+
+    def marker_state(self, text: str) -> MarkerState:
+        """Whether a marker is one token here, several, or cannot be written."""
 
     def stream(self, policy: DecodePolicy = "exact", skip_special: bool = False) -> TokenStream:
         """A fresh stream that decodes token by token."""

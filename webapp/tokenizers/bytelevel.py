@@ -1,7 +1,6 @@
 """Byte-level BPE vocabularies (GPT-2 and its descendants) behind the adapter interface.
 
-The vocabulary spells bytes as visible characters: the printable ones of Latin-1 stand for themselves, the other 68
-bytes, in order, for U+0100 and up (openai/gpt-2, src/encoder.py). Byte string and id are one-to-one.
+This is for vocabularies of our own making; those of others live in a process of their own (hosted.py).
 """
 
 from __future__ import annotations
@@ -15,18 +14,19 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 from tokenizers import Tokenizer
 
+from parsers.decoding.model import Decoder
 from parsers.types import Piece
-from webapp.tokenizers.base import DecodePolicy, Origin, Realism, Token, TokenizerInfo, TokenStream, require_encodable
+from webapp.tokenizers.base import (
+    DecodePolicy,
+    MarkerState,
+    Origin,
+    Realism,
+    Token,
+    TokenizerInfo,
+    TokenStream,
+    require_encodable,
+)
 from webapp.tokenizers.detokenize import UNKNOWN, Entries, decode, open_stream, pieces_of
-
-_SHOWN = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
-_HIDDEN = tuple(sorted(set(range(0x100)) - set(_SHOWN)))
-BYTE_OF: Mapping[str, int] = {chr(byte): byte for byte in _SHOWN} | {chr(256 + i): b for i, b in enumerate(_HIDDEN)}
-
-
-def bytes_of(string: str) -> bytes:
-    """The bytes a vocabulary string stands for; its characters must all be keys of BYTE_OF."""
-    return bytes([BYTE_OF[char] for char in string])
 
 
 class ByteLevelTokenizer:
@@ -55,6 +55,10 @@ class ByteLevelTokenizer:
         self.fingerprint = fingerprint
 
     @property
+    def decoder(self) -> Decoder:
+        return "byte_level"
+
+    @property
     def vocab_size(self) -> int:
         return len(self._entries)
 
@@ -64,7 +68,15 @@ class ByteLevelTokenizer:
 
     @property
     def info(self) -> TokenizerInfo:
-        return TokenizerInfo(name=self.name, kind=self._kind, vocab_size=self.vocab_size)
+        return TokenizerInfo(
+            name=self.name,
+            kind=self._kind,
+            vocab_size=self.vocab_size,
+            label=self.label,
+            realism=self.realism,
+            decoder=self.decoder,
+            fingerprint=self.fingerprint,
+        )
 
     def encode(self, text: str) -> list[int]:
         require_encodable(text)
@@ -86,6 +98,10 @@ class ByteLevelTokenizer:
 
     def id_of(self, marker: str) -> int | None:
         return self._marker_ids.get(marker)
+
+    def marker_state(self, text: str) -> MarkerState:
+        ids = tuple(self.encode(text))
+        return MarkerState("one" if len(ids) == 1 else "several", ids)
 
     def stream(self, policy: DecodePolicy = "exact", skip_special: bool = False) -> TokenStream:
         return open_stream(self._entries, policy, skip_special)

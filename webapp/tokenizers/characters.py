@@ -9,8 +9,17 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from parsers.decoding.model import Decoder
 from parsers.types import Piece, UsageError
-from webapp.tokenizers.base import DecodePolicy, Realism, Token, TokenizerInfo, TokenStream, require_encodable
+from webapp.tokenizers.base import (
+    DecodePolicy,
+    MarkerState,
+    Realism,
+    Token,
+    TokenizerInfo,
+    TokenStream,
+    require_encodable,
+)
 from webapp.tokenizers.detokenize import UNKNOWN, open_stream, pieces_of
 
 NAME = "characters"
@@ -24,13 +33,22 @@ class Characters:
     name = NAME
     label = "Characters, no ids"
     realism: Realism = "none"
+    decoder: Decoder = "byte_level"
     vocab_size = 0
     fingerprint = hashlib.sha256(NAME.encode()).hexdigest()
     marker_ids: Mapping[str, int] = MappingProxyType({})
 
     @property
     def info(self) -> TokenizerInfo:
-        return TokenizerInfo(name=self.name, kind="none", vocab_size=0)
+        return TokenizerInfo(
+            name=self.name,
+            kind="none",
+            vocab_size=self.vocab_size,
+            label=self.label,
+            realism=self.realism,
+            decoder=self.decoder,
+            fingerprint=self.fingerprint,
+        )
 
     def encode(self, text: str) -> list[int]:
         """Always raises UsageError: an empty list would pass for the ids of an empty text."""
@@ -51,6 +69,9 @@ class Characters:
 
     def id_of(self, marker: str) -> int | None:
         return None
+
+    def marker_state(self, text: str) -> MarkerState:
+        return MarkerState("absent", ())
 
     def stream(self, policy: DecodePolicy = "exact", skip_special: bool = False) -> TokenStream:
         return open_stream({}, policy, skip_special)

@@ -104,6 +104,11 @@ class ExactStream:
 
 def open_stream(entries: Entries, policy: DecodePolicy, skip_special: bool) -> TokenStream:
     """A fresh stream. Raises UsageError for a policy that does not exist."""
+    require_policy(policy)
+    return ExactStream(entries, skip_special)
+
+
+def require_policy(policy: str) -> None:
+    """Raise UsageError for a policy that does not exist."""
     if policy not in POLICIES:
         raise UsageError(f"there is no decode policy {policy!r}; choose one of: {', '.join(POLICIES)}")
-    return ExactStream(entries, skip_special)

@@ -14,9 +14,10 @@ from importlib import resources
 from tokenizers import AddedToken, Tokenizer
 
 from parsers.types import UsageError
-from webapp.tokenizers.bytelevel import ByteLevelTokenizer, bytes_of
+from webapp.tokenizers.bytelevel import ByteLevelTokenizer
 from webapp.tokenizers.detokenize import Entries, Entry, entry
 from webapp.tokenizers.markers import MarkerTable
+from webapp.vocabularies.spelling import bytes_of
 
 NAME = "embedded"
 

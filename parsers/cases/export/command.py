@@ -31,7 +31,7 @@ def _name(chunking: Mapping[str, Any]) -> str | None:
     by, size = chunking["by"], chunking.get("size", 1)
     if by == "token":
         return "token" if size == 1 else str(size)
-    if by == "whole" or (by == "char" and size == 1):
+    if by in ("whole", "recorded") or (by == "char" and size == 1):
         return str(by)
     drawn_by_default = chunking.get("max", DEFAULT_MAX) == DEFAULT_MAX and chunking.get("unit", "token") == "token"
     return f"random:{chunking.get('seed', 0)}" if by == "random" and drawn_by_default else None

@@ -74,8 +74,8 @@ class RunLike(Protocol):
         """The parser."""
 
     @property
-    def pieces(self) -> Sequence[Piece]:
-        """The output's tokens."""
+    def stored(self) -> Sequence[Piece]:
+        """The output's tokens, as they were before a decode policy changed their text."""
 
     @property
     def trace(self) -> Trace:
@@ -114,7 +114,7 @@ def markdown(
         _versions(run.case, versions or {}),
         _parser(run),
         _request(run.case),
-        _input(run.trace.text, findings),
+        _input(run.trace.text, findings, known=run.case.has_raw),
         *tables,
         f"Marks in tables: {LEGEND}." if set(MARKS.values()) & set("".join(tables)) else "",
         _again(run, permalink, command or replay_command(run.trace.chunking, filename), filename),
@@ -133,8 +133,10 @@ def _versions(case: Case, versions: Mapping[str, str]) -> str:
     rows = [f"- {inline(name)} {cell(version)}" for name, version in versions.items()]
     source = case.source.model_dump(exclude_defaults=True) if case.source else {}
     rows += [f"- source {key}: {cell(str(value))}" for key, value in source.items()]
-    tokenizer = case.tokenizer.model_dump(exclude_none=True, exclude={"vocab"}) if case.tokenizer else {}
+    tokenizer = case.tokenizer.model_dump(exclude_defaults=True, exclude={"vocab"}) if case.tokenizer else {}
     rows += [f"- tokenizer {key}: {cell(value)}" for key, value in tokenizer.items()]
+    decode = case.decode.model_dump(mode="json") if case.decode else {}
+    rows += [f"- decode {key}: {cell(_json(value))}" for key, value in decode.items()]
     return _listing("## Versions", rows)
 
 
@@ -166,9 +168,10 @@ def _request(case: Case) -> str:
     return _listing("## Request", rows)
 
 
-def _input(text: str, findings: Sequence[Finding]) -> str:
+def _input(text: str, findings: Sequence[Finding], *, known: bool) -> str:
     if not text:
-        return "## Model output\n\nThe output is empty."
+        what = "The output is empty." if known else "Not recorded: the case holds what the server made of it."
+        return f"## Model output\n\n{what}"
     parts = ["## Model output"]
     if len(text) > WHOLE_TEXT:
         place = next((finding.span.start for finding in findings if finding.span), 0)
@@ -321,7 +324,7 @@ def _again(run: RunLike, permalink: str | None, command: str, filename: str) -> 
     if permalink is not None:
         parts.append(f"Permalink: <{quote(permalink, safe=_URL_SAFE)}>")
     parts.append(fence(command, "sh"))
-    text = dumps(run.case.with_pieces(run.pieces))
+    text = dumps(run.case.with_pieces(run.stored))
     if len(text) > WHOLE_TEXT:
         parts.append(f"The case file {cell(filename)} has {len(text)} characters: attach it to this report.")
     else:

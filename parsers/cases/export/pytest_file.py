@@ -10,14 +10,14 @@ which a server decides around its parser.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parsers.cases import jsontext
 from parsers.cases.io import one_line, to_data
 from parsers.cases.model import Case, Expect, ExpectedCall
-from parsers.chunking import DEFAULT_COMPARED, Chunking, apply, label
-from parsers.types import Piece, UsageError
+from parsers.chunking import DEFAULT_COMPARED, Chunking, Sent, apply, label
+from parsers.types import Delta, Piece, UsageError
 
 _PARSER_KEYS = ("schema", "source", "parser", "input", "tokenizer", "tools", "context")
 
@@ -166,12 +166,16 @@ def pytest_file(
     parser: str | None = None,
     keep_engine: bool = False,
     chunkings: Sequence[Chunking] | None = None,
+    due: Sequence[int] | None = None,
+    sent: Sent | None = None,
 ) -> str:
     """The text of a test file for `case`.
 
     `pieces` defaults to the case's own tokens, `expect` to the case's own expectation, `chunkings` to the case's
     followed by the default ones. `parser` names the built-in parser where the case says "auto" or a foreign engine;
     `keep_engine`: the engine of the case comes with the inspector, so the default parser can run it.
+    `due` and `sent` shape the deltas as `parsers.chunking.apply` has it; tokens that a decode policy changes are given
+    as they were decoded, in a case without one (`parsers.cases.decoded.settled_case`).
     The file grows with output length times number of chunkings. Raises UsageError where something is missing.
     """
     wanted = expect or case.expect
@@ -190,7 +194,7 @@ def pytest_file(
         _constant("SOFT_WHITESPACE", case.compare.whitespace == "soft"),
         _constant("CALLS_BY_INDEX", case.compare.calls == "index"),
         _constant("FINISH_REASON", case.context.finish_reason),
-        _chunkings(chosen, found, case),
+        _chunkings({chunking: apply(chunking, found, case.mode(), due=due, sent=sent) for chunking in chosen}),
     ]
     return "\n".join([_HEAD, *literals, _BODY])
 
@@ -222,10 +226,9 @@ def _expected_call(call: ExpectedCall) -> dict[str, Any]:
     return {"name": call.name, "arguments": call.arguments}
 
 
-def _chunkings(chunkings: dict[Chunking, None], pieces: Sequence[Piece], case: Case) -> str:
+def _chunkings(chunkings: Mapping[Chunking, Sequence[Delta]]) -> str:
     rows: dict[str, list[Any]] = {}
-    for chunking in chunkings:
-        deltas = apply(chunking, pieces, case.mode())
+    for chunking, deltas in chunkings.items():
         rows[_free_label(label(chunking), rows)] = [[delta.text, list(delta.token_ids)] for delta in deltas]
     literal = jsontext.pretty(rows, lambda path: len(path) == 2, repr)
     return f"# How the output arrives: for each chunking its deltas, as text and token ids.\nCHUNKINGS = {literal}\n"

@@ -16,6 +16,7 @@ from parsers.search.variants.broken import cut_offsets, mutated, mutations, trun
 from parsers.search.variants.ground import BOUNDS, Bounds, Ground
 from parsers.search.variants.plain import no_calls, no_tools, reused, start_state
 from parsers.search.variants.planted import SIZES, escaped, padded, plants
+from parsers.search.variants.rerendered import rerendered
 from parsers.trace import Trace
 
 __all__ = ["BOUNDS", "KINDS", "Bounds", "needed", "total", "variants"]
@@ -27,6 +28,7 @@ KINDS: Mapping[VariantKind, Callable[[Ground], Iterator[Variant]]] = {
     "no_calls": no_calls,
     "start_state": start_state,
     "reused": reused,
+    "rerendered": rerendered,
     "neighbour": neighbour,
     "followed": followed,
     "mutated": mutated,

@@ -48,7 +48,7 @@ class Compared:
 @dataclass
 class Run:
     case: Case
-    pieces: Sequence[Piece]
+    stored: Sequence[Piece]
     trace: Trace
     whole: Trace
     selection: Selection = field(default_factory=Selection)
@@ -139,7 +139,7 @@ FULL_KEYS: dict[str, Any] = {
 def full_run() -> Run:
     """A run with everything a report shows."""
     run = run_of("ab c", Message("r", "ab", [ToolCall("i", "f", '{"a": 1')]), **FULL_KEYS)
-    other = replayed(run.pieces, Chunking(by="char", size=3), Message("r", "abX"))
+    other = replayed(run.stored, Chunking(by="char", size=3), Message("r", "abX"))
     parting = Divergence("content", 2, 2, 3, 1, "ab", "abX")
     run.compared = [Compared("whole", run.whole, True), Compared("3 characters", other, False, parting)]
     run.findings = [
@@ -240,7 +240,7 @@ def test_a_very_long_output_is_shown_around_the_first_finding() -> None:
 def test_the_case_file_in_the_report_is_the_case_with_its_tokens() -> None:
     run = full_run()
     stored = load_case(json.loads(fences(markdown(run))[-1]))
-    assert stored == run.case.with_pieces(run.pieces)
+    assert stored == run.case.with_pieces(run.stored)
 
 
 def test_the_output_is_shown_with_marks_where_it_hides_something() -> None:

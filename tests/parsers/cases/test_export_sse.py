@@ -34,7 +34,7 @@ def events(text: str) -> Events:
 def test_the_transcript_read_back_is_the_message(path: Path) -> None:
     made = run_case(loads(path.read_bytes()), compare=False)
     found = events(sse(made))
-    assert (found.done, found.resumed, found.others) == (True, False, 0)
+    assert (found.ends, found.others) == ([len(found.frames)], [])
     assert Client().read([frame.payload or {} for frame in found.frames]) == seen(made.trace.message)
 
 
@@ -55,7 +55,9 @@ def test_a_transcript_is_the_same_each_time_and_another_output_has_another_id() 
     assert head(TEXT)[1] == "org/model"
 
 
-def test_the_intake_says_that_the_transcript_is_parsed_already() -> None:
+def test_the_intake_takes_the_transcript_for_what_a_server_sent() -> None:
     found = recognise(sse(run()).encode(), pasted=False)
-    assert (found.kind, found.usable) == ("sse_log", False)
-    assert "parsed it already" in found.message
+    assert (found.kind, found.usable) == ("sse_log", True)
+    assert found.recording is not None
+    assert (found.recording.text, found.recording.finish_reason) == (None, "tool_calls")
+    assert [frame.payload for frame in events(sse(run())).frames] == list(found.recording.stream or ())

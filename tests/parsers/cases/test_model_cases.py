@@ -81,9 +81,10 @@ def test_ids_that_are_not_all_known_are_not_compared() -> None:
 
 def test_a_stream_alone_is_no_model_output() -> None:
     only_stream = case(input={"stream": [{"choices": []}]})
-    with pytest.raises(CaseError, match="a stream of chunks is what a server's parser made") as caught:
-        only_stream.text()
-    assert (caught.value.pointer, only_stream.pieces(), only_stream.mode()) == ("/input", None, "text")
+    assert (only_stream.text(), only_stream.has_raw, only_stream.pieces()) == ("", False, None)
+    assert only_stream.mode() == "text"
+    assert only_stream.with_pieces(()) == only_stream
+    assert case(input={"text": "", "stream": []}).has_raw
 
 
 @pytest.mark.parametrize(

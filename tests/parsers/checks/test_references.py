@@ -11,6 +11,7 @@ from parsers.checks.base import Books
 from parsers.checks.script import Entry
 from parsers.trace import Finding, RejectedCall, Trace
 from parsers.types import Context, Message, MessageDelta, Tool, ToolCall, ToolCallDelta
+from parsers.wire.read import ServerChunk
 
 Build = Callable[..., Trace]
 CALL: list[Entry] = [("marker", "<c>"), ("name", "f"), ("arguments", '{"a": 1}'), ("marker", "</c>"), ("end",)]
@@ -162,10 +163,11 @@ def test_the_lists_of_a_serving_layer_hold_what_was_sent(build: Build) -> None:
 
 def test_a_servers_deltas_are_compared_channel_by_channel(build: Build) -> None:
     trace = build([("reasoning", "Hm.")], CALL)
-    server = [MessageDelta("Hm."), None, MessageDelta(None, None, [ToolCallDelta(0, "x", "f", '{"a": 2}')])]
+    second = MessageDelta(None, None, [ToolCallDelta(0, "x", "f", '{"a": 2}')])
+    server = [ServerChunk(MessageDelta("Hm.")), ServerChunk(), ServerChunk(second), ServerChunk(None, "tool_calls")]
     findings = found("server_agrees", Subject(trace, server=server))
     assert [finding.message for finding in findings] == [
-        "The server's deltas depart from the replay at character 6 of the arguments of call 0 (`f`)."
+        "The server's chunk 3 departs from the replay (step 2) at character 6 of the arguments of call 0 (`f`)."
     ]
 
 

@@ -42,7 +42,6 @@ REFUSED = [
     (b"\x1f\x8b\x08", "gzip"),
     (b"PK\x03\x04\xff", "zip"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
-    (b"\x80\x04\x95", "pickle, which is never loaded"),
 ]
 
 
@@ -58,7 +57,16 @@ def test_a_file_of_nothing_but_a_byte_order_mark_is_empty() -> None:
     assert (found.kind, found.notes) == ("empty", ("A leading byte order mark was removed.",))
 
 
+@pytest.mark.parametrize("head", [b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95"])
+def test_a_pickle_is_never_opened_and_its_owner_gets_the_script(head: bytes) -> None:
+    for found in (recognise(head + b"cos\nsystem\n", pasted=False), as_raw_text(head, pasted=True)):
+        assert (found.kind, found.usable, found.outputs) == ("pickle", False, ())
+        assert "never opened here" in found.message
+        assert "pickle.load" in found.captures[0].command
+        compile(found.captures[0].command.split("\n", 1)[1].rsplit("\n", 1)[0], "script", "exec")
+
+
 @given(st.binary(), st.booleans())
 def test_any_bytes_are_recognised(data: bytes, pasted: bool) -> None:
     found = recognise(data, pasted=pasted)
-    assert (found.kind == "not_text") == (data.decode("utf-8", "replace").encode() != data)
+    assert (found.kind in ("not_text", "pickle")) == (data.decode("utf-8", "replace").encode() != data)

@@ -1,4 +1,4 @@
-"""Logs: the raw output of those that hold it, and the reason and the way out for those that do not."""
+"""Logs made of payloads: the raw output of those that hold it, and what is left of those that do not."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ REBUILT: list[tuple[Payloads, list[tuple[str, tuple[int, ...] | None]], str | No
     ([so_far("a", finish_reason="abort")], [("a", None)], "abort", "skip_special_tokens"),
     (
         [token(1, "a"), token(2, "</s>", generated_text="a", details={"finish_reason": "eos_token"})],
-        [("a", (1,)), ("</s>", (2,))], "stop", "end-of-sequence",
+        [("a", (1,)), ("</s>", (2,))], "stop", "5 characters",
     ),
 ]  # fmt: skip
 
@@ -74,7 +74,7 @@ def test_a_log_of_raw_text_is_rebuilt_delta_by_delta(
     assert [(delta.text, delta.ids) for delta in found.recording.deltas or ()] == deltas
     assert found.recording.text == "".join(text for text, _ in deltas)
     assert (found.recording.kind, found.recording.finish_reason) == ("sse_log", finish)
-    assert note in found.notes[0]
+    assert note in found.message
 
 
 def test_ollama_lines_are_rebuilt_with_the_condition_told() -> None:
@@ -106,78 +106,276 @@ def test_a_log_that_breaks_off_is_rebuilt_as_far_as_it_goes() -> None:
     assert "The last chunk (line 5) breaks off" in found.message
 
 
-# payloads, what follows them, the reason
-REFUSED: list[tuple[Payloads, str, str]] = [
-    ([text_chunk("a"), text_chunk("b") | {"id": "other"}], "", "more than one output"),
-    ([text_chunk("a"), {"choices": [{"index": 1, "text": "b"}]}], "", "more than one output"),
-    ([text_chunk("a")], f"data: [DONE]\ndata: {json.dumps(text_chunk('b'))}\n", "more than one output"),
-    ([{"content": "a", "stop": True}, {"content": "b", "stop": False}], "", "more than one output"),
-    ([text_chunk("a"), {"error": {"message": "x", "code": 1}}], "", "line 3 is no chunk of raw text"),
-    ([text_chunk("a"), {"choices": [5]}], "", "line 3 is no chunk of raw text"),
-    ([text_chunk("a"), {"choices": [{"text": None}]}], "", "line 3 is no chunk of raw text"),
-    ([text_chunk("a")], "data: {oops\ndata: [DONE]\n", "line 3 is no chunk of raw text"),
-    ([{"content": "a", "stop": False}, {"content": None, "stop": True, "delta": ""}], "", "line 3 is no chunk"),
-    ([so_far("a"), so_far("b")], "", "do not each repeat"),
-    ([so_far("a"), {"meta_info": {}}], "", "line 3 is no chunk"),
-    ([token(1, "a"), {"token": {"id": -1, "text": "b"}}], "", "line 3 is no chunk"),
-    ([text_chunk("\ud83d"), text_chunk("\ude00")], "", "half of a UTF-16 pair"),
-    ([text_chunk("") | {"choices": []}], "", "none of its chunks holds any output"),
-]
+# payloads, what follows them, the texts of the outputs, the warning
+DOUBTFUL: list[tuple[Payloads, str, list[str], str]] = [
+    ([text_chunk("a"), text_chunk("b") | {"id": "other"}], "", ["a", "b"], "It holds 2 outputs"),
+    ([text_chunk("a"), {"choices": [{"index": 1, "text": "b"}]}], "", ["a", "b"], "It holds 2 outputs"),
+    ([text_chunk("a")], f"data: [DONE]\ndata: {json.dumps(text_chunk('b'))}\n", ["a", "b"], "It holds 2 outputs"),
+    ([{"content": "a", "stop": True}, {"content": "b", "stop": False}], "", ["a", "b"], "It holds 2 outputs"),
+    ([text_chunk("a"), {"error": {"message": "x", "code": 1}}], "", ["a"], "sent an error (line 3): x"),
+    ([text_chunk("a"), {"error": "out of\nmemory"}], "", ["a"], "sent an error (line 3): out of memory"),
+    ([text_chunk("a"), {"error": {"code": 5}}], "", ["a"], 'sent an error (line 3): {"code": 5}'),
+    ([text_chunk("a"), {"error": {"message": "x" * 999}}], "", ["a"], "xxx…"),
+    ([text_chunk("a"), {"object": "error", "message": " "}], "", ["a"], "it says nothing"),
+    ([text_chunk("a"), {"choices": [5]}], "", ["a"], "chunk at line 3 holds no raw output"),
+    ([text_chunk("a"), {"choices": [{"text": None}]}, {"choices": [5]}], "", ["a"], "chunk at line 3 holds"),
+    ([text_chunk("a")], "data: {oops\ndata: [DONE]\n", ["a"], "1 chunk cannot be read and was skipped (line 3)"),
+    ([text_chunk("a")], "data: {\n" * 5 + "data: [DONE]\n", ["a"], "skipped (line 3, line 4, line 5 and 2 more)"),
+    ([text_chunk("a")], 'data: {"a": 1} left over\ndata: [DONE]\n', ["a"], "1 line that is no part of the log was"),
+    ([text_chunk("a"), {"x": 1, "choices": [{}]}], "", ["a"], "chunk at line 3 holds no raw output"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("payloads", "end", "reason"), REFUSED)
-def test_a_log_that_leaves_a_doubt_is_refused(payloads: Payloads, end: str, reason: str) -> None:
+@pytest.mark.parametrize(("payloads", "end", "texts", "part"), DOUBTFUL)
+def test_damage_is_told_and_what_is_whole_is_rebuilt(payloads: Payloads, end: str, texts: list[str], part: str) -> None:
     found = log(payloads, end=end)
-    assert (found.kind, found.usable, found.recording) == ("sse_log", False, None)
-    assert reason in found.message
-
-
-@pytest.mark.parametrize("extra", [{"thinking": "hm"}, {"tool_calls": [{}]}])
-def test_ollama_lines_that_were_parsed_are_refused(extra: dict[str, Any]) -> None:
-    found = ndjson([ollama("a"), ollama("b", **extra)])
-    assert "line 2 is no chunk of raw text" in found.message
-    assert not found.usable
+    assert (found.kind, found.usable) == ("sse_log", True)
+    assert [output.text for output in found.outputs] == texts
+    assert part in found.message
 
 
 def test_places_in_an_array_are_items() -> None:
     found = recognise(json.dumps([{"generated_text": "a"}, text_chunk("b")]).encode(), pasted=False)
-    assert "item 2 is no chunk of raw text" in found.message
+    assert "item 2 holds no raw output" in found.message
+
+
+def test_a_log_without_any_output_says_so() -> None:
+    found = log([text_chunk("") | {"choices": []}])
+    assert (found.usable, found.outputs) == (False, ())
+    assert "None of its chunks holds any output" in found.message
+
+
+def test_texts_that_rewrite_what_was_said_keep_the_last() -> None:
+    found = log([so_far("a"), so_far("ab"), so_far("abc"), so_far("xbcd", finish_reason="stop")])
+    assert found.recording is not None
+    assert [delta.text for delta in found.recording.deltas or ()] == ["xbcd"]
+    assert [warn.code for warn in found.warnings if warn.code == "rewritten"]
+
+
+def test_texts_that_do_not_repeat_each_other_are_increments() -> None:
+    found = log([so_far("a"), so_far("b"), so_far("c")])
+    assert found.recording is not None
+    assert found.recording.text == "abc"
+    assert "increments" in [warn.code for warn in found.warnings]
+
+
+def test_half_of_a_pair_is_told_and_replaced() -> None:
+    found = log([text_chunk("\ud83d"), text_chunk("\ude00")])
+    assert found.recording is not None
+    assert found.recording.text == "\ufffd\ufffd"
+    assert "half of a UTF-16 pair" in found.message
+
+
+def test_fewer_ids_than_the_server_counted_is_told() -> None:
+    usage = {"id": "r", "choices": [], "usage": {"completion_tokens": 3}}
+    found = log([text_chunk("a", token_ids=[1]), usage])
+    assert "The server counted 3 tokens, but only 1 token ids are recorded." in found.message
+    assert "counted" not in log([text_chunk("a", token_ids=[1, 2, 3]), usage]).message
+
+
+def test_special_tokens_are_in_no_doubt_where_the_request_kept_them() -> None:
+    request = json.dumps({"model": "m", "prompt": "p", "skip_special_tokens": False})
+    found = recognise(f"{request}\ndata: {json.dumps(text_chunk('a', 'stop'))}\n\ndata: [DONE]\n".encode(), pasted=True)
+    assert (found.warnings, found.facts[0].certainty, found.captures) == ((), "exact", ())
 
 
 def chat(**delta: Any) -> dict[str, Any]:
     return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
 
 
-# payloads, what the message says, what it does not say
-PARSED: list[tuple[Payloads, str, str]] = [
-    ([chat(content="a")], "content after the server's parser", "tool_calls"),
-    ([chat(content="a")], "paste a JSON array of the content strings", "token ids were recorded"),
-    ([chat(tool_calls=[{"index": 0}])] * 2, "parsed it already (2 objects with tool_calls)", "paste a JSON array"),
-    ([chat(tool_calls=[{"index": 0}])], "return_token_ids: true", "ids were recorded"),
-    ([{"choices": [{"message": {"function_call": {}, "tool_calls": [{}]}}]}], "parsed it already (1 object", "split"),
-    ([chat(reasoning="a")], "split the reasoning off", "tool_calls"),
-    ([chat(reasoning_content="a")], "split the reasoning off", "tool_calls"),
-    ([{"choices": [{"delta": {}, "token_ids": [1]}]}], "ids were recorded (1 object)", "Capture"),
-    ([{"choices": [{"message": {}, "response_token_ids": [1]}]}], "ids were recorded", "Capture"),
-    ([chat(content="a"), {"choices": [], "sglext": {"output_ids": [[1]]}}], "ids were recorded", "Capture"),
-    ([{"choices": [{"delta": {}, "logprobs": {"content": []}}]}], "logprobs.content[].bytes", "Capture"),
-    ([{"choices": [{"delta": None, "message": {}, "index": 0}]}, chat()], "content after", "tool_calls"),
-    ([{"type": "message_stop"}], "only what the server's parser made", "tool_calls"),
-    ([{"type": "response.created", "response": {}}], "only what the server's parser made", "tool_calls"),
-    ([{"request_id": "r", "choices": [{"token_ids": [1]}]}], "token ids without their text", "Capture"),
-    ([{"delta": "x"}], "shape of its payloads is not known", "Capture"),
-    ([{"error": {"message": "x", "code": 1}}], "answered with an error", "Capture"),
-    ([chat(), {"error": {"message": "x", "code": 1}}], "OpenAI-style SSE log, 2 chunks", "answered with an error"),
-    ([], "no chunk at all", "Capture"),
+# payloads, what the message says: nothing in them can be replayed
+EMPTY: list[tuple[Payloads, str]] = [
+    ([{"delta": "x"}], "shape of its payloads is not known"),
+    ([{"error": {"message": "too long", "code": 1}}], "sent an error (line 1): too long. There is no output in it."),
+    ([], "no chunk at all"),
+    ([{"object": "chat.completion.chunk", "choices": []}], "no choice at all"),
 ]
 
 
-@pytest.mark.parametrize(("payloads", "part", "absent"), PARSED)
-def test_a_parsed_log_says_why_and_what_to_do(payloads: Payloads, part: str, absent: str) -> None:
+@pytest.mark.parametrize(("payloads", "part"), EMPTY)
+def test_a_log_with_nothing_to_replay_says_why(payloads: Payloads, part: str) -> None:
     found = log(payloads)
     assert (found.kind, found.usable) == ("sse_log", False)
     assert part in found.message
-    assert absent not in found.message
+
+
+def step(**choice: Any) -> dict[str, Any]:
+    return {"choices": [{"delta": {}, **choice}]}
+
+
+# payloads of one chat stream, text, ids, a warning
+PARSED: list[tuple[Payloads, str | None, tuple[int, ...] | None, str]] = [
+    ([chat(content="a")], None, None, "no_markers"),
+    ([chat(content="")], None, None, "no_finish"),
+    ([chat(content="a\ufffd<think>")], "a\ufffd<think>", None, "lossy_text"),
+    ([chat(content="<think>\ud83d")], "<think>\ufffd", None, "lone_surrogate"),
+    ([chat(content="<think>"), chat(reasoning="a")], None, None, "no_finish"),
+    ([chat(content="<think>"), chat(reasoning_content="a")], None, None, "no_finish"),
+    ([chat(content="<think>"), chat(function_call={"name": "f"})], None, None, "no_finish"),
+    ([chat(content="<think>"), {"choices": [{"delta": None, "finish_reason": "tool_calls"}]}], None, None, "no_done"),
+    ([step(token_ids=[1])], None, (1,), "no_finish"),
+    ([chat(content="a"), step(token_ids=[1])], None, (1,), "ids_swallowed"),
+    ([{"choices": [{"message": {}, "response_token_ids": [1]}]}], None, (1,), "no_finish"),
+    ([chat(content="a"), {"choices": [], "sglext": {"output_ids": [[1]]}}], None, (1,), "ids_without_chunks"),
+    ([chat(content="a"), {"choices": [], "sglext": {"output_ids": [1]}}], None, (1,), "ids_without_chunks"),
+    ([chat(content="a"), {"choices": [], "sglext": {"output_ids": []}}], None, None, "no_markers"),
+    ([chat(content="a") | {"sglext": {"output_ids": [[2]]}}], None, (2,), "ids_without_chunks"),
+    ([step(index=3), {"choices": [], "sglext": {"output_ids": [[1]]}}], None, None, "no_finish"),
+    ([step(logprobs={"content": []})], None, None, "no_finish"),
+    ([chat(content="a"), {"weather": 1, "delta": 1}], None, None, "other_chunk"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("payloads", "text", "ids", "code"), PARSED)
+def test_what_a_server_parsed_is_kept_with_what_it_still_tells(
+    payloads: Payloads, text: str | None, ids: tuple[int, ...] | None, code: str
+) -> None:
+    found = log(payloads, end="")
+    assert (found.kind, found.usable) == ("sse_log", True)
+    assert found.recording is not None
+    assert (found.recording.text, found.recording.ids) == (text, ids)
+    assert found.recording.stream
+    assert code in [warn.code for warn in found.warnings]
+
+
+def logged(*tokens: tuple[str, list[int] | None], **delta: Any) -> dict[str, Any]:
+    content = [{"token": token, "bytes": raw} for token, raw in tokens]
+    return {"choices": [{"delta": delta, "finish_reason": "stop", "logprobs": {"content": content}}]}
+
+
+LOST = list("\ufffd".encode())
+# payloads, text, ids, the texts of the pieces, what is certain about the text
+LOGGED: list[tuple[Payloads, str | None, tuple[int, ...] | None, list[str] | None, str]] = [
+    ([logged(("a", [97]), ("b", [98]))], "ab", None, ["a", "b"], "exact"),
+    ([logged(("?", [0xE2, 0x82]))], "\ufffd", None, ["\ufffd"], "exact"),
+    ([logged(("a", None))], None, None, None, "missing"),
+    ([logged(("a", [300]))], None, None, None, "missing"),
+    ([logged(("a", [97]), ("?", LOST))], "a\ufffd", None, None, "lossy"),
+    ([logged(("a", None), ("?", LOST))], None, None, None, "missing"),
+    ([logged(("token_id:7", [97]))], "a", (7,), ["a"], "exact"),
+    ([logged(("token_id:7", LOST))], None, (7,), None, "missing"),
+    ([logged(("a", [97]), reasoning="thought")], "a", None, ["a"], "lossy"),
+    ([logged(("a", [97]), reasoning="a")], "a", None, ["a"], "exact"),
+    ([logged(("a", [97])), {"choices": [], "usage": {"completion_tokens": 9}}], "a", None, ["a"], "lossy"),
+    ([step(token_ids=[5], logprobs={"content": [{"bytes": [97]}]})], "a", (5,), ["a"], "exact"),
+    ([step(token_ids=[5, 6], logprobs={"content": [{"bytes": [97]}]})], None, (5, 6), None, "missing"),
+    ([step(logprobs={"content": [{"id": 4, "bytes": [97]}]})], "a", (4,), ["a"], "exact"),
+    ([step(logprobs={"tokens": ["token_id:3", "token_id:4"]})], None, (3, 4), None, "missing"),
+    ([step(logprobs={"tokens": ["token_id:3", "a"]})], None, None, None, "missing"),
+    ([step(logprobs={"tokens": None})], None, None, None, "missing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("payloads", "text", "ids", "pieces", "certainty"), LOGGED)
+def test_log_probabilities_give_back_the_tokens_where_their_bytes_are_true(
+    payloads: Payloads, text: str | None, ids: tuple[int, ...] | None, pieces: list[str] | None, certainty: str
+) -> None:
+    found = log(payloads)
+    assert found.recording is not None
+    recording = found.recording
+    assert (recording.text, recording.ids) == (text, ids)
+    assert (None if recording.pieces is None else [piece.text for piece in recording.pieces]) == pieces
+    assert found.facts[0].certainty == certainty
+
+
+def test_an_answer_with_bytes_has_text_but_no_deltas() -> None:
+    found = ndjson([{"choices": [{"message": {"content": "a"}, "logprobs": {"content": [{"bytes": [97]}]}}]}])
+    assert found.recording is not None
+    assert (found.recording.text, found.recording.deltas) == ("a", None)
+
+
+def test_content_with_markers_in_one_answer_is_raw_text() -> None:
+    found = ndjson([{"choices": [{"message": {"content": "<think>a"}, "finish_reason": "stop"}]}])
+    assert found.recording is not None
+    assert (found.recording.text, found.recording.deltas) == ("<think>a", None)
+
+
+def named(name: str | None, content: str, finish: str | None = None) -> dict[str, Any]:
+    return {"id": name, **chat(content=content)} | {
+        "choices": [{"index": 0, "delta": {"content": content}, "finish_reason": finish}]
+    }
+
+
+def test_chunks_without_an_id_go_with_the_one_before() -> None:
+    found = log([named("a", "<think>"), named(None, "x"), named("", "y", "stop")])
+    assert [output.text for output in found.outputs] == ["<think>xy"]
+    assert "2 chunks without an id" in found.message
+
+
+def test_an_id_for_each_chunk_is_one_response() -> None:
+    found = log([named(f"c{at}", "<think>") for at in range(5)])
+    assert [output.text for output in found.outputs] == ["<think>" * 5]
+    assert "ids_differ" in [warn.code for warn in found.warnings]
+
+
+def test_a_server_that_repeats_the_role_begins_nothing_anew() -> None:
+    role = {"role": "assistant", "content": "<think>"}
+    every = [{"id": "r", "choices": [{"delta": role, "finish_reason": finish}]} for finish in (None, "stop", None)]
+    assert [output.text for output in log(every).outputs] == ["<think>" * 3]
+    assert len(log([every[1], every[0] | {"usage": {"completion_tokens": 1}}]).outputs) == 1
+    assert len(log([every[1], every[0]]).outputs) == 2
+
+
+def test_several_choices_in_one_chunk_are_parted() -> None:
+    both = {"id": "r", "choices": [{"index": at, "delta": {"content": "<think>"}} for at in (0, 1)]}
+    found = log([both])
+    assert [output.stream for output in found.outputs] == [
+        ({"id": "r", "choices": [choice]},) for choice in both["choices"]
+    ]
+
+
+def test_of_many_outputs_only_the_first_warnings_are_told() -> None:
+    answer = {"choices": [{"message": {"content": "x"}}]}
+    found = ndjson([answer] * 9)
+    assert len(found.outputs) == 9
+    assert [warn.code for warn in found.warnings].count("no_finish") == 3
+
+
+VERBOSE = {"content": "<think>a</think>", "prompt": "<|user|>", "tokens": [4, 5]}
+# what llama.cpp says beside its answer; text, ids, prompt
+BESIDE: list[tuple[dict[str, Any], str | None, tuple[int, ...] | None, str | None]] = [
+    (VERBOSE, "<think>a</think>", (4, 5), "<|user|>"),
+    (VERBOSE | {"tokens": []}, "<think>a</think>", None, "<|user|>"),
+    ({"content": "", "prompt": "p"}, None, None, "p"),
+    ({"content": "\ud83d"}, "\ufffd", None, None),
+]
+
+
+@pytest.mark.parametrize(("verbose", "text", "ids", "prompt"), BESIDE)
+def test_a_verbose_llama_cpp_says_the_raw_text_itself(
+    verbose: dict[str, Any], text: str | None, ids: tuple[int, ...] | None, prompt: str | None
+) -> None:
+    message = {"reasoning_content": "a", "content": None}
+    found = ndjson([{"choices": [{"message": message, "finish_reason": "stop"}], "__verbose": verbose}])
+    assert found.recording is not None
+    assert (found.recording.text, found.recording.ids, found.recording.prompt_text) == (text, ids, prompt)
+    assert found.facts[0].certainty == ("assumed" if text else "missing")
+
+
+REQUEST = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+ANSWER = {"choices": [{"message": {"content": "<think>"}, "finish_reason": "stop"}]}
+STREAM = [chat(content="<think>"), chat(content="b")]
+# an object that holds an answer, the text of the output, the request's model
+WRAPPED: list[tuple[dict[str, Any], str, str | None]] = [
+    ({"request": REQUEST, "response": ANSWER}, "<think>", "m"),
+    ({"kwargs": {"x": 1}, "input": REQUEST, "output": ANSWER}, "<think>", "m"),
+    ({"url": "x", "chunks": STREAM}, "<think>b", None),
+    ({"request": "x", "stream": "".join(f"data: {json.dumps(one)}\n\n" for one in STREAM)}, "<think>b", None),
+    ({"events": "\n".join(map(json.dumps, STREAM))}, "<think>b", None),
+]
+
+
+@pytest.mark.parametrize(("value", "text", "model"), WRAPPED)
+def test_a_request_saved_with_its_answer_is_taken_apart(value: dict[str, Any], text: str, model: str | None) -> None:
+    found = ndjson([value])
+    assert found.recording is not None
+    assert (found.recording.text, found.request and found.request.model) == (text, model)
+    assert found.why[0].startswith("It stands in an object")
+
+
+@pytest.mark.parametrize("value", [{"response": "words"}, {"response": {"a": 1}}, {"chunks": []}, {"output": [1]}])
+def test_an_object_without_an_answer_is_output(value: dict[str, Any]) -> None:
+    assert ndjson([value]).kind == "raw_text"
 
 
 def test_empty_data_lines_mean_nothing() -> None:
@@ -186,7 +384,7 @@ def test_empty_data_lines_mean_nothing() -> None:
     assert found.recording.text == "a"
 
 
-def test_nearly_all_lines_must_be_fields() -> None:
+def test_at_least_half_of_the_lines_must_be_fields() -> None:
     chunks = [text_chunk("a")] * 10
     assert log(chunks, end="curl: (18) transfer closed\n").kind == "sse_log"
-    assert log(chunks, end="one\ntwo\n").kind == "raw_text"
+    assert log(chunks, end="words\n" * 11).kind == "raw_text"

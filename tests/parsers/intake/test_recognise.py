@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.intake import Intake, as_raw_text, recognise
+from parsers.intake import Intake, Kind, as_raw_text, recognise
 
 CASE = {"schema": 1, "parser": {"name": "hermes"}, "input": {"text": ["hi"]}}
 CHAT = '{"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}'
@@ -51,11 +51,11 @@ INPUTS = [
     ("[]", "raw_text", True),
     ("[[]]x", "raw_text", True),
     ("[1, true]", "raw_text", True),
-    ("[-1, 2]", "raw_text", True),
+    ("[-1, 2]", "token_ids", True),
     ("[1.5]", "raw_text", True),
     ('["a", 1]', "raw_text", True),
     ('{"output_token_ids": []}', "raw_text", True),
-    ('"quoted"', "raw_text", True),
+    ('"quoted"', "text_literal", True),
     ("\ufeff\x00\x1b[0m", "raw_text", True),
     ("[" * 100_000, "raw_text", True),
     ("[" + "9" * 5_000 + "]", "raw_text", True),
@@ -74,13 +74,13 @@ INPUTS = [
     (f"{json.dumps(CASE)}\n{json.dumps(CASE)}", "ndjson_log", False),
     # texts of deltas, token ids
     ('["<think>", "", "x"]', "chunk_list", True),
-    (r'["\ud83d", "\ude00"]', "chunk_list", False),
-    ("[1, 2, 3]", "token_ids", False),
-    ("[[1], [], [2, 3]]", "token_ids", False),
-    ('{"prompt_token_ids": [1], "output_token_ids": [2, 3], "output_chunk_lens": [2]}', "token_ids", False),
+    (r'["\ud83d", "\ude00"]', "chunk_list", True),
+    ("[1, 2, 3]", "token_ids", True),
+    ("[[1], [], [2, 3]]", "token_ids", True),
+    ('{"prompt_token_ids": [1], "output_token_ids": [2, 3], "output_chunk_lens": [2]}', "replay_record", True),
     # event streams
-    (sse(CHAT, CHAT), "sse_log", False),
-    (sse(CHAT, CALLS), "sse_log", False),
+    (sse(CHAT, CHAT), "sse_log", True),
+    (sse(CHAT, CALLS), "sse_log", True),
     (sse(TEXT), "sse_log", True),
     (sse(TEXT, end=""), "sse_log", True),
     (sse(TEXT).replace("data: ", "  data:"), "sse_log", True),
@@ -88,9 +88,9 @@ INPUTS = [
     (sse('{"content":"Hi","stop":false}'), "sse_log", True),
     (sse(SGLANG), "sse_log", True),
     (sse(TGI), "sse_log", True),
-    (sse('{"type":"message_start","message":{}}', '{"type":"ping"}'), "sse_log", False),
-    (sse('{"type":"response.output_text.delta","delta":"x"}'), "sse_log", False),
-    (sse('{"request_id":"r","choices":[{"index":0,"token_ids":[1]}]}'), "sse_log", False),
+    (sse('{"type":"message_start","message":{}}', '{"type":"ping"}'), "sse_log", True),
+    (sse('{"type":"response.output_text.delta","delta":"x"}'), "sse_log", True),
+    (sse('{"request_id":"r","choices":[{"index":0,"token_ids":[1]}]}'), "sse_log", True),
     (sse('{"delta":"x"}'), "sse_log", False),
     (sse('{"error":{"message":"no","code":500}}'), "sse_log", False),
     (": keep-alive\n\nevent: chunk\nid: 1\nretry: 5\n" + sse(TEXT), "sse_log", True),
@@ -98,26 +98,26 @@ INPUTS = [
     ("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + sse(TEXT), "sse_log", True),
     (CURL_V + sse(TEXT) + "* Connection #0 to host localhost left intact", "sse_log", True),
     # one answer
-    ('{"id":"a","object":"chat.completion","choices":[{"message":{"content":"x"}}]}', "json_response", False),
-    ('{"choices":[{"message":{"tool_calls":[{}]}}]}', "json_response", False),
-    (CHAT, "json_response", False),
-    (f"[{CHAT}, {CALLS}]", "json_response", False),
-    (f"HTTP/1.1 200 OK\n\n{CHAT}", "json_response", False),
+    ('{"id":"a","object":"chat.completion","choices":[{"message":{"content":"x"}}]}', "json_response", True),
+    ('{"choices":[{"message":{"tool_calls":[{}]}}]}', "json_response", True),
+    (CHAT, "json_response", True),
+    (f"[{CHAT}, {CALLS}]", "json_response", True),
+    (f"HTTP/1.1 200 OK\n\n{CHAT}", "json_response", True),
     (TEXT, "json_response", True),
     (f"[{TEXT}]", "json_response", True),
     (SGLANG, "json_response", True),
     (LLAMA, "json_response", True),
     ('{"generated_text":"x","details":{"finish_reason":"length"}}', "json_response", True),
     (OLLAMA, "json_response", True),
-    ('{"object":"response","output":[]}', "json_response", False),
-    ('{"type":"message","role":"assistant","content":[],"stop_reason":"end_turn"}', "json_response", False),
+    ('{"object":"response","output":[]}', "json_response", True),
+    ('{"type":"message","role":"assistant","content":[],"stop_reason":"end_turn"}', "json_response", True),
     ('{"object":"error","message":"no"}', "json_response", False),
     # objects in a row
     (f"{OLLAMA}\n{OLLAMA}\n", "ndjson_log", True),
-    (f"\n{OLLAMA_CHAT}\n{OLLAMA_CHAT}", "ndjson_log", False),
-    (f"{CHAT}\n{CHAT}\n{CHAT[:30]}", "ndjson_log", False),
+    (f"\n{OLLAMA_CHAT}\n{OLLAMA_CHAT}", "ndjson_log", True),
+    (f"{CHAT}\n{CHAT}\n{CHAT[:30]}", "ndjson_log", True),
     (json.dumps(json.loads(TEXT), indent=2) * 2, "ndjson_log", True),
-    ('{"event":"request.finished","obj":{},"out":{"text":"x"}}\n' * 2, "ndjson_log", False),
+    ('{"event":"request.finished","obj":{},"out":{"text":"x"}}\n' * 2, "ndjson_log", True),
     (f"{LOG_LINE}\n{LOG_LINE}", "ndjson_log", False),
     ("", "empty", False),
 ]
@@ -137,10 +137,10 @@ def test_each_input_is_taken_for_what_it_is(text: str, kind: str, usable: bool) 
 
 
 def test_titles_name_the_shape_and_its_size() -> None:
-    assert read(sse(*[CHAT] * 42)).title == "OpenAI-style SSE log, 42 chunks"
+    assert read(sse(*[CHAT] * 42)).title == "OpenAI chat SSE log, 42 chunks"
     assert read("x" * 1234).title == "raw model output, 1,234 characters"
-    assert read(f"[{CHAT},{CHAT}]").title == "JSON array of 2 OpenAI-style objects"
-    assert read(TEXT).title == "OpenAI-style completions JSON response"
+    assert read(f"[{CHAT},{CHAT}]").title == "JSON array of 2 OpenAI chat objects"
+    assert read(TEXT).title == "OpenAI completions JSON response"
     assert read(f"{OLLAMA}\n{OLLAMA}").title == "Ollama /api/generate log, 2 JSON objects one after the other"
     assert read("[[1],[2,3]]").title == "3 token ids"
     assert read('["ab"]').title == "list of 1 delta, 2 characters"
@@ -169,6 +169,52 @@ def test_a_chunk_list_keeps_its_deltas() -> None:
     assert found.recording.kind == "chunk_list"
 
 
+# Text, the kind it is taken for, the other kinds it can be read as.
+READINGS = [
+    (sse(CHAT), "sse_log", ["chunk_list", "raw_text"]),
+    (sse(CALLS), "sse_log", ["raw_text"]),
+    ("[1]", "token_ids", ["raw_text"]),
+    ('["a"]', "chunk_list", ["raw_text"]),
+    ("words", "raw_text", []),
+    (json.dumps(CASE), "case", ["raw_text"]),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "others"), READINGS)
+def test_a_wrong_guess_is_overridden(text: str, kind: Kind, others: list[Kind]) -> None:
+    found = read(text)
+    assert (found.kind, [reading.kind for reading in found.readings]) == (kind, others)
+    for other in others:
+        taken = recognise(text.encode(), pasted=True, take_as=other)
+        assert {taken.kind, *(reading.kind for reading in taken.readings)} == {kind, *others}
+        assert taken.kind == other
+        assert recognise(text.encode(), pasted=True, take_as=kind).kind == kind
+
+
+def test_content_without_markers_is_raw_text_if_a_person_says_so() -> None:
+    found = recognise(sse(CHAT, CHAT).encode(), pasted=True, take_as="chunk_list")
+    assert found.recording is not None
+    assert (found.recording.text, [delta.text for delta in found.recording.deltas or ()]) == ("HiHi", ["Hi", "Hi"])
+    assert len(found.recording.stream or ()) == 2
+    assert (found.facts[0].certainty, found.captures != ()) == ("assumed", False)
+
+
+@pytest.mark.parametrize("text", [sse(CALLS), sse(CHAT, CALLS), sse(CHAT.replace("Hi", "")), sse(TEXT)])
+def test_a_parsed_log_is_not_offered_as_raw_text(text: str) -> None:
+    assert [reading.kind for reading in read(text).readings] == ["raw_text"]
+
+
+def test_what_cannot_be_read_as_asked_is_told() -> None:
+    found = recognise(b"words", pasted=True, take_as="sse_log")
+    assert (found.kind, [warn.code for warn in found.warnings]) == ("raw_text", ["take_as"])
+    assert "It cannot be read as sse log" in found.message
+
+
+def test_a_case_file_that_is_none_can_be_taken_for_what_it_is() -> None:
+    found = recognise(b"[1]", pasted=False, filename="a.case.json", take_as="token_ids")
+    assert (found.kind, found.usable) == ("token_ids", True)
+
+
 @pytest.mark.parametrize("text", [sse(CHAT), "[1]", '["a"]', json.dumps(CASE), " "])
 def test_a_user_who_knows_better_gets_raw_text(text: str) -> None:
     found = as_raw_text(text.encode(), pasted=True)
@@ -179,14 +225,14 @@ def test_a_user_who_knows_better_gets_raw_text(text: str) -> None:
 
 HINTS = [
     (f"Look:\ndata: {CHAT}\nand so on\nand on", "parts of an API log"),
-    ("Generated response cmpl-1 (streaming complete): output: 'x'", "lines of a server's log"),
-    ("DELTA TEXT: a\nDELTA TEXT: b", "lines of a server's log"),
-    ("ChoiceDeltaToolCall(index=0, id=None)", "printed Python object"),
-    ("['<think>', 'a']", "Python list of strings"),
+    ("Look for Generated response cmpl-1 (streaming delta) in it", "lines of a server's log"),
+    ("It is a ChoiceDeltaToolCall(index=0, and so on", "printed Python object"),
+    ("['<think>', 1]", "Python list of strings"),
     ("a\ufffdb", "U+FFFD"),
+    ("<!DOCTYPE html>\n<html>", "looks like a web page"),
+    ("Authorization: Bearer not-a-real-key-but-long", "looks like an API key"),
     (" \n ", "white space only"),
-    ('"<tool_call>\\n"', "one quoted string"),
-    ('{"model": "m", "messages": []}', "request body"),
+    ('{"messages": []}', "looks like a request"),
     ('{"schema": 1, "input": {}}', "lacks `input` or `parser`"),
 ]
 
@@ -209,12 +255,27 @@ def test_the_notes_of_the_recording_are_those_of_the_intake() -> None:
     assert found.recording is not None
     assert len(found.notes) == 2
     assert found.recording.notes == found.notes
+    damaged = read(sse(TEXT, end=""))
+    assert damaged.recording is not None
+    assert damaged.recording.notes == tuple(warn.words for warn in damaged.warnings) != ()
 
 
 def test_skipped_http_lines_are_counted() -> None:
     assert "2 lines of HTTP around it skipped." in read(f"HTTP/2 200\ndate: x\n\n{sse(TEXT)}").message
     assert "6 lines of HTTP around it skipped." in read(CURL_V + sse(TEXT)).message
     assert "4 lines" not in read("HTTP/1.1 200 OK with no end of head").message
+
+
+def test_an_answer_whose_json_breaks_off_is_used_as_far_as_it_goes() -> None:
+    answer = json.dumps({"id": "a", "choices": [{"message": {"content": "<think>", "extra": [1, {"a": "b"}]}}], "x": 1})
+    seen = set()
+    for at in range(len(answer)):
+        found = read(answer[:at])
+        if found.kind == "json_response":
+            assert found.warnings[0].code == "cut_json"
+            seen.add(found.recording.text if found.recording else "")
+    assert seen == {"<think>", None}
+    assert read('{"choices": [{"message": ] }').kind == "raw_text"
 
 
 @given(st.text(), st.booleans())

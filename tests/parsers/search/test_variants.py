@@ -72,7 +72,7 @@ def test_every_variant_carries_the_proof_that_makes_it(of: Replayer) -> None:
         assert shown(of, one) == one.message, one.label
         json.dumps(one.proof.to_json())
     counts = Counter([one.kind for one in found])
-    assert set(KINDS) - set(counts) <= {"start_state", "no_tools"}
+    assert set(KINDS) - set(counts) <= {"start_state", "no_tools", "rerendered"}
     assert abs(total(of, of.trace(TRACED)) - len(found)) < len(found) / 2
 
 

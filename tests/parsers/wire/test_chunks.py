@@ -20,7 +20,7 @@ from webapp.engines import choose
 from webapp.tokenizers import get_tokenizer
 
 ROOT = Path(__file__).parents[2] / "cases"
-FILES = sorted(ROOT.rglob("*.case.json"))
+FILES = sorted(path for path in ROOT.rglob("*.case.json") if path.parent.name != "recorded")
 ENVELOPE = Envelope("chatcmpl-1", "some-model", 7)
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
 

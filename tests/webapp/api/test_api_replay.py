@@ -100,7 +100,7 @@ def test_a_body_that_is_no_json_is_400_with_the_place(client: Client, body: byte
         ({"input": {"text": "\ud800"}}, "/input/text"),
         ({"input": {}}, "/input"),
         ({"input": {"tokens": [[1]]}}, "/input/tokens/0"),
-        ({"input": {"stream": [{}]}}, "/input"),
+        ({"input": {"stream": [{}]}, "parser": {"name": "qwen"}}, "/parser/name"),
         ({"parser": {"name": "nobody"}}, "/parser/name"),
         ({"parser": {"name": "qwen", "policy": {"recovery": "x"}}}, "/parser/policy/recovery"),
         ({"parser": {"name": "qwen", "engine": "vllm"}}, "/parser/engine"),

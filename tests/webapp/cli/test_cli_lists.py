@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from parsers.cases.io import loads
 from parsers.formats.diagram import rows_table
 from parsers.formats.model import builtin_formats
+from webapp.api.models import TokenizerRow
 from webapp.settings import get_settings, setting_rows
 
 RIGHT = {"content": None, "tool_calls": [{"name": "get_weather", "arguments": {"city": "Zürich"}}]}
@@ -66,9 +68,16 @@ def test_a_file_that_is_no_format_fails_and_one_that_is_no_json_is_a_mistake(
     assert (done.code, words in done.out + done.err) == (code, True)
 
 
-def test_tokenizers_are_listed_with_their_size(program: Program) -> None:
+def test_tokenizers_are_listed_with_what_is_known_of_them(program: Program) -> None:
     rows = [line.split() for line in program("tokenizers").out.splitlines()]
-    assert rows[:2] == [["name", "kind", "tokens"], ["embedded", "embedded", "2,048"]]
+    assert rows[0] == ["name", "kind", "tokens", "realism", "decoder", "fingerprint"]
+    assert rows[1][:5] == ["embedded", "embedded", "2,048", "demo", "byte_level"]
+    assert rows[2][:4] == ["characters", "none", "-", "none"]
+
+
+def test_tokenizers_are_listed_for_programs_as_the_api_does(program: Program) -> None:
+    found = TypeAdapter(list[TokenizerRow]).validate_json(program("tokenizers", "--json").out)
+    assert (found[0].name, len(found[0].fingerprint)) == ("embedded", 64)
 
 
 def test_settings_are_listed_with_value_default_and_purpose(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,11 +139,6 @@ def test_a_pytest_file_that_would_test_nothing_is_refused(program: Program, case
     done = program("export", path, "--to", "pytest")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert f"{path}: /expect: this case expects nothing yet" in done.err
-
-
-def test_a_recording_is_no_case_to_export(program: Program) -> None:
-    done = program("export", "-", "--to", "jsonl", stdin=b'["a", "b"]')
-    assert (done.code, "is no case file but list of 2 deltas" in done.err) == (2, True)
 
 
 def test_a_file_that_cannot_be_written_is_a_mistake(program: Program, case_file: CaseFile, tmp_path: Path) -> None:

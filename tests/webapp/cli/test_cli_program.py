@@ -102,7 +102,7 @@ def test_what_a_terminal_would_obey_is_spelled_out() -> None:
 
 
 def test_an_interrupt_ends_without_words(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(_name: str) -> None:
+    def interrupt(_name: str, _tokenizer: str | None) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("webapp.commands.replay.read_given", interrupt)

@@ -21,7 +21,6 @@ CHUNK: dict[str, Any] = {
     "object": "text_completion",
     "choices": [{"index": 0, "text": "Hi", "finish_reason": "length"}],
 }
-CHAT = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "Hi"}}]}
 Program = Callable[..., Any]
 CaseFile = Callable[..., Path]
 
@@ -78,7 +77,7 @@ def test_bytes_arrive_as_they_are(program: Program, text: str) -> None:
         (b"ab\ncd\x80", "byte 5 (line 2)"),
         (b"", "empty input"),
         (b"[1, 2, 3]", "3 token ids"),
-        (f"data: {json.dumps(CHAT)}\n\n".encode(), "Recognised: OpenAI-style SSE log, 1 chunk"),
+        (b'{"model": "m", "messages": []}', "request"),
     ],
 )
 def test_what_holds_no_model_output_is_named_and_refused(program: Program, stdin: bytes, words: str) -> None:
@@ -95,11 +94,14 @@ def test_a_recorded_stream_is_rebuilt_and_its_notes_go_to_standard_error(program
 
 
 def test_a_list_of_deltas_is_replayed_delta_by_delta(program: Program) -> None:
-    assert replayed(program, json.dumps(["a ", "b c", " d"]))["chunking"]["cuts"] == [2, 5]
+    done = program("replay", "-", "--json", stdin=json.dumps(["a ", "b c", " d"]))
+    assert done.json["chunking"]["cuts"] == [2, 5]
+    assert done.err == "standard input: recognised as list of 3 deltas, 7 characters\n"
 
 
 def test_a_tokenizer_that_is_asked_for_cuts_recorded_deltas_anew(program: Program) -> None:
-    assert len(replayed(program, json.dumps(["a ", "b"]), "--tokenizer", "characters")["steps"]) == 4
+    done = program("replay", "-", "--json", "--tokenizer", "characters", stdin=json.dumps(["a ", "b"]))
+    assert len(done.json["steps"]) == 4
 
 
 def test_recorded_ids_are_kept_as_the_servers(program: Program) -> None:
@@ -201,9 +203,10 @@ def test_a_format_of_ones_own_is_the_parser(program: Program, tmp_path: Path) ->
         (("--policy", "recovery=b"), "--policy: recovery: 'b' is no value of this policy; use "),
         (("--tokenizer", "none"), "--tokenizer: there is no tokenizer 'none'; choose one of: "),
         (("--tool-choice", "f"), "--tool-choice: no tool called 'f' is declared"),
-        (("--chunk", "some"), "--chunk 'some': give token, char, whole, a number of tokens, or random:SEED"),
+        (("--chunk", "some"), "--chunk 'some': give token, char, whole, recorded, a number of tokens, or random:SEED"),
         (("--chunk", "random:x"), "--chunk random: 'x': give a whole number"),
         (("--chunk", "0"), "--chunk 0: a delta holds at least 1 token"),
+        (("--chunk", "recorded"), "--chunk: the output's deltas were not recorded"),
         (("--cuts", "1,,2"), "--cuts '': give a whole number"),
         (("--cuts", "9"), "--cuts: cut 9 is not inside the output of 4 code points"),
         (("--cuts", "2,1"), "--cuts: cut 1 is after the larger cut 2"),
@@ -256,7 +259,7 @@ def test_a_format_that_cannot_run_is_refused_with_the_place(program: Program, tm
         ({"sceham": 1}, "/sceham: unknown key"),
         ({"parser": {"name": "nobody"}}, "/parser/name: there is no parser 'nobody'"),
         ({"parser": {"name": "x", "engine": "vllm"}}, "/parser/engine: engine 'vllm' is not available here"),
-        ({"input": {"stream": [{}]}}, "/input: a stream of chunks"),
+        ({"input": {"stream": [{}]}}, "/parser/name: this case holds what a server's parser"),
         ({"replay": [{"by": "cuts", "cuts": [999]}]}, "/replay/0/cuts: cut 999"),
         ({"checks": ["nothing"]}, "/checks/0: there is no check named 'nothing'"),
     ],

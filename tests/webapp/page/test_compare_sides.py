@@ -99,6 +99,7 @@ def test_recorded_ids_can_be_read_as_text(runner: Runner) -> None:
     [
         (Side(chunk="zap"), "chunk", "is no chunking"),
         (Side(chunk="cuts:9999"), "chunk", "9999"),
+        (Side(chunk="recorded"), "chunk", "o deltas were recorded"),
         (Side(parser="nobody"), "parser", "no parser 'nobody'"),
         (Side(parser="qwen+loudly"), "parser", "NAME+fallback"),
         (Side(policy="unknown_tool"), "policy", "says no value"),

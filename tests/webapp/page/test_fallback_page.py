@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from flask.testing import FlaskClient
 
 from tests.webapp.page.conftest import Make

@@ -18,14 +18,14 @@ def typed(**fields: str) -> Setup:
     return read_setup({"text": "hello", **{key.replace("__", "."): value for key, value in fields.items()}})
 
 
-def made(setup: Setup, upload: tuple[str, bytes] | None = None, *, force: bool = False) -> dict[str, Any]:
-    return to_data(case_of(setup, upload, force=force))
+def made(setup: Setup, upload: tuple[str, bytes] | None = None) -> dict[str, Any]:
+    return to_data(case_of(setup, upload))
 
 
 def test_pasted_text_has_unix_lines_and_files_keep_their_bytes() -> None:
     assert unix_lines("a\r\nb\rc\n") == "a\nb\nc\n"
     assert made(typed(text="a\r\nb"))["input"]["text"] == ["a\n", "b"]
-    assert case_of(typed(), ("x.txt", b"a\r\nb"), force=False).text() == "a\r\nb"
+    assert case_of(typed(), ("x.txt", b"a\r\nb")).text() == "a\r\nb"
 
 
 def test_every_field_arrives_in_the_case() -> None:
@@ -46,29 +46,32 @@ def test_every_field_arrives_in_the_case() -> None:
 
 def test_a_form_filled_from_its_case_makes_the_same_case() -> None:
     setup = typed(parser="qwen", chunking="cuts", cuts="1, 3", tools=TOOLS, tool_choice="none", policy__recovery="fail")
-    first = case_of(setup, None, force=False)
+    first = case_of(setup, None)
     assert setup_of(first).base == ""
-    assert case_of(setup_of(first), None, force=False) == first
+    assert case_of(setup_of(first), None) == first
 
 
 def test_the_wrapper_is_a_box_of_the_form_and_keeps_its_options() -> None:
     setup = typed(parser="qwen", wrapper="1", model_type="qwen3")
-    first = case_of(setup, None, force=False)
+    first = case_of(setup, None)
     assert (first.parser.engine, first.context.model_type) == ("fallback", "qwen3")
     assert setup_of(first).base == ""
-    assert case_of(setup_of(first), None, force=False) == first
+    assert case_of(setup_of(first), None) == first
     parser = {"name": "qwen", "engine": "fallback", "options": {"budget": 9}}
     case = load_case({"schema": 1, "parser": parser, "input": {"text": "x"}})
     setup = setup_of(case)
     assert setup.wrapper
-    assert case_of(setup, None, force=False) == case_of(setup_of(case), None, force=False)
-    assert case_of(setup, None, force=False).parser == case.parser
+    assert case_of(setup, None) == case_of(
+        setup_of(case),
+        None,
+    )
+    assert case_of(setup, None).parser == case.parser
     setup.wrapper = False
-    assert to_data(case_of(setup, None, force=False))["parser"] == {"name": "qwen"}
+    assert to_data(case_of(setup, None))["parser"] == {"name": "qwen"}
 
 
 def test_the_rules_of_comparison_are_boxes_of_the_form() -> None:
-    first = case_of(typed(json_arguments="1", soft_whitespace="1", calls_by_index="1"), None, force=False)
+    first = case_of(typed(json_arguments="1", soft_whitespace="1", calls_by_index="1"), None)
     assert first.compare.rules() == Rules("json", "soft", calls="index")
     setup = setup_of(first)
     assert (setup.base, setup.json_arguments, setup.soft_whitespace, setup.calls_by_index) == ("", True, True, True)
@@ -77,7 +80,7 @@ def test_the_rules_of_comparison_are_boxes_of_the_form() -> None:
     by_index = load_case(
         {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "x"}, "compare": {"calls": "index"}}
     )
-    assert case_of(setup_of(by_index), None, force=False).compare.calls == "index"
+    assert case_of(setup_of(by_index), None).compare.calls == "index"
 
 
 @pytest.mark.parametrize("name", ["model", "model_type"])
@@ -94,7 +97,7 @@ def test_what_the_form_has_no_field_for_is_kept_while_the_text_is_unchanged() ->
     case = load_case(data)
     setup = setup_of(case)
     setup.text, setup.parser = "a\nb", "passthrough"
-    again = case_of(setup, None, force=False)
+    again = case_of(setup, None)
     assert (again.input, again.expect, again.title) == (case.input, case.expect, "T")
     assert again.parser.name == "passthrough"
     assert [chunking.by for chunking in again.replay] == ["token", "whole"]
@@ -104,7 +107,7 @@ def test_changed_text_drops_what_belonged_to_the_old_one() -> None:
     data = {"schema": 1, "title": "T", "parser": {"name": "qwen"}, "input": {"tokens": [[1, "a"]]}, "expect": {}}
     setup = setup_of(load_case(data))
     setup.text = "other"
-    again = case_of(setup, None, force=False)
+    again = case_of(setup, None)
     assert (again.text(), again.expect, again.input.tokens, again.title) == ("other", None, None, "T")
 
 
@@ -112,26 +115,27 @@ def test_an_inline_format_stays_while_its_name_is_chosen() -> None:
     fmt = {"schema": 1, "name": "mine", "title": "Mine", "initial": "S", "states": {"S": {"text": "content"}}}
     case = load_case({"schema": 1, "parser": {"name": "mine", "format": fmt}, "input": {"text": "x"}})
     setup = setup_of(case)
-    assert case_of(setup, None, force=False).parser.format == case.parser.format
+    assert case_of(setup, None).parser.format == case.parser.format
     setup.parser = "qwen"
-    assert case_of(setup, None, force=False).parser.format is None
+    assert case_of(setup, None).parser.format is None
 
 
 def test_a_case_file_is_taken_as_it_stands() -> None:
     case = load_case({"schema": 1, "parser": {"name": "llama"}, "input": {"text": "x"}})
-    assert case_of(typed(parser="qwen"), ("x.case.json", dumps(case).encode()), force=False) == case
+    assert case_of(typed(parser="qwen"), ("x.case.json", dumps(case).encode())) == case
 
 
 def test_recorded_deltas_stay_deltas() -> None:
     setup = typed(text=json.dumps(["he", "llo"]))
     assert made(setup)["input"]["deltas"] == ({"text": "he"}, {"text": "llo"})
-    assert setup.recognised
-    assert setup.can_force
+    assert setup.found is not None
+    assert setup.found.is_log
+    assert json.loads(setup.text) == ["he", "llo"]
 
 
 def test_a_recognised_shape_can_be_taken_as_text_all_the_same() -> None:
     text = json.dumps(["he", "llo"])
-    assert case_of(typed(text=text), None, force=True).text() == text
+    assert case_of(typed(text=text, take_as="raw_text"), None).text() == text
 
 
 @pytest.mark.parametrize(
@@ -150,14 +154,14 @@ def test_a_recognised_shape_can_be_taken_as_text_all_the_same() -> None:
 )
 def test_what_is_wrong_is_said_at_its_field(fields: dict[str, str], field: str, words: str) -> None:
     with pytest.raises(FormError) as raised:
-        case_of(typed(**fields), None, force=False)
+        case_of(typed(**fields), None)
     assert raised.value.field == field
     assert words in raised.value.message
 
 
 def test_a_broken_case_file_is_said_at_the_file() -> None:
     with pytest.raises(FormError) as raised:
-        case_of(typed(), ("x.case.json", b'{"schema": 1}'), force=False)
+        case_of(typed(), ("x.case.json", b'{"schema": 1}'))
     assert raised.value.field == "file"
 
 

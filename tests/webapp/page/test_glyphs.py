@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.page.filters import glyphless, plain
-from webapp.page.glyphs import count, shorten, show, show_lines, spell
+from webapp.page.glyphs import SPECIAL, count, shorten, show, show_lines, spell
 
 
 @pytest.mark.parametrize(
@@ -18,10 +20,21 @@ from webapp.page.glyphs import count, shorten, show, show_lines, spell
         ("\u202e", '<span class="glyph boxed" title="right-to-left override">RLO</span>'),
         ("\ud800", '<span class="glyph boxed" title="code point d800">U+D800</span>'),
         ("\U000e0041", '<span class="glyph boxed" title="tag latin capital letter a">U+E0041</span>'),
+        ("\ufe0f", '<span class="glyph boxed" title="variation selector for emoji">VS16</span>'),
+        ("\u3164", '<span class="glyph boxed" title="hangul filler">U+3164</span>'),
+        ("\u2800", '<span class="glyph boxed" title="braille pattern blank">U+2800</span>'),
+        ("\U000e0101", '<span class="glyph boxed" title="variation selector-18">U+E0101</span>'),
     ],
 )
 def test_what_cannot_be_seen_becomes_a_glyph(text: str, html: str) -> None:
     assert show(text) == html
+
+
+def test_no_character_without_a_drawing_of_its_own_is_left_as_it_is() -> None:
+    plain = SPECIAL.sub("", "".join(map(chr, range(0x110000))))
+    assert {unicodedata.category(char) for char in plain} & {"Cc", "Cs", "Zs", "Zl", "Zp"} == set()
+    moving = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    assert {unicodedata.bidirectional(char) for char in plain} & moving == set()
 
 
 @given(st.text())

@@ -17,6 +17,7 @@ from webapp.page.state import Links, ViewState, read_state
         ({"input": "bytes", "result": "nonsense"}, ViewState(input="bytes")),
         ({"step": "4", "go": "step=9&result=wire"}, ViewState(step=9, result="wire")),
         ({"report": "1"}, ViewState(report=True)),
+        ({"equal": "1"}, ViewState(equal=True)),
         ({"find": "1"}, ViewState(find=True)),
     ],
 )
@@ -35,6 +36,8 @@ def test_links_keep_the_view_and_leave_defaults_out() -> None:
     assert links.query(report=True) == "step=4&result=wire&report=1"
     assert links.query(step=None, result="step", chunk="cuts:4,118") == "chunk=cuts:4,118"
     assert Links("/c/x", ViewState(find=True)).query() == ""
+    assert links.query(step=None, result="step", filter="a=b&c ü") == "filter=a%3Db%26c+%C3%BC"
+    assert links.query(step=None, result="step", filter="a=b") == "filter=a%3Db"
 
 
 def test_a_run_without_address_has_queries_only() -> None:

@@ -35,7 +35,7 @@ def fields(**more: str) -> dict[str, str]:
 
 
 def data_of(**more: str) -> dict[str, Any]:
-    return to_data(case_of(read_setup(fields(**more)), None, force=False))
+    return to_data(case_of(read_setup(fields(**more)), None))
 
 
 def test_the_template_and_the_prefix_arrive_in_the_case() -> None:
@@ -47,9 +47,10 @@ def test_the_template_and_the_prefix_arrive_in_the_case() -> None:
 
 
 def test_lines_of_the_prefix_are_unix_lines() -> None:
-    assert to_data(case_of(read_setup(fields(prompt_tail="a\r\n<think>\r\n")), None, force=False))["context"][
-        "prompt_tail"
-    ] == ["a\n", "<think>\n"]
+    assert to_data(case_of(read_setup(fields(prompt_tail="a\r\n<think>\r\n")), None))["context"]["prompt_tail"] == [
+        "a\n",
+        "<think>\n",
+    ]
 
 
 def test_a_tokenizer_config_is_taken_for_its_template() -> None:
@@ -58,10 +59,10 @@ def test_a_tokenizer_config_is_taken_for_its_template() -> None:
 
 
 def test_a_form_filled_from_its_case_makes_the_same_case() -> None:
-    case = case_of(read_setup(fields()), None, force=False)
+    case = case_of(read_setup(fields()), None)
     setup = setup_of(case)
     assert (setup.template, setup.prompt_tail, setup.base) == (JSON_CALLS.text, JSON_CALLS.prefix, "")
-    assert case_of(setup, None, force=False) == case
+    assert case_of(setup, None) == case
 
 
 def test_a_prefix_with_carriage_returns_stays_in_the_case() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from parsers.formats.model import load_format
 from parsers.types import Piece, UsageError
-from webapp.tokenizers import get_tokenizer, list_tokenizers, markers_of
+from webapp.tokenizers import MarkerState, get_tokenizer, list_tokenizers, markers_of
 
 FORMAT = load_format(
     {
@@ -101,11 +101,25 @@ def test_an_unknown_name_lists_the_valid_ones() -> None:
 
 
 def test_the_list_is_what_the_api_answers() -> None:
-    assert list_tokenizers() == [
-        {"name": "embedded", "kind": "embedded", "vocab_size": 2048},
-        {"name": "characters", "kind": "none", "vocab_size": 0},
+    rows = list_tokenizers()
+    assert [(row["name"], row["kind"], row["vocab_size"]) for row in rows[:2]] == [
+        ("embedded", "embedded", 2048),
+        ("characters", "none", 0),
     ]
-    assert [get_tokenizer(row["name"]).realism for row in list_tokenizers()] == ["demo", "none"]
+    assert [(row["realism"], row["decoder"]) for row in rows[:2]] == [("demo", "byte_level"), ("none", "byte_level")]
+    for row in rows[:2]:
+        assert get_tokenizer(row["name"]).info == row
+        assert (get_tokenizer(row["name"]).label, get_tokenizer(row["name"]).fingerprint) == (
+            row["label"],
+            row["fingerprint"],
+        )
+
+
+def test_own_tokenizers_tell_how_they_write_a_marker() -> None:
+    own = get_tokenizer(markers={"<call>": False})
+    assert own.marker_state("<call>") == MarkerState("one", (2048,))
+    assert own.marker_state("<other>").state == "several"
+    assert get_tokenizer("characters").marker_state("<call>") == MarkerState("absent", ())
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

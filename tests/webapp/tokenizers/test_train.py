@@ -14,7 +14,7 @@ import pytest
 
 from parsers.formats.model import builtin_formats
 from webapp.tokenizers import train
-from webapp.tokenizers.bytelevel import BYTE_OF
+from webapp.vocabularies.spelling import BYTE_OF
 
 # Saved cases show these ids. A new digest means: old cases and new ones no longer look alike. See decision 020.
 CORPUS_SHA256 = "d8d675bfdf6b541d6357c92d0014606367ec1f8ab8ef1732820525963761e24f"

@@ -1,0 +1,76 @@
+"""Stored tokens as a policy sees them: those left out are gone, and it is known which ones are single bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from parsers.decoding.model import Decode, Decoder
+from parsers.types import Piece
+
+MISTRAL_KEEPS = frozenset({"[TOOL_CALLS]", "[ARGS]", "[THINK]", "[/THINK]"})
+MARKERS = ("special", "added")
+
+
+class Token(NamedTuple):
+    """One token for a decoder. `raw` are its bytes, '' and none where it is left out or has no text of its own.
+
+    `whole`: a character cannot go on from the token before into it: a marker, or text whose bytes are not known.
+    `single`: a byte of byte fallback, which forms characters with its neighbours only.
+    """
+
+    raw: bytes
+    text: str
+    whole: bool = False
+    single: bool = False
+    skipped: bool = False
+
+
+SILENT = Token(b"", "")
+SKIPPED = Token(b"", "", skipped=True)
+
+
+def seen(pieces: Sequence[Piece], decode: Decode, decoder: Decoder, end_tokens: Iterable[str]) -> list[Token]:
+    """The tokens as the decoder gets them."""
+    base = _byte_base(pieces) if decoder == "byte_fallback" else None
+    tokens = [_token(piece, decoder, base) for piece in pieces]
+    for at, piece in enumerate(pieces):
+        if piece.kind == "special" and _leaves_out(decode, tokens[at].text):
+            tokens[at] = SKIPPED
+    if decode.drop_eos and pieces and _ends(pieces[-1], tokens[-1].text, frozenset(end_tokens)):
+        tokens[-1] = SKIPPED
+    return tokens
+
+
+def _leaves_out(decode: Decode, text: str) -> bool:
+    """Mistral's tokenizer leaves out the same special tokens whatever the request says."""
+    return text not in MISTRAL_KEEPS if decode.policy == "vllm_mistral" else decode.skip_special_tokens
+
+
+def _ends(last: Piece, text: str, end_tokens: frozenset[str]) -> bool:
+    """Whether the last token is the one that ended the output: one the format names, else any special one."""
+    return last.kind in MARKERS and (text in end_tokens or (last.kind == "special" and not end_tokens))
+
+
+def _token(piece: Piece, decoder: Decoder, base: int | None) -> Token:
+    raw = piece.raw
+    if raw is None:
+        return Token(b"", piece.text, whole=True) if piece.text else SILENT
+    if not raw:
+        return SILENT
+    if piece.kind in MARKERS:
+        return Token(raw, raw.decode("utf-8", "replace"), whole=True)
+    if decoder == "byte_level":
+        return Token(raw, "")
+    single = len(raw) == 1 and (raw[0] >= 0x80 or (base is not None and piece.token_id == base + raw[0]))
+    return Token(raw, "" if single else raw.decode("utf-8", "replace"), single=single)
+
+
+def _byte_base(pieces: Sequence[Piece]) -> int | None:
+    """The id of byte 0, where the ids of the output's bytes above 7F are those of one row of 256.
+
+    Such a byte is always one of byte fallback; a byte below may be an ordinary token too, and its id tells which.
+    """
+    singles = [(piece.token_id, piece.raw[0]) for piece in pieces if piece.raw is not None and len(piece.raw) == 1]
+    found = {token_id - byte for token_id, byte in singles if token_id is not None and byte >= 0x80}
+    return found.pop() if len(found) == 1 else None

@@ -1,0 +1,230 @@
+"""What a server sent: OpenAI chat chunks in either dialect, or one whole answer, as deltas in this library's own form.
+
+Nothing in a stream is an error here: whatever a chunk holds that a client would not expect becomes a `Note` on it, and
+the reading goes on with what a lenient client would take it for. A call without an index belongs to the call with its
+id, or to the latest one; arguments that are no text are written as JSON; the old `function_call` is call 0.
+
+Shapes: OpenAI API reference (chat, streaming and not); `reasoning_content` is the name that SGLang, vllm.rs and older
+vLLM give to `reasoning`. Choices of one answer are taken apart before: of several in one chunk the first counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from parsers.events import Severity
+from parsers.types import MessageDelta, ToolCallDelta
+
+NOTES: dict[str, Severity] = {
+    "server_error": "error",
+    "no_object": "error",
+    "no_index": "error",
+    "odd_index": "error",
+    "arguments_object": "error",
+    "function_call": "warning",
+    "flat_call": "error",
+    "odd_field": "warning",
+    "two_reasonings": "warning",
+    "content_parts": "info",
+    "several_choices": "info",
+    "finish_again": "warning",
+    "after_finish": "warning",
+}
+
+
+@dataclass(slots=True, frozen=True)
+class Note:
+    """Something about a chunk that clients do not expect: a name for programs (a key of `NOTES`), and a sentence."""
+
+    code: str
+    words: str
+
+
+@dataclass(slots=True)
+class ServerChunk:
+    """What one chunk says. `delta` None: nothing for the message (a role, usage, a comment). `ids`: its token ids."""
+
+    delta: MessageDelta | None = None
+    finish_reason: str | None = None
+    ids: tuple[int, ...] | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """All notes in one line, "" where there is nothing to note."""
+        return " ".join([note.words for note in self.notes])
+
+
+def read_stream(stream: Iterable[Any]) -> list[ServerChunk]:
+    """The chunks of one answer, in order, one for each object of `stream`. Never raises; linear in what is given."""
+    reader = _Reader()
+    return [reader.read(payload) for payload in stream]
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads chunk after chunk: which calls there are decides where a part without an index belongs."""
+
+    by_id: dict[str, int] = field(default_factory=dict)
+    latest: int | None = None
+    highest: int = -1
+    finish: str | None = None
+    notes: list[Note] = field(default_factory=list)
+
+    def read(self, payload: Any) -> ServerChunk:
+        self.notes = []
+        choice = self._choice(payload)
+        known = self.finish
+        said, delta = choice.get("delta", choice.get("message")), None
+        if isinstance(said, Mapping):
+            delta = self._delta(said, whole="delta" not in choice)
+        elif isinstance(choice.get("text"), str):
+            delta = _sent(None, choice["text"], [])
+        finish = self._finish(choice.get("finish_reason"))
+        if known is not None and delta is not None:
+            self._note("after_finish", f"It comes after the finish reason `{known}`: clients may not read it any more.")
+        return ServerChunk(delta, finish, _ids(choice), tuple(self.notes))
+
+    def _note(self, code: str, words: str) -> None:
+        self.notes.append(Note(code, words))
+
+    def _choice(self, payload: Any) -> Mapping[str, Any]:
+        if not isinstance(payload, Mapping):
+            self._note("no_object", "It is no JSON object.")
+            return {}
+        if payload.get("error") or payload.get("object") == "error":
+            self._note("server_error", f"The server reports an error: {_error_words(payload)}")
+        choices = payload.get("choices")
+        found = [one for one in choices if isinstance(one, Mapping)] if isinstance(choices, list) else []
+        if len(found) > 1:
+            self._note("several_choices", f"It holds {len(found)} choices; the first one is read.")
+        return found[0] if found else {}
+
+    def _finish(self, reason: Any) -> str | None:
+        if reason is None:
+            return None
+        if not isinstance(reason, str):
+            self._note("odd_field", f"Its finish_reason is {_kind(reason)}, not text.")
+            return None
+        if self.finish is not None:
+            self._note("finish_again", f"A finish reason came before it (`{self.finish}`); this one is `{reason}`.")
+        self.finish = reason
+        return reason
+
+    def _delta(self, said: Mapping[str, Any], *, whole: bool) -> MessageDelta | None:
+        calls = self._calls(said.get("tool_calls"), whole=whole)
+        if isinstance(legacy := said.get("function_call"), Mapping):
+            self._note("function_call", "It holds the old `function_call`: clients that read tool_calls see no call.")
+            calls.append(self._function(0, None, legacy))
+        return _sent(self._reasoning(said), self._text(said, "content"), calls)
+
+    def _reasoning(self, said: Mapping[str, Any]) -> str | None:
+        one, other = self._text(said, "reasoning"), self._text(said, "reasoning_content")
+        if one and other and one != other:
+            self._note("two_reasonings", "`reasoning` and `reasoning_content` differ; the first one is read.")
+        return one or other
+
+    def _text(self, said: Mapping[str, Any], key: str) -> str | None:
+        text = said.get(key)
+        if text is None or isinstance(text, str):
+            return text
+        if isinstance(text, list):
+            self._note("content_parts", f"Its {key} is a list of parts; their texts are joined.")
+            parts = [part.get("text") if isinstance(part, Mapping) else part for part in text]
+            return "".join([part for part in parts if isinstance(part, str)])
+        self._note("odd_field", f"Its {key} is {_kind(text)}, not text.")
+        return None
+
+    def _calls(self, calls: Any, *, whole: bool) -> list[ToolCallDelta]:
+        if calls is None:
+            return []
+        if isinstance(calls, Mapping):
+            self._note("odd_field", "Its tool_calls is one object, not a list.")
+            calls = [calls]
+        if not isinstance(calls, list):
+            self._note("odd_field", f"Its tool_calls is {_kind(calls)}, not a list.")
+            return []
+        found = []
+        for place, call in enumerate(calls):
+            if isinstance(call, Mapping):
+                found.append(self._call(call, place if whole else None))
+            else:
+                self._note("odd_field", f"An entry of its tool_calls is {_kind(call)}, not an object.")
+        return found
+
+    def _call(self, call: Mapping[str, Any], place: int | None) -> ToolCallDelta:
+        """One entry; `place`: in a whole answer, where calls need no index."""
+        said, function = self._word(call, "id"), call.get("function")
+        if not isinstance(function, Mapping):
+            function = {}
+            if "name" in call or "arguments" in call:
+                self._note("flat_call", "A call has its name and arguments outside `function`: clients see neither.")
+                function = call
+        index = place if place is not None else self._index(call, said, bool(function.get("name")))
+        self.latest, self.highest = index, max(self.highest, index)
+        if said:
+            self.by_id.setdefault(said, index)
+        return self._function(index, said, function)
+
+    def _index(self, call: Mapping[str, Any], said: str | None, named: bool) -> int:
+        index = call.get("index")
+        if isinstance(index, int) and not isinstance(index, bool) and index >= 0:
+            return index
+        new = said not in self.by_id if said else named or self.latest is None
+        known = self.by_id.get(said, self.latest) if said else self.latest
+        guess = self.highest + 1 if new or known is None else known
+        if index is None:
+            self._note("no_index", f"A part of a call has no index; it is taken for call {guess}.")
+        else:
+            self._note("odd_index", f"The index of a call is {_shown(index)}; it is taken for call {guess}.")
+        return guess
+
+    def _function(self, index: int, said: str | None, function: Mapping[str, Any]) -> ToolCallDelta:
+        arguments = function.get("arguments")
+        if arguments is not None and not isinstance(arguments, str):
+            words = f"The arguments of call {index} are {_kind(arguments)}, not text: clients cannot add them up."
+            self._note("arguments_object", words)
+            arguments = _shown(arguments)
+        return ToolCallDelta(index, said, self._word(function, "name"), arguments)
+
+    def _word(self, said: Mapping[str, Any], key: str) -> str | None:
+        word = said.get(key)
+        if word is None or isinstance(word, str):
+            return word
+        self._note("odd_field", f"The {key} of a call is {_kind(word)}, not text.")
+        return _shown(word)
+
+
+def _sent(reasoning: str | None, content: str | None, calls: list[ToolCallDelta]) -> MessageDelta | None:
+    """The delta, or None where it says nothing: the first chunk often has content "" beside the role."""
+    return MessageDelta(reasoning or None, content or None, calls) if reasoning or content or calls else None
+
+
+def _ids(choice: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """The token ids of a chunk, as vLLM sends them on request."""
+    ids = choice.get("token_ids")
+    if not isinstance(ids, list) or not all(isinstance(one, int) and one >= 0 for one in ids):
+        return None
+    return tuple(ids)
+
+
+def _error_words(payload: Mapping[str, Any]) -> str:
+    error = payload.get("error") or payload
+    words = error.get("message") if isinstance(error, Mapping) else error
+    return words if isinstance(words, str) else _shown(error)
+
+
+def _kind(value: Any) -> str:
+    names = ((bool, "a truth value"), (int | float, "a number"), (str, "text"), (list | tuple, "a list"))
+    return next((name for kind, name in names if isinstance(value, kind)), "an object")
+
+
+def _shown(value: Any) -> str:
+    """A value as JSON text; what JSON cannot hold, or nests too deep, as nothing."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return ""

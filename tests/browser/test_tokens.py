@@ -1,0 +1,143 @@
+"""The token strip in a real browser: silent tokens, lost bytes, equal tokens, the badges, and 100,000 tokens."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import Watch
+from tests.browser.test_access import violations
+
+pytestmark = pytest.mark.browser
+
+TEXT = 'Hi 🙂.\n<tool_call>\n{"name": "f", "arguments": {"city": "Zürich", "town": "Zürich"}}\n</tool_call>'
+UNIT = '<tool_call>\n{"name": "f", "arguments": {"body": "some words that go on and on 漢字"}}\n</tool_call>\n'
+STEP_LIMIT, WINDOW_LIMIT = 100, 1_500  # milliseconds: many times the goal, for machines that share their cores
+
+# Each step is one key: the time from the event to the end of its work and of the layout that it calls for.
+STEPS = """count => {
+  const times = [];
+  for (let i = 0; i < count; i += 1) {
+    const start = performance.now();
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", bubbles: true}));
+    document.body.getBoundingClientRect();
+    times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b);
+}"""
+
+
+def run(page: Page, text: str, *, decode: str = "", parser: str = "qwen") -> None:
+    page.goto("/")
+    page.locator("#parser").select_option(parser)
+    page.locator("#text").evaluate("(field, text) => { field.value = text; }", text)
+    if decode:
+        page.locator("#policies > summary").click()
+        page.locator("#decode > summary").click()
+        page.locator(f"[name=decode_policy][value={decode}]").check()
+        page.keyboard.press("Escape")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".case-note")).to_have_text("not shared", timeout=30_000)
+
+
+def fact(page: Page, name: str) -> str:
+    row = page.locator(".facts:not([hidden]) > div").filter(has=page.locator("dt", has_text=name))
+    return row.first.locator("dd").inner_text()
+
+
+def test_a_silent_token_shows_its_bytes_and_where_the_character_ends(page: Page) -> None:
+    run(page, TEXT)
+    chip = page.locator("#strip .chip-pending").first
+    expect(chip).to_contain_text("F0 9F")
+    chip.click()
+    assert "completes at token" in fact(page, "Pending")
+    assert "assumed" in fact(page, "Id")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#strip [aria-selected=true]")).to_have_count(1)
+
+
+def test_equal_tokens_share_a_colour_and_a_number_once_they_are_asked_for(page: Page) -> None:
+    run(page, TEXT)
+    token = page.locator("#strip [data-same]").first
+    number = token.get_attribute("data-same")
+    plain = token.evaluate("item => getComputedStyle(item, '::after').content")
+    page.get_by_role("button", name="equal tokens").click()
+    expect(page.get_by_role("button", name="equal tokens")).to_have_attribute("aria-pressed", "true")
+    assert plain == "none"
+    assert token.evaluate("item => getComputedStyle(item, '::after').content") == f'"{number}"'
+    assert violations(page) == []
+    page.get_by_role("button", name="equal tokens").press(" ")
+    expect(page.locator("#input")).to_have_attribute("data-equal", "")
+
+
+def test_without_script_the_toggle_and_the_badges_are_links_and_a_fold(plain: Page) -> None:
+    plain.goto("/example/two-calls-with-prose?equal=1")
+    expect(plain.locator("#input")).to_have_attribute("data-equal", "1")
+    plain.locator("#badges > summary").click()
+    expect(plain.locator("#badge-segmentation dd")).to_be_visible()
+    plain.get_by_role("button", name="equal tokens").click()
+    expect(plain.locator("#input")).to_have_attribute("data-equal", "")
+
+
+def test_the_badges_unfold_and_lead_to_their_token(page: Page) -> None:
+    run(page, TEXT + "\ufffd more")
+    page.locator("#badges > summary").click()
+    assert violations(page) == []
+    expect(page.locator("#badges dl > div")).to_have_count(10)
+    page.locator("#badge-replaced").get_by_role("button").click()
+    expect(page.locator("#strip [aria-selected=true]")).to_contain_text("\ufffd")
+
+
+def test_bytes_that_a_policy_never_sends_are_a_red_chip(page: Page) -> None:
+    run(page, "The end: \ufffd", decode="vllm_fast", parser="passthrough")
+    expect(page.locator(".run-facts").first).to_contain_text("vllm_fast")
+    expect(page.locator("#strip .chip-lost")).to_have_text(["EF", "BF", "BD"])
+    expect(page.locator("#badge-decoded")).to_contain_text("3 bytes lost")
+
+
+def timed(page: Page) -> tuple[list[float], float]:
+    """Milliseconds of steps inside a window, sorted, and of the quickest of three fetches of another window."""
+    page.locator("#strip [tabindex='0']").focus()
+    steps = page.evaluate(STEPS, 60)
+    windows = []
+    for step in (70_000, 30_000, 90_000):
+        page.locator("#go-to").fill(str(step))
+        with page.expect_response(lambda answer: answer.request.method == "POST") as answer:
+            page.locator("#go-to").press("Enter")
+        expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text(f"Step {step:,}")
+        windows.append(answer.value.request.timing["responseEnd"])
+    return steps, min(windows)
+
+
+def without_report(route: Route) -> None:
+    """The checks of a long output are not what is measured here, and would share its processor."""
+    if "report=1" in (route.request.post_data or ""):
+        route.fulfill(status=204)
+    else:
+        route.continue_()
+
+
+def test_a_hundred_thousand_tokens_are_stepped_through_smoothly(page: Page) -> None:
+    page.route("**/run", without_report)
+    run(page, UNIT * 2_900)
+    total = int(page.locator("#inspector").get_attribute("data-total") or 0)
+    assert total > 100_000
+    assert page.locator("#strip [data-token]").count() <= 400
+    steps, window = timed(page)
+    print(f"median step {steps[len(steps) // 2]:.1f} ms, slowest {steps[-1]:.1f} ms, window {window:.0f} ms")
+    assert steps[len(steps) // 2] < STEP_LIMIT
+    assert window < WINDOW_LIMIT
+    page.locator("#strip [tabindex='0']").press("End")
+    expect(page.locator("#go-to")).to_have_value(str(total))
+
+
+def test_the_strip_is_readable_on_a_small_screen_and_in_the_dark(browser: object, watch: Watch) -> None:
+    for options in ({"viewport": {"width": 390, "height": 800}}, {"color_scheme": "dark"}):
+        context = watch.context(browser, **options)  # type: ignore[arg-type]
+        page = context.new_page()
+        page.goto("/example/two-calls-with-prose?equal=1")
+        page.locator("#badges > summary").click()
+        assert violations(page) == []
+        width = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert width <= 0
+        context.close()

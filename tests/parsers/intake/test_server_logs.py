@@ -1,0 +1,195 @@
+"""Logs of servers that quote an output: what is taken from each line, and what it cannot say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from parsers.intake.failures import read_failures
+from parsers.intake.server_log import read_server_log
+
+PREFIX = "(APIServer pid=12) INFO 11-22 03:11:12 [logger.py:70] Generated response "
+Row = tuple[str, str | None, tuple[int, ...] | None, tuple[int, ...] | None, int | None, str | None]
+# lines, [(label, text, ids, counts, chunks, finish reason)], warnings
+VLLM: list[tuple[str, list[Row], list[str]]] = [
+    (
+        "chatcmpl-1: output: 'hi', output_token_ids: [1, 2], finish_reason: stop",
+        [("", None, (1, 2), None, 1, "stop")],
+        ["parsed"],
+    ),
+    (
+        "chatcmpl-1: output: '<think>x</think>', finish_reason: stop",
+        [("", "<think>x</think>", None, None, None, "stop")],
+        ["special_tokens"],
+    ),
+    ("chatcmpl-1: output: 'hi', finish_reason: None", [("", None, None, None, 1, None)], ["parsed"]),
+    (
+        "cmpl-1: output: 'hi', output_token_ids: None, finish_reason: length",
+        [("", "hi", None, None, None, "length")],
+        ["special_tokens"],
+    ),
+    ("c (streaming complete): output: 'half", [("", "half", None, None, None, None)], ["broken_off", "special_tokens"]),
+    (
+        f"c (streaming complete): output: {'a' * 100!r}",
+        [("", "a" * 100, None, None, None, None)],
+        ["text_maybe_cut", "special_tokens"],
+    ),
+    (
+        f"c (streaming complete): output: 'abcdefghij', output_token_ids: {list(range(10))}",
+        [("", "abcdefghij", tuple(range(10)), None, None, None)],
+        ["text_cut", "special_tokens"],
+    ),
+    ("c (streaming complete) details: output_token_ids: [7, 8]", [("", None, (7, 8), None, None, None)], []),
+    ("c (streaming complete) details: output_token_ids: [7, 8", [], []),
+    (
+        "c (streaming complete): output: '\\ud83d'",
+        [("", "\ufffd", None, None, None, None)],
+        ["special_tokens", "lossy_text"],
+    ),
+    (
+        f"c (streaming delta): output: 'a', output_token_ids: [1]\n{PREFIX}c (streaming delta): output: 'b', "
+        "output_token_ids: [2, 3], finish_reason: stop",
+        [("", None, (1, 2, 3), (1, 2), 2, "stop")],
+        ["parsed", "ids_swallowed"],
+    ),
+    (
+        f"c (streaming delta): output: 'a'\n{PREFIX}d (streaming delta): output: 'b'",
+        [("c", None, None, None, 1, None), ("d", None, None, None, 1, None)],
+        ["parsed"],
+    ),
+    (
+        "c (streaming delta) details: output_token_ids: [4]",
+        [("", None, (4,), (1,), 1, None)],
+        ["parsed", "ids_swallowed"],
+    ),
+    ("c was slow: no output", [], []),
+]
+
+
+@pytest.mark.parametrize(("lines", "rows", "warnings"), VLLM)
+def test_lines_of_vllm_are_taken_by_request(lines: str, rows: list[Row], warnings: list[str]) -> None:
+    found = read_server_log(PREFIX + lines + "\n")
+    outputs = found.outputs if found else ()
+    assert [
+        (o.label, o.text, o.ids, o.counts, None if o.stream is None else len(o.stream), o.finish_reason)
+        for o in outputs
+    ] == rows
+    assert [warn.code for warn in found.warnings] == warnings if found else not warnings
+
+
+def test_advice_follows_from_what_is_there() -> None:
+    for line, part in (("output: 'a'", "chatcmpl"), ("output: 'a', output_token_ids: [1]", "chatcmpl")):
+        found = read_server_log(f"{PREFIX}{part}-1: {line}")
+        assert found is not None
+        assert ("tokenizer" in found.advice) == ("ids" in line)
+
+
+def test_a_prompt_that_breaks_off_is_not_taken() -> None:
+    found = read_server_log(f"Received request cmpl-1: prompt: 'half\n{PREFIX}cmpl-1: output: 'a'")
+    assert found is not None
+    assert found.outputs[0].prompt_text is None
+
+
+def finish(obj: str, out: str) -> str:
+    return f"[2025-11-22 03:00:00] Finish: obj=GenerateReqInput({obj}), out={out}\n"
+
+
+SGLANG: list[tuple[str, list[tuple[str, str | None, tuple[int, ...] | None]], list[str]]] = [
+    (finish("rid='r'", "{'text': 'x', 'output_ids': [5], 'meta_info': {}}"), [("", "x", (5,))], ["special_tokens"]),
+    (finish("sampling_params={'skip_special_tokens': False}", "{'text': 'x'}"), [("", "x", None)], []),
+    (finish("sampling_params={'skip_special_tokens': True}", "{'text': 'x'}"), [("", "x", None)], ["special_tokens"]),
+    (
+        finish(
+            "text='a' ... 'b'",
+            "{'text': 'x' ... 'y', 'output_ids': [5] ... [6], 'meta_info': {'completion_tokens': 9}}",
+        ),
+        [("", "x", None)],
+        ["text_cut", "special_tokens"],
+    ),
+    (
+        finish("rid='r'", "{'text': [1] ... [2], 'output_ids': [1], 'meta_info': {'completion_tokens': 9}}"),
+        [("", "", None)],
+        ["ids_cut", "text_cut", "special_tokens"],
+    ),
+    (finish("!", "{'text': 'x'}"), [("", "x", None)], ["special_tokens"]),
+    (finish("rid='r'", "{'text': 'x"), [("", "x", None)], ["broken_off", "special_tokens"]),
+    (
+        finish("rid='r'", "{'text': 'x'}") + finish("rid='s'", "{'text': 'y'}"),
+        [("r", "x", None), ("s", "y", None)],
+        ["special_tokens"],
+    ),
+    (finish("text='p'", "{'text': 'x'}") * 2, [("output 1", "x", None), ("output 2", "x", None)], ["special_tokens"]),
+    (finish("rid='r'", "None") + finish("rid='r'", "{'embedding': 1}"), [], []),
+    ("Finish: obj=nothing", [], []),
+    (
+        finish("rid='r'", "{'text': 'x'}") * 3,
+        [("r", "x", None), ("r (2)", "x", None), ("r (3)", "x", None)],
+        ["special_tokens"],
+    ),
+    (finish("", "{'text': None, 'output_ids': [1], 'meta_info': {'completion_tokens': 9}}"), [], []),
+]
+
+
+@pytest.mark.parametrize(("body", "rows", "warnings"), SGLANG)
+def test_lines_of_sglang_are_taken_by_request(
+    body: str, rows: list[tuple[str, str | None, tuple[int, ...] | None]], warnings: list[str]
+) -> None:
+    found = read_server_log(body)
+    assert [(o.label, o.text, o.ids) for o in (found.outputs if found else ())] == rows
+    assert [warn.code for warn in found.warnings] == warnings if found else not warnings
+
+
+CALL = '<tool_call>\n{"a": "é"}'
+QUOTED: list[tuple[str, list[str], list[str]]] = [
+    (f"srv a\nsrv b: unparsed peg-native output: {CALL}\nsrv next\n", [CALL], ["special_tokens"]),
+    (f"\x1b[31merror: unparsed peg-native output: {CALL}\x1b[0m", [CALL], ["special_tokens"]),
+    (f"unparsed peg-native output: {CALL}\nFailed to parse input at pos 3: rest", [CALL], ["special_tokens"]),
+    (f"unparsed peg-native output: {CALL}\nsrv x\nunparsed peg-native output: b\r\n", [CALL, "b"], ["special_tokens"]),
+    (json.dumps({"error": {"message": f"Failed to parse input at pos 0: {CALL}"}}), [CALL], ["special_tokens"]),
+    (
+        f"Error code: 500 - { ({'error': {'message': f'Failed to parse input at pos 0: {CALL}'}})!r}",
+        [CALL],
+        ["special_tokens"],
+    ),
+    ('he said "x" and Failed to parse input at pos 0: y', ["y"], ["special_tokens"]),
+    ('it said"Failed to parse input at pos 0: y', ["y"], ["special_tokens"]),
+    ('"\nFailed to parse input at pos 0: y', ["y"], ["special_tokens"]),
+    ("\"Failed to parse input\\x20at pos 0: z'; Failed to parse input at pos 0: y", ["y"], ["special_tokens"]),
+    ("Failed to parse input at pos 7: y", ["y"], ["text_start_missing", "special_tokens"]),
+    ("Failed to parse input at pos 0: \ufffd", ["\ufffd"], ["special_tokens", "lossy_text"]),
+    (json.dumps({"error": f"error parsing tool call: raw='{CALL}', err=bad"}), [CALL], ["only_the_call"]),
+    ("error parsing tool call: raw='a'b'", ["a'b"], ["only_the_call"]),
+    ("error parsing tool call: raw='a", ["a"], ["only_the_call", "broken_off"]),
+    (f"[2025-11-22 10:00:00][ERROR] no\nModel Output: {CALL}\n[2025-11-22 10:00:01][INFO] done\n", [CALL], []),
+    ('{"message": "Model Output: a', ["a"], ["broken_off"]),
+    ("Model Output:\n[INFO] x", [], []),
+    (json.dumps({"error": f"Failed to parse tool call\nModel Output: {CALL}"}), [CALL], []),
+    ("Parsing chat message: <th\nsrv x\nParsing chat message: <think>\nsrv y\n", ["<think>"], ["special_tokens"]),
+    (
+        "Parsing input with format Hermes 2 Pro: ab\nsrv x\nParsing chat message: ab\nsrv x\n",
+        ["ab"],
+        ["special_tokens"],
+    ),
+    (
+        "Parsing chat message: abc\nsrv x\nParsing chat message: abd\nsrv x\nParsing chat message: a\n",
+        ["abd", "a"],
+        ["special_tokens", "rewritten"],
+    ),
+    (
+        "task 1 | next token: 1 'a'\nslot x | task 2 | next token: 2 'b\n'\nnext token: 3 ''",
+        ["a", "b\n", ""],
+        ["specials_missing"],
+    ),
+    ("next token: 1 'a'", ["a"], ["special_tokens"]),
+    ("next token: 1 'a'\nnext token: 2 'b", ["a"], ["special_tokens", "broken_off"]),
+    ("next token: 1 'a", [], []),
+    ("a Model said so", [], []),
+]
+
+
+@pytest.mark.parametrize(("body", "texts", "warnings"), QUOTED)
+def test_what_a_failed_parser_quotes_is_taken(body: str, texts: list[str], warnings: list[str]) -> None:
+    found = read_failures(body)
+    assert [output.text for output in (found.outputs if found else ())] == texts
+    assert [warn.code for warn in found.warnings] == warnings if found else not warnings

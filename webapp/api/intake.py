@@ -1,0 +1,117 @@
+"""POST /api/v1/intake: anything a server or a person recorded becomes cases, or a sentence on what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from flask import jsonify, request
+from flask.typing import ResponseReturnValue
+from pydantic import ValidationError
+
+from parsers.cases import jsontext
+from parsers.cases.io import load_case, loads, to_data
+from parsers.cases.jsontext import JsonError
+from parsers.cases.model import CaseError
+from parsers.intake import Intake, recognise
+from parsers.types import Recording
+from webapp.api.intake_models import IntakeRequest, IntakeResult
+from webapp.api.models import ErrorBody
+from webapp.api.views import API, operation
+from webapp.recordings import RecordingError, taken
+
+QUERY = {
+    "filename": "The name of the file, where the body is the bytes themselves.",
+    "take_as": "What to take it for, in place of the first guess.",
+    "output": "Of several outputs this one alone, from 0.",
+    "tokenizer": "The tokenizer that gives recorded ids their text.",
+}
+
+
+@operation("POST", f"{API}/intake", {200: IntakeResult, 413: ErrorBody, 422: ErrorBody}, takes=IntakeRequest,
+           query=QUERY)  # fmt: skip
+def intake() -> ResponseReturnValue:
+    """Recognise a recording and make cases of it. Nothing is replayed and nothing is stored."""
+    wanted, data = _posted()
+    found = recognise(data, pasted=False, filename=wanted.filename, take_as=wanted.take_as)
+    return jsonify(answer(found, wanted))
+
+
+def answer(found: Intake, wanted: IntakeRequest) -> dict[str, Any]:
+    """The answer for what was recognised."""
+    cases: list[dict[str, Any]] = []
+    if found.case is not None:
+        cases.append(to_data(loads(found.case)))
+    if wanted.output is not None and wanted.output >= max(1, len(found.outputs)):
+        raise CaseError(f"there is no output {wanted.output}; there are {len(found.outputs)}, from 0", "/output")
+    outputs = [
+        _output(one, wanted.tokenizer, cases)
+        for index, one in enumerate(found.outputs)
+        if wanted.output in (None, index)
+    ]
+    return {
+        "kind": found.kind,
+        "title": found.title,
+        "message": found.message,
+        "usable": bool(cases),
+        "why": found.why,
+        "facts": [asdict(fact) for fact in found.facts],
+        "warnings": [asdict(warn) for warn in found.warnings],
+        "asks": [asdict(ask) for ask in found.asks],
+        "captures": [asdict(capture) for capture in found.captures],
+        "readings": [asdict(reading) for reading in found.readings],
+        "notes": found.notes,
+        "outputs": outputs,
+        "cases": cases,
+    }
+
+
+def _output(one: Recording, tokenizer: str | None, cases: list[dict[str, Any]]) -> dict[str, Any]:
+    """One output; its case, if it makes one, is added to `cases`."""
+    made: dict[str, Any] = {"case": None, "problem": None, "field": None, "notes": []}
+    try:
+        found = taken(one, tokenizer)
+        cases.append(to_data(load_case(found.data)))
+        made |= {"case": len(cases) - 1, "notes": found.notes}
+    except RecordingError as error:
+        made |= {"problem": error.message, "field": error.field}
+    except CaseError as error:
+        made |= {"problem": str(error)}
+    return {
+        "label": one.label,
+        "characters": None if one.text is None else len(one.text),
+        "token_ids": None if one.ids is None else len(one.ids),
+        "chunks": None if one.stream is None else len(one.stream),
+        "finish_reason": one.finish_reason,
+        **made,
+    }
+
+
+def _posted() -> tuple[IntakeRequest, bytes]:
+    """What was asked and the bytes to look at: a JSON object with `text`, or the body as it is."""
+    body = request.get_data(cache=False)
+    wanted = _request(body) if request.is_json else None
+    if wanted is not None:
+        return wanted, wanted.text.encode("utf-8", "surrogatepass")
+    given: dict[str, Any] = {name: request.args[name] for name in QUERY if request.args.get(name)}
+    if "output" in given and given["output"].isdecimal():
+        given["output"] = int(given["output"])
+    return _valid({"text": "", **given}), body
+
+
+def _request(body: bytes) -> IntakeRequest | None:
+    """The JSON body, if it has the keys of a request; other JSON is a recording itself."""
+    try:
+        data = jsontext.read(body.decode("utf-8-sig"))
+    except (UnicodeDecodeError, JsonError):
+        return None
+    ours = isinstance(data, dict) and "text" in data and data.keys() <= IntakeRequest.model_fields.keys()
+    return _valid(data) if ours else None
+
+
+def _valid(data: dict[str, Any]) -> IntakeRequest:
+    try:
+        return IntakeRequest.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise CaseError(str(first["msg"]), "/" + "/".join(map(str, first["loc"]))) from error

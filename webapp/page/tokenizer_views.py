@@ -1,0 +1,224 @@
+"""The addresses of tokenizers.
+
+============================  =======================================================================================
+GET  /tokenizers              which there are, and the forms that add one
+POST /tokenizers              upload a tokenizer.json, with its tokenizer_config.json or without
+POST /tokenizers/delete       delete an upload, or what came from the hub
+POST /tokenizers/hub          fetch one from the hub; GET asks how far that is
+POST /tokenizers/hub/cancel   stop it
+GET  /tokenizer/<name>        one tokenizer: its markers, its chat template; POST: what it makes of a text
+============================  =======================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response, abort, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from parsers.formats.model import builtin_formats
+from parsers.types import UsageError
+from webapp.htmx import is_partial, render
+from webapp.hub import Job
+from webapp.page.services import services
+from webapp.page.tokenizers import (
+    DECODERS,
+    MOST_SHOWN,
+    MOST_TRIED,
+    REALISM,
+    WHENCE,
+    deletable,
+    delete,
+    extras,
+    families,
+    shelves,
+    tried,
+)
+from webapp.page.views import blueprint
+from webapp.tokenizers import TokenizerAdapter, library
+
+EXAMPLE = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
+POLL_MS = 600
+
+
+@dataclass(slots=True)
+class Forms:
+    """What was typed into the forms of the page, and what is wrong with it."""
+
+    title: str = ""
+    repository: str = ""
+    upload_problem: str = ""
+    hub_problem: str = ""
+    note: str = ""
+    added: str = ""
+
+
+@blueprint.get("/tokenizers")
+def tokenizers() -> Response:
+    """Every tokenizer that can be chosen."""
+    return shelf(Forms(added=request.args.get("added", ""), note=NOTES.get(request.args.get("note", ""), "")))
+
+
+@blueprint.post("/tokenizers")
+def tokenizer_upload() -> ResponseReturnValue:
+    """Keep an upload, or say what is wrong with it."""
+    settings = services().settings
+    request.max_content_length = most = 2 * settings.tokenizer_upload_bytes + 1_000_000
+    if (request.content_length or 0) > most:
+        words = f"The upload has {request.content_length:,} bytes: give the tokenizer.json alone."
+        return _not_taken(Forms(upload_problem=words), 413)
+    forms = Forms(title=request.form.get("title", ""))
+    try:
+        info = library().add_upload(*_uploaded(forms.title))
+    except UsageError as error:
+        forms.upload_problem = sentence(str(error), forms.title.strip())
+        return _not_taken(forms, 422)
+    if is_partial():
+        return shelf(Forms(added=info["name"]))
+    return redirect(url_for("page.tokenizers", added=info["name"]), 303)
+
+
+def _not_taken(forms: Forms, status: int) -> Response:
+    """What is wrong with an upload. With script the error alone goes in: chosen files cannot be put into a form."""
+    response = shelf(forms, "upload_error", status=status)
+    if is_partial():
+        response.headers["HX-Retarget"], response.headers["HX-Reswap"] = "#tokenizer_file-error", "outerHTML"
+    return response
+
+
+def _uploaded(title: str) -> tuple[str, bytes, bytes | None]:
+    """Title, tokenizer file and config of an upload. Raises UsageError where there is no file."""
+    model, config = request.files.get("tokenizer_file"), request.files.get("config_file")
+    if model is None or not model.filename:
+        raise UsageError("choose a tokenizer.json, tekken.json or *.tiktoken file first")
+    name = title.strip() or model.filename
+    return name, model.read(), config.read() if config and config.filename else None
+
+
+@blueprint.post("/tokenizers/delete")
+def tokenizer_delete() -> ResponseReturnValue:
+    """Delete an upload, or what came from the hub."""
+    try:
+        delete(request.form.get("fingerprint", ""), services().settings)
+    except UsageError as error:
+        return shelf(Forms(note=sentence(str(error))), status=422)
+    return redirect(url_for("page.tokenizers", note="deleted"), 303)
+
+
+@blueprint.post("/tokenizers/hub")
+def tokenizer_fetch() -> ResponseReturnValue:
+    """Start to fetch a tokenizer."""
+    forms = Forms(repository=request.form.get("repository", ""))
+    try:
+        job = services().hub.start(forms.repository)
+    except UsageError as error:
+        forms.hub_problem = sentence(str(error))
+        return shelf(forms, "hub", status=422)
+    if is_partial():
+        return shelf(forms, "hub", job=job)
+    return redirect(url_for("page.tokenizer_fetching", id=job.repository), 303)
+
+
+@blueprint.get("/tokenizers/hub")
+def tokenizer_fetching() -> Response:
+    """How far a download is; with the list, once it is over."""
+    job = services().hub.known(request.args.get("id", ""))
+    return shelf(Forms(), "hub", job=job, refresh=job is not None and job.over)
+
+
+@blueprint.post("/tokenizers/hub/cancel")
+def tokenizer_cancel() -> ResponseReturnValue:
+    """Stop a download."""
+    name = request.form.get("id", "")
+    services().hub.cancel(name)
+    if is_partial():
+        return shelf(Forms(repository=name), "hub", job=services().hub.known(name))
+    return redirect(url_for("page.tokenizer_fetching", id=name), 303)
+
+
+def shelf(
+    forms: Forms, block: str = "page", *, job: Job | None = None, refresh: bool = False, status: int = 200
+) -> Response:
+    """The page of tokenizers, or the part of it that htmx asked for; `refresh`: with the list, which has changed."""
+    found, settings = services(), services().settings
+    return render(
+        "tokenizers.html",
+        block,
+        status=status,
+        shelves=shelves(library().listing(), deletable(settings)),
+        extras=extras(),
+        forms=forms,
+        refresh=refresh and is_partial(),
+        job=job or found.hub.latest(),
+        off=found.hub.off,
+        poll=POLL_MS,
+        uploads=settings.tokenizer_uploads,
+        limit=settings.tokenizer_upload_bytes,
+        folders=settings.tokenizer_folders,
+    )
+
+
+@blueprint.get("/tokenizer/<path:name>")
+def tokenizer(name: str) -> Response:
+    """One tokenizer."""
+    return detail(name, EXAMPLE)
+
+
+@blueprint.post("/tokenizer/<path:name>", endpoint="tokenizer_try")
+def tokenizer_try(name: str) -> Response:
+    """What it makes of a text."""
+    return detail(name, request.form.get("text", "").replace("\r\n", "\n"))
+
+
+def detail(name: str, text: str) -> Response:
+    """The page of one tokenizer, with a text cut by it; one that cannot be loaded says why."""
+    info = next((one for one in library().listing() if one["name"] == name), None)
+    if info is None:
+        abort(404, "There is no tokenizer of that name. It may have been deleted.")
+    context: dict[str, Any] = {
+        "info": info,
+        "text": text,
+        "problem": "",
+        "tokens": [],
+        "families": [],
+        "chat_template": "",
+    }
+    try:
+        adapter = library().get(name)
+        context |= {"info": adapter.info, "tokens": _tried(adapter, text), "chat_template": _template(name)}
+        context["families"] = [] if is_partial() else families(adapter, builtin_formats().values())
+    except UsageError as error:
+        context["problem"] = sentence(str(error))
+    return render(
+        "tokenizer.html",
+        "tried",
+        status=422 if context["problem"] else 200,
+        realism=REALISM,
+        decoders=DECODERS,
+        whence=WHENCE,
+        most=MOST_TRIED,
+        most_shown=MOST_SHOWN,
+        **context,
+    )
+
+
+def _tried(adapter: TokenizerAdapter, text: str) -> list[Any]:
+    if len(text) > MOST_TRIED:
+        raise UsageError(f"the text has {len(text):,} characters; try at most {MOST_TRIED:,} here")
+    return tried(adapter, text)
+
+
+def _template(name: str) -> str:
+    found = library().vocabulary(name).templates.get("chat_template") if ":" in name else None
+    return found if isinstance(found, str) else ""
+
+
+def sentence(words: str, title: str = "") -> str:
+    """An error as a sentence; one that begins with a title that somebody gave leaves that as it is."""
+    begun = words if title and words.startswith(f"{title}:") else words[:1].upper() + words[1:]
+    return begun + ("" if words.endswith((".", "?")) else ".")
+
+
+NOTES = {"deleted": "The tokenizer is deleted."}
