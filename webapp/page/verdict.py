@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
+from parsers.checks.base import WHY
 from parsers.chunking import Chunking
 from parsers.chunking_spec import spec
 from parsers.search import found
@@ -16,6 +17,13 @@ from webapp.page.matrix import beside
 
 DETAILS = 2  # sentences beside the headline; the rest folds
 FIRST = 3  # findings named beside it
+# What can be said where nothing was found, by the check that must have run for it.
+HELD = (
+    ("spans_cover_input", "nothing lost"),
+    ("no_terminal_leak", "nothing leaked"),
+    ("chunking", "the same message every time"),
+)
+UNKNOWN = "The raw output is unknown, so nobody can say whether the server lost any of it."
 
 
 @dataclass(slots=True)
@@ -72,14 +80,20 @@ def _quick(checked: Checked, lines: Findings) -> Verdict:
     first = lines.lines[0] if lines.lines else None
     ordered = sorted(checked.findings, key=lambda item: SEVERITIES.index(item.severity))
     actions = [] if first is None or first.step is None else [Action("step", f"step {first.step:,}", str(first.step))]
-    sentences = [_sentence(ordered), *([first.message] if first else [])]
+    sentences = [_sentence(ordered) if first else _nothing(checked), *([first.message] if first else [])]
     return Verdict(first.severity if first else "pass", _held(checked), sentences, actions=actions)
+
+
+def _nothing(checked: Checked) -> str:
+    """What it means that nothing was found: only what was looked at."""
+    words = ", ".join([words for check, words in HELD if check in checked.holding])
+    said = f"{words[:1].upper()}{words[1:]}." if words else "No check found anything."
+    blind = dict(checked.skipped).get("spans_cover_input") == WHY["raw"]
+    return f"{said} {UNKNOWN}" if blind else said
 
 
 def _sentence(ordered: Sequence[Finding]) -> str:
     """Who is at fault, in words."""
-    if not ordered:
-        return "Nothing lost, nothing leaked, the same message every time."
     abouts = {item.about for item in ordered if item.severity == ordered[0].severity}
     blame = f", about the {next(iter(abouts))}" if len(abouts) == 1 else ""
     exempt = ", not the parser" if abouts and "parser" not in abouts else ""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from parsers.cases.find import CaseFound
+from parsers.checks.base import WHY
 from parsers.chunking import TRACED, WHOLE, Chunking
 from parsers.compare import Divergence
 from parsers.search.found import Found, Group, Minimized, OutcomeClass, Progress
@@ -22,7 +23,7 @@ from webapp.page.heat import COLUMNS, SENT, heat, letter
 from webapp.page.matrix import matrix
 from webapp.page.search import Search, progress_words, searched, smallest
 from webapp.page.search_panes import search_panes
-from webapp.page.verdict import verdict
+from webapp.page.verdict import UNKNOWN, verdict
 from webapp.settings import Settings
 
 # the quick look
@@ -58,7 +59,7 @@ def test_chunkings_list_the_own_one_first(make: Any, runner: Any) -> None:
 @pytest.mark.parametrize(
     ("items", "headline", "sentence"),
     [
-        ([], "2 of 2 checks hold under 12 replays.", "Nothing lost"),
+        ([], "2 of 2 checks hold under 12 replays.", "No check found anything."),
         ([Finding("c", "warning", "output", "m")], "2 of 3", "1 warning, about the output, not the parser:"),
         ([Finding("c", "error", "parser", "m", step=4)], "2 of 3", "1 error, about the parser:"),
         ([Finding("c", "info", "output", "m")], "3 of 3", "1 note, about the output, not the parser:"),
@@ -71,6 +72,21 @@ def test_before_a_search_the_verdict_speaks_from_the_quick_look(
     assert shown.headline.startswith(headline)
     assert shown.sentences[0].startswith(sentence)
     assert [action.value for action in shown.actions] == [str(item.step) for item in items if item.step]
+
+
+@pytest.mark.parametrize(
+    ("holding", "skipped", "sentence"),
+    [
+        (["spans_cover_input", "no_terminal_leak"], [], "Nothing lost, nothing leaked."),
+        (["chunking"], [("spans_cover_input", "not asked for")], "The same message every time."),
+        (["no_terminal_leak"], [("spans_cover_input", WHY["raw"])], f"Nothing leaked. {UNKNOWN}"),
+    ],
+)
+def test_only_what_was_looked_at_is_said_to_hold(
+    holding: list[str], skipped: list[tuple[str, str]], sentence: str
+) -> None:
+    seen = Checked([], holding, skipped, 1)
+    assert verdict(seen, findings(seen, {})).sentences == [sentence]
 
 
 def test_no_check_at_all_is_said() -> None:
