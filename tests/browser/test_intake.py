@@ -9,6 +9,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+pytestmark = pytest.mark.browser
+
 TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
 REQUEST = {"model": "Qwen/Qwen3-8B", "messages": [], "tools": [TOOL], "tool_choice": "required"}
 CURL = f"curl -sN http://localhost:8000/v1 -H 'Authorization: Bearer sk-abc123' -d '{json.dumps(REQUEST)}'\n"

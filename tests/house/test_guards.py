@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
 ELSEWHERE = "192.0.2.1"  # RFC 5737: an address that nobody has
 SKIPPED = "import pytest\n@pytest.mark.browser\ndef test_page(): pytest.skip('no Chromium')\n"
 
@@ -49,3 +50,9 @@ def test_a_skipped_browser_test_fails_where_a_browser_is_required(
     command = [sys.executable, "-m", "pytest", *options, str(tmp_path)]
     bare = {"PATH": os.environ["PATH"], **environment}
     assert outcome in subprocess.run(command, cwd=root, env=bare, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests" / "browser").glob("test_*.py")), ids=lambda path: path.name)
+def test_a_file_of_browser_tests_is_marked_as_such(path: Path) -> None:
+    """Without the mark it would run, and be skipped, among the others."""
+    assert "\npytestmark = pytest.mark.browser\n" in path.read_text("utf-8")

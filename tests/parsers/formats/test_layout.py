@@ -147,7 +147,6 @@ def test_a_long_chain_is_folded_instead_of_growing_wide() -> None:
     assert len({node.y for node in drawing.nodes}) > 1
 
 
-@pytest.mark.replays
 def test_a_graph_too_big_to_improve_is_drawn_in_plain_order() -> None:
     names = [f"S{n}" for n in range(60)]
     arrows = [f"{a}>{b}" for step in (1, 7, 13) for a, b in zip(names, names[step:], strict=False)]
