@@ -3,6 +3,7 @@
    The server has drawn every step and both messages of the loaded window. Moving inside it only changes attributes and
    classes; outside, the window around the new character is fetched with the address or the form that works without
    script. Keys act under the same conditions as those of the inspector. */
+import { keepVisible } from "./sight.js";
 import { read } from "./storage.js";
 
 let page = null;
@@ -144,14 +145,6 @@ function announce() {
   announce.timer = setTimeout(() => {
     document.getElementById("live").textContent = `Character ${at} of ${page.size}.${parts} ${words(current)}`;
   }, 250);
-}
-
-/* Keep an element in sight inside its own scrolling box; the page itself never moves. */
-function keepVisible(element, box) {
-  if (!box || box.scrollHeight <= box.clientHeight) return;
-  const outer = box.getBoundingClientRect();
-  const inner = element.getClientRects()[0] ?? element.getBoundingClientRect();
-  if (inner.top < outer.top + 32 || inner.bottom > outer.bottom - 32) box.scrollTop += inner.top - outer.top - box.clientHeight / 2;
 }
 
 function asked(offset) {

@@ -5,6 +5,7 @@
    script too. After anything is swapped in, the page is read anew. */
 
 import { ask } from "./request.js";
+import { keepVisible } from "./sight.js";
 
 let page = null; // what was read from the page, see load()
 let current = 1;
@@ -189,16 +190,6 @@ function announce(shown) {
   const region = document.getElementById("live");
   clearTimeout(announce.timer);
   announce.timer = setTimeout(() => (region.textContent = shown?.dataset.announce ?? `Step ${current}`), 250);
-}
-
-/* Keep an element in sight inside its own scrolling box; the page itself never moves. */
-function keepVisible(element, box) {
-  if (!box || box.scrollHeight <= box.clientHeight) return;
-  const outer = box.getBoundingClientRect();
-  const inner = element.getBoundingClientRect();
-  if (inner.top < outer.top + 32 || inner.bottom > outer.bottom - 32) {
-    box.scrollTop += inner.top - outer.top - box.clientHeight / 2;
-  }
 }
 
 /* The address of this view with another step; what is not the default is kept. */
