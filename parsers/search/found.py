@@ -23,6 +23,7 @@ VerdictKind = Literal[
     "broken_arguments",
     "broken_stream",
     "parser_flawed",
+    "server_departs",
     "wrong_parser",
     "no_complete_call",
     "prompt_state_unknown",

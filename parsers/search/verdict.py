@@ -24,6 +24,7 @@ from parsers.search.verdict_output import (
     lesser_faults,
     missed_calls,
     prompt_state,
+    server_departs,
 )
 from parsers.search.verdict_parser import chunk_boundary, parser_failed, parser_fault, wrong_parser
 from parsers.trace import Finding, Trace
@@ -35,6 +36,7 @@ RULES: tuple[Callable[[Evidence], Verdict | None], ...] = (
     parser_fault,
     prompt_state,
     incomplete,
+    server_departs,
     lesser_faults,
     missed_calls,
     flawed_output,

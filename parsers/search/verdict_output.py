@@ -133,6 +133,19 @@ def _nearest(evidence: Evidence) -> Guess | None:
     return mine if best.score - mine.score < 200 else best
 
 
+def server_departs(evidence: Evidence) -> Verdict | None:
+    """What the server sent is not what this parser reads in the same output."""
+    grades = ("calls", "text", "whitespace", None)
+    numbers = evidence.numbers("K2", severity="warning")
+    numbers.sort(key=lambda number: grades.index(evidence.findings[number].grade))
+    if not numbers:
+        return None
+    first, *others = [evidence.findings[number] for number in numbers]
+    words = f"The server sent another message than `{evidence.trace.parser}` reads in the same output: "
+    said = tuple([one.message for one in others[:4]])
+    return Verdict("server_departs", "warning", "parser", words + lowered(first.message), said, tuple(numbers))
+
+
 def lesser_faults(evidence: Evidence) -> Verdict | None:
     """Warnings that the parser is to blame for: white space that depends on cuts, text held too long."""
     found = [

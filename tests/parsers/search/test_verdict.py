@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from parsers.cases.find import CaseSearch
+from parsers.cases.io import loads
 from parsers.checks import run_checks
 from parsers.chunking import TRACED, WHOLE, Chunking
 from parsers.events import Diagnostic
@@ -35,6 +37,7 @@ from tests.parsers.search.faulty import (
     loses_second_call,
 )
 
+CASES = Path(__file__).parents[2] / "cases"
 ONE = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 TWO = f"Hi.\n{ONE}\n" + ONE.replace('"f"', '"g"') + "\nDone."
 MISSPELT = ONE.replace("tool_call", "toolcall")
@@ -324,3 +327,12 @@ def outcome(number: int, message: Message, chunking: Chunking, count: int, hones
 def replay_without_calls(given: Replayer) -> Message:
     message = given.trace(WHOLE).message
     return Message(message.reasoning, message.content)
+
+
+def test_what_a_server_sent_otherwise_leads_with_the_calls() -> None:
+    search = CaseSearch(loads((CASES / "recorded" / "beside-the-output-departs.case.json").read_text("utf-8")))
+    assert len(list(search.run())) > 1
+    found = search.result().found
+    assert (found.verdict.kind, found.verdict.severity, found.verdict.about) == ("server_departs", "warning", "parser")
+    assert found.verdict.headline.startswith("The server sent another message than `qwen` reads in the same output: ")
+    assert {found.findings[number].id for number in found.verdict.findings} == {"K2"}
