@@ -63,7 +63,7 @@ HEADERS = {
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 API_PREFIX = "/api/"
 
-Limit = Literal["max_text_bytes", "max_tokens", "max_request_bytes"]
+Limit = Literal["max_text_bytes", "max_tokens", "max_request_bytes", "tokenizer_upload_bytes"]
 ErrorPage = Callable[[int, str, str], ResponseReturnValue]
 
 

@@ -10,7 +10,7 @@ from webapp.api.models import DeletedTokenizer, ErrorBody, TokenizerRow, Tokeniz
 from webapp.api.views import API, operation
 from webapp.page.services import services
 from webapp.page.tokenizers import delete
-from webapp.security import api_error
+from webapp.security import api_error, check_limit
 from webapp.tokenizers import library
 
 BESIDE = 1_000_000  # bytes of a request that are no file
@@ -20,11 +20,14 @@ BESIDE = 1_000_000  # bytes of a request that are no file
            query={"name": "The name in the list, where the body is the file itself."})  # fmt: skip
 def add_tokenizer() -> ResponseReturnValue:
     """Keep a tokenizer. The same one again is the same entry."""
-    request.max_content_length = most = 2 * services().settings.tokenizer_upload_bytes + BESIDE
+    settings = services().settings
+    request.max_content_length = most = 2 * settings.tokenizer_upload_bytes + BESIDE
     size = request.content_length or 0
     if size > most:
         return api_error("too_large", f"The upload has {size:,} bytes: give the tokenizer.json alone.", status=413)
-    info = library().add_upload(*_given())
+    name, model, config = _given()
+    check_limit(settings, "tokenizer_upload_bytes", max(len(model), len(config or b"")), name[:80])
+    info = library().add_upload(name, model, config)
     response = jsonify(info)
     response.status_code = 201
     return response

@@ -67,7 +67,7 @@ def test_uploads_have_limits_of_their_own(make_app: Callable[..., Flask]) -> Non
     ).test_client()
     assert client.post(f"{API}/tokenizers", data=model()).status_code == 201
     answer = client.post(f"{API}/tokenizers", data=b" " * 200_000)
-    assert (answer.status_code, answer.json["error"]["code"]) == (422, "not_possible")
+    assert (answer.status_code, answer.json["error"]["code"]) == (413, "too_large")
     assert "TOOLCALL_INSPECTOR_TOKENIZER_UPLOAD_BYTES" in answer.json["error"]["message"]
     answer = client.post(f"{API}/tokenizers", data=b" " * 1_300_000)
     assert (answer.status_code, answer.json["error"]["code"]) == (413, "too_large")
