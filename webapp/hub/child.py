@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping
 from threading import Thread
 from typing import Any
 
-FILES = ("tokenizer.json", "tokenizer_config.json")
-MODEL, CONFIG = FILES
+FILES = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
+MODEL, *BESIDE = FILES
 EVERY = 250_000  # bytes between two reports
 QUIET = {
     "HF_HUB_DISABLE_XET": "1",
@@ -35,12 +35,13 @@ class TooLargeError(Exception):
 
 
 def fetched(asked: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    """The paths of the files, or a sentence. The configuration may be missing."""
+    """The paths of the files, or a sentence. All but the first may be missing."""
     try:
         model = _cached(asked, MODEL)
         if model is not None:
-            return {"files": [model, _cached(asked, CONFIG)], "cached": True}
-        return {"files": [_download(asked, MODEL, tell), _optional(asked, CONFIG, tell)], "cached": False}
+            return {"files": [model, *[_cached(asked, name) for name in BESIDE]], "cached": True}
+        model = _download(asked, MODEL, tell)
+        return {"files": [model, *[_optional(asked, name, tell) for name in BESIDE]], "cached": False}
     except Exception as error:  # whatever a hub or a disk can do
         return {"failed": sentence(error, asked)}
 

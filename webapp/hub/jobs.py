@@ -16,6 +16,7 @@ from webapp.hub.job import Job, State
 from webapp.hub.names import repository
 from webapp.settings import ENV_PREFIX, Settings
 from webapp.tokenizers.base import TokenizerInfo
+from webapp.tokenizers.chat_template import with_template
 
 PROGRAM = Path(__file__).with_name("child.py")
 MOST_RUNNING = 2
@@ -166,10 +167,10 @@ class HubJobs:
             with self._lock:
                 self._end(job, "failed", line["failed"])
             return
-        model, config = (None if path is None else Path(path).read_bytes() for path in line["files"])
+        model, config, template = (None if path is None else Path(path).read_bytes() for path in line["files"])
         job.cached = line["cached"]
         try:
-            info = self._keep(job.repository, model or b"", config)
+            info = self._keep(job.repository, model or b"", with_template(config, template))
         except UsageError as error:
             with self._lock:
                 self._end(job, "failed", _sentence(str(error)))

@@ -38,6 +38,7 @@ from webapp.page.tokenizers import (
 )
 from webapp.page.views import blueprint
 from webapp.tokenizers import TokenizerAdapter, library
+from webapp.tokenizers.chat_template import with_template
 
 EXAMPLE = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
 POLL_MS = 600
@@ -94,7 +95,10 @@ def _uploaded(title: str) -> tuple[str, bytes, bytes | None]:
     if model is None or not model.filename:
         raise UsageError("choose a tokenizer.json, tekken.json or *.tiktoken file first")
     name = title.strip() or model.filename
-    return name, model.read(), config.read() if config and config.filename else None
+    if config is None or not config.filename:
+        return name, model.read(), None
+    beside = config.read()
+    return name, model.read(), with_template(None, beside) if config.filename.endswith(".jinja") else beside
 
 
 @blueprint.post("/tokenizers/delete")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from webapp.tokenizers.chat_template import TEMPLATE
 from webapp.tokenizers.vocabulary import Source
 
 MOST = 200
 # In the order of preference, where a folder has several.
 FILES = ("tokenizer.json", "tekken.json", "*.tiktoken", "tokenizer.model")
 CONFIG = "tokenizer_config.json"
-TEMPLATE = "chat_template.jinja"
 
 
 def found(folders: Sequence[Path]) -> list[Source]:

@@ -73,7 +73,7 @@ def test_what_is_not_in_the_cache_is_downloaded_without_a_token(monkeypatch: pyt
         asked.append({"repository": repository, "name": name, **given})
         if given.get("local_files_only"):
             raise LocalEntryNotFoundError("x")
-        if name == child.CONFIG:
+        if name in child.BESIDE:
             raise EntryNotFoundError("x")
         with given["tqdm_class"](total=100, initial=0) as bar:
             bar.update(100)
@@ -83,10 +83,10 @@ def test_what_is_not_in_the_cache_is_downloaded_without_a_token(monkeypatch: pyt
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", constants.DOWNLOAD_CHUNK_SIZE)
     told: list[dict[str, Any]] = []
     found = child.fetched(ASKED, told.append)
-    assert found == {"files": ["/cache/tokenizer.json", None], "cached": False}
-    assert [one["name"] for one in asked] == [child.MODEL, child.MODEL, child.CONFIG]
-    assert [one.get("token") for one in asked] == [None, False, False]
-    assert told[-2] == {"file": child.MODEL, "done": 100, "total": 100}
+    assert found == {"files": ["/cache/tokenizer.json", None, None], "cached": False}
+    assert [one["name"] for one in asked] == [child.MODEL, *child.FILES]
+    assert [one.get("token") for one in asked] == [None, False, False, False]
+    assert told[-3] == {"file": child.MODEL, "done": 100, "total": 100}
 
 
 def test_the_process_reads_one_line_and_answers_with_one(
@@ -128,4 +128,4 @@ def test_files_that_are_in_the_cache_are_named_without_asking_a_hub(
     (snapshot.parent.parent / "refs").mkdir()
     (snapshot.parent.parent / "refs" / "main").write_text("0" * 40)
     found = child.fetched({**ASKED, "cache": str(tmp_path)}, lambda _line: None)
-    assert found == {"files": [str(snapshot / "tokenizer.json"), None], "cached": True}
+    assert found == {"files": [str(snapshot / "tokenizer.json"), None, None], "cached": True}

@@ -1,4 +1,4 @@
-"""Downloads: two data files, a process of its own, and one sentence for every way in which it can fail."""
+"""Downloads: data files, a process of its own, and one sentence for every way in which it can fail."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from parsers.types import UsageError
 from tests.webapp.hub.hub import CONFIG, SMALL, Hub
 from webapp.hub import HubJobs, Job, child
+from webapp.hub.child import FILES
 from webapp.tokenizers.base import TokenizerInfo
 
 MakeJobs = Callable[..., HubJobs]
@@ -36,13 +37,13 @@ def until(happened: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
-def test_a_download_fetches_two_data_files_and_nothing_else(make_jobs: MakeJobs, hub: Hub, kept: Kept) -> None:
+def test_a_download_fetches_data_files_and_nothing_else(make_jobs: MakeJobs, hub: Hub, kept: Kept) -> None:
     job = over(make_jobs(), "owner/both")
     assert (job.state, job.problem, job.cached) == ("done", "", False)
     assert job.info is not None
     assert job.info["name"] == job.name == "hub:owner/both"
     assert kept == {"owner/both": (SMALL, CONFIG)}
-    assert {path.split("/")[-1] for path in hub.asked} == {"tokenizer.json", "tokenizer_config.json"}
+    assert {path.split("/")[-1] for path in hub.asked} == set(FILES)
     assert set(hub.tokens) == {None}
 
 
@@ -57,7 +58,7 @@ def test_the_cache_is_looked_at_first(make_jobs: MakeJobs, hub: Hub, kept: Kept)
 
 def test_how_far_a_download_is_can_be_seen(make_jobs: MakeJobs) -> None:
     job = over(make_jobs(), "owner/large")
-    assert (job.state, job.file, job.done, job.total) == ("done", "tokenizer_config.json", 0, 0)
+    assert (job.state, job.file, job.done, job.total) == ("done", "chat_template.jinja", 0, 0)
     told: list[dict[str, Any]] = []
     asked = {"repository": "owner/large", "cache": None, "endpoint": None, "most": 5_000_000}
     bar = child.bar(asked, "tokenizer.json", told.append)(total=3_000_000, initial=0)

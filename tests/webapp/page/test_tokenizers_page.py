@@ -97,6 +97,15 @@ def test_every_tokenizer_is_listed_under_where_it_comes_from(client: FlaskClient
     assert 'href="/tokenizer/folder:near"' in page
 
 
+def test_a_chat_template_may_come_in_a_file_of_its_own(client: FlaskClient) -> None:
+    beside = (io.BytesIO(b"{{ 'on its own' }}"), "chat_template.jinja")
+    form = {"tokenizer_file": (io.BytesIO(changed("own")), "tokenizer.json"), "title": "own", "config_file": beside}
+    address = client.post("/tokenizers", data=form).location
+    found = re.search(r"added=(upload(?:%3A|:)[0-9a-f]{16})", address)
+    assert found is not None
+    assert "{{ &#39;on its own&#39; }}" in client.get(f"/tokenizer/{found[1].replace('%3A', ':')}").text
+
+
 def test_packages_that_are_missing_come_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.tokenizers.packages.find_spec", lambda _name: None)
     found = {one.names: one.command for one in extras()}
