@@ -98,6 +98,7 @@ ERRORS = [  # code, pointer, the changes that break the format
     ("unknown_initial", "/initial", {"initial": "START"}),
     ("unknown_initial", "/initial_when_reasoning_open", {"initial_when_reasoning_open": "REASONING"}),
     ("unknown_target", "/states/CONTENT/rows/2/to", in_content(row("CLOSE", "NOWHERE"))),
+    ("unknown_target", "/states/CALL/rows/2/to", in_call(row("REJECT", "NOWHERE"))),
     ("unknown_trigger", "/states/CONTENT/rows/2/on", in_content(row("ITEM", "CONTENT"))),
     ("missing_end", "/states/CALL", {"states": {"CALL": {"codec": {"name": "call"}, "rows": [CLOSED]}}}),
     ("missing_end", "/states/GAP", in_content(row("CLOSE", "GAP"), GAP=GAP | {"rows": [END | {"when": V11}]}) | LISTED),
