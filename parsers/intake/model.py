@@ -80,48 +80,18 @@ class Reading:
 
 
 @dataclass(slots=True, kw_only=True)
-class Intake:
+class Found:
     """What was recognised.
 
-    `title` names it in a few words. `message` is one line: what it is, what was changed, what to do next. `usable` says
-    whether there is something to replay now: `outputs` (one for each response and choice), or for a case `case`, its
-    JSON text. `why` is the evidence, a sentence each; `facts` what is exact, assumed or missing; `warnings` the traps;
-    `asks` what a person can add; `captures` how to record what is missing; `readings` what else it can be taken for.
-    `notes` are the changes and caveats alone, one sentence each. `request` is what was asked of the server.
+    `title` names it in a few words. `usable` says whether there is something to replay now: `outputs` (one for each
+    response and choice), or for a case `case`, its JSON text. `why` is the evidence, a sentence each; `facts` what is
+    exact, assumed or missing; `warnings` the traps; `asks` what a person can add; `captures` how to record what is
+    missing; `readings` what else it can be taken for. `notes` are the changes and caveats alone, one sentence each.
+    `request` is what was asked of the server.
     """
 
     kind: Kind
     title: str
-    message: str
-    usable: bool
-    outputs: tuple[Recording, ...] = ()
-    case: str | None = None
-    why: tuple[str, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    warnings: tuple[Warn, ...] = ()
-    asks: tuple[Ask, ...] = ()
-    captures: tuple[Capture, ...] = ()
-    readings: tuple[Reading, ...] = ()
-    notes: tuple[str, ...] = ()
-    request: Request | None = None
-
-    @property
-    def recording(self) -> Recording | None:
-        """The first output, or None."""
-        return self.outputs[0] if self.outputs else None
-
-
-@dataclass(slots=True, kw_only=True)
-class Recognised:
-    """An Intake in the making: `advice` is what to do next, the changes made while decoding are not in yet.
-
-    `server` is the server that the log shows signs of, as `captures` names it. A fact given here stands; the facts
-    about everything else follow from the outputs and the request.
-    """
-
-    kind: Kind
-    title: str
-    advice: str
     usable: bool = False
     outputs: tuple[Recording, ...] = ()
     case: str | None = None
@@ -133,6 +103,29 @@ class Recognised:
     readings: tuple[Reading, ...] = ()
     notes: tuple[str, ...] = ()
     request: Request | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Intake(Found):
+    """The answer. `message` is one line: what it is, what was changed, what to do next."""
+
+    message: str
+
+    @property
+    def recording(self) -> Recording | None:
+        """The first output, or None."""
+        return self.outputs[0] if self.outputs else None
+
+
+@dataclass(slots=True, kw_only=True)
+class Recognised(Found):
+    """An Intake in the making: `advice` is what to do next, the changes made while decoding are not in yet.
+
+    `server` is the server that the log shows signs of, as `captures` names it. A fact given here stands; the facts
+    about everything else follow from the outputs and the request.
+    """
+
+    advice: str
     server: str | None = None
 
 

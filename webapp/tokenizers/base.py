@@ -126,6 +126,19 @@ class TokenizerAdapter(Protocol):
         """A fresh stream that decodes token by token."""
 
 
+def info_of(adapter: TokenizerAdapter, kind: Origin) -> TokenizerInfo:
+    """The row of a tokenizer that is loaded."""
+    return TokenizerInfo(
+        name=adapter.name,
+        kind=kind,
+        vocab_size=adapter.vocab_size,
+        label=adapter.label,
+        realism=adapter.realism,
+        decoder=adapter.decoder,
+        fingerprint=adapter.fingerprint,
+    )
+
+
 def require_encodable(text: str) -> None:
     """Refuse text that no model can write: lone surrogates have no bytes in UTF-8."""
     try:

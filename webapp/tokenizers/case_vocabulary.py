@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from parsers.decoding.model import Decoder
 from parsers.types import Piece, UsageError
 from webapp.tokenizers.base import (
-    DecodePolicy,
     MarkerState,
     Realism,
-    Token,
     TokenizerInfo,
-    TokenStream,
+    info_of,
     require_encodable,
 )
-from webapp.tokenizers.detokenize import UNKNOWN, Entry, decode, entry, open_stream, pieces_of
+from webapp.tokenizers.detokenize import Entry, TokenTable, entry
 
 if TYPE_CHECKING:
     from parsers.cases.model import Case
@@ -33,17 +30,17 @@ NAME = "case"
 MAX_CHARS = 64  # longer tokens are decoded, and not looked for in a text
 
 
-class CaseVocabulary:
+class CaseVocabulary(TokenTable):
     """The tokens of a case. Where one id stands with different bytes, the first is taken."""
 
     name = NAME
     realism: Realism = "approximate"
 
     def __init__(self, case: Case) -> None:
+        entries = _entries(case)
+        super().__init__(entries)
         self.decoder: Decoder = case.decoder
-        self._entries = _entries(case)
-        self._marker_ids = {e.string: i for i, e in self._entries.items() if e.kind in ("special", "added")}
-        self._ids = {e.text: i for i, e in reversed(self._entries.items()) if e.text}
+        self._ids = {e.text: i for i, e in reversed(entries.items()) if e.text}
         self._lengths = sorted({len(text) for text in self._ids if len(text) <= MAX_CHARS}, reverse=True)
 
     @property
@@ -51,29 +48,13 @@ class CaseVocabulary:
         return f"The case's own tokens, {self.vocab_size:,}"
 
     @property
-    def vocab_size(self) -> int:
-        return len(self._entries)
-
-    @property
     def fingerprint(self) -> str:
         rows = [(i, e.raw.hex(), e.kind) for i, e in sorted(self._entries.items())]
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
     @property
-    def marker_ids(self) -> Mapping[str, int]:
-        return MappingProxyType(self._marker_ids)
-
-    @property
     def info(self) -> TokenizerInfo:
-        return TokenizerInfo(
-            name=NAME,
-            kind="case",
-            vocab_size=self.vocab_size,
-            label=self.label,
-            realism=self.realism,
-            decoder=self.decoder,
-            fingerprint=self.fingerprint,
-        )
+        return info_of(self, "case")
 
     def encode(self, text: str) -> list[int]:
         found = []
@@ -89,16 +70,6 @@ class CaseVocabulary:
     def pieces(self, text: str) -> tuple[Piece, ...]:
         return tuple([self._piece(text[at : at + length], token_id) for at, length, token_id in self._cut(text)])
 
-    def pieces_of(self, ids: Sequence[int], recorded: bool = True) -> tuple[Piece, ...]:
-        return pieces_of(self._entries, ids, recorded)
-
-    def decode(self, ids: Sequence[int], skip_special: bool = False) -> str:
-        return decode(self._entries, ids, skip_special)
-
-    def token(self, token_id: int) -> Token:
-        known = self._entries.get(token_id)
-        return UNKNOWN if known is None else Token(known.string, known.raw, known.kind)
-
     def id_of(self, marker: str) -> int | None:
         return self._ids.get(marker)
 
@@ -108,9 +79,6 @@ class CaseVocabulary:
         if len(known) < len(ids) or not ids:
             return MarkerState("absent", known)
         return MarkerState("one" if len(ids) == 1 else "several", known)
-
-    def stream(self, policy: DecodePolicy = "exact", skip_special: bool = False) -> TokenStream:
-        return open_stream(self._entries, policy, skip_special)
 
     def _piece(self, text: str, token_id: int | None) -> Piece:
         kind = "text" if token_id is None else self._entries[token_id].kind

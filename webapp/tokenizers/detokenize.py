@@ -15,6 +15,7 @@ A stream cannot reach back, so there the U+FFFD before a marker comes out togeth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, get_args
 
 from parsers.decode import Utf8Decoder
@@ -112,3 +113,34 @@ def require_policy(policy: str) -> None:
     """Raise UsageError for a policy that does not exist."""
     if policy not in POLICIES:
         raise UsageError(f"there is no decode policy {policy!r}; choose one of: {', '.join(POLICIES)}")
+
+
+class TokenTable:
+    """What a tokenizer answers from the table of its tokens alone."""
+
+    __slots__ = ("_entries", "_marker_ids")
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+        self._marker_ids = {e.string: i for i, e in entries.items() if e.kind in ("special", "added")}
+
+    @property
+    def vocab_size(self) -> int:
+        return len(self._entries)
+
+    @property
+    def marker_ids(self) -> Mapping[str, int]:
+        return MappingProxyType(self._marker_ids)
+
+    def pieces_of(self, ids: Sequence[int], recorded: bool = True) -> tuple[Piece, ...]:
+        return pieces_of(self._entries, ids, recorded)
+
+    def decode(self, ids: Sequence[int], skip_special: bool = False) -> str:
+        return decode(self._entries, ids, skip_special)
+
+    def token(self, token_id: int) -> Token:
+        known = self._entries.get(token_id)
+        return UNKNOWN if known is None else Token(known.string, known.raw, known.kind)
+
+    def stream(self, policy: DecodePolicy = "exact", skip_special: bool = False) -> TokenStream:
+        return open_stream(self._entries, policy, skip_special)
