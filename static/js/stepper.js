@@ -41,8 +41,9 @@ function load() {
     open: [...view.querySelectorAll("[data-open-from]")],
     rows: [...view.querySelectorAll("[data-row]")],
   };
-  const found = root.querySelector("#findings[data-steps]");
-  if (found) page.jumps.finding = JSON.parse(found.dataset.steps);
+  const found = document.getElementById("findings").dataset;
+  page.checked = found.checked;
+  if (found.steps) page.jumps.finding = JSON.parse(found.steps);
   for (const element of view.querySelectorAll("[data-at]")) {
     const at = Number(element.dataset.at);
     page.shown.set(at, [...(page.shown.get(at) ?? []), element]);
@@ -218,19 +219,21 @@ function fetchWindow(number) {
   ask("#window", "innerHTML", { step: String(number) });
 }
 
-/* A long output opens before its chunkings are compared; ask for the rest once. */
+/* A long output opens before its chunkings are compared; ask for the rest once. It comes in the parts that a search
+   changes too: what is around the cursor stays as it is. */
 function fetchReport() {
   const waiting = document.querySelector("[data-report-pending]:not([data-asked])");
   if (!waiting) return;
   waiting.dataset.asked = "1";
   for (const note of document.querySelectorAll("[data-working]")) note.hidden = false;
-  ask("#inspector", "outerHTML", { step: String(current), report: "1" });
+  ask("#search-poll", "outerHTML", { step: String(current), report: "1" }, "#inspector");
 }
 
-/* A search told how far it is, or changed the panes around the window: the cursor stays where it is. */
+/* The checks or a search changed the panes around the window, or told how far they are: the cursor stays. */
 function searched() {
   if (!page?.view.isConnected || page.root !== inspector() || document.querySelector("[data-window]") !== page.view) return false;
-  if (!document.querySelector("[data-searching]")) {
+  const checked = document.getElementById("findings").dataset.checked;
+  if (checked !== page.checked || !document.querySelector("[data-searching]")) {
     load();
     move(current, true);
   }

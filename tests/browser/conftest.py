@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
 from waitress.server import create_server
 
 from webapp.app import create_app
 from webapp.settings import Settings
 
 REQUIRED = "TOOLCALL_INSPECTOR_REQUIRE_BROWSER"
+
+expect.set_options(timeout=20_000)  # as long as an action may take: machines that run the tests are busy
 
 
 @pytest.fixture(scope="session")
@@ -119,7 +121,7 @@ def allowed(watch: Watch) -> list[str]:
 def context(browser: Browser, watch: Watch) -> Iterator[BrowserContext]:
     """A fresh context of a wide, light screen."""
     opened = watch.context(browser, viewport={"width": 1440, "height": 900}, color_scheme="light")
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(20_000)
     yield opened
     opened.close()
 
@@ -134,6 +136,6 @@ def page(context: BrowserContext) -> Page:
 def plain(browser: Browser, watch: Watch) -> Iterator[Page]:
     """A page without script."""
     opened = watch.context(browser, viewport={"width": 1440, "height": 900}, java_script_enabled=False)
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(20_000)
     yield opened.new_page()
     opened.close()

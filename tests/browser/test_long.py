@@ -10,10 +10,10 @@ pytestmark = pytest.mark.browser
 TEXT = ("I will call.\n<tool_call>\n" + '{"name": "f", "arguments": {"body": "some words that go on and on"}}') * 300
 
 
-def open_long(page: Page) -> None:
+def open_long(page: Page, text: str = TEXT) -> None:
     page.goto("/")
     page.locator("#parser").select_option("passthrough")
-    page.locator("#text").fill(TEXT)
+    page.locator("#text").fill(text)
     page.get_by_role("button", name="Run").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
 
@@ -30,8 +30,33 @@ def go_to(page: Page, step: int) -> None:
 def test_a_long_output_opens_small_and_is_checked_afterwards(page: Page) -> None:
     open_long(page)
     assert page.locator("*").count() < 20_000
-    expect(page.locator("#chunkings tbody tr")).to_have_count(11, timeout=30_000)
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11)
     expect(page.locator("#result .folded").first).to_be_visible()
+
+
+def test_checks_that_arrive_late_leave_the_cursor_and_the_step_bar_alone(page: Page) -> None:
+    waiting: list[Route] = []
+
+    def keep(route: Route) -> None:
+        if "report=1" in (route.request.post_data or ""):
+            waiting.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/run", keep)
+    open_long(page, f"Not asked for before. {TEXT}")
+    page.wait_for_function("() => document.querySelector('[data-asked]')")
+    go_to(page, 9000)
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 9,000")
+    page.evaluate("() => { for (const id of ['window', 'step-bar']) document.getElementById(id).seen = true; }")
+    page.wait_for_timeout(100)
+    waiting[0].continue_()
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11)
+    expect(page.locator("#badges .token-badge")).to_have_count(10)
+    assert page.evaluate("() => ['window', 'step-bar'].every((id) => document.getElementById(id).seen)")
+    expect(page.locator("[data-slider]")).to_have_value("9000")
+    assert page.locator("[data-band-cursor]").get_attribute("x1") != "0.000%"
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 9,000")
 
 
 def test_the_window_follows_the_cursor_both_ways(page: Page) -> None:
@@ -60,7 +85,7 @@ def test_when_the_server_is_gone_what_is_loaded_still_works(page: Page, allowed:
     allowed.append("Failed to load resource")
     allowed.append("Failed to fetch")
     open_long(page)
-    expect(page.locator("#chunkings tbody tr")).to_have_count(11, timeout=30_000)
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11)
     here = int(page.locator("#go-to").input_value())
     page.route("**/run", lambda route: route.abort())
     go_to(page, here + 2000)
@@ -77,7 +102,7 @@ def test_an_error_of_the_server_is_said_and_not_drawn_into_a_pane(page: Page, al
         route.fulfill(status=500, content_type="text/html", body="<main><p>The server failed.</p></main>")
 
     open_long(page)
-    expect(page.locator("#chunkings tbody tr")).to_have_count(11, timeout=30_000)
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11)
     page.route("**/run", fail)
     go_to(page, 9000)
     expect(page.locator("#connection")).to_contain_text("The server failed.")

@@ -173,11 +173,14 @@ def refused(setup: Setup, error: FormError | UsageError | TooLarge) -> Response:
 def show(scene: Scene) -> Response:
     """A page about a case, or the part of it that htmx asked for."""
     view = view_of(scene.case, read_state(request.values))
-    whole = _blocks() in (("page",), ("inspector",)) or not is_partial()
+    block, checks = _block(), _asks_for_checks()
+    whole = checks or block == "page" or not is_partial()
     context = scene_context(scene, view, search_of(scene.case, start=view.state.find) if whole else None)
+    if checks:
+        return render("_search_parts.html", **context)
     loopback = is_loopback(services().settings, request.host_url)
-    response = render("inspect.html", *_blocks(), **context, loopback=loopback)
-    if is_partial() and scene.base is None and _blocks() == ("page",) and "private" not in request.form:
+    response = render("inspect.html", block, **context, loopback=loopback)
+    if is_partial() and scene.base is None and block == "page" and "private" not in request.form:
         response.headers["HX-Push-Url"] = url_for("page.home_run")
     return response
 
@@ -192,12 +195,15 @@ def search_of(case: Case, *, start: bool) -> Search:
     return searched(jobs, job, size)
 
 
-def _blocks() -> tuple[str, ...]:
-    """The blocks that belong into the target htmx names."""
+def _block() -> str:
+    """The block that belongs into the target htmx names."""
     target = request.headers.get("HX-Target", "")
-    return (
-        next((name for name in ("window", "inspector", "truncated", "cut") if target.endswith(f"#{name}")), "page"),
-    )
+    return next((name for name in ("window", "truncated", "cut") if target.endswith(f"#{name}")), "page")
+
+
+def _asks_for_checks() -> bool:
+    """Whether an open page wants what the checks of a long output said. htmx names the element that asks, its whole."""
+    return is_partial() and request.headers.get("HX-Target", "").endswith("#inspector")
 
 
 def example_scene(example: Example, kind: str, setup: Setup | None = None) -> Scene:

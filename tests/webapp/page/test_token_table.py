@@ -93,9 +93,13 @@ def test_the_page_has_the_badges_and_the_toggle(client: FlaskClient) -> None:
 def test_a_long_output_has_its_badges_with_the_report(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.page.running.SHORT", 3)
     form = {"text": "more than three tokens, badges later", "parser": "passthrough"}
-    assert 'id="badges"' not in client.post("/run", data=form).text
-    assert 'id="badges"' in client.post("/run", data={**form, "report": "1"}).text
-    assert 'id="badges"' in client.post("/run", data=form).text
+    assert 'class="badges' not in client.post("/run", data=form).text
+    htmx = {"HX-Request": "true", "HX-Request-Type": "partial", "HX-Target": "div#inspector"}
+    report = client.post("/run", data={**form, "report": "1"}, headers=htmx).text
+    assert 'class="badges' in report
+    assert '<hx-partial hx-target="#findings"' in report
+    assert 'id="strip"' not in report
+    assert 'class="badges' in client.post("/run", data=form).text
 
 
 def test_decode_options_of_the_form_are_in_the_case_and_in_the_header(client: FlaskClient) -> None:
