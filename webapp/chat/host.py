@@ -1,12 +1,8 @@
-"""The process that runs a template, from outside: started for one question, gone with the answer.
-
-It gets none of this process's environment but where programs and libraries are: no password, no token.
-"""
+"""The process that runs a template, from outside: started for one question, gone with the answer."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,10 +11,10 @@ from typing import Any
 
 from parsers.replayer import Rendering
 from webapp.chat.child import MOST_TEMPLATE
+from webapp.children import bare_environment
 
 PROGRAM = Path(__file__).with_name("child.py")
 DEADLINE = 5.0
-NEEDED = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 TOO_LONG = "the template has more than {most:,} characters."
 TOO_LATE = "the template does not come to an end."
 ENDED = "the template ended the process that ran it: it needs too much time or memory."
@@ -34,14 +30,13 @@ class Host:
         """What a template writes for each spelling of the arguments; never raises for what a template does."""
         if len(asked["template"]) > MOST_TEMPLATE:
             return _all(TOO_LONG.format(most=MOST_TEMPLATE))
-        environment = {name: os.environ[name] for name in NEEDED if name in os.environ}
         try:
             done = subprocess.run(  # noqa: S603 - our own program, no shell, data on standard input
                 [sys.executable, "-I", str(PROGRAM)],
                 input=json.dumps(asked).encode(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=environment,
+                env=bare_environment(),
                 timeout=self.seconds,
                 check=False,
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from threading import Lock, Thread, Timer
 from typing import Any
 
 from parsers.types import UsageError
+from webapp.children import bare_environment
 from webapp.hub.job import Job, State
 from webapp.hub.names import repository
 from webapp.settings import ENV_PREFIX, Settings
@@ -26,7 +26,7 @@ OFF = (
     " tokenizer.json can be uploaded without it."
 )
 NEEDED = (
-    *("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_CACHE_HOME"),
+    *("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_CACHE_HOME"),
     *("HF_HOME", "HF_HUB_CACHE", "HF_ENDPOINT", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"),
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"),
 )
@@ -123,14 +123,13 @@ class HubJobs:
             job.ended.set()
 
     def _started(self, job: Job) -> subprocess.Popen[str]:
-        environment = {name: value for name, value in os.environ.items() if name.upper() in NEEDED}
         with self._lock:
             process = subprocess.Popen(  # noqa: S603 - our own program, no shell, data on standard input
                 [sys.executable, "-I", str(PROGRAM)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=environment,
+                env=bare_environment(*NEEDED),
                 encoding="utf-8",
             )
             self._processes[job.repository] = process

@@ -5,7 +5,6 @@ Everything that can go wrong in the child ends in one UsageError that says what 
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from threading import Event, Lock, Timer
 from typing import Any, BinaryIO, cast
 
 from parsers.types import UsageError
+from webapp.children import bare_environment
 from webapp.settings import ENV_PREFIX, Settings
 from webapp.vocabularies.child import Answer, receive, send
 
@@ -27,6 +27,7 @@ COMMAND = (
     *("-P", "-c"),
     f"import sys; sys.path.insert(0, {str(ROOT)!r}); from webapp.vocabularies.child import main; main()",
 )
+PACKAGES = ("HOME", "USERPROFILE", "APPDATA", "PYTHONPATH", "PYTHONUSERBASE")  # where Python may find the library
 ALARM = -getattr(signal, "SIGALRM", 0)
 
 
@@ -101,7 +102,7 @@ class Host:
         return self._ask(process, task, seconds or self._limits.seconds, request)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        environ = os.environ | {"TOKENIZERS_PARALLELISM": "false", "RUST_BACKTRACE": "0"}
+        environ = bare_environment(*PACKAGES) | {"TOKENIZERS_PARALLELISM": "false", "RUST_BACKTRACE": "0"}
         command = [*self._command, str(self._limits.memory)]
         pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, env=environ)  # noqa: S603
