@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Literal
+from typing import Any, Literal
 
 from parsers.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json
 from parsers.decoding import Decoded, Schedule
+from parsers.edit import Edit, edited
 from parsers.formats.model import Format
 from parsers.protocol import StreamParser
 from parsers.recorded import ServerStream, as_sent
@@ -105,6 +106,11 @@ class Replayer:
     def with_context(self, context: Context) -> Replayer:
         """The same for another request."""
         return replace(self, context=context)
+
+    def changed(self, edits: Sequence[Edit] = (), context: Mapping[str, Any] | None = None) -> Replayer:
+        """The same for a changed output and request. `context` holds the keys of the request that change."""
+        found = self.with_pieces(edited(self.pieces, edits, self.markers))
+        return found.with_context(replace(found.context, **context)) if context else found
 
     def with_parser(self, make: Callable[[], StreamParser]) -> Replayer:
         """The same with other parser instances."""

@@ -24,6 +24,7 @@ VerdictKind = Literal[
     "broken_stream",
     "parser_flawed",
     "server_departs",
+    "template_departs",
     "wrong_parser",
     "no_complete_call",
     "prompt_state_unknown",

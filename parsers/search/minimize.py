@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from parsers.checks import CHECKS, run_checks
 from parsers.chunking import WHOLE, Chunking
 from parsers.compare import Rules, grade, message_key
-from parsers.edit import edited
 from parsers.json_values import is_json
 from parsers.replayer import Replayer
 from parsers.search.compared import compared
@@ -121,9 +120,7 @@ def _shown_by(
     """Outputs and chunkings that may show a finding."""
     proof = finding.proof
     if proof is not None and proof.edits and finding.check in CHANGED:
-        changed = replayer.with_pieces(edited(replayer.pieces, proof.edits, replayer.markers))
-        asked = replace(replayer.context, **proof.context)
-        yield changed.with_context(asked), Chunking.model_validate(proof.chunking)
+        yield replayer.changed(proof.edits, proof.context), Chunking.model_validate(proof.chunking)
     if said is not None and said.proof is not None and said.proof.chunking and not said.proof.edits:
         yield replayer, Chunking.model_validate(said.proof.chunking)
     whole = outcomes.number(replayer.outcome(WHOLE))
@@ -132,7 +129,7 @@ def _shown_by(
         if raised == (finding.check == "parser_raised") and (raised or seen.number != whole):
             yield replayer, seen.smallest
     if proof is not None and proof.edits:
-        changed = replayer.with_pieces(edited(replayer.pieces, proof.edits, replayer.markers))
+        changed = replayer.changed(proof.edits)
         yield changed, traced
         yield changed, WHOLE
     yield replayer, traced

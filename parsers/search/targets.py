@@ -15,7 +15,6 @@ from parsers.assemble import Assembler
 from parsers.checks import CHECKS, run_checks
 from parsers.chunking import WHOLE, Chunking, apply
 from parsers.compare import ANY_ID, Rules, grade, message_key
-from parsers.edit import edited
 from parsers.events import Diagnostic
 from parsers.json_values import is_json
 from parsers.replayer import Outcome, Replayer
@@ -110,8 +109,7 @@ class Misreads:
         at = replayer.text.find(self.plant)
         if at < 0:
             return False
-        edits = ((at, at + len(self.plant), PLAIN),)
-        without = replayer.with_pieces(edited(replayer.pieces, edits, replayer.markers))
+        without = replayer.changed(((at, at + len(self.plant), PLAIN),))
         by = chunking if chunking == WHOLE or chunking.by == "token" else cut_at(())
         return Misreads.at(without, by, self.rules) is None
 

@@ -25,6 +25,7 @@ from parsers.search.verdict_output import (
     missed_calls,
     prompt_state,
     server_departs,
+    template_departs,
 )
 from parsers.search.verdict_parser import chunk_boundary, parser_failed, parser_fault, wrong_parser
 from parsers.trace import Finding, Trace
@@ -39,6 +40,7 @@ RULES: tuple[Callable[[Evidence], Verdict | None], ...] = (
     server_departs,
     lesser_faults,
     missed_calls,
+    template_departs,
     flawed_output,
 )
 

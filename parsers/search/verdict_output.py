@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from parsers.checks.base import counted
 from parsers.chunking import WHOLE
 from parsers.compare import ANY_ID, same_message
 from parsers.events import Diagnostic
+from parsers.json_values import object_of
 from parsers.search.found import Guess, Verdict
 from parsers.search.guess_markup import BODY, quoted
 from parsers.search.guess_read import NAME
@@ -21,6 +23,7 @@ from parsers.types import Message
 THINK = re.compile(r"</?(?:think|seed:think|mm:think|longcat_think|reasoning)>|\[/?THINK\]")
 STATE = ("R1", "R2")
 CHANGED = ("Y2", "Y3")
+TEMPLATE = "M4"
 SAID = {
     **dict.fromkeys(CHANGED, "Types change by the schema"),
     "N3": "The model calls a tool that was not declared",
@@ -146,12 +149,38 @@ def server_departs(evidence: Evidence) -> Verdict | None:
     return Verdict("server_departs", "warning", "parser", words + lowered(first.message), said, tuple(numbers))
 
 
+def template_departs(evidence: Evidence) -> Verdict | None:
+    """The next prompt says other calls than this output. The parser read this output, so the pair is to blame."""
+    number = next(iter(evidence.numbers(TEMPLATE, severity="warning")), None)
+    if number is None:
+        return None
+    found = evidence.findings[number]
+    proof = found.proof or Proof()
+    written = evidence.replayer.changed(proof.edits, proof.context).outcome(WHOLE).message
+    change = harm(_values(evidence.message), _values(written))
+    words = (
+        f"The chat template and {quoted(evidence.trace.parser)} do not fit: where the template writes these calls"
+        f" for the next prompt, {change}."
+    )
+    return Verdict("template_departs", "warning", "request", words, (found.message,), (number,), proof)
+
+
+def _values(message: Message) -> Message:
+    """The calls of a message with the arguments as values: how their JSON is spaced is nobody's concern."""
+    values = [(call, object_of(call.arguments)) for call in message.tool_calls]
+    spelled = [
+        call if value is None else replace(call, arguments=json.dumps(value, ensure_ascii=False))
+        for call, value in values
+    ]
+    return Message(tool_calls=spelled)
+
+
 def lesser_faults(evidence: Evidence) -> Verdict | None:
     """Warnings that the parser is to blame for: white space that depends on cuts, text held too long."""
     found = [
         number
         for number, one in enumerate(evidence.findings)
-        if one.severity == "warning" and one.about == "parser" and one.policy is None
+        if one.severity == "warning" and one.about == "parser" and one.policy is None and one.id != TEMPLATE
     ]
     if not found:
         return None

@@ -13,7 +13,7 @@ from typing import Any
 
 from parsers.checks.variants import Variant, VariantKind
 from parsers.chunking import TRACED, WHOLE, Chunking
-from parsers.edit import Edit, edited
+from parsers.edit import Edit
 from parsers.fallback.wrapper import Fallback
 from parsers.replay import replay
 from parsers.replayer import Replayer
@@ -90,11 +90,6 @@ class Ground:
             self._bases[chunking] = self.replayer.with_pieces(self.pieces).outcome(chunking).message
         return self._bases[chunking]
 
-    def changed(self, edits: Sequence[Edit] = (), context: Mapping[str, Any] | None = None) -> Replayer:
-        """The replayer of a changed output and request."""
-        found = self.replayer.with_pieces(edited(self.pieces, edits, self.replayer.markers))
-        return found.with_context(replace(found.context, **context)) if context else found
-
     def run(
         self,
         kind: VariantKind,
@@ -106,7 +101,7 @@ class Ground:
         chunkings: Sequence[Chunking] | None = None,
     ) -> Iterator[Variant]:
         """Replay a changed output under each chunking."""
-        changed = self.changed(edits, context)
+        changed = self.replayer.changed(edits, context)
         for chunking in chunkings or self.chunkings:
             outcome = changed.outcome(chunking)
             said = chunking.model_dump(mode="json", exclude_defaults=True)

@@ -67,7 +67,7 @@ def _before(ground: Ground) -> list[tuple[str, tuple[Edit, ...] | None]]:
 
 def _use(parser: StreamParser, ground: Ground, edits: tuple[Edit, ...] | None, chunking: Chunking) -> None:
     """Let the parser read something first. The first half of an output gets no end."""
-    before = ground.changed(edits or ())
+    before = ground.replayer.changed(edits or ())
     deltas, context = before.deltas(chunking), before.context
     ends = edits is None or edits[0][1] < len(ground.text)
     try:

@@ -73,7 +73,7 @@ def _work(ground: Ground, place: Place) -> tuple[Slope, Slope]:
     """(length, characters examined) and (length, microseconds) for each slope size; nothing where it is not known."""
     work, times, clock = [], [], ground.clock or (lambda: 0.0)
     for size in SLOPE_SIZES:
-        changed = ground.changed(((place.start, place.end, place.written(_pad(size))),))
+        changed = ground.replayer.changed(((place.start, place.end, place.written(_pad(size))),))
         parser, began = changed.make(), clock()
         try:
             parse(parser, changed.deltas(SLOPE_STEP), changed.context, mode=changed.mode, markers=changed.markers)

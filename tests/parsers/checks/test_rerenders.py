@@ -116,6 +116,12 @@ def test_a_search_writes_the_calls_again_and_finds_the_smallest_that_change() ->
         pass
     result = search.result()
     assert result.found.variants["rerendered"] >= 2
+    said = result.found.verdict
+    assert (said.kind, said.severity, said.about) == ("template_departs", "warning", "request")
+    assert said.headline == (
+        "The chat template and `qwen` do not fit: where the template writes these calls for the next prompt, "
+        'the arguments of the only call (`find`) lose `, "days": 2`.'
+    )
     assert [one.severity for one in result.found.findings] == ["warning"]
     assert result.minimized is not None
     assert "First" not in result.minimized.text()
