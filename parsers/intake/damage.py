@@ -16,6 +16,7 @@ from parsers.intake.model import Frame, Payload, Warn, number
 _LONGEST = 300  # characters of an error message that are quoted
 
 
+CUT_JSON = Warn("cut_json", "The JSON breaks off before its end: what is not whole was left out.")
 NO_FINISH = "It has no finish reason: the stream broke off, or the log was cut."
 
 

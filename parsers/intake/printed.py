@@ -1,8 +1,6 @@
 """Printed objects of a client library, as the chunks or the answer that the server sent.
 
-openai-python (ChatCompletionChunk, ChoiceDeltaToolCall, ChatCompletionMessage ...), vLLM's own (DeltaMessage,
-DeltaToolCall; CompletionOutput of its offline engine) and SGLang's (StreamingParseResult, ToolCallItem). Other text may
-stand between them: people print them in loops.
+The classes are those of `client_classes`. Other text may stand between them: people print them in loops.
 """
 
 from __future__ import annotations
@@ -14,6 +12,20 @@ from typing import Any
 
 from parsers.intake.chat import chat_log
 from parsers.intake.chunks import ids_of
+from parsers.intake.client_classes import (
+    ANSWERS,
+    CALLS,
+    CHUNKS,
+    DELTAS,
+    MESSAGES,
+    NAMES,
+    RAW,
+    WHOLE_CALLS,
+    call_of,
+    delta_of,
+    message_of,
+    rewrites,
+)
 from parsers.intake.families import FAMILIES
 from parsers.intake.literals import Named, literal_at
 from parsers.intake.log import Log
@@ -24,20 +36,9 @@ from parsers.types import Recording
 
 _CHUNK = "chat.completion.chunk"
 _ANSWER = "chat.completion"
-_CALL = ("ChoiceDeltaToolCall", "DeltaToolCall", "ToolCallItem")
-_DELTA = ("ChoiceDelta", "DeltaMessage", "StreamingParseResult")
-_MESSAGE = ("ChatCompletionMessage", "ChatMessage")
-_WHOLE_CALL = (
-    "ChatCompletionMessageToolCall", "ChatCompletionMessageFunctionToolCall", "ParsedFunctionToolCall",
-)  # fmt: skip
-_RAW = ("CompletionOutput",)
-_NAMES = (
-    *_CALL, *_DELTA, *_MESSAGE, *_WHOLE_CALL, *_RAW, "ChatCompletionChunk", "ChatCompletion", "ParsedChatCompletion",
-    "RequestOutput",
-)  # fmt: skip
 _CHAT = next(family for family in FAMILIES if family.name == "chat")
 _OBJECT = re.compile(
-    rf"(?:\[\s*+)?(?<![\w.])(?:[a-z_]\w*+\.)*+(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})\(", re.ASCII
+    rf"(?:\[\s*+)?(?<![\w.])(?:[a-z_]\w*+\.)*+(?:{'|'.join(sorted(NAMES, key=len, reverse=True))})\(", re.ASCII
 )
 _UNREAD = 20  # objects that cannot be read: then it is something else, or too damaged
 
@@ -54,13 +55,14 @@ class _Found:
     raw: list[Recording] = field(default_factory=list)
     names: dict[str, int] = field(default_factory=dict)
     unread: int = 0
+    rewritten: bool = False
     cut: bool = False
 
 
 def read_client_objects(body: str) -> Recognised | None:
     """What the printed objects say, in the order printed."""
     found = _Found()
-    if not any(f"{name}(" in body for name in _NAMES):
+    if not any(f"{name}(" in body for name in NAMES):
         return None
     at = 0
     while found.unread < _UNREAD and (mark := _OBJECT.search(body, at)):
@@ -87,51 +89,34 @@ def _take(found: _Found, value: Any) -> None:
     for item in items:
         name = _short(item)
         found.names[name] = found.names.get(name, 0) + 1
-    calls = [_plain(item) for item in items if _short(item) in _CALL]
+    calls = [_plain(item) for item in items if _short(item) in CALLS]
     if calls:
-        _add(found, {"tool_calls": [_wire_call(call) for call in calls]})
+        _add(found, {"delta": {"tool_calls": [call_of(call) for call in calls]}, "finish_reason": None})
     for item in items:
         _take_one(found, item)
 
 
 def _take_one(found: _Found, item: Named) -> None:
     name, fields = _short(item), _plain(item)
-    if name == "ChatCompletionChunk":
+    if name in CHUNKS:
         found.chunks.setdefault(_word(fields.get("id")), []).append({**fields, "object": _CHUNK})
-    elif name in ("ChatCompletion", "ParsedChatCompletion"):
+    elif name in ANSWERS:
         found.answers.append({**fields, "object": _ANSWER})
-    elif name in _DELTA:
-        _add(found, _delta(fields))
-    elif name in _MESSAGE:
-        choice = {"index": 0, "message": fields, "finish_reason": None}
-        found.answers.append({"object": _ANSWER, "choices": [choice]})
-    elif name in _WHOLE_CALL:
+    elif name in DELTAS:
+        _add(found, delta_of(name, fields))
+    elif name in MESSAGES:
+        found.rewritten = found.rewritten or rewrites(name, fields)
+        found.answers.append({"object": _ANSWER, "choices": [{"index": 0, **message_of(name, fields)}]})
+    elif name in WHOLE_CALLS:
         found.calls.append(fields)
     elif name == "RequestOutput":
         found.raw += [_raw(output, fields) for output in item.fields.get("outputs") or [] if isinstance(output, Named)]
-    elif name in _RAW:
+    elif name in RAW:
         found.raw.append(_raw(item, {}))
 
 
-def _add(found: _Found, delta: Payload) -> None:
-    choice = {"index": 0, "delta": delta, "finish_reason": None}
-    found.chunks.setdefault(None, []).append({"object": _CHUNK, "choices": [choice]})
-
-
-def _delta(fields: Payload) -> Payload:
-    """SGLang's result has its own names."""
-    if "normal_text" not in fields and "calls" not in fields:
-        return fields
-    calls = [_wire_call(call) for call in fields.get("calls") or [] if isinstance(call, dict)]
-    return {"content": fields.get("normal_text") or None, **({"tool_calls": calls} if calls else {})}
-
-
-def _wire_call(call: Payload) -> Payload:
-    """A call's delta; SGLang's ToolCallItem has its own names."""
-    if "tool_index" not in call:
-        return call
-    function = {key: call[own] for key, own in (("name", "name"), ("arguments", "parameters")) if call.get(own)}
-    return {"index": call["tool_index"], "function": function}
+def _add(found: _Found, choice: Payload) -> None:
+    found.chunks.setdefault(None, []).append({"object": _CHUNK, "choices": [{"index": 0, **choice}]})
 
 
 def _raw(output: Named, request: Payload) -> Recording:
@@ -218,6 +203,9 @@ def _recognised(found: _Found) -> Recognised:
 def _warnings(found: _Found) -> Iterator[Warn]:
     if found.cut:
         yield CUT
+    if found.rewritten:
+        words = "LangChain shows arguments as objects: their exact text, spaces and order of keys, is lost."
+        yield Warn("arguments_rewritten", words)
     if found.unread:
         words = f"{number(found.unread, 'object')} cannot be read and left out: not printed whole, perhaps."
         yield Warn("bad_object", words)

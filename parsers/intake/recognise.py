@@ -9,7 +9,6 @@ anything else       raw text: calls and lists of calls written as JSON are model
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 from parsers.intake import facts
@@ -19,11 +18,11 @@ from parsers.intake.decoding import BOM, decoded, is_pickle, not_text
 from parsers.intake.hints import hints
 from parsers.intake.jsonread import skip_space, value_at
 from parsers.intake.model import Ask, Capture, Fact, Intake, Kind, Reading, Recognised, Warn, number
-from parsers.intake.requests import Asked, take_request
+from parsers.intake.requests import Asked, joined, take_request
 from parsers.intake.shapes import READERS
 from parsers.intake.transcript import Transcript, redacted, without_http
 from parsers.intake.values import named_case
-from parsers.types import Recording, Request
+from parsers.types import Recording
 
 _NO_CAPTURE = frozenset({"raw_text", "case", "chunk_list", "text_literal", "empty", "not_text", "dynamo_yaml"})
 _CASE_SUFFIX = ".case.json"
@@ -110,7 +109,7 @@ def _told(found: Recognised, changes: tuple[str, ...]) -> Intake:
     _label(found.outputs)
     for output in found.outputs:
         output.notes = told
-        output.request = _joined(output.request, found.request)
+        output.request = joined(output.request, found.request)
     first = found.outputs[0] if found.outputs else None
     return Intake(
         kind=found.kind,
@@ -157,13 +156,6 @@ def _captures(found: Recognised) -> tuple[Capture, ...]:
     sure = first is not None and first.text is not None
     sure = sure and all(fact.certainty == "exact" for fact in found.facts if fact.about == "text")
     return () if sure else captures(found.server)
-
-
-def _joined(own: Request | None, asked: Request | None) -> Request | None:
-    """What the recording itself says of the request, completed by the request that was given beside it."""
-    if own is None or asked is None:
-        return own or asked
-    return replace(asked, **{name: getattr(own, name) for name in own.__slots__ if getattr(own, name) is not None})
 
 
 def _whole_value(text: str) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from parsers.intake.chunks import ids_of
@@ -155,6 +155,13 @@ def request_of(value: Payload) -> Request:
         include_stop=_flag(said, "include_stop_str_in_output", "no_stop_trim"),
         skip_special_tokens=_flag(said, "skip_special_tokens"),
     )
+
+
+def joined(own: Request | None, asked: Request | None) -> Request | None:
+    """What the recording itself says of the request, completed by the request that was given beside it."""
+    if own is None or asked is None:
+        return own or asked
+    return replace(asked, **{name: getattr(own, name) for name in own.__slots__ if getattr(own, name) is not None})
 
 
 def _dict(value: Any) -> dict[str, Any]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 
+from parsers.intake.damage import CUT_JSON
 from parsers.intake.dynamo import read_dynamo
+from parsers.intake.har import read_har
 from parsers.intake.jsonread import closed, skip_space, value_at, whole_object
 from parsers.intake.log import event_log, object_log, response_log
 from parsers.intake.logs import logged
-from parsers.intake.model import Reader, Recognised, Warn
+from parsers.intake.model import Reader, Recognised
 from parsers.intake.printed import read_client_objects
 from parsers.intake.replay_record import read_replay_record
 from parsers.intake.server_log import read_server_log
@@ -64,8 +66,7 @@ def read_cut_json(body: str) -> Recognised | None:
         return None
     found = logged(response_log(closed(body)))
     if found is not None:
-        cut = Warn("cut_json", "The JSON breaks off before its end: what is not whole was left out.")
-        found.warnings = (cut, *found.warnings)
+        found.warnings = (CUT_JSON, *found.warnings)
     return found
 
 
@@ -93,6 +94,7 @@ READERS: tuple[Reader, ...] = (
     read_token_ids,
     read_json,
     read_wrapped,
+    read_har,
     read_events,
     read_objects,
     read_cut_json,

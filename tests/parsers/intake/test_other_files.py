@@ -27,6 +27,13 @@ Output = tuple[
     str, str | None, tuple[int, ...] | None, tuple[int, ...] | None, list[str] | None, int | None, str | None
 ]
 EXPECTED: list[tuple[str, str, list[Output], list[str], str | None]] = [
+    (
+        "browser.har",
+        "sse_log",
+        [("", TEXT, None, None, PARTS, 7, "stop")],
+        ["har_secrets"],
+        "any OpenAI-compatible server",
+    ),
     ("bytes.txt", "text_literal", [("", TEXT, None, None, None, None, None)], [], None),
     ("delta_text.txt", "chunk_list", [("", TEXT, None, None, PARTS, None, None)], ["unquoted"], None),
     ("delta_text_quoted.txt", "chunk_list", [("", TEXT, None, None, PARTS, None, None)], ["other_lines"], None),
@@ -78,8 +85,23 @@ EXPECTED: list[tuple[str, str, list[Output], list[str], str | None]] = [
         "any OpenAI-compatible server",
     ),
     ("ids_tensor.txt", "token_ids", [("", None, IDS, None, None, None, None)], [], "any OpenAI-compatible server"),
+    (
+        "langchain_chunks.txt",
+        "client_objects",
+        [("", None, None, None, None, 5, "tool_calls")],
+        [],
+        "any OpenAI-compatible server",
+    ),
+    (
+        "langchain_message.txt",
+        "client_objects",
+        [("", None, None, None, None, 1, None)],
+        ["arguments_rewritten", "no_finish"],
+        "any OpenAI-compatible server",
+    ),
     ("list.json", "chunk_list", [("", TEXT, None, None, PARTS, None, None)], [], None),
     ("list.txt", "chunk_list", [("", TEXT, None, None, PARTS, None, None)], [], None),
+    ("litellm.txt", "client_objects", [("", TEXT, None, None, PARTS, 7, "stop")], [], "any OpenAI-compatible server"),
     (
         "llama_cpp.json",
         "json_response",
@@ -386,6 +408,12 @@ def test_printed_objects_become_the_chunks_they_were() -> None:
     assert calls[0] == {
         "index": 0, "id": "call_1", "function": {"arguments": "", "name": "get_weather"}, "type": "function",
     }  # fmt: skip
+    chunks = [chunk["choices"][0]["delta"] for chunk in first("langchain_chunks.txt").stream or ()]
+    assert [call for delta in chunks for call in delta.get("tool_calls", ())] == [
+        {"index": 0, "id": "call_1", "function": {"name": "get_weather"}},
+        {"index": 0, "id": None, "function": {"arguments": '{"city": '}},
+        {"index": 0, "id": None, "function": {"arguments": '"Zürich"}'}},
+    ]
     (answer,) = first("openai_message.txt").stream or ()
     assert answer["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "get_weather"
     parts = [chunk["choices"][0]["delta"] for chunk in first("sglang_results.txt").stream or ()]
@@ -394,6 +422,23 @@ def test_printed_objects_become_the_chunks_they_were() -> None:
         {"content": None, "tool_calls": [{"index": 0, "function": {"name": "get_weather"}}]},
         {"content": None, "tool_calls": [{"index": 0, "function": {"arguments": '{"city": 1}'}}]},
     ]
+
+
+def test_a_message_of_langchain_is_the_answer_it_was_made_of() -> None:
+    (answer,) = first("langchain_message.txt").stream or ()
+    assert answer["choices"][0]["message"] == {
+        "role": "assistant",
+        "content": "Let me look.",
+        "reasoning_content": "Rain?",
+        "tool_calls": [
+            {
+                "id": "call_1",
+                "type": "function",
+                "function": {"name": "get_weather", "arguments": '{"city": "Zürich"}'},
+            },
+            {"id": "call_2", "type": "function", "function": {"name": "get_time", "arguments": '{"zone": '}},
+        ],
+    }
 
 
 def test_cases_of_dynamo_bring_tools_state_and_expectation() -> None:
@@ -459,6 +504,10 @@ DAMAGE: list[tuple[str, Callable[[str], str], str]] = [
     ("ollama_error.json", lambda t: t[: t.index("', err=")], "its end is missing"),
     ("ollama_generate.ndjson", lambda t: t[:-80], "breaks off"),
     ("lm_studio.txt", lambda t: t + t.replace("Zürich", "Bern"), "2 outputs"),
+    ("browser.har", lambda t: t[: t.index("content", t.index("event-stream"))], "JSON breaks off"),
+    ("browser.har", lambda t: t.replace("choices", "other"), "HAR file without a model's answer"),
+    ("litellm.txt", lambda t: t[:-30], "object breaks off"),
+    ("langchain_chunks.txt", lambda t: t[:-30], "object breaks off"),
     ("openai_deltas.txt", lambda t: t[:-30], "object breaks off"),
     ("openai_deltas.txt", lambda t: t + "ChoiceDeltaToolCall(index=0, ...more)\n", "1 object cannot be read"),
     ("openai_chunks.txt", lambda t: t + t.replace("chatcmpl-5", "chatcmpl-6"), "6 printed objects"),

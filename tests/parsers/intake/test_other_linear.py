@@ -11,6 +11,7 @@ import time
 import pytest
 
 from parsers.intake.dynamo import read_dynamo
+from parsers.intake.har import read_har
 from parsers.intake.model import Reader
 from parsers.intake.printed import read_client_objects
 from parsers.intake.replay_record import read_replay_record
@@ -63,6 +64,9 @@ REPEATED: list[tuple[Reader, str, str]] = [
     (read_client_objects, "", "[\n"),
     (read_client_objects, "", "CompletionOutput(text='a')"),
     (read_client_objects, "", "ChoiceDelta."),
+    (read_client_objects, "", "AIMessageChunk(content='', tool_call_chunks=[{'args': 'a', 'index': 0}])\n"),
+    (read_har, '{"log": {"entries": [{"response": {"content": {"text": "', "data: {}\\n\\n"),
+    (read_har, '{"log": {"entries": [', '{"response": {"content": {"text": "{}"}}}, '),
     (read_server_log, "", VLLM + "'\n"),
     (read_server_log, "", VLLM + "\n"),
     (read_server_log, VLLM, "Generated response "),

@@ -69,6 +69,20 @@ STREAMS: list[tuple[str, list[list[Any]], list[str]]] = [
         ["no_finish"],
     ),
     ("ChoiceDelta(content=['a' ... 'b'])", [[{"content": [None]}]], ["no_finish"]),
+    (
+        "AIMessage(content='', additional_kwargs={'tool_calls': [{'id': 'c', 'function': {'arguments': '{ }', "
+        "'name': 'f'}}]}, response_metadata={'finish_reason': 'tool_calls'}, tool_calls=[{'name': 'f', 'args': {}}])",
+        [
+            [
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [{"id": "c", "function": {"arguments": "{ }", "name": "f"}}],
+                }
+            ]
+        ],
+        [],
+    ),
 ]
 
 
