@@ -10,9 +10,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 
-from parsers.checks.base import Subject, call_words, channel_words, check, counted
+from parsers.checks.base import Subject, any_of, call_words, channel_words, check, counted
 from parsers.compare import Channel, Grade, excerpt, sent_channels, shared_prefix
-from parsers.events import Severity
+from parsers.events import CallStart, Severity
 from parsers.trace import Finding
 from parsers.types import MessageDelta
 
@@ -31,9 +31,13 @@ Sizes = tuple[int, int, int]
 )
 def server_agrees(subject: Subject) -> list[Finding]:
     """One finding per channel and call in which the server's deltas and the replay's depart, one for the finish reason;
-    where all is the same, a note on the first chunk that sends it at another time."""
+    where all is the same, a note on the first chunk that sends it at another time. Where the server sent what it should
+    have read, that is the one finding."""
     theirs = sent_channels((number, chunk.delta) for number, chunk in enumerate(subject.server or (), start=1))
     ours = subject.streamed
+    raw = _unread(subject, theirs)
+    if raw is not None:
+        return [raw]
     findings = [
         _departs(subject, name, theirs.get(name, Channel("")), ours.get(name, Channel("")))
         for name in ("reasoning", "content")
@@ -42,6 +46,33 @@ def server_agrees(subject: Subject) -> list[Finding]:
     findings += _calls(subject, theirs, ours)
     findings += _finish(subject)
     return findings or list(_timing(subject))
+
+
+def _unread(subject: Subject, theirs: dict[str, Channel]) -> Finding | None:
+    """The server sent no call and its content holds their markup: there was no parser for it, or it was not asked."""
+    message, content = subject.trace.message, _bare(subject, theirs.get("content", Channel("")).text)
+    if not content or any(name.startswith("tool_calls") for name in theirs):
+        return None
+    starts = (event.start for _, event in subject.trace.events() if isinstance(event, CallStart))
+    start = next(starts, None)
+    if (start is not None or message.reasoning) and content == _bare(subject, subject.trace.text):
+        what = "the whole output"
+    elif start is not None and content.endswith(_bare(subject, subject.trace.text[start:])):
+        what = "the calls"
+    else:
+        return None
+    return server_agrees.finding(
+        f"The server sent {what} as content, markup and all: no parser that reads it was at work there.",
+        about="request",
+        expected="; ".join([f"{call.name}({call.arguments})" for call in message.tool_calls]) or message.reasoning,
+        actual=excerpt(theirs["content"].text, 0),
+        grade="calls" if message.tool_calls else "text",
+    )
+
+
+def _bare(subject: Subject, text: str) -> str:
+    """A text without white space, and without tokens that servers leave out of what they send."""
+    return "".join(any_of([*subject.special_tokens, *subject.end_tokens]).sub("", text).split())
 
 
 def _departs(subject: Subject, name: str, theirs: Channel, ours: Channel) -> Finding:

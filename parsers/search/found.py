@@ -24,6 +24,7 @@ VerdictKind = Literal[
     "broken_stream",
     "parser_flawed",
     "server_departs",
+    "server_unparsed",
     "template_departs",
     "wrong_parser",
     "no_complete_call",

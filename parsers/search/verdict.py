@@ -25,6 +25,7 @@ from parsers.search.verdict_output import (
     missed_calls,
     prompt_state,
     server_departs,
+    server_unparsed,
     template_departs,
 )
 from parsers.search.verdict_parser import chunk_boundary, parser_failed, parser_fault, wrong_parser
@@ -37,6 +38,7 @@ RULES: tuple[Callable[[Evidence], Verdict | None], ...] = (
     parser_fault,
     prompt_state,
     incomplete,
+    server_unparsed,
     server_departs,
     lesser_faults,
     missed_calls,

@@ -24,6 +24,10 @@ THINK = re.compile(r"</?(?:think|seed:think|mm:think|longcat_think|reasoning)>|\
 STATE = ("R1", "R2")
 CHANGED = ("Y2", "Y3")
 TEMPLATE = "M4"
+START = (
+    "Start it with the parser of this model: `--tool-call-parser` and `--reasoning-parser` of vLLM (with"
+    " `--enable-auto-tool-choice`) and of SGLang, `--jinja` of llama.cpp; and send the tools with the request."
+)
 SAID = {
     **dict.fromkeys(CHANGED, "Types change by the schema"),
     "N3": "The model calls a tool that was not declared",
@@ -134,6 +138,17 @@ def _nearest(evidence: Evidence) -> Guess | None:
     if best is None or mine is None or best.good:
         return mine
     return mine if best.score - mine.score < 200 else best
+
+
+def server_unparsed(evidence: Evidence) -> Verdict | None:
+    """What the server sent is the output itself, where this parser reads calls or reasoning in it."""
+    number = next(iter(evidence.numbers("K2")), None)
+    found = None if number is None else evidence.findings[number]
+    if number is None or found is None or found.about != "request":
+        return None
+    sent, read = found.message.partition(":")[0].removeprefix("The server "), _summary(evidence.message)
+    words = f"The server ran no parser for this output: it {sent}, where {quoted(evidence.trace.parser)} reads {read}."
+    return Verdict("server_unparsed", "warning", "request", words, (START,), (number,), found.proof)
 
 
 def server_departs(evidence: Evidence) -> Verdict | None:

@@ -264,6 +264,36 @@ def test_a_call_that_the_server_never_sent_is_one_finding() -> None:
     assert (finding.expected, finding.actual) == ('f({"x": 1})', "")
 
 
+@pytest.mark.parametrize(
+    ("sent", "text", "what", "grade"),
+    [
+        ([chunk({"content": TEXT[:30]}), chunk({"content": TEXT[30:]})], TEXT, "the whole output", "calls"),
+        ([chunk({"content": TEXT.strip()})], f"\n{TEXT}\n<|im_end|>", "the whole output", "calls"),
+        ([THOUGHT, chunk({"content": TEXT[20:]})], TEXT, "the calls", "calls"),
+        ([chunk({"content": "<think>Hm.</think>Hi"})], "<think>Hm.</think>Hi", "the whole output", "text"),
+    ],
+    ids=["nothing read", "nothing read but the end", "reasoning read", "no call"],
+)
+def test_a_server_without_a_parser_is_one_finding_about_how_it_was_started(
+    sent: list[Payload], text: str, what: str, grade: str
+) -> None:
+    (finding,) = beside([*sent, chunk({}, "stop")], text, "qwen3")
+    assert finding.message == (
+        f"The server sent {what} as content, markup and all: no parser that reads it was at work there."
+    )
+    assert (finding.about, finding.grade, finding.severity) == ("request", grade, "warning")
+    assert finding.expected == ('f({"x": 1})' if grade == "calls" else "Hm.")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [[chunk({"content": TEXT}), OPEN, ARGS, MORE], [chunk({"content": TEXT[:-10]})], [chunk({"content": "Hi"})]],
+    ids=["markup and calls", "part of the markup", "no markup"],
+)
+def test_a_server_that_sends_something_else_had_a_parser(sent: list[Payload]) -> None:
+    assert all(finding.about == "parser" for finding in beside([*sent, END]))
+
+
 def test_text_where_the_replay_has_none_is_said_without_a_step() -> None:
     (finding,) = beside([ANSWER, chunk({}, "stop")], text="<think></think>")
     assert finding.message == "The server's chunk 1 goes on at character 0 of the content, where the replay ends."

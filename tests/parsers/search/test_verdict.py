@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from parsers.cases.find import CaseSearch
-from parsers.cases.io import loads
+from parsers.cases.io import load_case, loads
 from parsers.checks import run_checks
 from parsers.chunking import TRACED, WHOLE, Chunking
 from parsers.events import Diagnostic
@@ -327,6 +327,25 @@ def outcome(number: int, message: Message, chunking: Chunking, count: int, hones
 def replay_without_calls(given: Replayer) -> Message:
     message = given.trace(WHOLE).message
     return Message(message.reasoning, message.content)
+
+
+def verdict_on_served(content: str) -> Verdict:
+    choice = {"index": 0, "delta": {"content": content}, "finish_reason": "stop"}
+    given = {"text": TWO, "stream": [{"choices": [choice]}]}
+    search = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": given}))
+    assert len(list(search.run())) > 1
+    return search.result().found.verdict
+
+
+def test_a_server_without_a_parser_is_told_how_to_start_it() -> None:
+    said = verdict_on_served(TWO)
+    assert (said.kind, said.severity, said.about) == ("server_unparsed", "warning", "request")
+    assert said.headline == (
+        "The server ran no parser for this output: it sent the whole output as content, markup and all, "
+        "where `qwen` reads 10 characters of content, 2 calls."
+    )
+    assert "--tool-call-parser" in said.details[0]
+    assert verdict_on_served("Hi.").kind == "server_departs"
 
 
 def test_what_a_server_sent_otherwise_leads_with_the_calls() -> None:
