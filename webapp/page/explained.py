@@ -64,8 +64,8 @@ DO = {
     "parser this is. Until it is mended, another chunking or a later check on the client may help.",
     "output": "The parser is right: the model wrote this. Look at the prompt, the tool's schema and the sampling "
     "settings, or let a policy say what should happen to it.",
-    "request": "Change the request (its tools, its tool_choice, what it says about the end of the prompt), or the parser "
-    "and the chat template that the server runs with.",
+    "request": "Change the request (its tools, its tool_choice, what it says about the end of the prompt), or "
+    "the parser and the chat template that the server runs with.",
 }
 CONTRACT = "Nothing has to be mended: a policy of the parser says that this is how it works. Another value of the " \
     "policy, in the setup above, gives another result."  # fmt: skip
