@@ -112,11 +112,10 @@ class Gate:
         """A call that is not valid reaches nobody."""
         reason = f"invalid call: {wrong}"
         self._stage.call()
+        for start, end in _united([span for event in events if isinstance(event, TextEvent) for span in spans(event)]):
+            self._writer.add(Dropped(start, end, reason))
         for event in events:
-            if isinstance(event, TextEvent):
-                for start, end in spans(event):
-                    self._writer.add(Dropped(start, end, reason))
-            elif not isinstance(event, CALL_EVENTS):
+            if not isinstance(event, (TextEvent, *CALL_EVENTS)):
                 self._writer.add(event)
         start, end = events[0].start, events[-1].end
         self.rejected.append(RejectedCall(start, end, call.name, reason))
@@ -134,3 +133,14 @@ class Gate:
     def left_out(self, start: int, end: int, reason: str) -> None:
         """See stages.PlainOutput."""
         self._writer.add(Dropped(start, end, reason))
+
+
+def _united(owned: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, those that overlap as one: an id may hold the name."""
+    made: list[tuple[int, int]] = []
+    for start, end in sorted(owned):
+        if made and start < made[-1][1]:
+            made[-1] = made[-1][0], max(made[-1][1], end)
+        else:
+            made.append((start, end))
+    return made

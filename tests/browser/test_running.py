@@ -22,6 +22,7 @@ def run(page: Page, text: str, parser: str = "qwen") -> None:
     page.locator("#text").fill(text)
     page.locator("#parser").select_option(parser)
     page.get_by_role("button", name="Run").click()
+    expect(page.locator(".case-note")).to_have_text("not shared")
 
 
 def result(page: Page) -> str:

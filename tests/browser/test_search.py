@@ -202,6 +202,7 @@ def test_the_right_parser_is_one_click_away(page: Page) -> None:
     page.locator("#parser").select_option("mistral")
     page.get_by_role("button", name="Run").click()
     expect(page.locator("#verdict")).to_contain_text("Wrong parser", timeout=WAIT)
+    expect(page.locator("#search")).to_contain_text("Searched", timeout=WAIT)
     page.locator("#verdict").get_by_role("button", name=re.compile("run it with")).click()
     expect(page.locator("#result")).to_contain_text("tool_calls")
 

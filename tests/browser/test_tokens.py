@@ -95,11 +95,11 @@ def test_bytes_that_a_policy_never_sends_are_a_red_chip(page: Page) -> None:
 
 
 def step_time(page: Page, units: int) -> float:
-    """Milliseconds of the median step inside a window of an output of that many units."""
+    """Milliseconds of the median step in a window of an output of that many units, in the quickest of three rounds."""
     run(page, UNIT * units)
     page.locator("#strip [tabindex='0']").focus()
-    steps: list[float] = page.evaluate(STEPS, 60)
-    return steps[len(steps) // 2]
+    rounds: list[list[float]] = [page.evaluate(STEPS, 40) for _ in range(3)]
+    return min(steps[len(steps) // 2] for steps in rounds)
 
 
 def without_report(route: Route) -> None:

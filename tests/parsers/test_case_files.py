@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from parsers.cases.engines import Choice
 from parsers.cases.expect import differences
 from parsers.cases.io import dumps, loads
 from parsers.cases.model import Case
 from parsers.chunking import Chunking, apply, label
 from parsers.compare import same_message
-from parsers.replay import replay
+from parsers.replay import parse, replay
 from parsers.trace import Trace
-from parsers.types import Mode, Piece
+from parsers.types import Message, Mode, Piece
 from webapp.engines import choose
-from webapp.tokenizers import get_tokenizer
+from webapp.tokenizers import TokenizerAdapter, get_tokenizer
 
 pytestmark = pytest.mark.replays
 
@@ -26,10 +27,13 @@ ROOT = Path(__file__).parent.parent / "cases"
 PLAYED = ROOT / "recorded"  # streams: what of them can be fed in other ways is fed in its own tests
 DECODED = ROOT / "decoding"  # what is expected there follows from a decode policy, not from the text
 FILES = sorted(path for path in ROOT.rglob("*.case.json") if path.parent not in (PLAYED, DECODED))
-CHUNKINGS = (
+TRACED = (
     *(Chunking(by="token", size=size) for size in (1, 2, 3, 5, 11, 23)),
     Chunking(by="whole"),
     Chunking(by="char"),
+)
+# What a client gets must be the same here too; where each character went is looked at above.
+REPLAYED = (
     *(Chunking(by="random", seed=seed, unit="char" if seed % 2 else "token") for seed in range(20)),
     *(Chunking(by="token", holdback_chars=held) for held in (6, 12, 24)),
     *(Chunking(by="token", text_delay=delay) for delay in (1, 2, 3)),
@@ -47,26 +51,42 @@ def load(path: Path) -> Case:
 
 
 def traces(case: Case, mode: Mode) -> Iterator[tuple[str, Trace]]:
+    choice, adapter, pieces = fed(case, mode)
+    for chunking in TRACED:
+        deltas = apply(chunking, pieces, mode)
+        trace = replay(choice.make(), deltas, case.to_context(), mode=mode, markers=adapter.marker_ids)
+        yield f"{mode}, {label(chunking)}", trace
+
+
+def messages(case: Case, mode: Mode) -> Iterator[tuple[str, Message]]:
+    choice, adapter, pieces = fed(case, mode)
+    for chunking in REPLAYED:
+        deltas = apply(chunking, pieces, mode)
+        message = parse(choice.make(), deltas, case.to_context(), mode=mode, markers=adapter.marker_ids)
+        yield f"{mode}, {label(chunking)}", message
+
+
+def fed(case: Case, mode: Mode) -> tuple[Choice, TokenizerAdapter, tuple[Piece, ...]]:
     choice = choose(case)
     adapter = get_tokenizer("embedded", format=choice.format)
     pieces: tuple[Piece, ...] = adapter.pieces(case.text())
     if mode == "ids":
         pieces = adapter.pieces_of([piece.token_id for piece in pieces if piece.token_id is not None], recorded=True)
-    for chunking in CHUNKINGS:
-        deltas = apply(chunking, pieces, mode)
-        trace = replay(choice.make(), deltas, case.to_context(), mode=mode, markers=adapter.marker_ids)
-        yield f"{mode}, {label(chunking)}", trace
+    return choice, adapter, pieces
 
 
 @each_file
 def test_a_case_file_gives_what_it_expects_under_every_chunking(path: Path) -> None:
     case = load(path)
     assert case.expect is not None
-    for name, trace in traces(case, "text"):
+    found = list(traces(case, "text"))
+    for name, trace in found:
         wrong = differences(case.expect, trace.message, trace.finish_reason, case.compare)
         assert not wrong, f"{name}: {wrong}"
         assert not [run for run in trace.partition if run.reason == "lost"], name
         assert not trace.steps[-1].holds, name
+    for name, message in messages(case, "text"):
+        assert same_message(found[0][1].message, message), name
 
 
 @each_file
@@ -76,6 +96,8 @@ def test_recorded_ids_give_one_message_under_every_chunking(path: Path) -> None:
     for name, trace in found:
         assert same_message(first.message, trace.message), name
         assert not [run for run in trace.partition if run.reason == "lost"], name
+    for name, message in messages(load(path), "ids"):
+        assert same_message(first.message, message), name
 
 
 @each_file

@@ -10,7 +10,7 @@ import pytest
 from parsers.cases.engines import choose
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
-from parsers.events import ContentText, Diagnostic
+from parsers.events import ContentText, Diagnostic, Dropped
 from parsers.fallback.options import FallbackOptions
 from parsers.fallback.wrapper import Fallback
 from parsers.formats.diagram import diagram, rows_table
@@ -275,6 +275,14 @@ def test_what_is_dropped_is_dropped_with_its_markers_kept_apart() -> None:
     trace = traced(CALL, context=Context(tools=(Tool("g"),), strict=True))
     assert [text for text, owner in owners(trace) if owner == "dropped"] == ["f", '{"a": 1}']
     assert not [run for run in trace.partition if run.owner == "content"]
+
+
+@pytest.mark.parametrize("header", ["functions.f:0", "f", "<think>"])
+def test_an_id_that_holds_the_name_is_dropped_once(header: str) -> None:
+    text = f"<|tool_call_begin|>{header}<|tool_call_argument_begin|>1<|tool_call_end|>"
+    trace = traced(text, parser="kimik2", policy={"invalid_call": "strict"})
+    gone = [(event.start, event.end) for _, event in trace.events() if isinstance(event, Dropped)]
+    assert [text[start:end] for start, end in gone] == [header, "1"]
 
 
 def test_a_call_inside_reasoning_that_the_prompt_opened_waits_for_the_end() -> None:

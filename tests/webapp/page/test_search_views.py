@@ -118,7 +118,7 @@ def test_a_posted_run_is_searched_and_cancelled_by_posting_it(client: FlaskClien
     assert 'id="search-poll"' in first
     assert "data-searching" in first
     assert 'hx-target="#search"' in first
-    assert "hx-target=\"#verdict\"" not in first  # fmt: skip
+    assert "hx-target=\"#said\"" not in first  # fmt: skip
     job = next(iter(app.extensions[EXTENSION].jobs._active.values()))
     cancelled = client.post("/find/cancel", data={"case": case}, headers=PARTIAL).text
     assert job.state == "cancelled"
