@@ -105,7 +105,7 @@ def test_asked_by_htmx_a_finished_search_sends_what_it_changed(client: FlaskClie
     path = shared(client, line(engine="loses-second"))
     finished(client, app, path)
     parts = client.get(f"{path}/find", headers=PARTIAL).text
-    for target in ("verdict", "overview", "chunkings", "findings"):
+    for target in ("said", "overview", "chunkings", "findings"):
         assert f'hx-target="#{target}"' in parts
     assert "<html" not in parts
     assert "data-searching" not in parts
