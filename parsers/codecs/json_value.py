@@ -21,6 +21,7 @@ from typing import Any, Protocol
 from parsers.codecs.base import CUT
 from parsers.codecs.coerce import item_schema, json_to_json, property_schema, stays_string, streams, types_of
 from parsers.codecs.json_scan import CLOSERS, JsonScanner, Unit, decode_string
+from parsers.codecs.waiting import Waiting
 from parsers.events import Segment
 from parsers.trace import Hold
 
@@ -78,11 +79,11 @@ class JsonValue:
         self.done = False
         self._root = out.schema
         self._frames: list[Frame] = []
-        self._held: list[str] | None = None
+        self._held: Waiting | None = None
         self._held_at = 0
         self._started = False
         self._last: Unit = "ws"
-        self._tail: list[str] = []
+        self._tail = Waiting()
         self._tail_at = 0
 
     @property
@@ -175,7 +176,7 @@ class JsonValue:
         if not held:
             return sent
         self._pass(buffer, sent, pos, base)
-        self._held, self._held_at = [], base + pos
+        self._held, self._held_at = Waiting(), base + pos
         return pos
 
     def _end_value(self, buffer: str, sent: int, stop: int, base: int) -> int:
@@ -183,16 +184,16 @@ class JsonValue:
         self._last = "ws"
         if self._held is None:
             return sent
-        raw = "".join(self._held) + buffer[sent:stop]
+        self._held.add(buffer[sent:stop], base + sent)
+        raw = self._held.text()
         text = json_to_json(raw, self._schema())
-        self._release(raw, text if text == raw else coerced(text, self._schema()), base + stop)
+        self._release(self._held, text if text == raw else coerced(text, self._schema()), base + stop)
         return stop
 
-    def _release(self, raw: str, text: str, end: int) -> None:
-        start, self._held = self._held_at, None
+    def _release(self, held: Waiting, text: str, end: int) -> None:
+        self._held = None
         self._flush_tail()
-        segments = None if text == raw else (Segment(text, start, end, "converted"),)
-        self.out.arguments(text, start, end, segments)
+        self.out.arguments(text, self._held_at, end, held.spelled(text))
 
     def _guard(self, unit: Unit, buffer: str, start: int, stop: int, base: int) -> None:
         """Pass text on only up to a point from which appended brackets give valid JSON."""
@@ -203,7 +204,7 @@ class JsonValue:
             self._pass(buffer, start, stop, base)
         else:
             self._tail_at = self._tail_at if self._tail else base + start
-            self._tail.append(buffer[start:stop])
+            self._tail.add(buffer[start:stop], base + start)
 
     def _safe(self, unit: Unit, text: str) -> bool:
         """Whether brackets could be appended after this unit: not in a key, nor after half an escape sequence."""
@@ -213,15 +214,15 @@ class JsonValue:
 
     def _flush_tail(self) -> None:
         if self._tail:
-            text = "".join(self._tail)
-            self.out.arguments(text, self._tail_at, self._tail_at + len(text))
-            self._tail = []
+            for run in self._tail.runs():
+                self.out.arguments(run.text, run.start, run.end)
+            self._tail = Waiting()
 
     def _pass(self, buffer: str, start: int, stop: int, base: int) -> None:
         if start == stop:
             return
         if self._held is not None:
-            self._held.append(buffer[start:stop])
+            self._held.add(buffer[start:stop], base + start)
         else:
             self.out.arguments(buffer[start:stop], base + start, base + stop)
 
@@ -235,25 +236,29 @@ class JsonValue:
         elif self.out.closes:
             self._close(at)
         elif self._held is not None:
-            self._cut_off("".join(self._held), at)
+            self._cut_off(self._held, at)
 
-    def _cut_off(self, raw: str, at: int) -> None:
+    def _cut_off(self, held: Waiting, at: int) -> None:
         """A value that waited is cut off: it goes out only if it can have been nothing but a string."""
+        raw = held.text()
         if raw.startswith('"') and stays_string(raw[1:], self._schema()):
-            self._release(raw, raw, at)
+            self._release(held, raw, at)
         else:
-            self.out.dropped(self._held_at, at, CUT)
+            self._drop(held, CUT)
             self._held = None
 
     def _close(self, at: int) -> None:
         """Drop what could not be completed and append the brackets that balance the rest."""
-        start = min([self._tail_at] * bool(self._tail) + [self._held_at] * (self._held is not None), default=at)
-        if start < at:
-            self.out.dropped(start, at, "cut off: the arguments were closed before it")
+        for waiting in (self._tail, self._held or Waiting()):
+            self._drop(waiting, "cut off: the arguments were closed before it")
         in_string = self.scan.in_string and not self.scan.is_key and self._held is None
         closers = '"' * in_string + "".join(CLOSERS[b] for b in reversed(self.scan.stack))
-        self._tail, self._held = [], None
+        self._tail, self._held = Waiting(), None
         self.out.arguments(closers, at, at, (Segment(closers, at, at, "synthetic"),))
+
+    def _drop(self, waiting: Waiting, reason: str) -> None:
+        for run in waiting.runs():
+            self.out.dropped(run.start, run.end, reason)
 
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""
