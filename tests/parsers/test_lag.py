@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import pytest
@@ -12,6 +11,7 @@ from parsers.lag import ChannelLag, Stay, channel_lags, held, longest_hold, stay
 from parsers.replay import partition
 from parsers.trace import Hold, StateView, Step, Trace
 from parsers.types import Owner, Span
+from tests.growth import assert_linear, seconds
 from tests.parsers.parsing import trace_of
 
 CALL = ("<tool_call>", '{"name": "f', '", "arguments": {"a": ', '"b"}}', "</tool_call>")
@@ -122,10 +122,9 @@ def test_a_wait_nobody_explains_has_no_hold() -> None:
 
 @pytest.mark.linear
 def test_overlapping_claims_cost_no_more_than_their_number() -> None:
-    def seconds(many: int) -> float:
+    def timed(many: int) -> float:
         trace = made(*[(1, [ContentText(0, many, "x" * many)]) for _ in range(many)])
-        begin = time.perf_counter()
         assert len(stays(trace)) == many
-        return time.perf_counter() - begin
+        return seconds(lambda: stays(trace))
 
-    assert seconds(8_000) < 6 * max(seconds(2_000), 0.002) * 2
+    assert_linear(timed, (2_000, 4_000, 8_000))

@@ -5,9 +5,7 @@ These tests run by themselves, without coverage and without other tests beside t
 
 from __future__ import annotations
 
-import gc
 import json
-import time
 from collections.abc import Callable
 
 import pytest
@@ -16,13 +14,13 @@ from parsers.protocol import StreamParser
 from parsers.registry import build, get_format, names
 from parsers.replay import parse, replay
 from parsers.types import Context, Delta, Piece, Tool
+from tests.growth import assert_linear, seconds
 from tests.parsers.properties.render import DIALECTS, Call, Spoken
 
 pytestmark = pytest.mark.linear
 
 SIZES = (4_000, 8_000, 16_000)
 LARGE = (128_000, 256_000, 512_000)
-RATIO = 2.6
 TOKEN = 4
 INTEGER = Context(tools=(Tool("f", {"properties": {"q": {"type": "integer"}}}),))
 STRING = Context(tools=(Tool("f", {"properties": {"q": {"type": "string"}}}),))
@@ -141,26 +139,6 @@ HOSTILE: dict[str, tuple[str, Context, Callable[[int], str]]] = {
 def deltas(text: str, size: int) -> list[Delta]:
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     return [Delta(index, (Piece(piece),)) for index, piece in enumerate(pieces, 1)]
-
-
-def seconds(run: Callable[[], object]) -> float:
-    """Processor time of the best of a few runs (one when it is long), with garbage collection off."""
-    best, left = float("inf"), 2
-    while left:
-        gc.disable()
-        start = time.process_time()
-        run()
-        spent = time.process_time() - start
-        gc.enable()
-        best, left = min(best, spent), 0 if spent > 0.1 else left - 1
-    return best
-
-
-def assert_linear(timed: Callable[[int], float], sizes: tuple[int, ...]) -> None:
-    """Time grows by less than RATIO for each doubling, on the mean: one noisy size is no proof of anything."""
-    times = [timed(size) for size in sizes]
-    growth = (times[-1] / max(times[0], 1e-3)) ** (1 / (len(sizes) - 1))
-    assert growth < RATIO, times
 
 
 @pytest.mark.parametrize("name", DIALECTS)

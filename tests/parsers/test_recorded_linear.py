@@ -14,8 +14,8 @@ from parsers.cases.run import run_case
 from parsers.recorded import server_stream
 from parsers.types import Piece
 from parsers.wire.read import read_stream
+from tests.growth import assert_linear, seconds
 from tests.parsers.parsing import trace_of
-from tests.parsers.test_linear import assert_linear, seconds
 
 pytestmark = pytest.mark.linear
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +12,7 @@ from parsers.chunking import TRACED, WHOLE
 from parsers.protocol import StreamParser
 from parsers.search.subject import subject_of
 from parsers.types import Context, Tool
+from tests.growth import assert_linear, seconds
 from tests.parsers.checks.broken import Broken, BrokenDeltas, Fault, replayer_of
 
 pytestmark = pytest.mark.linear
@@ -36,17 +36,8 @@ def subject(text: str, *, black_box: bool) -> Subject:
     return subject_of(replayer, replayer.trace(TRACED), replayer.trace(WHOLE), [])
 
 
-def seconds(subject: Subject) -> float:
-    best = 60.0
-    for _ in range(3):
-        start = time.perf_counter()
-        run_checks(subject)
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
 @pytest.mark.parametrize("black_box", [False, True], ids=["open", "black box"])
 @pytest.mark.parametrize("kind", OUTPUTS)
 def test_four_times_the_output_takes_about_four_times_as_long(kind: str, black_box: bool) -> None:
-    short, long = [subject(OUTPUTS[kind](size), black_box=black_box) for size in SIZES]
-    assert seconds(long) < 8 * seconds(short) + 0.05
+    made = {size: subject(OUTPUTS[kind](size), black_box=black_box) for size in SIZES}
+    assert_linear(lambda size: seconds(lambda: run_checks(made[size])), SIZES)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import gc
-import time
-
 import pytest
 
 from parsers.decoding import Decode, DecodePolicy, Decoder, decoded
 from parsers.types import Piece
+from tests.growth import assert_linear, seconds
 
 pytestmark = pytest.mark.linear
 
-SIZE = 3_000
-RATIO = 7.0
+SIZES = (3_000, 12_000)
 OUTPUTS: dict[str, tuple[bytes, ...]] = {
     "one long line": (b"word",),
     "text that waits for ever": ("\ufffd".encode(),),
@@ -24,27 +21,23 @@ OUTPUTS: dict[str, tuple[bytes, ...]] = {
 POLICIES: tuple[DecodePolicy, ...] = ("vllm_fast", "sglang", "text_streamer")
 
 
-def seconds(name: str, size: int, decode: Decode, decoder: Decoder) -> float:
+def assert_policy_is_linear(name: str, decode: Decode, decoder: Decoder) -> None:
     raws = OUTPUTS[name]
-    gc.disable()  # with all that other tests left behind it takes longer the more is made
-    pieces = [Piece("", 3 + raw[0], raw) for raw in raws] * (size // len(raws))
-    best = 1e9
-    for _ in range(3):
-        begun = time.process_time()
-        decoded(pieces, decode, decoder=decoder)
-        best = min(best, time.process_time() - begun)
-    gc.enable()
-    return best
+
+    def timed(size: int) -> float:
+        pieces = [Piece("", 3 + raw[0], raw) for raw in raws] * (size // len(raws))
+        return seconds(lambda: decoded(pieces, decode, decoder=decoder))
+
+    assert_linear(timed, SIZES)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", list(OUTPUTS))
 def test_a_policy_is_linear_in_the_tokens(name: str, policy: DecodePolicy) -> None:
     decode = Decode(policy=policy, stop=("never there", "word\n"))
-    assert seconds(name, 4 * SIZE, decode, "byte_fallback") < RATIO * seconds(name, SIZE, decode, "byte_fallback")
+    assert_policy_is_linear(name, decode, "byte_fallback")
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_policy_over_byte_level_is_linear_in_the_tokens(policy: DecodePolicy) -> None:
-    decode, name = Decode(policy=policy, stop=("wordwordx",)), "one long line"
-    assert seconds(name, 4 * SIZE, decode, "byte_level") < RATIO * seconds(name, SIZE, decode, "byte_level")
+    assert_policy_is_linear("one long line", Decode(policy=policy, stop=("wordwordx",)), "byte_level")

@@ -11,7 +11,8 @@ from parsers.fallback.wrapper import Fallback
 from parsers.registry import get_format
 from parsers.replay import parse, replay
 from parsers.types import Context
-from tests.parsers.test_linear import SIZES, TOKEN, assert_linear, body, deltas, one_string, seconds
+from tests.growth import assert_linear, seconds
+from tests.parsers.test_linear import SIZES, TOKEN, body, deltas, one_string
 
 pytestmark = pytest.mark.linear
 

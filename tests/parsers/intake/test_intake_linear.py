@@ -5,19 +5,16 @@ These tests run by themselves, without coverage and without other tests beside t
 
 from __future__ import annotations
 
-import gc
-import time
 from pathlib import Path
 
 import pytest
 
 from parsers.intake import recognise
+from tests.growth import assert_linear, seconds
 
 pytestmark = pytest.mark.linear
 
 SIZES = (20_000, 40_000, 80_000)
-RATIO = 2.6
-TOO_SHORT = 0.01  # seconds: below this the clock says more about the machine than about the intake
 LOG = (Path(__file__).parent / "files" / "vllm_chat.sse").read_text("utf-8").replace("data: [DONE]\n\n", "")
 CHUNK = '{"id":"a","choices":[{"index":0,"delta":{"content":"<think>"}}]}'
 
@@ -51,22 +48,10 @@ REPEATED = {
 }
 
 
-def seconds(data: bytes) -> float:
-    gc.collect()
-    gc.disable()
-    try:
-        start = time.perf_counter()
-        recognise(data, pasted=True)
-        return time.perf_counter() - start
-    finally:
-        gc.enable()
-
-
 @pytest.mark.parametrize(("part", "before"), REPEATED.values(), ids=REPEATED.keys())
 def test_twice_the_input_takes_about_twice_the_time(part: str, before: str) -> None:
-    inputs = [(before + part * (size // len(part))).encode() for size in SIZES]
-    for _ in range(4):
-        times = [min(seconds(data) for _ in range(2)) for data in inputs]
-        if times[-1] < TOO_SHORT or times[-1] / times[0] < RATIO**2:
-            return
-    pytest.fail(f"{times} for {SIZES} characters")
+    def timed(size: int) -> float:
+        data = (before + part * (size // len(part))).encode()
+        return seconds(lambda: recognise(data, pasted=True))
+
+    assert_linear(timed, SIZES)

@@ -5,9 +5,6 @@ These tests run by themselves, without coverage and without other tests beside t
 
 from __future__ import annotations
 
-import gc
-import time
-
 import pytest
 
 from parsers.intake.dynamo import read_dynamo
@@ -19,12 +16,11 @@ from parsers.intake.server_log import read_server_log
 from parsers.intake.spelled import read_delta_lines, read_quoted, read_string_list
 from parsers.intake.token_lists import read_token_ids
 from parsers.intake.token_pairs import read_token_pairs
+from tests.growth import assert_linear, seconds
 
 pytestmark = pytest.mark.linear
 
 SIZES = (10_000, 20_000, 40_000)
-RATIO = 2.6
-TOO_SHORT = 0.03  # seconds: below this the clock says more about the machine than about the reader
 VLLM = "Generated response a: output: 'x"
 SGLANG = "Finish: obj=G(rid='a'"
 PARITY = "cases:\n  model_text: "
@@ -91,24 +87,12 @@ REPEATED: list[tuple[Reader, str, str]] = [
 ]
 
 
-def seconds(reader: Reader, text: str) -> float:
-    gc.collect()
-    gc.disable()
-    try:
-        start = time.perf_counter()
-        reader(text)
-        return time.perf_counter() - start
-    finally:
-        gc.enable()
-
-
 @pytest.mark.parametrize(
     ("reader", "before", "part"), REPEATED, ids=[f"{row[0].__name__} {row[1]}{row[2]}" for row in REPEATED]
 )
 def test_twice_the_input_takes_about_twice_the_time(reader: Reader, before: str, part: str) -> None:
-    inputs = [before + part * (size // len(part)) for size in SIZES]
-    for _ in range(4):
-        times = [min(seconds(reader, text) for _ in range(2)) for text in inputs]
-        if times[-1] < TOO_SHORT or times[-1] / times[0] < RATIO**2:
-            return
-    pytest.fail(f"{[round(one, 4) for one in times]} seconds for {SIZES} characters")
+    def timed(size: int) -> float:
+        text = before + part * (size // len(part))
+        return seconds(lambda: reader(text))
+
+    assert_linear(timed, SIZES)

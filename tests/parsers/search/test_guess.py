@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from parsers.search.guess_markup import listed, nearly, quoted
 from parsers.search.guess_read import is_good, read
 from parsers.trace import RejectedCall
 from parsers.types import Context, Tool, ToolCall
+from tests.growth import assert_linear, seconds
 
 CASES = Path(__file__).parents[2] / "cases"
 HERMES = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
@@ -199,17 +199,8 @@ def test_words_of_sentences() -> None:
     "unit", ["<", "[f(", '{"a": {', "<tool_call>", "<toolcall>{", "</tool_call>{", "<think>a</think>"]
 )
 def test_guessing_takes_time_in_proportion_to_the_output(unit: str) -> None:
-    def seconds(size: int) -> float:
-        text = unit * (size // len(unit))
-        runs = []
-        for _ in range(2):
-            begun = time.perf_counter()
-            guesses(text)
-            runs.append(time.perf_counter() - begun)
-        return min(runs)
-
     guesses(unit)
-    assert seconds(4000) < 12 * seconds(1000) + 0.05
+    assert_linear(lambda size: seconds(lambda: guesses(unit * (size // len(unit)))), (1_000, 2_000, 4_000))
 
 
 @pytest.mark.replays

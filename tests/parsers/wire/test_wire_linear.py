@@ -12,7 +12,8 @@ from parsers.trace import Trace
 from parsers.types import Context
 from parsers.wire.chunks import Envelope, chunks, transcript
 from parsers.wire.message import Usage, chat_completion
-from tests.parsers.test_linear import assert_linear, deltas, seconds
+from tests.growth import assert_linear, seconds
+from tests.parsers.test_linear import deltas
 
 pytestmark = pytest.mark.linear
 

@@ -1,0 +1,39 @@
+"""How the time of something grows with its input: the only thing about time that a test may assert.
+
+A machine is never quiet, so one measurement proves nothing. What looks too slow is measured again, and the best time of
+each size counts: noise goes away with that, and work that grows by the square does not.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from collections.abc import Callable
+
+RATIO = 2.6  # for each doubling; 2 is linear, 4 the square
+ROUNDS = 6
+SHORT = 0.001  # seconds: below this the clock says more about the machine than about the code
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Processor time of the best of two runs (one when it is long), with garbage collection off."""
+    best, left = float("inf"), 2
+    while left:
+        gc.disable()
+        start = time.process_time()
+        run()
+        spent = time.process_time() - start
+        gc.enable()
+        best, left = min(best, spent), 0 if spent > 0.1 else left - 1
+    return best
+
+
+def assert_linear(timed: Callable[[int], float], sizes: tuple[int, ...]) -> None:
+    """Time grows by less than RATIO for each doubling, on the mean from the first of the sizes to the last."""
+    best, most = [float("inf")] * len(sizes), RATIO ** math.log2(sizes[-1] / sizes[0])
+    for _ in range(ROUNDS):
+        best = [min(known, timed(size)) for known, size in zip(best, sizes, strict=True)]
+        if best[-1] / max(best[0], SHORT) < most:
+            return
+    raise AssertionError(f"{[round(one, 4) for one in best]} seconds for sizes {sizes}")
