@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from parsers.chunking import Chunking, apply
 from parsers.compiled import Program
@@ -21,6 +22,7 @@ from parsers.events import (
     TextEvent,
 )
 from parsers.formats.model import Format
+from parsers.protocol import StreamParser
 from parsers.registry import build, policies
 from parsers.replay import parse, replay
 from parsers.trace import Step, Trace
@@ -44,7 +46,12 @@ class Run:
         words = (self.text, self.fmt.name, self.policy, self.context, self.mode, [p.text for p in self.pieces][:99])
         return f"Run{words!r}"
 
-    @property
+    @cached_property
+    def parser(self) -> StreamParser:
+        """One for all chunkings: what an output leaves behind in it must not change how the next is read."""
+        return build(self.fmt, self.policy)
+
+    @cached_property
     def text(self) -> str:
         return "".join([piece.text for piece in self.pieces])
 
@@ -52,12 +59,11 @@ class Run:
         return self.replayed(apply(chunking, self.pieces, self.mode))
 
     def replayed(self, deltas: Sequence[Delta]) -> Trace:
-        parser = build(self.fmt, self.policy)
-        return replay(parser, deltas, self.context, mode=self.mode, markers=self.markers)
+        return replay(self.parser, deltas, self.context, mode=self.mode, markers=self.markers)
 
     def message(self, chunking: Chunking) -> Message:
         deltas = apply(chunking, self.pieces, self.mode)
-        return parse(build(self.fmt, self.policy), deltas, self.context, mode=self.mode, markers=self.markers)
+        return parse(self.parser, deltas, self.context, mode=self.mode, markers=self.markers)
 
     def longest(self) -> int:
         return Program(self.fmt, policies(self.fmt, self.policy), frozenset(), skip_tools=False).longest

@@ -57,7 +57,7 @@ Write = Callable[[Call, int, Spoken], str]
 THINK = ("<think>", "</think>")
 
 
-@dataclass
+@dataclass(eq=False)  # each is itself, and a key of what is drawn for it
 class Dialect:
     """One way to write messages: the parser it belongs to, how a call is written, and what stands around calls.
 

@@ -1,10 +1,14 @@
-"""What is drawn: messages, outputs with damage, noise of markers and JSON, policies, request contexts."""
+"""What is drawn: messages, outputs with damage, noise of markers and JSON, policies, request contexts.
+
+Strategies are made once for each dialect and parser: making them takes longer than drawing from them.
+"""
 
 from __future__ import annotations
 
 import json
 import string
 from collections.abc import Sequence
+from functools import cache, partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -90,28 +94,30 @@ def _has(text: str, parts: Sequence[str]) -> bool:
     return any(part in text for part in parts)
 
 
-@st.composite
-def prose(draw: st.DrawFn, dialect: Dialect) -> str:
+@cache
+def prose(dialect: Dialect) -> st.SearchStrategy[str]:
     """Text that holds no marker, but beginnings of markers; nothing that llama takes for a call or a separator."""
-    fmt = get_format(dialect.parser)
-    markers = seen_in_text(fmt)
+    markers = seen_in_text(get_format(dialect.parser))
     starts = st.sampled_from([text[: len(text) // 2] for text in markers] or ["<"])
-    text = "".join(draw(st.lists(letters | starts | st.text(letters, max_size=12), max_size=5)))
+    parts = st.lists(letters | starts | st.text(letters, max_size=12), max_size=5)
+    return parts.map(partial(_without, markers))
+
+
+def _without(markers: Sequence[str], parts: Sequence[str]) -> str:
+    text = "".join(parts)
     for marker in markers:
         text = text.replace(marker, "")
     return text if not _has(text, markers) else ""
 
 
-@st.composite
-def values(draw: st.DrawFn, dialect: Dialect) -> Any:
+@cache
+def values(dialect: Dialect) -> st.SearchStrategy[Any]:
     """A JSON value with marker texts and escapes in its strings."""
     markers = st.sampled_from([*marker_texts(get_format(dialect.parser)), '\\"', "\\", '{"name": "g"}', "\u0000"])
     texts = st.lists(markers | letters | st.text(max_size=6), max_size=4).map("".join)
     leaves = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(-1e6, 1e6) | texts
-    return draw(
-        st.recursive(
-            leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6
-        )
+    return st.recursive(
+        leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6
     )
 
 
@@ -131,18 +137,20 @@ def strings_in(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-@st.composite
-def arguments(draw: st.DrawFn, dialect: Dialect) -> dict[str, Any]:
+@cache
+def arguments(dialect: Dialect) -> st.SearchStrategy[dict[str, Any]]:
     """The arguments of a call. Where the format cannot escape, no text holds what would close it."""
     if dialect.values == "own":
-        return draw(
-            st.dictionaries(st.from_regex(r"[a-z][a-z_0-9]{0,5}", fullmatch=True), own_values(dialect), max_size=4)
-        )
+        return st.dictionaries(st.from_regex(r"[a-z][a-z_0-9]{0,5}", fullmatch=True), own_values(dialect), max_size=4)
     if dialect.values not in ("tags", "typed"):
-        return draw(st.dictionaries(st.text(letters, max_size=6) | st.just("name"), values(dialect), max_size=4))
+        return st.dictionaries(st.text(letters, max_size=6) | st.just("name"), values(dialect), max_size=4)
     keys = st.text(string.ascii_letters + "_é.", min_size=1, max_size=8)
-    drawn: dict[str, Any] = draw(st.dictionaries(keys, values(dialect), max_size=4))
-    ends = closers(get_format(dialect.parser))
+    drawn = st.dictionaries(keys, values(dialect), max_size=4)
+    return drawn.map(partial(_that_stay_open, closers(get_format(dialect.parser))))
+
+
+def _that_stay_open(ends: Sequence[str], drawn: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, empty where a value holds what ends it."""
     kept = {}
     for key, value in drawn.items():
         written = f"\n{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}\n"
@@ -150,40 +158,53 @@ def arguments(draw: st.DrawFn, dialect: Dialect) -> dict[str, Any]:
     return kept
 
 
-@st.composite
-def messages(draw: st.DrawFn, dialect: Dialect) -> Spoken:
+@cache
+def messages(dialect: Dialect) -> st.SearchStrategy[Spoken]:
     """A message that the format can write."""
-    calls = draw(st.lists(st.builds(Call, drawn_names, arguments(dialect)), max_size=3))
-    texts = draw(st.lists(prose(dialect), min_size=len(calls) + 1, max_size=len(calls) + 1))
-    reasoning = draw(st.none() | prose(dialect)) if dialect.think else None
-    return Spoken(texts, calls, reasoning, draw(st.integers(0, 11)))
+    calls = st.lists(st.builds(Call, drawn_names, arguments(dialect)), max_size=3)
+    texts, styles = prose(dialect), st.integers(0, 11)
+    reasoning = st.none() | texts if dialect.think else st.none()
+
+    @st.composite
+    def message(draw: st.DrawFn) -> Spoken:
+        said = draw(calls)
+        return Spoken([draw(texts) for _ in range(len(said) + 1)], said, draw(reasoning), draw(styles))
+
+    return message()
 
 
-@st.composite
-def noise(draw: st.DrawFn, parser: str) -> str:
+@cache
+def noise(parser: str) -> st.SearchStrategy[str]:
     """Arbitrary text over the format's markers, pieces of JSON and words."""
     bits = st.sampled_from((*marker_texts(get_format(parser)), "<tool_call>"))
     parts = st.one_of(bits, bits, st.sampled_from(JSON_BITS), st.sampled_from(WORDS))
-    return "".join(draw(st.lists(parts, max_size=16)))
+    return st.lists(parts, max_size=16).map("".join)
 
 
-@st.composite
-def damaged(draw: st.DrawFn, parser: str) -> str:
+@cache
+def damaged(parser: str) -> st.SearchStrategy[str]:
     """A good output, then cut, and with parts deleted, doubled, swapped or put in."""
-    dialect = draw(st.sampled_from([one for one in DIALECTS.values() if one.parser == parser]))
-    text = dialect.write(draw(messages(dialect)))
+    dialects = st.sampled_from([one for one in DIALECTS.values() if one.parser == parser])
     bits = st.sampled_from((*marker_texts(get_format(parser)), *JSON_BITS, *WORDS))
-    for kind in draw(st.lists(st.sampled_from(["cut", "delete", "double", "swap", "insert"]), min_size=1, max_size=3)):
-        start = draw(st.integers(0, len(text)))
-        end = min(len(text), start + draw(st.integers(0, 12)))
-        text = {
-            "cut": text[:start],
-            "delete": text[:start] + text[end:],
-            "double": text[:end] + text[start:],
-            "swap": text[end:] + text[start:end] + text[:start],
-            "insert": text[:start] + draw(bits) + text[start:],
-        }[kind]
-    return text
+    kinds = st.lists(st.sampled_from(["cut", "delete", "double", "swap", "insert"]), min_size=1, max_size=3)
+
+    @st.composite
+    def output(draw: st.DrawFn) -> str:
+        dialect = draw(dialects)
+        text = dialect.write(draw(messages(dialect)))
+        for kind in draw(kinds):
+            start = draw(st.integers(0, len(text)))
+            end = min(len(text), start + draw(st.integers(0, 12)))
+            text = {
+                "cut": text[:start],
+                "delete": text[:start] + text[end:],
+                "double": text[:end] + text[start:],
+                "swap": text[end:] + text[start:end] + text[:start],
+                "insert": text[:start] + draw(bits) + text[start:],
+            }[kind]
+        return text
+
+    return output()
 
 
 def policies_of(fmt: Format) -> st.SearchStrategy[dict[str, str]]:
