@@ -40,7 +40,7 @@ unit: $(TOOLS)  ## all tests but those in a browser, with the coverage they must
 
 browser: export TOOLCALL_INSPECTOR_REQUIRE_BROWSER := 1
 browser: $(TOOLS) chromium  ## the tests that drive the page in Chromium
-	$(BIN)/pytest -m browser --numprocesses $(JOBS) --dist loadfile
+	$(BIN)/pytest tests/browser -m browser --numprocesses $(JOBS) --dist loadfile
 
 bench: $(TOOLS)  ## measure speed
 	$(BIN)/pytest tests/bench -m bench

@@ -132,7 +132,7 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(browser: Browser, watch: Any,
     context = watch.context(browser, **SCREENS[screen])
     tab = context.new_page()
     tab.goto(path)
-    assert violations(tab) == []
+    assert violations(tab, screen) == []
     assert tab.evaluate("document.documentElement.scrollWidth") <= SCREENS[screen]["viewport"]["width"]
     context.close()
 
@@ -146,5 +146,5 @@ def test_axe_finds_nothing_while_the_text_is_broken(browser: Browser, watch: Any
     expect(tab.locator("#sample-outcome-1")).to_contain_text("changed")
     tab.locator("#format-text").fill('{"name": 1}')
     expect(tab.locator("[data-stale]")).to_be_visible()
-    assert violations(tab) == []
+    assert violations(tab, screen) == []
     context.close()

@@ -96,6 +96,6 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(browser: Browser, watch: Any,
     page = context.new_page()
     choose(page, "JSON calls")
     expect(page.locator("#template-report")).to_contain_text("2 notes")
-    assert violations(page) == []
+    assert violations(page, screen) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= SCREENS[screen]["viewport"]["width"]
     context.close()

@@ -215,7 +215,7 @@ def test_axe_finds_nothing_after_a_search(browser: Browser, watch: Any, screen: 
     searched(page, path)
     for details in page.locator(".more-outcomes, .heat-list, #findings details").all():
         details.evaluate("element => (element.open = true)")
-    assert violations(page) == []
+    assert violations(page, screen) == []
     wide = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
     context.close()

@@ -199,6 +199,6 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(browser: Browser, watch: Any,
     context = watch.context(browser, **SCREENS[screen])
     opened = context.new_page()
     opened.goto(path)
-    assert violations(opened) == []
+    assert violations(opened, screen) == []
     assert opened.evaluate("document.documentElement.scrollWidth") <= SCREENS[screen]["viewport"]["width"]
     context.close()

@@ -100,6 +100,6 @@ def test_axe_finds_nothing_on_a_cut_and_its_tables(browser: Browser, watch: Any,
     page.goto(f"{EXAMPLE}?step=18&cut=120&only=dropped,name")
     for summary in ("#truncation summary", "#lag summary"):
         page.locator(summary).click()
-    assert violations(page) == []
+    assert violations(page, screen) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     context.close()

@@ -141,6 +141,6 @@ def test_axe_finds_nothing_on_the_wire(browser: Browser, watch: Any, view: str, 
     context = watch.context(browser, **SCREENS[screen])
     page = context.new_page()
     page.goto(f"{EXAMPLE}?step=20&result=wire&wire={view}")
-    assert violations(page) == []
+    assert violations(page, screen) == []
     assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
     context.close()
