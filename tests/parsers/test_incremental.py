@@ -208,6 +208,7 @@ def test_what_changes_other_than_by_growing_is_marked_and_not_sent(
     assert (growth.non_prefix, growth.content, growth.reasoning, growth.calls) == (marked, "", "", [])
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 @pytest.mark.parametrize("own", [True, False])
 def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(path: Path, own: bool) -> None:

@@ -147,6 +147,14 @@ def test_a_long_chain_is_folded_instead_of_growing_wide() -> None:
     assert len({node.y for node in drawing.nodes}) > 1
 
 
+def test_where_no_effort_is_allowed_the_first_draft_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parsers.formats.layout_cells.EFFORT", 1)
+    drawing = layout(graph("A>B", "B>C", "A>C", "C>D", "B>D"))
+    check_geometry(drawing)
+    assert {node.name for node in drawing.nodes} >= {*"ABCD"}
+
+
+@pytest.mark.replays
 def test_a_graph_too_big_to_improve_is_drawn_in_plain_order() -> None:
     names = [f"S{n}" for n in range(60)]
     arrows = [f"{a}>{b}" for step in (1, 7, 13) for a, b in zip(names, names[step:], strict=False)]

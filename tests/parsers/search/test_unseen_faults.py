@@ -303,7 +303,19 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("seen", FAULTS, ids=lambda seen: f"{seen.make.__name__}-{seen.check}")
+# Most reach no line that the others do not, and take long where lines are counted.
+COUNTED = ("escapes", "chunking")
+EACH = [
+    pytest.param(
+        seen,
+        id=f"{seen.make.__name__}-{seen.check}",
+        marks=() if seen.check in COUNTED else pytest.mark.replays,
+    )
+    for seen in FAULTS
+]
+
+
+@pytest.mark.parametrize("seen", EACH)
 def test_a_fault_is_found_told_of_and_made_small(seen: Seen) -> None:
     given = engines(seen.make, seen.one_shot)
     result = search(seen.text, given)

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import pytest
@@ -100,6 +100,7 @@ def test_a_parser_that_fails_on_the_output_has_no_variants() -> None:
     assert made(replace(replayer(CALL), make=lambda: BlackBox("x", Fails()), black_box=True)) == []
 
 
+@pytest.mark.replays
 def test_an_output_of_two_thousand_characters_is_cut_everywhere_and_a_longer_one_within_bounds() -> None:
     text = CALL.replace("Bern", "x" * (2000 - len(CALL)))
     cuts = {one.facts["cut"] for one in truncations(replayer(text), 2_100_000)}
@@ -108,6 +109,15 @@ def test_an_output_of_two_thousand_characters_is_cut_everywhere_and_a_longer_one
     assert sum([one.facts["cut"] for one in found]) < 4_000_000
     beside = text.index("</tool_call>")
     assert {beside - 1, beside, beside + 1} <= {one.facts["cut"] for one in found}
+
+
+def test_where_there_are_too_many_characters_cuts_keep_near_markers_and_spread_over_the_rest() -> None:
+    text = CALL.replace("Bern", "x" * 300)
+    cuts = [one.facts["cut"] for one in truncations(replayer(text), 40 * len(text) // 2)]
+    beside = text.index("</tool_call>")
+    assert {beside - 1, beside, beside + 1} <= set(cuts)
+    assert 30 < len(cuts) <= 40
+    assert max([b - a for a, b in pairwise([0, *cuts, len(text)])]) < 30
 
 
 def truncations(of: Replayer, cut: int) -> list[Variant]:

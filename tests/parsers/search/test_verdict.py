@@ -77,6 +77,7 @@ def searched(change: Change | None, text: str = TWO) -> Verdict:
     return search.result().found.verdict
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("change", "kind", "words"),
     [
@@ -345,6 +346,10 @@ def test_a_server_without_a_parser_is_told_how_to_start_it() -> None:
         "where `qwen` reads 10 characters of content, 2 calls."
     )
     assert "--tool-call-parser" in said.details[0]
+
+
+@pytest.mark.replays
+def test_a_server_that_sent_other_text_ran_some_parser() -> None:
     assert verdict_on_served("Hi.").kind == "server_departs"
 
 

@@ -37,6 +37,7 @@ def test_the_answer_is_the_object_of_find_json(client: Client, case: CaseMaker) 
     assert answer.json == json.loads(json.dumps(find_json(search.result())))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", ["qwen_coder", "harmony", "llama"])
 @pytest.mark.parametrize("end", ["", "<tool_call>", '{"name": "f", "arguments": {'])
 def test_every_answer_is_as_described(client: Client, case: CaseMaker, name: str, end: str) -> None:

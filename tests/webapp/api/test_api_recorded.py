@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from flask.testing import FlaskClient
 
 CASES = Path(__file__).parents[2] / "cases" / "recorded"
@@ -39,6 +40,7 @@ def test_another_parser_or_chunking_is_refused_with_its_place(client: FlaskClien
     assert said == [(422, "/parser/name"), (422, "/replay/0")]
 
 
+@pytest.mark.replays
 def test_a_stream_of_too_many_chunks_is_too_large(client: FlaskClient) -> None:
     many = case("right", input={"stream": [{}] * 300_000})
     answer: Any = client.post("/api/v1/replay", json=many)

@@ -24,6 +24,7 @@ def test_the_form_offers_model_id_model_type_and_the_wrapper(client: FlaskClient
     assert not re.search(r'name="wrapper"[^>]* checked', html)
 
 
+@pytest.mark.replays
 def test_a_posted_form_runs_behind_the_wrapper_and_shows_its_table(client: FlaskClient) -> None:
     fields = {"text": CALL, "parser": "auto", "model_type": "Qwen3ForCausalLM", "wrapper": "1"}
     answer = client.post("/run", data=fields)

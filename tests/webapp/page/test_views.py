@@ -30,6 +30,7 @@ def test_pages_answer(client: FlaskClient, path: str) -> None:
     assert answer.text.startswith("<!doctype html>")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", examples())
 def test_every_example_replays_and_is_a_case_file(client: FlaskClient, name: str) -> None:
     assert client.get(f"/example/{name}").status_code == 200
