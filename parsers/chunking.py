@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
@@ -48,9 +48,9 @@ class Chunking(Model):
     """One way to cut an output into deltas; recorded: as a server sent it, which a case holds in `input.deltas`.
 
     `size` counts tokens or code points per delta. random draws sizes uniformly from 1 to `max` (8 when absent)
-    tokens, or code points with `unit` char. `cuts` are offsets in code points of the output. `holdback_chars`
-    keeps that many last code points back until the output ends; `text_delay` lets the text of a token come that
-    many tokens after its id.
+    tokens, or code points with `unit` char. `cuts` are offsets in code points of the output; one given again, or at
+    either end of the output, makes an empty delta there. `holdback_chars` keeps that many last code points back until
+    the output ends; `text_delay` lets the text of a token come that many tokens after its id.
     """
 
     by: By
@@ -139,10 +139,23 @@ def by_tokens(chunking: Chunking) -> bool:
 
 
 def to_json(chunking: Chunking, deltas: Sequence[Delta]) -> dict[str, Any]:
-    """The chunking as JSON with its resolved `cuts`: the offsets between the output's ends where deltas meet."""
-    ends = list(accumulate([len(delta.text) for delta in deltas]))
-    cuts = list(dict.fromkeys([end for end in ends if 0 < end < ends[-1]]))
+    """The chunking as JSON with its resolved `cuts`: the offsets where deltas meet, repeated where it asks for that."""
+    cuts = resolved(deltas)
+    if chunking.by != "cuts" and cuts:
+        end = cuts[-1] + len(deltas[-1].text)
+        cuts = list(dict.fromkeys([cut for cut in cuts if 0 < cut < end]))
     return chunking.model_dump(mode="json", exclude_defaults=True) | {"cuts": cuts}
+
+
+def resolved(deltas: Sequence[Delta]) -> list[int]:
+    """The offsets at which deltas meet: cuts that make the same deltas, empty ones too. None where there is no text."""
+    ends = list(accumulate([len(delta.text) for delta in deltas]))
+    return ends[:-1] if any(ends) else []
+
+
+def empties(cuts: Sequence[int]) -> list[int]:
+    """Where cuts make an empty delta for certain: at the beginning, and where one is given again."""
+    return list(dict.fromkeys([cut for before, cut in pairwise([0, *cuts]) if before == cut]))
 
 
 def label(chunking: Chunking) -> str:
@@ -175,10 +188,19 @@ def _random_label(chunking: Chunking) -> str:
 def _cuts_label(cuts: tuple[int, ...]) -> str:
     if not cuts:
         return "in one delta"
-    if len(cuts) > 6:
-        return f"{len(cuts)} cuts from {cuts[0]} to {cuts[-1]}"
-    first, last = ", ".join(map(str, cuts[:-1])), cuts[-1]
-    return f"cut at {first} and {last}" if first else f"cut at {last}"
+    empty = empties(cuts)
+    places = [cut for cut in dict.fromkeys(cuts) if cut not in {*empty}]
+    words = [_places("cut", places), _places("empty delta", empty)]
+    return ", ".join([part for part in words if part])
+
+
+def _places(what: str, places: Sequence[int]) -> str:
+    if len(places) > 6:
+        return f"{len(places)} {what}s from {places[0]} to {places[-1]}"
+    *first, last = [str(place) for place in places] or [""]
+    if first:
+        return f"{what}{'s' * (what != 'cut')} at {', '.join(first)} and {last}"
+    return f"{what} at {last}" if last else ""
 
 
 def _count(number: int, noun: str) -> str:
@@ -194,9 +216,7 @@ def _ends(chunking: Chunking, pieces: Sequence[Piece], mode: Mode, sent: Sent | 
     if sent is not None:
         return _as_sent(sent, pieces, starts, mode)
     cuts = _checked_cuts(chunking.cuts, length) if chunking.by == "cuts" else _grid(chunking, length)
-    moved = dict.fromkeys(_past_markers(cuts, pieces, mode))
-    inside = [cut for cut in moved if cut < length]
-    return [*_with_pieces(inside, starts), _End(len(pieces), length)]
+    return [*_with_pieces(_beside_markers(cuts, pieces, mode, length), starts), _End(len(pieces), length)]
 
 
 def _as_sent(sent: Sent, pieces: Sequence[Piece], starts: Sequence[int], mode: Mode) -> list[_End]:
@@ -235,17 +255,32 @@ def _random_cuts(seed: int, largest: int, length: int) -> Iterator[int]:
 
 
 def _checked_cuts(cuts: Iterable[int] | None, length: int) -> list[int]:
-    """The cuts, if they are increasing offsets inside the output."""
+    """The cuts, if they are offsets of the output and never decrease."""
     before = 0
     for cut in cuts or ():
-        if not 0 < cut < length:
-            where = f"give offsets from 1 to {length - 1}" if length > 1 else "it is too short for any cut"
-            raise UsageError(f"cut {cut} is not inside the output of {_count(length, 'code point')}: {where}")
-        if cut <= before:
-            wrong = "given twice" if cut == before else f"after the larger cut {before}"
-            raise UsageError(f"cut {cut} is {wrong}: give the cuts in increasing order, each once")
+        if not 0 <= cut <= length:
+            raise UsageError(
+                f"cut {cut} is not inside the output of {_count(length, 'code point')}: give offsets from 0 to {length}"
+            )
+        if cut < before:
+            raise UsageError(f"cut {cut} is after the larger cut {before}: give the cuts in increasing order")
         before = cut
     return list(cuts or ())
+
+
+def _beside_markers(cuts: Sequence[int], pieces: Sequence[Piece], mode: Mode, length: int) -> Iterator[int]:
+    """The cuts; in ids mode those inside a recorded marker at its end, if no other is there and more text follows."""
+    last, owed = -1, False  # owed: a cut was moved to `last`, and none was given there so far
+    for cut, to in zip(cuts, _past_markers(cuts, pieces, mode), strict=True):
+        if to != cut:
+            if to not in (last, length):
+                yield to
+                last, owed = to, True
+        elif to == last and owed:
+            owed = False
+        else:
+            yield to
+            last, owed = to, False
 
 
 def _past_markers(cuts: Iterable[int], pieces: Sequence[Piece], mode: Mode) -> Iterator[int]:

@@ -85,8 +85,7 @@ class CaseSearch:
 
 def recorded_cuts(case: Case) -> tuple[int, ...]:
     """Where the deltas met that a server sent."""
-    ends = list(accumulate([len(delta.text) for delta in case.input.deltas or ()]))
-    return tuple(sorted({end for end in ends if 0 < end < ends[-1]}))
+    return tuple(accumulate([len(delta.text) for delta in case.input.deltas or ()]))[:-1]
 
 
 def find_json(result: CaseFound) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from parsers.checks import CHECKS, CheckReport, run_checks
 from parsers.checks.variants import Variant
-from parsers.chunking import TRACED, WHOLE, Chunking, to_json
+from parsers.chunking import TRACED, WHOLE, Chunking, resolved
 from parsers.compare import EXACT, Rules
 from parsers.replayer import Outcome, Replayer
 from parsers.search.compared import fitting
@@ -144,7 +144,7 @@ class Search:
             left -= 1
             return left >= 0 and self._outcomes.number(self._outcome(cut_at(cuts))) == seen.number
 
-        cuts = to_json(chunking, self._replayer.deltas(chunking))["cuts"]
+        cuts = resolved(self._replayer.deltas(chunking))
         if len(cuts) > 1 and fails(cuts):
             seen.smallest = cut_at(reduce(cuts, fails))
             self._report = None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from parsers.chunking import WHOLE, Chunking, by_tokens
+from parsers.chunking import WHOLE, Chunking, by_tokens, resolved
 from parsers.edit import Edit, edited
 from parsers.replayer import Replayer
 from parsers.search.reduce import reduce
@@ -127,11 +127,11 @@ class Shrinker:
         size = len(text)
         if not size or any(map(operator.gt, flaws(text), self._flaws)):
             return
-        cuts = _moved(form.cuts, edits)
-        for near in (0, -1, 1) if len(cuts) == 1 and len(edits) == 1 and _touches(form.cuts[0], edits[0]) else (0,):
-            inside = tuple(sorted({cut + near for cut in cuts if 0 < cut + near < size}))
-            if inside or not form.cuts:
-                yield Form(pieces, inside, form.fixed)
+        single = len(form.cuts) == len(edits) == 1 and _touches(form.cuts[0], edits[0])
+        for near in (0, -1, 1) if single else (0,):
+            cuts = _moved(form, edits, near, size)
+            if cuts or not form.cuts:
+                yield Form(pieces, cuts, form.fixed)
 
     def _splits_marker(self, edits: Sequence[Edit], form: Form) -> bool:
         if self._replayer.mode != "ids":
@@ -163,18 +163,29 @@ def _touches(cut: int, edit: Edit) -> bool:
     return edit[0] - 1 <= cut <= edit[1] + 1
 
 
-def _moved(cuts: Sequence[int], edits: Sequence[Edit]) -> list[int]:
-    """Where the cuts are after the edits; one inside replaced text goes to where that begins."""
-    moved = []
-    for cut in cuts:
-        shift = 0
-        for start, end, new in edits:
-            if end <= cut:
-                shift += len(new) - (end - start)
-            elif start < cut:
-                shift += start - cut
-        moved.append(cut + shift)
-    return moved
+def _moved(form: Form, edits: Sequence[Edit], near: int, size: int) -> tuple[int, ...]:
+    """Where the cuts are after the edits, moved by `near`; one inside replaced text goes to where that begins.
+
+    What made an empty delta still does; else no cut goes to where another is, or to an end of the output.
+    """
+    kept: list[int] = []
+    end = len(form.text)
+    for before, cut in pairwise([0, *form.cuts]):
+        place = _place(cut, edits) + near
+        empty = cut in (before, end) and 0 <= place <= size
+        if empty or (0 < place < size and place not in kept[-1:]):
+            kept.append(place)
+    return tuple(kept)
+
+
+def _place(cut: int, edits: Sequence[Edit]) -> int:
+    shift = 0
+    for start, end, new in edits:
+        if end <= cut:
+            shift += len(new) - (end - start)
+        elif start < cut:
+            shift += start - cut
+    return cut + shift
 
 
 def form_of(replayer: Replayer, chunking: Chunking) -> Form:
@@ -183,8 +194,7 @@ def form_of(replayer: Replayer, chunking: Chunking) -> Form:
     late = (chunking.holdback_chars or chunking.text_delay) and chunking.by != "recorded"
     if apart or late or (replayer.due and replayer.mode == "ids" and by_tokens(chunking)):
         return Form(replayer.pieces, (), chunking)
-    ends = list(accumulate([len(delta.text) for delta in replayer.deltas(chunking)]))
-    return Form(replayer.pieces, tuple(sorted({end for end in ends if 0 < end < ends[-1]})))
+    return Form(replayer.pieces, tuple(resolved(replayer.deltas(chunking))))
 
 
 def plain(replayer: Replayer, chunking: Chunking) -> Chunking:

@@ -5,8 +5,9 @@ a right parser stands them too, but a finding under an honest one weighs more.
 
 The set is the presets that reports of chunk-dependent parsers name: one token and one character at a time, sizes 1 to
 13, 20, 64 and 100, stream intervals, groups of 2 to 8 tokens as multi-token prediction sends them, the split a server
-really sent, each marker cut after its first character, every cut in two, and random ones. Text kept back for stop
-strings and text that trails its ids are tried where ids tell them apart.
+really sent, each marker cut after its first character, every cut in two, and random ones. Deltas without text come in
+between, as tokens without text make them. Text kept back for stop strings and text that trails its ids are tried where
+ids tell them apart.
 
 An output so long that every cut in two would cost too much is cut at an even sample of places, and at every place in
 and beside its markers.
@@ -46,6 +47,7 @@ LABELS = {
     "recorded": "as the server sent it",
     "intervals": "stream intervals",
     "groups": "groups of 2 to 8 tokens",
+    "empty": "empty deltas between others",
     "late": "text later than its ids",
     "cuts_honest": "cut in two between tokens",
     "cuts_hostile": "cut in two inside a token",
@@ -54,7 +56,7 @@ LABELS = {
     "random_parts": "two to four random parts",
 }
 HONEST = frozenset(
-    {"whole", "one_shot", "tokens", "recorded", "intervals", "groups", "late", "cuts_honest", "random_tokens"}
+    {"whole", "one_shot", "tokens", "recorded", "intervals", "groups", "empty", "late", "cuts_honest", "random_tokens"}
 )
 
 
@@ -132,6 +134,7 @@ class Sweep:
         for size in SIZES:
             if size < len(self.text):
                 yield _trial("characters", Chunking(by="char", size=size))
+        yield from (_trial("empty", cut_at(row)) for row in dict.fromkeys(self._empty()))
         if self.ids:
             yield from (_trial("late", chunking) for chunking in LATE)
 
@@ -162,6 +165,15 @@ class Sweep:
         """A stream interval sends the first token at once, and then so many at a time."""
         for interval in INTERVALS:
             yield self._inside(self.bounds[1::interval])
+
+    def _empty(self) -> Iterator[tuple[int, ...]]:
+        """Empty deltas, as tokens without text make them: at the ends, beside markers, everywhere."""
+        size = len(self.text)
+        yield (0,)
+        yield (size, size)
+        beside = self._inside([place for span in self.markers for place in span])
+        for places in (beside, self._inside(self.bounds)):
+            yield (0, *sorted([*places, *places]), size, size)
 
     def _groups(self) -> Iterator[Sequence[int]]:
         for number in range(RANDOM // 5):

@@ -61,7 +61,7 @@ def parser_failed(evidence: Evidence) -> Verdict | None:
     raised = [one for one in evidence.outcomes if one.raised is not None]
     if raised and len(raised) < len(evidence.outcomes):
         one = min(raised, key=_rank)
-        words = f"The parser fails {under(one.smallest)}, with {_cause(one.raised or '')}."
+        words = f"The parser fails {under(one.smallest, len(evidence.text))}, with {_cause(one.raised or '')}."
         total, failing = (sum([each.count for each in group]) for group in (evidence.outcomes, raised))
         share = f"{failing} of {counted(total, 'chunking')} make it fail."
         proof = Proof(_json(one.smallest))
@@ -173,7 +173,7 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     streamed = [one for one in evidence.outcomes if one.raised is None and not evidence.is_one_shot(one)]
     worst = min(wrong or others, key=lambda one: (evidence.is_one_shot(one), *_rank(one)))
     meant = _meant(evidence, right)
-    when, damage = under(worst.smallest), harm(meant or right.message, worst.message)
+    when, damage = under(worst.smallest, len(evidence.text)), harm(meant or right.message, worst.message)
     if len(streamed) == 1:
         when = "read by the one for whole outputs" if evidence.is_one_shot(worst) else "streamed, in whatever deltas"
         words = f"The parser's two code paths disagree: {when}, {damage}."
@@ -213,7 +213,7 @@ def _is_honest(one: OutcomeClass) -> bool:
 
 def _rank(one: OutcomeClass) -> tuple[bool, bool, int, int]:
     """What is told of first: what a server can send and a person can say, then the fewest cuts."""
-    cuts = len(one.smallest.cuts or ()) if one.smallest.by == "cuts" else 0 if one.smallest.by == "whole" else 99
+    cuts = len({*(one.smallest.cuts or ())}) if one.smallest.by == "cuts" else 0 if one.smallest.by == "whole" else 99
     plain = cuts <= SAID or one.smallest.by == "token"
     return one.grade == "whitespace", not (one.honest and plain), cuts, one.number
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from parsers.checks.base import counted
-from parsers.chunking import Chunking, label
+from parsers.chunking import Chunking, empties, label
 from parsers.compare import shared_prefix
 from parsers.search.guess_markup import LEFT_OVER, listed, quoted
 from parsers.types import Message, ToolCall
@@ -11,19 +13,36 @@ from parsers.types import Message, ToolCall
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
-def under(chunking: Chunking) -> str:
-    """A chunking as the condition of a sentence: 'when the output is cut after character 118'."""
+def under(chunking: Chunking, size: int) -> str:
+    """A chunking of an output of `size` characters as the condition of a sentence: 'when it is cut after 118'."""
     cuts = chunking.cuts or ()
     late = chunking.holdback_chars or chunking.text_delay
-    if chunking.by == "cuts" and 0 < len(cuts) <= 4:
-        places = listed([str(cut) for cut in cuts])
-        return f"when the output is cut after {'character' if len(cuts) == 1 else 'characters'} {places}"
+    if chunking.by == "cuts" and 0 < len({*cuts}) <= 4:
+        return "when " + _said_cuts(cuts, size)
     if chunking.by == "whole" or (chunking.by == "cuts" and not cuts):
         return "when the output comes in one delta"
     noun = "token" if chunking.by == "token" else "character"
     if late or chunking.by not in ("token", "char"):
         return f'with the chunking "{label(chunking)}"'
     return f"when the output comes {noun} by {noun}" if chunking.size == 1 else f"in deltas of {chunking.size} {noun}s"
+
+
+def _said_cuts(cuts: Sequence[int], size: int) -> str:
+    """'the output is cut after character 3 and an empty delta comes after character 5'."""
+    empty = {*empties(cuts), size} & {*cuts}
+    inside, others = _after(sorted({*cuts} - empty)), _after(sorted(empty - {0, size}))
+    said = [
+        *([f"the output is cut after {inside}"] if inside else []),
+        *(["an empty delta comes first"] if 0 in empty else []),
+        *([f"an empty delta comes after {others}"] if others else []),
+        *(["an empty delta comes last"] if size in empty else []),
+    ]
+    return listed(said)
+
+
+def _after(places: Sequence[int]) -> str:
+    """'character 5', 'characters 3 and 5', or nothing."""
+    return f"character{'s' * (len(places) > 1)} {listed([str(at) for at in places])}" if places else ""
 
 
 def the_call(index: int, calls: list[ToolCall]) -> str:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from parsers.chunking import DEFAULT_COMPARED, RECORDED, Chunking, Sent, apply, label, to_json
+from parsers.chunking import DEFAULT_COMPARED, RECORDED, Chunking, Sent, apply, label, resolved, to_json
 from parsers.types import Delta, Mode, Piece, PieceKind, UsageError
 
 MARKER = "<tool_call>"
@@ -224,11 +224,9 @@ def test_deltas_that_carry_nothing_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("cuts", "message"),
     [
-        ((0,), "cut 0 is not inside the output of 4 code points: give offsets from 1 to 3"),
-        ((1, 4), "cut 4 is not inside the output of 4 code points"),
+        ((1, 5), "cut 5 is not inside the output of 4 code points: give offsets from 0 to 4"),
         ((-2,), "cut -2 is not inside"),
         ((3, 1), "cut 1 is after the larger cut 3"),
-        ((1, 2, 2), "cut 2 is given twice"),
     ],
 )
 def test_impossible_cuts_are_named(cuts: tuple[int, ...], message: str) -> None:
@@ -236,10 +234,37 @@ def test_impossible_cuts_are_named(cuts: tuple[int, ...], message: str) -> None:
         apply(Chunking(by="cuts", cuts=cuts), pieces_of("abcd"), "text")
 
 
-@pytest.mark.parametrize("output", [[], pieces_of("a")])
-def test_an_output_too_short_for_a_cut_says_so(output: list[Piece]) -> None:
-    with pytest.raises(UsageError, match=r"cut 1 is not inside .* too short for any cut"):
-        apply(Chunking(by="cuts", cuts=(1,)), output, "text")
+@pytest.mark.parametrize(
+    ("cuts", "expected"),
+    [
+        ((0,), ["", "abcd"]),
+        ((4,), ["abcd", ""]),
+        ((2, 2), ["ab", "", "cd"]),
+        ((0, 0, 2, 2, 2, 4, 4), ["", "", "ab", "", "", "cd", "", ""]),
+    ],
+)
+def test_a_cut_at_an_end_or_given_again_makes_an_empty_delta(cuts: tuple[int, ...], expected: list[str]) -> None:
+    deltas = apply(Chunking(by="cuts", cuts=cuts), pieces_of("abcd"), "text")
+    assert texts(deltas) == expected
+    assert resolved(deltas) == [*cuts]
+
+
+@pytest.mark.parametrize(
+    ("cuts", "expected"),
+    [
+        ((3,), (5,)),
+        ((3, 5), (5,)),
+        ((3, 4, 5), (5,)),
+        ((3, 5, 5), (5, 5)),
+        ((2, 2, 3, 4), (2, 2, 5)),
+        ((4, 6), (5, 6)),
+        ((9,), ()),
+        ((9, 11), (11,)),
+    ],
+)
+def test_a_cut_that_a_marker_moves_makes_no_empty_delta(cuts: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    pieces = pieces_of("ab", "<m>", "cde", "<n>")
+    assert resolved(apply(Chunking(by="cuts", cuts=cuts), pieces, "ids")) == [*expected]
 
 
 @pytest.mark.parametrize(

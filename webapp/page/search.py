@@ -122,7 +122,7 @@ def smallest(found: CaseFound, written: Callable[[Case], str]) -> Smallest | Non
 
 
 def _parts(text: str, small: Minimized) -> list[str]:
-    cuts = [cut for cut in _cuts(small.chunking, small) if 0 < cut < len(text)]
+    cuts = [cut for cut in _cuts(small.chunking, small) if cut <= len(text)]
     return [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
 
 
@@ -138,5 +138,5 @@ def _cuts(chunking: Chunking, small: Minimized) -> list[int]:
             at += len(piece.text)
             if number % chunking.size == 0:
                 ends.append(at)
-        return sorted(set(ends))
+        return sorted({end for end in ends if end < at})
     return []

@@ -44,7 +44,7 @@ def test_every_place_is_cut_and_every_group_is_there() -> None:
 
 
 def test_honest_means_that_deltas_end_between_tokens() -> None:
-    made, bounds = replayer(), set(accumulate(map(len, WORDS)))
+    made, bounds = replayer(), set(accumulate(map(len, WORDS), initial=0))
     for trial in trials(recorded=(2, 14)):
         assert trial.honest == (trial.group in HONEST)
         assert not trial.honest or set(cuts_of(trial, made)) <= bounds

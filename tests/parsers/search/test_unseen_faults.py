@@ -99,6 +99,46 @@ class NeverCounts(Spoilt):
         return sent
 
 
+class SaysAgain(Spoilt):
+    """What it sent last, once more for a delta without text."""
+
+    last: MessageDelta | None = None
+
+    def on(self, text: str) -> MessageDelta | None:
+        if text:
+            self.last = super().on(text)
+        return self.last
+
+
+class EndsEarly(Spoilt):
+    """All that follows a delta without text inside a call is lost."""
+
+    ended = False
+
+    def on(self, text: str) -> MessageDelta | None:
+        self.ended = self.ended or (not text and "<tool_call>" in self.text)
+        return None if self.ended else super().on(text)
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return None if self.ended else super().finish(reason)
+
+
+class NeedsText(Spoilt):
+    """It looks at the first character of each delta."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        return super().on(text) if text[0] else None
+
+
+class TrimsLast(Spoilt):
+    """A delta without text after the whole output takes back the arguments' end, as one for the end token would."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        if not text and self.text.endswith("</tool_call>"):
+            return MessageDelta(tool_calls=[ToolCallDelta(0, arguments="}")])
+        return super().on(text)
+
+
 class DropsBeside(Spoilt):
     """Content in the delta that ends reasoning."""
 
@@ -258,6 +298,10 @@ FAULTS = [
     Seen(
         ClosesTwice, ONE, "chunk_boundary", "the arguments of the only call (`get_weather`) gain `}`", "chunking", 50, 1
     ),
+    Seen(SaysAgain, ONE, "chunk_boundary", "when an empty delta comes last", "chunking", 50, 2),
+    Seen(EndsEarly, ONE, "chunk_boundary", "when an empty delta comes after character", "chunking", 50, 2),
+    Seen(NeedsText, ONE, "parser_failed", "The parser fails when an empty delta comes first", "parser_raised", 5, 1),
+    Seen(TrimsLast, ONE, "chunk_boundary", "when an empty delta comes last", "chunking", 50, 2),
     Seen(NeverCounts, TWO, "broken_stream", "the name of call 0", "name_once_before_arguments", 60, 1),
     Seen(NeverCounts, ONE, "parser_flawed", f"{CHANGED}: read with a call to get_weather appended", "recovers", 70),
     Seen(
@@ -304,7 +348,7 @@ FAULTS = [
 
 
 # Most reach no line that the others do not, and take long where lines are counted.
-COUNTED = ("escapes", "chunking")
+COUNTED = ("escapes", "chunking", "recovers")
 EACH = [
     pytest.param(
         seen,
@@ -341,7 +385,7 @@ def test_a_fault_is_found_told_of_and_made_small(seen: Seen) -> None:
     [
         *[(Spoilt, None, text) for text in (ONE, TWO, THINK, EMPTY, PLAIN)],
         *[(Spoilt, WholeOnly, text) for text in (ONE, TWO, THINK, EMPTY)],
-        *[(fault.make, fault.one_shot, PLAIN) for fault in FAULTS],
+        *[(fault.make, fault.one_shot, PLAIN) for fault in FAULTS if fault.make not in (SaysAgain, NeedsText)],
     ],
 )
 def test_nothing_is_said_of_what_is_read_rightly(make: Make, one_shot: Make | None, text: str) -> None:

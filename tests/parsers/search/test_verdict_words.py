@@ -91,6 +91,17 @@ def test_equal_calls_that_are_fewer_are_counted() -> None:
         (Chunking(by="cuts", cuts=(9,)), "when the output is cut after character 9"),
         (Chunking(by="cuts", cuts=(9, 12)), "when the output is cut after characters 9 and 12"),
         (Chunking(by="cuts", cuts=(1, 2, 3, 4, 5)), 'with the chunking "cut at 1, 2, 3, 4 and 5"'),
+        (Chunking(by="cuts", cuts=(9, 9)), "when an empty delta comes after character 9"),
+        (Chunking(by="cuts", cuts=(0,)), "when an empty delta comes first"),
+        (Chunking(by="cuts", cuts=(20,)), "when an empty delta comes last"),
+        (
+            Chunking(by="cuts", cuts=(0, 3, 5, 7, 7, 9, 9)),
+            'with the chunking "cut at 3 and 5, empty deltas at 0, 7 and 9"',
+        ),
+        (
+            Chunking(by="cuts", cuts=(3, 4, 7, 7, 9, 9)),
+            "when the output is cut after characters 3 and 4 and an empty delta comes after characters 7 and 9",
+        ),
         (Chunking(by="whole"), "when the output comes in one delta"),
         (Chunking(by="cuts", cuts=()), "when the output comes in one delta"),
         (Chunking(by="token"), "when the output comes token by token"),
@@ -100,4 +111,4 @@ def test_equal_calls_that_are_fewer_are_counted() -> None:
     ],
 )
 def test_a_chunking_is_the_condition_of_a_sentence(chunking: Chunking, words: str) -> None:
-    assert under(chunking) == words
+    assert under(chunking, 20) == words
