@@ -43,6 +43,7 @@ from parsers.checks.text import utf8_clean
 from parsers.checks.thinking import answer_only_in_reasoning, reasoning_boundary
 from parsers.checks.tokens import decodes_alike, ids_with_text
 from parsers.checks.tools import arguments_schema, known_tool
+from parsers.checks.values import values_kept
 from parsers.trace import Finding
 from parsers.types import UsageError
 
@@ -78,6 +79,7 @@ CHECKS: dict[str, Check] = {
         arguments_closed,
         arguments_schema,
         strings_whole,
+        values_kept,
         utf8_clean,
         answer_only_in_reasoning,
         reasoning_boundary,

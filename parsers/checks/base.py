@@ -39,6 +39,7 @@ Need = Literal[
     "server_chunks",
     "raw",
     "bookkeeping",
+    "reference",
     "variants",
     "variants:truncated",
     "variants:followed",
@@ -294,6 +295,7 @@ WHY: dict[Need, str] = {
     "server_deltas": "no server's own log of the same output is at hand",
     "server_chunks": "a parser's deltas have the right shape by construction",
     "raw": "the raw output is unknown",
+    "reference": "no built-in parser of the same format is laid beside this one",
     "bookkeeping": "no engine is at hand whose serving layer keeps lists beside the parser",
     "variants": "no changed output was replayed",
     "variants:truncated": "the output was not cut off at each place",
@@ -346,4 +348,5 @@ _HAS: dict[str, Callable[[Subject], object]] = {
     "server_chunks": lambda subject: subject.served,
     "raw": lambda subject: subject.raw,
     "bookkeeping": lambda subject: subject.books is not None,
+    "reference": lambda subject: subject.reference is not None and not subject.served,
 }

@@ -25,6 +25,11 @@ def _arguments(*entries: Entry, end: str = "end") -> Subject:
     return Subject(scripted([("name", "f"), *entries, (end,)]), _TOOLS)
 
 
+def _beside(entry: Entry) -> Subject:
+    """A black box, and beside it what the built-in parser reads."""
+    return Subject(scripted([("name", "f"), entry, ("end",)]), _TOOLS, black_box=True, reference=scripted(_CALL))
+
+
 CALLS: tuple[Example, ...] = (
     Example(
         "name_once_before_arguments",
@@ -91,6 +96,12 @@ CALLS: tuple[Example, ...] = (
         _arguments(("marker", "zip="), ("arguments", "02134", '{"zip": 2134}')),
         "`zip` of call 0 (`f`) is declared a string and has become 2134.",
         _arguments(("marker", "zip="), ("arguments", "02134", '{"zip": "02134"}')),
+    ),
+    Example(
+        "values_kept",
+        _beside(("arguments", '{"a": 1}', '{"a": "1"}')),
+        '`a` of call 0 (`f`) is 1 in the output and has become "1".',
+        _beside(("arguments", '{"a": 1}')),
     ),
     Example(
         "deltas_build_message",

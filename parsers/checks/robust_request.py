@@ -17,7 +17,7 @@ from parsers.types import Message, ToolCall
 @check(
     "neighbours",
     "M1",
-    "Prose before or after the output, or another call after it, leaves the first call as it is.",
+    "Prose before or after the output, or another call after it, leaves the first call as it is, and is sent once.",
     needs=("variants:neighbour",),
 )
 def neighbours(subject: Subject) -> list[Finding]:
@@ -26,7 +26,45 @@ def neighbours(subject: Subject) -> list[Finding]:
     for one in subject.of_kind("neighbour"):
         if _first(one.base) is not None and _first(one.base) != _first(one.message):
             wrong.setdefault(one.label, []).append(one)
-    return [_moved(subject, group[0]) for group in wrong.values()]
+    found = [_moved(subject, group[0]) for group in wrong.values()]
+    told = set(wrong)
+    for one in subject.of_kind("neighbour"):
+        if one.label not in told and "prose" in one.facts and (words := _prose_words(one)):
+            told.add(one.label)
+            found.append(_astray(subject, one, words))
+    return found
+
+
+def _prose_words(one: Variant) -> str | None:
+    """What became of the prose, white space apart, if not one piece of text more."""
+    prose = _solid(one.facts["prose"])
+    times = _texts(one.message).count(prose) - _texts(one.base).count(prose)
+    if times > 1:
+        return f"sends that prose {times} times"
+    return "does not send that prose whole" if times < 1 and one.facts["kept"] else None
+
+
+def _texts(message: Message) -> str:
+    return _solid(f"{message.reasoning or ''}{message.content or ''}")
+
+
+def _solid(text: str) -> str:
+    return "".join(text.split())
+
+
+def _astray(subject: Subject, one: Variant, words: str) -> Finding:
+    step, span = edited_span(subject, one)
+    level: Severity = "warning" if words.startswith("does") else "error"
+    said = one.message.content or ""
+    return neighbours.finding(
+        f"Read {one.label}, the parser {words}.",
+        severity=level,
+        step=step,
+        span=span,
+        expected=one.facts["prose"],
+        actual=said[-len(one.facts["prose"]) * 2 :],
+        proof=one.proof,
+    )
 
 
 def _moved(subject: Subject, one: Variant) -> Finding:

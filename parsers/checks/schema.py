@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.checks.json_tree import Node
+from parsers.checks.json_tree import Node, read_object
 
 Path = tuple[str | int, ...]
 
@@ -182,6 +182,13 @@ class Judge:
         for part in reference.removeprefix("#").split("/")[1:]:
             found = _mapping(found).get(part.replace("~1", "/").replace("~0", "~"))
         return [found]
+
+
+def misfits(schema: object, arguments: str) -> frozenset[Path]:
+    """Where a text, which must be one valid JSON object, breaks a schema; nowhere if that is no schema."""
+    if not isinstance(schema, Mapping):
+        return frozenset()
+    return frozenset([problem.path for problem in Judge(schema, arguments).problems(read_object(arguments))])
 
 
 def where(path: Path) -> str:

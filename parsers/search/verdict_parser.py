@@ -28,7 +28,7 @@ KINDS: Mapping[str, VerdictKind] = {
     **dict.fromkeys(("A1", "A1w", "A2", "L6", "F1"), "text_lost"),
     **dict.fromkeys(("A3", "A4"), "text_added"),
     **dict.fromkeys(("L1", "L2", "L3", "L4", "L5"), "marker_leak"),
-    **dict.fromkeys(("Y2", "Y3"), "types_changed"),
+    **dict.fromkeys(("Y2", "Y3", "Y4"), "types_changed"),
 }
 ORDER: tuple[VerdictKind, ...] = (
     "parser_failed",

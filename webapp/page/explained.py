@@ -38,6 +38,7 @@ WHY: dict[str, str] = {
     "Y1": "The tool refuses the call, or runs with a value it does not expect.",
     "Y2": "The tool gets another text than the model wrote.",
     "Y3": "The value depends on the declared type alone; another client may get another value.",
+    "Y4": "The tool is called with another value than the model wrote.",
     "U1": "A damaged character cannot be repaired by the client.",
     "R1": "Whether the prompt opened the reasoning decides where the whole output goes.",
     "R2": "The reader gets an empty answer although the model wrote one.",

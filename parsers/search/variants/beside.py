@@ -183,8 +183,19 @@ def neighbour(ground: Ground) -> Iterator[Variant]:
 def _beside(
     ground: Ground, label: str, edit: Edit, at: int, *, context: dict[str, Any] | None = None
 ) -> Iterator[Variant]:
-    facts = {"at": at, "text": edit[2], "bare": ground.bare}
+    facts: dict[str, Any] = {"at": at, "text": edit[2], "bare": ground.bare}
+    if edit[2] in (BEFORE, AFTER):
+        facts["prose"], facts["kept"] = edit[2].strip(), _is_kept(ground, edit, context or {})
     yield from ground.run("neighbour", label, edits=(edit,), context=context, facts=facts)
+
+
+def _is_kept(ground: Ground, edit: Edit, context: dict[str, Any]) -> bool:
+    """Whether the format makes content of the prose, where the parser shows its deltas only; else nobody asks."""
+    if not ground.replayer.black_box:
+        return False
+    changed = edited(ground.pieces, (edit,), ground.replayer.markers)
+    trace = ground.reference(changed, **context)
+    return trace is not None and edit[2].strip() in (trace.message.content or "")
 
 
 def _begins_anew(ground: Ground) -> bool:

@@ -179,6 +179,12 @@ FAULTS = {
     "a string is cut at something inside it": Case(
         lambda: Whole(lambda text: text.replace("New York", "New")), "strings_whole", "ends early", pointed=False
     ),
+    "a key is lost": Case(
+        lambda: Whole(lambda text: text.replace('"zip": "02134"', "")),
+        "values_kept",
+        '`zip` of call 1 (`show`) is "02134" in the output and is missing.',
+        pointed=False,
+    ),
     "the last brace is lost": Case(
         lambda: Whole(lambda text: text[:-1]), "arguments_closed", "are left open, though the output ends the call"
     ),

@@ -21,7 +21,7 @@ def test_a_good_trace_makes_every_check_hold(good: Trace) -> None:
     report = run_checks(subject)
     assert report.findings == []
     missing = {"token_ids", "bytes", "end_tokens", "reasoning_markers", "bookkeeping"}
-    missing |= {"server_deltas", "server_chunks"}
+    missing |= {"server_deltas", "server_chunks", "reference"}
     skipped = {name for name, c in CHECKS.items() if missing & {*c.needs} or any("variants" in n for n in c.needs)}
     assert {name for name, _ in report.skipped} == skipped
     assert report.holding == [name for name in CHECKS if name not in skipped]

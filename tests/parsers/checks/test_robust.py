@@ -165,6 +165,26 @@ def test_a_neighbour_that_changes_the_first_call(
     assert levels(run("neighbours", made, black_box=black_box)) == expected
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "kept", "expected"),
+    [
+        ("Hm.", "Hm. That is all.", True, []),
+        ("Hm.", "Hm.That is\nall.", True, []),
+        ("That is all.", "That is all.\n\nThat is all.", True, []),
+        ("Hm.", "Hm. That is all.That is all.", False, [("error", None)]),
+        ("Hm.", "Hm. That is", True, [("warning", None)]),
+        ("That is all.", "That is all.", True, [("warning", None)]),
+        ("Hm.", "Hm.", False, []),  # the format itself, or its policy, makes no content of it
+    ],
+)
+def test_prose_beside_the_output_is_sent_once(
+    before: str, after: str, kept: bool, expected: list[tuple[str, str | None]]
+) -> None:
+    base, said = (Message(None, text, X.tool_calls) for text in (before, after))
+    made = variant("neighbour", said, base, bare=False, prose="That is all.", kept=kept)
+    assert levels(run("neighbours", made, black_box=True)) == expected
+
+
 def test_a_first_call_that_is_cut_off_may_change() -> None:
     base = Message(None, None, [ToolCall(None, "f", '{"a', complete=False)])
     assert run("neighbours", variant("neighbour", message(), base, bare=False)) == []

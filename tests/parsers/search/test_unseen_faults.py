@@ -43,6 +43,7 @@ def call(name: str, **arguments: str) -> str:
 
 ONE = "I look it up: 3 < 4.\n" + call("get_weather", city="Paris")
 TWO = call("get_weather", city="Paris") + "\n" + call("get_time", zip="00134") + "\nDone."
+ZERO = call("get_time", zip="", city="Bern")
 THINK = "<think>\nWhere?\n</think>\n\nSure.\n" + call("get_weather", city="Paris")
 EMPTY = "<think>\n\n</think>\n\nIt is sunny."
 PLAIN = "The weather is fine, and it will stay so.\n\nBye."
@@ -137,6 +138,34 @@ class TrimsLast(Spoilt):
         if not text and self.text.endswith("</tool_call>"):
             return MessageDelta(tool_calls=[ToolCallDelta(0, arguments="}")])
         return super().on(text)
+
+
+class DropsZeros(Spoilt):
+    """Arguments are kept back, and sent without those that are 0, empty, false or null."""
+
+    kept = ""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        for part in sent.tool_calls if sent is not None else ():
+            self.kept, part.arguments = self.kept + (part.arguments or ""), None
+            if self.kept.endswith("}"):
+                part.arguments = json.dumps({key: value for key, value in json.loads(self.kept).items() if value})
+                self.kept = ""
+        return sent
+
+
+class EndsTwice(Spoilt):
+    """The content that came last is sent again at the end, where the output ends with it."""
+
+    last = ""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        self.last = self.last if sent is None else sent.content or ""
+        return sent
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        rest = super().finish(reason)
+        return MessageDelta(content=self.last) if self.last and self.text.endswith(self.last) else rest
 
 
 class DropsBeside(Spoilt):
@@ -302,6 +331,8 @@ FAULTS = [
     Seen(EndsEarly, ONE, "chunk_boundary", "when an empty delta comes after character", "chunking", 50, 2),
     Seen(NeedsText, ONE, "parser_failed", "The parser fails when an empty delta comes first", "parser_raised", 5, 1),
     Seen(TrimsLast, ONE, "chunk_boundary", "when an empty delta comes last", "chunking", 50, 2),
+    Seen(DropsZeros, ZERO, "types_changed", '`zip` of call 0 (`get_time`) is "" in the output', "values_kept", 60),
+    Seen(EndsTwice, ONE, "parser_flawed", "with prose after the output, the parser sends", "neighbours", 50, shown=""),
     Seen(NeverCounts, TWO, "broken_stream", "the name of call 0", "name_once_before_arguments", 60, 1),
     Seen(NeverCounts, ONE, "parser_flawed", f"{CHANGED}: read with a call to get_weather appended", "recovers", 70),
     Seen(

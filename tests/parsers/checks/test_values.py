@@ -1,0 +1,134 @@
+"""Values of arguments that the output writes as JSON: a black box keeps them, whatever its own way to write JSON is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from parsers.checks import Subject, run_checks
+from parsers.checks.script import Entry, scripted
+from parsers.trace import Finding
+from parsers.types import Context, Tool
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "zip": {"type": "string"},
+        "days": {"type": "integer"},
+        "any": {},
+        "odd": True,
+        "more": {"type": "object", "properties": {"n": {"type": "integer"}}},
+    },
+}
+TYPED = Context((Tool("f", SCHEMA),))
+
+
+def findings(written: str, given: str, context: Context = TYPED, **fields: Any) -> list[Finding]:
+    call: list[Entry] = [("name", "f"), ("arguments", written, given), ("end",)]
+    own: list[Entry] = [("name", "f"), ("arguments", written), ("end",)]
+    beside: dict[str, Any] = {"black_box": True, "reference": scripted(own)} | fields
+    return run_checks(Subject(scripted(call), context, **beside), ["values_kept"]).findings
+
+
+@pytest.mark.parametrize(
+    ("written", "given"),
+    [
+        ('{"days": 1}', '{ "days" : 1 }'),
+        ('{"any": 1}', '{"any": 1.0}'),
+        ('{"any": "é"}', '{"any": "\\u00e9"}'),
+        ('{"any": 1, "zip": "x"}', '{"zip": "x", "any": 1}'),
+        ('{"any": 1, "any": 2}', '{"any": 2}'),
+        ('{"any": [{"b": null}]}', '{"any":[{"b":null}]}'),
+        ('{"days": "3"}', '{"days": 3}'),  # the schema's doing
+        ('{"more": {"n": "3"}}', '{"more": {"n": 3}}'),
+        ('{"zip": "New York"}', '{"zip": "New"}'),  # strings_whole says so
+        ('{"zip": "02134"}', '{"zip": 2134}'),
+        ('{"days": 1}', '{"days": 1'),  # and of what is no JSON, arguments_json
+    ],
+)
+def test_the_same_value_may_be_written_in_many_ways(written: str, given: str) -> None:
+    assert findings(written, given) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "given", "said"),
+    [
+        ('{"days": 0}', "{}", ["`days` of call 0 (`f`) is 0 in the output and is missing."]),
+        ("{}", '{"days": 1}', ["`days` of call 0 (`f`) is not in the output."]),
+        ('{"days": 2}', '{"days": "2"}', ['`days` of call 0 (`f`) is 2 in the output and has become "2".']),
+        ('{"zip": " 1\\n"}', '{"zip": "1"}', ['`zip` of call 0 (`f`) is " 1\\n" in the output and has become "1".']),
+        ('{"any": "1"}', '{"any": 1}', ['`any` of call 0 (`f`) is "1" in the output and has become 1.']),
+        ('{"odd": "1"}', '{"odd": 1}', ['`odd` of call 0 (`f`) is "1" in the output and has become 1.']),
+        ('{"any": true}', '{"any": 1}', ["`any` of call 0 (`f`) is true in the output and has become 1."]),
+        ('{"any": "x"}', '{"any": ""}', ['`any` of call 0 (`f`) is "x" in the output and has become "".']),
+        (
+            '{"any": [1, [2, 3], 4], "zip": "a"}',
+            '{"any": [1, [2], 5, 6], "zip": "b"}',
+            [
+                "`any[1][1]` of call 0 (`f`) is 3 in the output and is missing.",
+                "`any[2]` of call 0 (`f`) is 4 in the output and has become 5.",
+                "`any[3]` of call 0 (`f`) is not in the output.",
+                '`zip` of call 0 (`f`) is "a" in the output and has become "b".',
+            ],
+        ),
+        (
+            '{"more": {"n": 1}}',
+            '{"more": "{\\"n\\": 1}"}',
+            ['`more` of call 0 (`f`) is {"n": 1} in the output and has become "{\\"n\\": 1}".'],
+        ),
+        (
+            json.dumps({"any": "x" * 50}),
+            json.dumps({"any": "y" * 50}),
+            [f'`any` of call 0 (`f`) is "{"x" * 38}… in the output and has become "{"y" * 38}….'],
+        ),
+    ],
+)
+def test_what_is_lost_new_or_another_is_named(written: str, given: str, said: list[str]) -> None:
+    assert sorted(finding.message for finding in findings(written, given)) == sorted(said)
+
+
+def test_a_finding_has_its_place_in_the_output_and_both_values() -> None:
+    (finding,) = findings('{"any": 1, "days": 22}', '{"any": 1, "days": "22"}')
+    assert (finding.expected, finding.actual, finding.step) == ("22", '"22"', 1)
+    assert finding.span is not None
+    assert (finding.span.start, finding.span.end) == (20, 22)
+    assert findings('{"any": "1"}', '{"any": 1}', Context()) != []
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        [("name", "g"), ("arguments", '{"days": 1}'), ("end",)],  # other calls: other checks say so
+        [("name", "f"), ("arguments", '{"days": 1}')],  # not complete
+        [("name", "f"), ("marker", '{"days": 1}'), ("arguments", "", '{"days":1}'), ("end",)],  # not in the output
+    ],
+)
+def test_where_the_output_does_not_say_it_nothing_is_said(own: list[Entry]) -> None:
+    assert findings('{"days": 1}', '{"days": 2}', reference=scripted(own)) == []
+
+
+def test_it_needs_a_built_in_parser_beside_and_says_nothing_of_a_server() -> None:
+    call: list[Entry] = [("name", "f"), ("arguments", '{"days": 1}', '{"days": 2}'), ("end",)]
+    for alone in (
+        Subject(scripted(call), TYPED),
+        Subject(scripted(call), TYPED, reference=scripted(call), served=True),
+    ):
+        report = run_checks(alone, ["values_kept"])
+        assert report.skipped == [("values_kept", "no built-in parser of the same format is laid beside this one")]
+
+
+def test_a_value_of_the_wrong_type_is_the_parser_s_where_the_built_in_one_reads_it_rightly() -> None:
+    call: list[Entry] = [("name", "f"), ("arguments", '{"days": 1}', '{"days": "1"}'), ("end",)]
+    right: list[Entry] = [("name", "f"), ("arguments", '{"days": 1}'), ("end",)]
+
+    def about(**fields: Any) -> str:
+        (found,) = run_checks(Subject(scripted(call), TYPED, **fields), ["arguments_schema"]).findings
+        return found.about
+
+    assert about() == "output"
+    assert about(black_box=True, reference=scripted(right)) == "parser"
+    assert about(black_box=True, reference=scripted(call)) == "output"
+    assert about(black_box=True, reference=scripted([("name", "g"), *right[1:]])) == "output"
+    assert about(black_box=True, reference=scripted([("name", "f"), ("arguments", "{"), ("end",)])) == "output"
