@@ -38,6 +38,9 @@ def others_words(count: int, noun: str) -> str:
     return f"; {counted(count, f'more {noun}')} {'does' if count == 1 else 'do'} the same" if count else ""
 
 
+AGAIN = "Read once more in the same way by a new parser instance"
+
+
 @check(
     "changed_output_raised",
     "E1",
@@ -161,7 +164,7 @@ def _lost(subject: Subject, group: Sequence[Variant]) -> Finding:
 @check(
     "reusable",
     "C4",
-    "A parser instance that has read something else gives the same message as a new one.",
+    "A parser gives the same message again: a new instance, and one that has read something else.",
     needs=("variants:reused",),
 )
 def reusable(subject: Subject) -> list[Finding]:
@@ -172,7 +175,8 @@ def reusable(subject: Subject) -> list[Finding]:
         return []
     one = differing[0]
     channel, expected, actual = message_difference(one.base, one.message)
-    words = f"Read by the same parser instance {one.label}, the output gives another message: {channel} differs."
+    who = AGAIN if one.facts.get("fresh") else f"Read by the same parser instance {one.label}"
+    words = f"{who}, the output gives another message: {channel} differs."
     found = reusable.finding(words, expected=expected, actual=actual, proof=one.proof)
     found.grade = grade(one.base, one.message, rules)
     return [found]

@@ -25,7 +25,7 @@ from parsers.search.subject import subject_of
 from parsers.search.sweep import MAX_REPLAYS, cut_at, sweep_of
 from parsers.search.variants import total, variants
 from parsers.search.verdict import verdict
-from parsers.trace import Trace
+from parsers.trace import Proof, Trace
 
 EVERY = 16  # replays between two reports of progress
 LONG = 20_000  # characters from which on every replay is reported
@@ -132,7 +132,29 @@ class Search:
         seen = self._outcomes.seen
         for one in seen[: REDUCED + 1] if len(seen) > 1 else ():
             yield self._progress("sweep", self._sweep.total(), self._sweep.total())
-            self._fewer_cuts(one)
+            if self._is_repeated(one):
+                self._fewer_cuts(one)
+
+    def _is_repeated(self, seen: Seen) -> bool:
+        """Whether the same chunking gives the same again. Where it does not, chance decides, or a parser before it."""
+        again, chunking = self._outcome(seen.smallest), seen.smallest
+        if self._outcomes.number(again) == seen.number:
+            return True
+        said = chunking.model_dump(mode="json", exclude_defaults=True) | {"by": chunking.by}
+        facts = {"ids": not self._replayer.black_box, "fresh": True}
+        one = Variant(
+            "reused",
+            "again",
+            Proof(said),
+            self._replayer.text,
+            again.message,
+            again.raised,
+            facts,
+            seen.outcome.message,
+        )
+        self._variants.append(one)
+        self._report = None
+        return False
 
     def _fewer_cuts(self, seen: Seen) -> None:
         chunking, left = seen.smallest, REDUCTIONS
@@ -163,7 +185,9 @@ class Search:
             self._report = None
 
     def _shrunk(self) -> Iterator[Progress]:
-        """The smallest form of the worst finding."""
+        """The smallest form of the worst finding. What comes and goes with chance is not made small."""
+        if any(one.facts.get("fresh") for one in self._variants):
+            return
         findings, said = self._checked().findings, self._verdict()
         start = start_of(self._replayer, self._traced, self._outcomes, findings, self._rules, said)
         if start is None:

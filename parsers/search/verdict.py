@@ -28,10 +28,11 @@ from parsers.search.verdict_output import (
     server_unparsed,
     template_departs,
 )
-from parsers.search.verdict_parser import chunk_boundary, parser_failed, parser_fault, wrong_parser
+from parsers.search.verdict_parser import chunk_boundary, parser_failed, parser_fault, unsteady, wrong_parser
 from parsers.trace import Finding, Trace
 
 RULES: tuple[Callable[[Evidence], Verdict | None], ...] = (
+    unsteady,
     parser_failed,
     wrong_parser,
     chunk_boundary,

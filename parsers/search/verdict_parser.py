@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from parsers.checks.base import counted
+from parsers.checks.robust import AGAIN
 from parsers.chunking import Chunking
 from parsers.compare import ANY_ID, Rules, message_key
 from parsers.events import Severity
@@ -51,6 +52,17 @@ BLAME: Mapping[VerdictKind, str] = {
     "parser_flawed": "The parser breaks a rule",
     "chunk_boundary": "The parser depends on chunk boundaries",
 }
+
+
+def unsteady(evidence: Evidence) -> Verdict | None:
+    """The same chunking gave two messages: what is said of chunkings may be chance, and nothing else counts."""
+    told = [(at, one) for at, one in enumerate(evidence.findings) if one.check == "reusable"]
+    number, first = next(((at, one) for at, one in told if one.message.startswith(AGAIN)), (0, None))
+    if first is None:
+        return None
+    words = f"The parser does not read the same output alike every time: {lowered(first.message)}"
+    said = ("Chance decides, or what another instance left behind; what is said of chunkings may come of that.",)
+    return Verdict("parser_flawed", "error", "parser", words, said, (number,), first.proof)
 
 
 def parser_failed(evidence: Evidence) -> Verdict | None:
