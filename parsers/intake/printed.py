@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from parsers.intake.bare_fields import bare_messages
 from parsers.intake.chat import chat_log
 from parsers.intake.chunks import ids_of
 from parsers.intake.client_classes import (
@@ -42,6 +43,7 @@ _OBJECT = re.compile(
 )
 _UNREAD = 20  # objects that cannot be read: then it is something else, or too damaged
 
+BARE = "`content='...' additional_kwargs={{...}}` is how print() shows a message of LangChain ({most})."
 CUT = Warn("broken_off", "The last object breaks off: what was pasted is not whole.")
 
 
@@ -63,7 +65,7 @@ def read_client_objects(body: str) -> Recognised | None:
     """What the printed objects say, in the order printed."""
     found = _Found()
     if not any(f"{name}(" in body for name in NAMES):
-        return None
+        return _bare(body, found)
     at = 0
     while found.unread < _UNREAD and (mark := _OBJECT.search(body, at)):
         literal = literal_at(body, mark.start())
@@ -75,6 +77,16 @@ def read_client_objects(body: str) -> Recognised | None:
         found.cut = not literal.whole
         _take(found, _whole_part(literal.value) if found.cut and found.names else literal.value)
     made = _recognised(found) if found.names else None
+    return made if made is not None and made.usable else None
+
+
+def _bare(body: str, found: _Found) -> Recognised | None:
+    """Messages that were printed without their class."""
+    bare = bare_messages(body)
+    found.cut = bare.cut
+    for message in bare.objects:
+        _take(found, message)
+    made = _recognised(found, BARE) if found.names else None
     return made if made is not None and made.usable else None
 
 
@@ -172,14 +184,16 @@ def _streams(found: _Found) -> list[list[Payload]]:
     return streams
 
 
-def _recognised(found: _Found) -> Recognised:
+def _recognised(
+    found: _Found, why: str = "{most}(...) is how Python prints an object of a client library."
+) -> Recognised:
     """Streams are read as chat logs are: their choices, token ids and markers tell the same things."""
     most = max(found.names, key=lambda name: found.names[name])
     made = Recognised(
         kind="client_objects",
         title=f"{number(sum(found.names.values()), 'printed object')}, {most}",
         advice="Choose a parser and replay it.",
-        why=(f"{most}(...) is how Python prints an object of a client library.",),
+        why=(why.format(most=most),),
         warnings=tuple(_warnings(found)),
         server="vLLM" if found.raw or most.startswith("Delta") else "SGLang" if most == "ToolCallItem" else None,
     )

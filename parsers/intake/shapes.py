@@ -23,7 +23,7 @@ from parsers.intake.spelled import read_delta_lines, read_quoted, read_string_li
 from parsers.intake.token_lists import read_token_ids
 from parsers.intake.token_pairs import read_token_pairs
 from parsers.intake.values import case_value
-from parsers.intake.wrapped import read_wrapped
+from parsers.intake.wrapped import read_logged_lines, read_wrapped
 
 # An event stream's own line, not one that a log printed.
 _STREAMED = re.compile(r"^data: ?[{\[]", re.MULTILINE)
@@ -94,6 +94,7 @@ READERS: tuple[Reader, ...] = (
     read_token_ids,
     read_json,
     read_wrapped,
+    read_logged_lines,
     read_har,
     read_events,
     read_objects,

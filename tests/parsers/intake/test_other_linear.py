@@ -16,6 +16,7 @@ from parsers.intake.server_log import read_server_log
 from parsers.intake.spelled import read_delta_lines, read_quoted, read_string_list
 from parsers.intake.token_lists import read_token_ids
 from parsers.intake.token_pairs import read_token_pairs
+from parsers.intake.wrapped import read_logged_lines
 from tests.growth import assert_linear, seconds
 
 pytestmark = pytest.mark.linear
@@ -29,6 +30,12 @@ PARITY = "cases:\n  model_text: "
 REPEATED: list[tuple[Reader, str, str]] = [
     (read_string_list, "[", "'a\\n', "),
     (read_string_list, "", "['a']\n"),
+    (read_client_objects, "", "content='a' additional_kwargs={} id='1'\n"),
+    (read_client_objects, "content='a' additional_kwargs={}", " a='b'"),
+    (read_client_objects, "", "content='a additional_kwargs= \n"),
+    (read_logged_lines, "", '{"log": "data: {}\\n"}\n'),
+    (read_logged_lines, "", '{"body": {"choices": []}}\n'),
+    (read_logged_lines, "", '{"a": "b'),
     (read_string_list, "", "['a',\n"),
     (read_string_list, "[", "['a'],\n"),
     (read_string_list, "", ">>> a\n"),
