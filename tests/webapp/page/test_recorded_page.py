@@ -58,6 +58,12 @@ def shared(client: FlaskClient) -> Any:
     return share
 
 
+def test_nobody_is_asked_to_search_other_chunkings_of_a_stream(client: FlaskClient, shared: Any) -> None:
+    page = client.get(shared(case(parser="recorded"))).text
+    assert "Find a failing one" not in page
+    assert "no other chunking of it can fail" in page
+
+
 def text_of(page: str) -> str:
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page)))
 
