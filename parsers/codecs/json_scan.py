@@ -154,9 +154,12 @@ def _one_escape(buffer: str, pos: int, end: int) -> int | None:
     return None if stop == end and stop < pos + 6 else stop
 
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode  # dumps makes an encoder for every call; pieces are small
+
+
 def escaped(text: str) -> str:
     """Text as the inside of a JSON string."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]
+    return _ENCODE(text)[1:-1]
 
 
 def decode_string(raw: str) -> str:
