@@ -17,7 +17,7 @@ from parsers.types import Message, ToolCall
 @check(
     "neighbours",
     "M1",
-    "Prose before or after the output, or another call after it, leaves the first call as it is, and is sent once.",
+    "Prose or another call beside the output leaves the first call as it is, and the prose is sent once.",
     needs=("variants:neighbour",),
 )
 def neighbours(subject: Subject) -> list[Finding]:
