@@ -21,7 +21,7 @@ from parsers.formats.model import Format
 from parsers.protocol import StreamParser
 from parsers.recorded import ServerStream, as_sent
 from parsers.registry import build
-from parsers.replay import parse, raised_in
+from parsers.replay import failure_words, parse, raised_in
 from parsers.replay import replay as traced
 from parsers.trace import Trace
 from parsers.types import Context, Delta, Message, Mode, Piece, ToolCall, UsageError
@@ -162,9 +162,9 @@ class Replayer:
         parser = self._parser(chunking)
         try:
             message = parse(parser, deltas, self.context, mode=self.mode, markers=self.markers)
-        except Exception:
-            trace = self.trace(chunking)
-            return Outcome(trace.message, len(deltas), raised_in(trace) or "the parser failed, but not when traced")
+        except Exception as error:
+            trace = self.trace(chunking)  # which a parser that fails by chance may survive
+            return Outcome(trace.message, len(deltas), raised_in(trace) or failure_words(error))
         return Outcome(message, len(deltas))
 
     def trace(self, chunking: Chunking) -> Trace:

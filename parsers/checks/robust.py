@@ -170,16 +170,27 @@ def _lost(subject: Subject, group: Sequence[Variant]) -> Finding:
 def reusable(subject: Subject) -> list[Finding]:
     """At most one finding, with the first use that left something behind."""
     rules = replace(subject.rules, ids=subject.rules.ids and not subject.black_box)
-    differing = [one for one in subject.of_kind("reused") if grade(one.base, one.message, rules) is not None]
-    if not differing:
-        return []
-    one = differing[0]
+    for one in subject.of_kind("reused"):
+        level = grade(one.base, one.message, rules)
+        if level is None and not one.facts.get("failures"):
+            continue
+        who = AGAIN if "failures" in one.facts else f"Read by the same parser instance {one.label}"
+        what, expected, actual = _unlike(one)
+        found = reusable.finding(f"{who}, {what}.", expected=expected, actual=actual, proof=one.proof)
+        found.grade = level
+        return [found]
+    return []
+
+
+def _unlike(one: Variant) -> tuple[str, str, str]:
+    """How a second reading differs from the first, in words, and what each gave."""
+    before, now = one.facts.get("failures") or (None, None)
+    if now is not None:
+        return f"the parser fails with {now}", before or "", now
+    if before is not None:
+        return f"the parser does not fail, as it did before with {before}", before, ""
     channel, expected, actual = message_difference(one.base, one.message)
-    who = AGAIN if one.facts.get("fresh") else f"Read by the same parser instance {one.label}"
-    words = f"{who}, the output gives another message: {channel} differs."
-    found = reusable.finding(words, expected=expected, actual=actual, proof=one.proof)
-    found.grade = grade(one.base, one.message, rules)
-    return [found]
+    return f"the output gives another message: {channel} differs", expected, actual
 
 
 def message_difference(a: Message, b: Message) -> tuple[str, str, str]:

@@ -31,6 +31,7 @@ EVERY = 16  # replays between two reports of progress
 LONG = 20_000  # characters from which on every replay is reported
 REDUCED = 4  # of so many outcomes the smallest chunking is looked for
 REDUCTIONS = 200  # replays spent on each
+REPEATS = 3  # what no other replay of the same chunking contradicts is no chance
 
 
 class Search:
@@ -137,22 +138,15 @@ class Search:
 
     def _is_repeated(self, seen: Seen) -> bool:
         """Whether the same chunking gives the same again. Where it does not, chance decides, or a parser before it."""
-        again, chunking = self._outcome(seen.smallest), seen.smallest
-        if self._outcomes.number(again) == seen.number:
+        chunking, asked = seen.smallest, (self._outcome(seen.smallest) for _ in range(REPEATS))
+        again = next((one for one in asked if self._outcomes.number(one) != seen.number), None)
+        if again is None:
             return True
         said = chunking.model_dump(mode="json", exclude_defaults=True) | {"by": chunking.by}
-        facts = {"ids": not self._replayer.black_box, "fresh": True}
-        one = Variant(
-            "reused",
-            "again",
-            Proof(said),
-            self._replayer.text,
-            again.message,
-            again.raised,
-            facts,
-            seen.outcome.message,
-        )
-        self._variants.append(one)
+        failures = (seen.outcome.raised, again.raised)
+        facts = {"failures": failures if failures != (None, None) else ()}
+        base, text = seen.outcome.message, self._replayer.text
+        self._variants.append(Variant("reused", "again", Proof(said), text, again.message, None, facts, base))
         self._report = None
         return False
 
@@ -186,7 +180,7 @@ class Search:
 
     def _shrunk(self) -> Iterator[Progress]:
         """The smallest form of the worst finding. What comes and goes with chance is not made small."""
-        if any(one.facts.get("fresh") for one in self._variants):
+        if any("failures" in one.facts for one in self._variants):
             return
         findings, said = self._checked().findings, self._verdict()
         start = start_of(self._replayer, self._traced, self._outcomes, findings, self._rules, said)

@@ -15,7 +15,8 @@ import pytest
 from parsers.cases.find import CaseSearch
 from parsers.cases.model import Case
 from parsers.types import Piece
-from tests.parsers.properties.render import DIALECTS, Call, Spoken
+from tests.parsers.properties.dialects import DIALECTS
+from tests.parsers.properties.render import Call, Spoken
 
 pytestmark = pytest.mark.bench
 

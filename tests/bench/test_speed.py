@@ -22,7 +22,8 @@ from parsers.protocol import StreamParser
 from parsers.registry import build, get_format
 from parsers.replay import parse, replay
 from parsers.types import Context, Delta, Piece
-from tests.parsers.properties.render import DIALECTS, Call, Spoken
+from tests.parsers.properties.dialects import DIALECTS
+from tests.parsers.properties.render import Call, Spoken
 
 pytestmark = pytest.mark.bench
 

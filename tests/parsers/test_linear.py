@@ -15,7 +15,8 @@ from parsers.registry import build, get_format, names
 from parsers.replay import parse, replay
 from parsers.types import Context, Delta, Piece, Tool
 from tests.growth import assert_linear, seconds
-from tests.parsers.properties.render import DIALECTS, Call, Spoken
+from tests.parsers.properties.dialects import DIALECTS
+from tests.parsers.properties.render import Call, Spoken
 
 pytestmark = pytest.mark.linear
 

@@ -44,8 +44,8 @@ def reused(ground: Ground) -> Iterator[Variant]:
             again = ground.replayer.with_pieces(ground.pieces).with_parser(_always(parser))
             outcome = again.outcome(chunking)
             said = chunking.model_dump(mode="json", exclude_defaults=True) | {"by": chunking.by}
-            base, facts = ground.base(chunking), {"ids": not ground.replayer.black_box}
-            yield Variant("reused", label, Proof(said), ground.text, outcome.message, outcome.raised, facts, base)
+            base = ground.base(chunking)
+            yield Variant("reused", label, Proof(said), ground.text, outcome.message, outcome.raised, base=base)
 
 
 def _always(parser: StreamParser) -> Callable[[], StreamParser]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from parsers.codecs.python_text import number, unescape
 from parsers.trace import Trace
 from parsers.types import Context
-from tests.parsers.parsing import calls, codes, dropped, owners, rows, small, tokens, tool, trace_of
+from tests.parsers.parsing import calls, codes, dropped, owners, rows, tool, trace_of
 
 
 def value(text: str, context: Context | None = None) -> str:
@@ -373,36 +373,6 @@ def test_keys_and_values_own_their_characters() -> None:
     assert [text for text, owner in owners(trace) if owner == "name"] == ["f"]
 
 
-@pytest.mark.parametrize(
-    ("text", "found", "content"),
-    [
-        ("[f(a=1<|eot|>2)]", [("f", '{"a": 1')], "2)]"),
-        ("[f(a='x'<|eot|>, b=2)]", [("f", '{"a": "x", "b": 2}')], None),
-        ("[f(a='x'<|eot|>y)]", [("f", '{"a": "x"')], "y)]"),
-        ("[f(a=1, b<|eot|>=2)]", [("f", '{"a": 1, "b": 2}')], None),
-        ("[f<|eot|>(a=1)]", [], "[f(a=1)]"),
-        ("[f(a=<|eot|>1)]", [("f", '{"a": 1}')], None),
-        ("[<|eot|>f()]", [("f", "{}")], None),
-    ],
-)
-def test_a_token_that_ends_a_turn_ends_a_word(text: str, found: list[tuple[str, str]], content: str | None) -> None:
-    for texts in ((text,), tuple(text)):
-        message = trace_of("pythonic", *texts).message
-        assert (calls(message), message.content) == (found, content)
-
-
-@pytest.mark.parametrize(
-    ("text", "content"),
-    [("[f()]", "[f()]"), ("what?", "what?"), ("f(1)", "f(1)"), ("", None), (", f()", ", f()")],
-)
-def test_a_block_without_a_list_holds_calls_or_text(text: str, content: str | None) -> None:
-    for texts in ((text,), tuple(text)):
-        message = trace_of("olmo3", "<function_calls>", *texts, "</function_calls>").message
-        assert (message.content, message.tool_calls) == (content, [])
-    said = trace_of("olmo3", *"<function_calls>f(a=[1], b=2]\n</function_calls>").message
-    assert (calls(said), said.content) == ([("f", '{"a": [1], "b": 2')], "]\n")
-
-
 @pytest.mark.parametrize(("text", "found"), [("\\", None), ("\\1", None), ("\\N", None), ("\\N{", None)])
 def test_half_an_escape_sequence_waits(text: str, found: None) -> None:
     assert unescape(text) is found
@@ -410,59 +380,3 @@ def test_half_an_escape_sequence_waits(text: str, found: None) -> None:
 
 def test_words_that_are_no_numbers() -> None:
     assert [number(text) for text in ("", "-", "e5", "_1", "0x", "1.2.3", "--1", "inf", "nan")] == [None] * 9
-
-
-END = ("<|python_end|>", 200017, "special")
-
-
-@pytest.mark.parametrize(
-    ("before", "token", "after", "found", "content"),
-    [
-        ("[f(a='x\\", END, " so", '{"a": "x\\\\', " so"),
-        ('[f(a="""x"', END, " so", '{"a": "x\\"', " so"),
-        ("[f(a='x'", END, " so", '{"a": "x"}', " so"),
-        ("[f(a='x\\", ("<|eot|>", 200008, "special"), "y')]", '{"a": "x\\\\y"}', None),
-        ("[f(a='", ("<|eot|>", 200008, "special"), "y')]", '{"a": "y"}', None),
-    ],
-)
-def test_special_tokens_count_inside_a_string_when_they_come_by_id(
-    before: str, token: tuple[str, int, str], after: str, found: str, content: str | None
-) -> None:
-    markers = {"<|python_start|>": 200016, "<|python_end|>": 200017}
-    for size in (1, 99):
-        texts = [before[at : at + size] for at in range(0, len(before), size)]
-        trace = trace_of("llama4_pythonic", fed=tokens(*texts, token, after), mode="ids", markers=markers)
-        assert (calls(trace.message), trace.message.content) == ([("f", found)], content)
-
-
-def test_a_list_begins_with_a_bracket() -> None:
-    states = {
-        "TOP": {"text": "content", "rows": [{"on": "GO", "to": "CALL", "emit": ["CallStart"]}]},
-        "CALL": {"codec": {"name": "pythonic"}, "rows": [{"on": "REJECT", "to": "TOP"}]},
-    }
-    fmt = small(states, {"GO": "<go>"})
-    assert trace_of(fmt, *"<go> f(a=1)").message.content == "<go> f(a=1)"
-
-
-@pytest.mark.parametrize(
-    ("source", "arguments"),
-    [
-        ("print('hi')')]", "print('hi')"),
-        ("[x, 'y']}')]", "[x, 'y']}"),
-        ("a 'b' c', n=1)]", "a 'b' c"),
-        ("a 'b' == c', n=='d')]", "a 'b' == c', n=='d"),
-        ("a 'b'), g(c=1)]", "a 'b"),
-        ("a 'b' c' )\n]", "a 'b' c"),
-        ("a 'b'" + " " * 90 + "c')]", "a 'b'" + " " * 90 + "c"),
-    ],
-)
-def test_a_string_with_unescaped_quotes_ends_where_its_keyword_does(source: str, arguments: str) -> None:
-    text = f"[f(q='{source}"
-    for texts in ((text,), tuple(text)):
-        found = json.loads(trace_of("pythonic", *texts).message.tool_calls[0].arguments)
-        assert found["q"] == arguments
-
-
-def test_a_nested_string_with_unescaped_quotes_ends_before_a_bracket() -> None:
-    found = trace_of("pythonic", "[f(q=['a 'b' c' d'])]").message.tool_calls[0].arguments
-    assert json.loads(found) == {"q": ["a 'b' c' d"]}

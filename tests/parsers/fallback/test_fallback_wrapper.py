@@ -10,7 +10,7 @@ import pytest
 from parsers.cases.engines import choose
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
-from parsers.events import ContentText, Diagnostic, Dropped
+from parsers.events import Diagnostic, Dropped
 from parsers.fallback.options import FallbackOptions
 from parsers.fallback.wrapper import Fallback
 from parsers.formats.diagram import diagram, rows_table
@@ -18,7 +18,7 @@ from parsers.formats.model import builtin_formats
 from parsers.registry import get_format
 from parsers.replay import replay
 from parsers.trace import Trace
-from parsers.types import Context, Delta, Tool, UsageError
+from parsers.types import Context, Delta, Tool
 from tests.parsers.parsing import calls, codes, deltas, dropped, owners, rows, tokens
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
@@ -343,50 +343,6 @@ def test_a_wrapped_parser_reads_its_example_as_it_does_alone(name: str) -> None:
     wrapped = run_case(load_case({**case, "parser": {"name": name, "engine": "fallback"}}), compare=False).trace
     assert calls(wrapped.message) == calls(alone)
     assert (wrapped.message.content, wrapped.message.reasoning) == (alone.content, alone.reasoning)
-
-
-def test_the_protocol_is_kept() -> None:
-    wrapper = Fallback(get_format("qwen"))
-    with pytest.raises(UsageError, match="begin"):
-        wrapper.feed(deltas("x")[0])
-    with pytest.raises(UsageError, match="begin"):
-        wrapper.finish()
-    wrapper.begin(Context())
-    assert wrapper.transitions is None
-    assert [type(event) for event in [*wrapper.feed(deltas("x")[0]), *wrapper.finish()]] == [ContentText]
-    with pytest.raises(UsageError, match="once"):
-        wrapper.finish()
-
-
-def test_a_wrapper_can_be_used_again() -> None:
-    wrapper = Fallback(get_format("qwen"))
-    first = replay(wrapper, deltas(CALL[:30]), Context())
-    second = replay(wrapper, deltas(CALL), Context())
-    assert calls(second.message) == [("f", '{"a": 1}')]
-    assert first.message != second.message
-    assert second == traced(CALL)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"budget": -1}, "/parser/options/budget: Input should be greater"),
-        ({"budget": True}, "/parser/options/budget: "),
-        ({"limit": 1}, "/parser/options/limit: .*; the wrapper's options are budget, line_start"),
-    ],
-)
-def test_options_that_are_wrong_are_refused_with_their_place(options: dict[str, Any], words: str) -> None:
-    parser = {"name": "qwen", "engine": "fallback", "options": options}
-    with pytest.raises(UsageError, match=words):
-        choose(load_case({"schema": 1, "parser": parser, "input": {"text": "x"}}))
-
-
-def test_the_engine_says_what_it_wraps_and_why() -> None:
-    parser = {"name": "auto", "engine": "fallback"}
-    choice = choose(load_case({"schema": 1, "parser": parser, "input": {"text": CALL}}))
-    assert (choice.selection.name, choice.format.name) == ("qwen", "qwen")
-    assert choice.selection.reasons[-1] == "It runs behind the fallback wrapper (engine fallback)."
-    assert "NORMAL" in choice.format.states
 
 
 def test_a_start_marker_that_is_no_token_of_the_vocabulary_is_said_to_be_typed() -> None:

@@ -4,343 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from parsers.intake import Intake, recognise
 from parsers.types import Piece, Recording
-
-FILES = Path(__file__).parent / "files"
-PARTS = [
-    "<think>\n", "Rain? 🌦", "\n</think>\n\n", '<tool_call>\n{"name": "get_',
-    'weather", "arguments": {"city": "Zürich"}}', "\n</tool_call>",
-]  # fmt: skip
-TEXT = "".join(PARTS)
-LONG = "<think>" + "a" * 1017
-IDS = (151667, 198, 59039, 30, 52352, 198, 151668, 271, 151657, 198, 4913, 606, 788, 330, 151658)
-COUNTS = (2, 3, 3, 3, 3, 1)
-CALL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
-
-# name, kind, [(label, text, ids, counts, deltas, chunks, finish reason)], warnings, server whose command comes first
-Output = tuple[
-    str, str | None, tuple[int, ...] | None, tuple[int, ...] | None, list[str] | None, int | None, str | None
-]
-EXPECTED: list[tuple[str, str, list[Output], list[str], str | None]] = [
-    (
-        "browser.har",
-        "sse_log",
-        [("", TEXT, None, None, PARTS, 7, "stop")],
-        ["har_secrets"],
-        "any OpenAI-compatible server",
-    ),
-    ("bytes.txt", "text_literal", [("", TEXT, None, None, None, None, None)], [], None),
-    ("delta_text.txt", "chunk_list", [("", TEXT, None, None, PARTS, None, None)], ["unquoted"], None),
-    ("delta_text_quoted.txt", "chunk_list", [("", TEXT, None, None, PARTS, None, None)], ["other_lines"], None),
-    ("derender.sse", "replay_record", [("", None, IDS, COUNTS, None, 6, None)], [], "vLLM"),
-    ("docker_json.txt", "sse_log", [("", None, None, None, None, 7, "tool_calls")], [], "any OpenAI-compatible server"),
-    (
-        "dynamo_batch.yaml",
-        "dynamo_yaml",
-        [
-            (
-                "PARSER.batch.1.x",
-                '<tool_call>{"name": "f", "arguments": {"n": 1}}</tool_call> done',
-                None,
-                None,
-                None,
-                None,
-                None,
-            )
-        ],
-        [],
-        None,
-    ),
-    (
-        "dynamo_stream.yaml",
-        "dynamo_yaml",
-        [
-            (
-                "PARSER.stream.4.x",
-                '<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"a',
-                None,
-                None,
-                ["<|tool_calls_section_begin|><|tool_call_begin|>func", 'tions.f:0<|tool_call_argument_begin|>{"a', ""],
-                None,
-                "stop",
-            ),
-            ("PARSER.stream.1.x", "yesyes", None, None, ["yes", "yes"], None, None),
-        ],
-        ["no_expectation"],
-        None,
-    ),
-    ("ids.json", "token_ids", [("", None, IDS, None, None, None, None)], [], "any OpenAI-compatible server"),
-    ("ids_bare.txt", "token_ids", [("", None, IDS, None, None, None, None)], [], "any OpenAI-compatible server"),
-    ("ids_chunked.json", "token_ids", [("", None, IDS, COUNTS, None, None, None)], [], "any OpenAI-compatible server"),
-    ("ids_key.txt", "token_ids", [("", None, IDS, None, None, None, None)], [], "any OpenAI-compatible server"),
-    (
-        "ids_steps.txt",
-        "token_ids",
-        [("", None, IDS, COUNTS, None, None, None)],
-        ["lists_joined"],
-        "any OpenAI-compatible server",
-    ),
-    ("ids_tensor.txt", "token_ids", [("", None, IDS, None, None, None, None)], [], "any OpenAI-compatible server"),
-    (
-        "langchain_bare.txt",
-        "client_objects",
-        [("", None, None, None, None, 1, "tool_calls")],
-        [],
-        "any OpenAI-compatible server",
-    ),
-    (
-        "langchain_bare_chunks.txt",
-        "client_objects",
-        [("", None, None, None, None, 6, "tool_calls")],
-        [],
-        "any OpenAI-compatible server",
-    ),
-    (
-        "langchain_chunks.txt",
-        "client_objects",
-        [("", None, None, None, None, 5, "tool_calls")],
-        [],
-        "any OpenAI-compatible server",
-    ),
-    (
-        "langchain_message.txt",
-        "client_objects",
-        [("", None, None, None, None, 1, None)],
-        ["arguments_rewritten", "no_finish"],
-        "any OpenAI-compatible server",
-    ),
-    ("list.json", "chunk_list", [("", TEXT, None, None, PARTS, None, None)], [], None),
-    ("list.txt", "chunk_list", [("", TEXT, None, None, PARTS, None, None)], [], None),
-    ("litellm.txt", "client_objects", [("", TEXT, None, None, PARTS, 7, "stop")], [], "any OpenAI-compatible server"),
-    (
-        "llama_cpp.json",
-        "json_response",
-        [("", "<think>🌦</think>", (151667, 8, 9, 151668), None, None, None, "length")],
-        ["special_tokens"],
-        "llama.cpp",
-    ),
-    (
-        "llama_cpp.sse",
-        "sse_log",
-        [("", TEXT, IDS, (2, 3, 3, 3, 3, 1, 0), [*PARTS, ""], None, "stop")],
-        ["special_tokens"],
-        "llama.cpp",
-    ),
-    (
-        "llama_cpp_error.json",
-        "server_log",
-        [("", TEXT[9:], None, None, None, None, None)],
-        ["text_start_missing", "special_tokens"],
-        "llama.cpp",
-    ),
-    (
-        "llama_cpp_tokens.txt",
-        "server_log",
-        [("", "Rain?\n", (151667, 59039, 30, 198, 151668), (1, 1, 1, 1, 1), ["", "Rain", "?", "\n", ""], None, None)],
-        ["specials_missing"],
-        "llama.cpp",
-    ),
-    (
-        "llama_cpp_unparsed.txt",
-        "server_log",
-        [("", TEXT, None, None, None, None, None)],
-        ["special_tokens"],
-        "llama.cpp",
-    ),
-    (
-        "llama_cpp_verbose.txt",
-        "server_log",
-        [
-            (
-                "",
-                TEXT,
-                None,
-                None,
-                [
-                    "<think>",
-                    "\nRain? 🌦",
-                    "\n</think>\n",
-                    '\n<tool_call>\n{"name": "get_',
-                    'weather", "arguments": {"city": "Zürich"}}',
-                    "\n</tool_call>",
-                ],
-                None,
-                None,
-            )
-        ],
-        ["special_tokens"],
-        "llama.cpp",
-    ),
-    ("lm_studio.txt", "server_log", [("", TEXT, None, None, None, None, None)], [], None),
-    (
-        "log_lines.ndjson",
-        "json_response",
-        [("", None, None, None, None, 7, "tool_calls")],
-        [],
-        "any OpenAI-compatible server",
-    ),
-    (
-        "ollama_chat.ndjson",
-        "ndjson_log",
-        [("", None, None, None, None, 4, "stop")],
-        ["parsed", "arguments_rewritten"],
-        "Ollama",
-    ),
-    (
-        "ollama_error.json",
-        "server_log",
-        [("", '{"city": "Zürich"}}', None, None, None, None, None)],
-        ["only_the_call"],
-        "Ollama",
-    ),
-    (
-        "ollama_generate.ndjson",
-        "ndjson_log",
-        [("", TEXT, None, None, [*PARTS, ""], None, "stop")],
-        ["special_tokens"],
-        "Ollama",
-    ),
-    ("ollama_thinking.ndjson", "ndjson_log", [("", None, None, None, None, 3, "length")], ["parsed"], "Ollama"),
-    (
-        "openai_chunks.txt",
-        "client_objects",
-        [("", None, None, None, None, 3, "tool_calls")],
-        [],
-        "any OpenAI-compatible server",
-    ),
-    (
-        "openai_deltas.txt",
-        "client_objects",
-        [("", None, None, None, None, 3, None)],
-        ["no_finish"],
-        "any OpenAI-compatible server",
-    ),
-    (
-        "openai_message.txt",
-        "client_objects",
-        [("", None, None, None, None, 1, None)],
-        ["no_finish"],
-        "any OpenAI-compatible server",
-    ),
-    ("replay_record.json", "replay_record", [("", None, IDS, COUNTS, None, None, None)], [], "vLLM"),
-    ("replay_record.txt", "replay_record", [("", None, IDS, COUNTS, None, None, None)], [], "vLLM"),
-    ("repr.txt", "text_literal", [("", TEXT, None, None, None, None, None)], [], None),
-    ("repr_lines.txt", "chunk_list", [("", TEXT, None, None, PARTS, None, None)], [], None),
-    ("sglang.json", "json_response", [("", TEXT, IDS, None, None, None, "stop")], ["special_tokens_asked"], "SGLang"),
-    ("sglang.sse", "sse_log", [("", TEXT, IDS, COUNTS, PARTS, None, "stop")], ["special_tokens_asked"], "SGLang"),
-    (
-        "sglang_increments.sse",
-        "sse_log",
-        [("", TEXT, IDS, COUNTS, PARTS, None, "stop")],
-        ["special_tokens_asked", "increments"],
-        "SGLang",
-    ),
-    (
-        "sglang_level2.ndjson",
-        "json_response",
-        [("", LONG, None, None, None, None, None)],
-        ["special_tokens_asked", "ids_cut", "text_cut", "no_finish"],
-        "SGLang",
-    ),
-    (
-        "sglang_level2.txt",
-        "server_log",
-        [("", LONG, None, None, None, None, None)],
-        ["text_cut", "special_tokens"],
-        "SGLang",
-    ),
-    ("sglang_log.ndjson", "ndjson_log", [("", TEXT, IDS, None, None, None, "stop")], [], None),
-    ("sglang_log.txt", "server_log", [("", TEXT, IDS, None, None, None, "stop")], [], None),
-    (
-        "sglang_results.txt",
-        "client_objects",
-        [("", None, None, None, None, 3, None)],
-        ["no_finish"],
-        "any OpenAI-compatible server",
-    ),
-    ("string.json", "text_literal", [("", TEXT, None, None, None, None, None)], [], None),
-    (
-        "tgi.json",
-        "json_response",
-        [("", "<think>Rain?</think><|im_end|>", (151667, 59039, 30, 151668, 151645), None, None, None, "length")],
-        [],
-        None,
-    ),
-    (
-        "tgi.sse",
-        "sse_log",
-        [
-            (
-                "",
-                "<think>Rain?</think><|im_end|>",
-                (151667, 59039, 30, 151668, 151645),
-                (1, 1, 1, 1, 1),
-                ["<think>", "Rain", "?", "</think>", "<|im_end|>"],
-                None,
-                "stop",
-            )
-        ],
-        [],
-        None,
-    ),
-    (
-        "tgi_text.json",
-        "json_response",
-        [("", "Rain?", None, None, None, None, None)],
-        ["specials_missing", "no_finish"],
-        "TGI",
-    ),
-    (
-        "unified.yaml",
-        "dynamo_yaml",
-        [
-            (
-                "reason_then_tool",
-                "thinking<channel|><|tool_call>call:f{x:1}<tool_call|>",
-                None,
-                None,
-                ["thinking", "<channel|>", "<|tool_call>call:f{x:1}<tool_call|>"],
-                None,
-                "stop",
-            )
-        ],
-        [],
-        None,
-    ),
-    ("vllm_generate.json", "json_response", [("", None, IDS, None, None, None, "stop")], [], "vLLM"),
-    ("vllm_generate.sse", "sse_log", [("", None, IDS, COUNTS, None, None, "stop")], [], "vLLM"),
-    ("vllm_log.txt", "server_log", [("", TEXT, IDS, None, None, None, None)], ["special_tokens"], "vLLM"),
-    (
-        "vllm_log_cut.txt",
-        "server_log",
-        [
-            (
-                "",
-                "<think>\nRain",
-                (151667, 198, 59039, 30, 52352, 198, 151668, 271, 151657, 198, 4913, 606),
-                None,
-                None,
-                None,
-                "stop",
-            )
-        ],
-        ["text_cut", "special_tokens"],
-        "vLLM",
-    ),
-    (
-        "vllm_log_two.txt",
-        "server_log",
-        [("cmpl-1-0", "one", None, None, None, None, "stop"), ("chatcmpl-2", None, (5, 6), None, None, 1, "stop")],
-        ["special_tokens", "parsed"],
-        "vLLM",
-    ),
-    ("vllm_offline.txt", "client_objects", [("", TEXT, IDS, None, None, None, "stop")], [], None),
-]
+from tests.parsers.intake.other_files import CALL, EXPECTED, FILES, LONG, PARTS, Out, Row
 
 
 def read(name: str) -> str:
@@ -351,25 +20,23 @@ def taken(text: str, *, pasted: bool = True) -> Intake:
     return recognise(text.encode(), pasted=pasted)
 
 
-def shown(output: Recording) -> Output:
+def shown(output: Recording) -> Out:
     deltas = None if output.deltas is None else [delta.text for delta in output.deltas]
     chunks = None if output.stream is None else len(output.stream)
-    return output.label, output.text, output.ids, output.counts, deltas, chunks, output.finish_reason
+    return Out(output.text, output.ids, output.counts, deltas, chunks, output.finish_reason, output.label)
 
 
 def test_every_file_is_in_the_table() -> None:
-    assert sorted(path.name.removeprefix("other_") for path in FILES.glob("other_*")) == [row[0] for row in EXPECTED]
+    assert sorted(path.name.removeprefix("other_") for path in FILES.glob("other_*")) == [row.name for row in EXPECTED]
 
 
-@pytest.mark.parametrize(("name", "kind", "outputs", "warnings", "server"), EXPECTED, ids=[row[0] for row in EXPECTED])
-def test_each_file_is_taken_for_what_it_is(
-    name: str, kind: str, outputs: list[Output], warnings: list[str], server: str | None
-) -> None:
-    found = taken(read(name), pasted=False)
-    assert (found.kind, found.usable) == (kind, True)
-    assert [shown(output) for output in found.outputs] == outputs
-    assert [warn.code for warn in found.warnings] == warnings
-    assert (found.captures[0].server if found.captures else None) == server
+@pytest.mark.parametrize("row", EXPECTED, ids=[row.name for row in EXPECTED])
+def test_each_file_is_taken_for_what_it_is(row: Row) -> None:
+    found = taken(read(row.name), pasted=False)
+    assert (found.kind, found.usable) == (row.kind, True)
+    assert [shown(output) for output in found.outputs] == row.outputs
+    assert [warn.code for warn in found.warnings] == list(row.warnings)
+    assert (found.captures[0].server if found.captures else None) == row.server
     assert found.why
     assert found.readings[-1].kind == "raw_text"
 
@@ -560,7 +227,7 @@ def prefixed(whole: str, part: str) -> bool:
     return whole.startswith(part) or "\ufffd" in part or part == whole.replace("\n", "", 1) or part.startswith("think<")
 
 
-@pytest.mark.parametrize("name", [row[0] for row in EXPECTED])
+@pytest.mark.parametrize("name", [row.name for row in EXPECTED])
 def test_a_file_cut_anywhere_is_still_told(name: str) -> None:
     text = read(name)
     for end in range(0, len(text), max(1, len(text) // 25)):

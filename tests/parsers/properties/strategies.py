@@ -19,8 +19,9 @@ from parsers.formats.model import Format
 from parsers.formats.rows import policy_values
 from parsers.registry import get_format, names
 from parsers.types import Context, Tool
+from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.invariants import Run, as_ids, as_text
-from tests.parsers.properties.render import DIALECTS, Call, Dialect, Spoken
+from tests.parsers.properties.render import Call, Dialect, Spoken
 
 PARSERS = tuple(names())
 WRITTEN = tuple(dict.fromkeys(dialect.parser for dialect in DIALECTS.values()))

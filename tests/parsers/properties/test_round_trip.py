@@ -12,8 +12,9 @@ from parsers.chunking import Chunking
 from parsers.formats.model import builtin_formats
 from parsers.registry import get_format
 from parsers.types import Context, Message, Tool
+from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.invariants import Run, as_ids, as_text, check
-from tests.parsers.properties.render import DIALECTS, Dialect, Spoken, schema_of
+from tests.parsers.properties.render import Dialect, Spoken, schema_of
 from tests.parsers.properties.strategies import messages
 
 pytestmark = pytest.mark.replays

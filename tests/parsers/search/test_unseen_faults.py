@@ -1,7 +1,6 @@
 """Faults of kinds that parsers in the field have had: each is found, told of in the right words, and made small.
 
-The parsers are black boxes around a built-in parser, whose text or deltas they spoil. Each one comes with an output
-that it reads rightly as well: of that nothing may be said.
+The parsers are black boxes. Each one comes with an output that it reads rightly as well: of that nothing may be said.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from parsers.assemble import Assembler
 from parsers.blackbox import BlackBox
 from parsers.cases.engines import ENGINES, Choice, Engine, builtin
 from parsers.cases.expect import differences
@@ -24,9 +22,35 @@ from parsers.cases.model import Case, ParserRef
 from parsers.cases.run import run_case
 from parsers.chunking import WHOLE
 from parsers.protocol import StreamParser
-from parsers.registry import Evidence, build, get_format
+from parsers.registry import Evidence
 from parsers.search.sweep import cut_at
-from parsers.types import Context, Delta, MessageDelta, Piece, ToolCallDelta
+from parsers.types import Piece
+from tests.parsers.search.spoilt import (
+    Blocks,
+    Caps,
+    ClosesTwice,
+    Deaf,
+    DropsBeside,
+    DropsZeros,
+    EatsAngles,
+    EndsEarly,
+    EndsTwice,
+    FailsAtTimes,
+    FirstOnly,
+    LosesTail,
+    Merges,
+    NamesAnew,
+    NeedsText,
+    NeverCounts,
+    OnlyLatin,
+    SaysAgain,
+    Shares,
+    Spoilt,
+    Swaps,
+    TrimsLast,
+    UnescapesTwice,
+    WholeOnly,
+)
 
 STRING = {"type": "string"}
 TOOLS = [
@@ -47,239 +71,6 @@ ZERO = call("get_time", zip="", city="Bern")
 THINK = "<think>\nWhere?\n</think>\n\nSure.\n" + call("get_weather", city="Paris")
 EMPTY = "<think>\n\n</think>\n\nIt is sunny."
 PLAIN = "The weather is fine, and it will stay so.\n\nBye."
-
-
-class Spoilt:
-    """A black box that reads rightly."""
-
-    def begin(self, context: Context) -> None:
-        self.inner, self.assembler, self.text = build(get_format("qwen")), Assembler(), ""
-        self.inner.begin(context)
-
-    def feed(self, delta: Delta) -> MessageDelta | None:
-        self.text += delta.text
-        return self.on(delta.text)
-
-    def on(self, text: str) -> MessageDelta | None:
-        return self.sent(self.read(text), text)
-
-    def read(self, text: str) -> MessageDelta | None:
-        return self.assembler.add(self.inner.feed(Delta(1, (Piece(text),))))
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        return sent
-
-    def finish(self, reason: str | None) -> MessageDelta | None:
-        return self.assembler.add(self.inner.finish(reason))
-
-
-class LosesTail(Spoilt):
-    """The last character of arguments, when the delta ends in a quote."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        for part in sent.tool_calls if sent is not None and text.endswith('"') else ():
-            part.arguments = (part.arguments or "")[:-1]
-        return sent
-
-
-class ClosesTwice(Spoilt):
-    """A second brace, when the closing marker is a delta of its own."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        if text.strip() != "</tool_call>" or not self.assembler.calls:
-            return sent
-        return MessageDelta(tool_calls=[ToolCallDelta(self.assembler.calls - 1, arguments="}")])
-
-
-class NeverCounts(Spoilt):
-    """All calls have the index 0."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        for part in sent.tool_calls if sent is not None else ():
-            part.index = 0
-        return sent
-
-
-class SaysAgain(Spoilt):
-    """What it sent last, once more for a delta without text."""
-
-    last: MessageDelta | None = None
-
-    def on(self, text: str) -> MessageDelta | None:
-        if text:
-            self.last = super().on(text)
-        return self.last
-
-
-class EndsEarly(Spoilt):
-    """All that follows a delta without text inside a call is lost."""
-
-    ended = False
-
-    def on(self, text: str) -> MessageDelta | None:
-        self.ended = self.ended or (not text and "<tool_call>" in self.text)
-        return None if self.ended else super().on(text)
-
-    def finish(self, reason: str | None) -> MessageDelta | None:
-        return None if self.ended else super().finish(reason)
-
-
-class NeedsText(Spoilt):
-    """It looks at the first character of each delta."""
-
-    def on(self, text: str) -> MessageDelta | None:
-        return super().on(text) if text[0] else None
-
-
-class TrimsLast(Spoilt):
-    """A delta without text after the whole output takes back the arguments' end, as one for the end token would."""
-
-    def on(self, text: str) -> MessageDelta | None:
-        if not text and self.text.endswith("</tool_call>"):
-            return MessageDelta(tool_calls=[ToolCallDelta(0, arguments="}")])
-        return super().on(text)
-
-
-class DropsZeros(Spoilt):
-    """Arguments are kept back, and sent without those that are 0, empty, false or null."""
-
-    kept = ""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        for part in sent.tool_calls if sent is not None else ():
-            self.kept, part.arguments = self.kept + (part.arguments or ""), None
-            if self.kept.endswith("}"):
-                part.arguments = json.dumps({key: value for key, value in json.loads(self.kept).items() if value})
-                self.kept = ""
-        return sent
-
-
-class EndsTwice(Spoilt):
-    """The content that came last is sent again at the end, where the output ends with it."""
-
-    last = ""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        self.last = self.last if sent is None else sent.content or ""
-        return sent
-
-    def finish(self, reason: str | None) -> MessageDelta | None:
-        rest = super().finish(reason)
-        return MessageDelta(content=self.last) if self.last and self.text.endswith(self.last) else rest
-
-
-class DropsBeside(Spoilt):
-    """Content in the delta that ends reasoning."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        if sent is not None and "</think>" in text:
-            sent.content = None
-        return sent
-
-
-class EatsAngles(Spoilt):
-    """Every < that begins no marker."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        if sent is not None and sent.content is not None:
-            sent.content = sent.content.replace("<", "") or None
-        return sent
-
-
-class UnescapesTwice(Spoilt):
-    """A \\n in a value becomes a line break in its JSON."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        for part in sent.tool_calls if sent is not None else ():
-            part.arguments = (part.arguments or "").replace("\\n", "\n")
-        return sent
-
-
-class Swaps(Spoilt):
-    """The answer becomes reasoning after an empty block of it."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        if sent is not None and sent.content and re.search(r"<think>\s*</think>", self.text):
-            sent.reasoning, sent.content = sent.content, None
-        return sent
-
-
-class NamesAnew(Spoilt):
-    """Another id in every delta."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        for part in sent.tool_calls if sent is not None else ():
-            part.id = f"call-{len(self.text)}"
-        return sent
-
-
-class OnlyLatin(Spoilt):
-    """It cannot read all characters."""
-
-    def on(self, text: str) -> MessageDelta | None:
-        text.encode("latin-1")
-        return super().on(text)
-
-
-class Merges(Spoilt):
-    """Of calls in one delta only the first has a name."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        if sent is not None and len(sent.tool_calls) > 1:
-            first, *others = sent.tool_calls
-            first.arguments = "".join([part.arguments or "" for part in (first, *others)])
-            sent.tool_calls = [first]
-        return sent
-
-
-class Caps(Spoilt):
-    """Arguments end after so many characters."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        room = 4096 - (len(self.text) - len(text))
-        for part in sent.tool_calls if sent is not None else ():
-            part.arguments = (part.arguments or "")[: max(room, 0)]
-        return sent
-
-
-class Blocks(Spoilt):
-    """Whole calls by a regular expression: the first closing marker ends a call, in a string as well."""
-
-    CALL = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
-
-    def on(self, text: str) -> MessageDelta | None:
-        return None
-
-    def finish(self, reason: str | None) -> MessageDelta | None:
-        calls = []
-        for number, body in enumerate(self.CALL.findall(self.text)):
-            try:
-                said = json.loads(body)
-            except ValueError:
-                continue
-            arguments = json.dumps(said["arguments"])
-            calls.append(ToolCallDelta(number, f"call-{number}", said["name"], arguments))
-        return MessageDelta(None, self.CALL.sub("", self.text) or None, calls)
-
-
-class WholeOnly(Spoilt):
-    """A second code path, which reads everything at the end."""
-
-    def on(self, text: str) -> MessageDelta | None:
-        return None
-
-    def finish(self, reason: str | None) -> MessageDelta | None:
-        events = self.inner.feed(Delta(1, (Piece(self.text),)))
-        return self.sent(self.assembler.add(events + self.inner.finish(reason)), self.text)
-
-
-class FirstOnly(WholeOnly):
-    """It finds one call."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        if sent is not None:
-            sent.tool_calls = sent.tool_calls[:1]
-        return sent
 
 
 Make = Callable[[], Any]
@@ -392,23 +183,13 @@ EACH = [
 ]
 
 
-class Shares(Spoilt):
-    """Something that all instances share runs full: each thirtieth one loses what comes in its first delta."""
-
-    made = 0
-
-    def begin(self, context: Context) -> None:
-        super().begin(context)
-        Shares.made += 1
-        self.full = Shares.made % 30 == 0
-
-    def on(self, text: str) -> MessageDelta | None:
-        lost, self.full = self.full, False
-        return None if lost else super().on(text)
-
-
-def test_a_fault_that_comes_and_goes_is_told_from_one_of_chunkings() -> None:
-    result = search(TWO, engines(Shares)).found
+@pytest.mark.parametrize("make", [Shares, FailsAtTimes])
+@pytest.mark.parametrize("first", range(0, 30, 6))
+def test_a_fault_that_comes_and_goes_is_told_from_one_of_chunkings(
+    monkeypatch: pytest.MonkeyPatch, make: type[Shares], first: int
+) -> None:
+    monkeypatch.setattr(Shares, "made", first)
+    result = search(TWO, engines(make)).found
     said = result.verdict
     assert (said.kind, said.severity, said.about) == ("parser_flawed", "error", "parser")
     assert "does not read the same output alike every time: read once more in the same way" in said.headline
@@ -451,15 +232,6 @@ def test_nothing_is_said_of_what_is_read_rightly(make: Make, one_shot: Make | No
     assert found.verdict.kind == "all_hold"
     assert found.minimized is None
     assert len(found.outcomes) == 1
-
-
-class Deaf(Spoilt):
-    """It finds no call at all."""
-
-    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
-        if sent is not None:
-            sent.tool_calls = []
-        return sent
 
 
 def test_a_parser_that_finds_no_call_is_told_from_a_model_that_wrote_none() -> None:

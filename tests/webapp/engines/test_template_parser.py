@@ -11,6 +11,7 @@ from transformers.utils.chat_parsing import parse_response
 from parsers.replay import parse, replay
 from parsers.trace import Trace
 from parsers.types import Context, Message, Tool, ToolCall, UsageError
+from tests.parsers.parsing import calls
 from tests.webapp.engines.templates import (
     ANCHOR,
     CALL,
@@ -31,7 +32,6 @@ from tests.webapp.engines.templates import (
     told,
 )
 from webapp.engines.response_template import TemplateParser, loaded
-from webapp.engines.response_template.patterns import Budget
 
 FRAGMENTS = (
     "<think>", "</think>", "\n", " ", "hello", "<tool_call>", "</tool_call>", '{"name": "f", "arguments": {"a": 1}}',
@@ -41,10 +41,6 @@ FRAGMENTS = (
     '"', "é", "<eos>", "<tu", "turn|>",
 )  # fmt: skip
 PREFIXES = (None, ANCHOR, f"{ANCHOR}<think>\n", "no anchor <think>", f"{ANCHOR}<tool_call>", f"{ANCHOR}a <tool_c")
-
-
-def calls(message: Message) -> list[tuple[str, str]]:
-    return [(call.name, call.arguments) for call in message.tool_calls]
 
 
 @pytest.mark.replays
@@ -252,124 +248,6 @@ def test_text_that_is_not_stripped_is_kept_as_written() -> None:
     assert read(data, "<think> a\n</think> b ").message == Message(" a\n", " b ")
 
 
-# what transformers loses or refuses
-
-
-def test_content_before_and_after_calls_is_kept_and_the_trap_named() -> None:
-    trace = read(PLAIN, f"before\n{CALL}\n{CALL}\nafter")
-    assert trace.message.content == "beforeafter"
-    found = [one.message for one in told(trace) if one.code == "field_overwritten"]
-    assert len(found) == 1
-    assert found[0].startswith("content comes again with nothing but white space. transformers keeps only its last")
-
-
-def test_an_empty_region_loses_nothing() -> None:
-    assert told(read(PLAIN, f"\n{CALL}\n{CALL}\nafter")) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('<tool_call>{"name": "f", "arguments": {"a": "</tool_call>"}}</tool_call>', "stands inside a JSON string"),
-        ("<tool_call>{oops}</tool_call>", "It then stays in the region and loses what follows"),
-        ('<tool_call>{"name": "f", "argum', "The output ended inside it"),
-    ],
-)
-def test_a_region_that_transformers_cannot_read_becomes_content(text: str, words: str) -> None:
-    trace = read(PLAIN, text)
-    assert trace.message == Message(None, text)
-    (one,) = [one for one in told(trace) if one.code == "parser_raised"]
-    assert (words in one.message, one.severity) == (True, "error")
-    assert [(call.start, call.reason) for call in trace.rejected_calls] == [(0, "transformers raises ValueError")]
-
-
-def test_what_follows_a_region_that_cannot_be_read_is_read() -> None:
-    trace = read(PLAIN, f"<tool_call>oops</tool_call>{CALL}")
-    assert calls(trace.message) == [("f", '{"a": 1}')]
-
-
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        ("[]", "the list of calls is empty"),
-        ('{"arguments": {}}', "the value has no name, neither under `function` nor directly"),
-        ('{"name": 7}', "the value has no name, neither under `function` nor directly"),
-        ("7", "the value has no name, neither under `function` nor directly"),
-        ('{"name": "f", "parameters": {}}', "the value has a name but no `arguments`"),
-    ],
-)
-def test_a_value_that_is_no_call_becomes_content(value: str, reason: str) -> None:
-    data = template(tool_calls={"open": "<c>", "close": "</c>", "content": "json"}, content={})
-    trace = read(data, f"<c>{value}</c>")
-    assert trace.message == Message(None, f"<c>{value}</c>")
-    assert [(one.code, one.message) for one in told(trace)] == [
-        ("no_call", f"tool_calls: {reason}. Its text is kept as content.")
-    ]
-    assert [call.reason for call in trace.rejected_calls] == [reason]
-
-
-def test_a_required_field_that_is_missing_is_said() -> None:
-    trace = read(template(thinking={**THINK, "optional": False}, content={}), "yes")
-    assert trace.message == Message(None, "yes")
-    assert [one.message for one in told(trace)] == [
-        "transformers raises ValueError at the end: Required response_template fields missing from parsed output: "
-        "['thinking']"
-    ]
-
-
-def test_a_call_whose_closing_tag_is_missing_is_whole() -> None:
-    trace = read(PLAIN, '<tool_call>{"name": "f", "arguments": {}}')
-    assert trace.message.tool_calls[0].complete
-    assert [one.code for one in told(trace)] == ["unclosed_region"]
-
-
-def test_a_cut_off_call_that_is_no_json_is_not_complete() -> None:
-    trace = read(XML, "<function=f><parameter=a>1</parameter><parameter=b>")
-    assert [(call.arguments, call.complete) for call in trace.message.tool_calls] == [('{"a": "1"}', False)]
-    assert [one.code for one in told(trace)] == ["unclosed_region"]
-
-
-def test_a_streamed_call_that_cannot_be_read_is_not_complete() -> None:
-    data = template(tool_calls={**STREAMED["fields"]["tool_calls"], "join": "x"}, content={})
-    trace = read(data, "<call:f>{}</call>")
-    assert [(call.arguments, call.complete) for call in trace.message.tool_calls] == [("{}", False)]
-
-
-@pytest.mark.parametrize(
-    ("field", "text", "code"),
-    [
-        ({"open": "<c>", "close": "</c>", "content": "json"}, "<c>[1]</c>", "not_text"),
-        ({"open": "<c>", "close": "</c>", "content": "int"}, "<c>x</c>", "parser_raised"),
-        ({"open": "<c>", "close": "</c>", "transform": {"t": "{content}"}}, "<c>x</c>", "not_text"),
-        ({"open": "<c>", "close_pattern": "</(?P<z>c)>", "transform": "{z}"}, "<c>x</c>", "parser_raised"),
-    ],
-)
-def test_content_that_is_no_text_shows_its_raw_text(field: Any, text: str, code: str) -> None:
-    trace = read(template(content=field), text)
-    assert trace.message == Message(None, text[3:-4])
-    assert [one.code for one in told(trace)] == [code]
-
-
-def test_fields_that_no_client_knows_are_dropped_by_name() -> None:
-    trace = read(template(cite={"open": "<c>", "close": "</c>", "repeats": True}, content={}), "a<c>one</c><c>two</c>")
-    assert [(run.reason, trace.text[run.start : run.end]) for run in trace.partition if run.owner == "dropped"] == [
-        ("field cite", "one"),
-        ("field cite", "two"),
-    ]
-    assert [(one.code, one.message) for one in told(trace)] == [("unknown_field", "Field cite: no client gets it.")]
-
-
-def test_text_outside_all_fields_is_dropped_and_said_once() -> None:
-    trace = read(template(content={"open": "<c>", "close": "</c>"}), "a<c>b</c>c")
-    assert (trace.message.content, owned(trace, "dropped")) == ("b", ["a", "c"])
-    assert [one.code for one in told(trace)] == ["unread_text"]
-
-
-def test_a_prefix_without_the_anchor_is_said() -> None:
-    assert [one.code for one in told(read(PLAIN, "x", "user"))] == ["anchor_not_found"]
-    assert told(read(PLAIN, "x", ANCHOR)) == []
-
-
 # what is seen of it
 
 
@@ -435,118 +313,6 @@ def test_a_parser_is_used_between_begin_and_finish(when: str) -> None:
         parser.feed(deltas("x", [1])[0])
     with pytest.raises(UsageError, match="begin"):
         parser.finish()
-
-
-# what a template may not do
-
-
-def test_an_endless_template_stops_and_the_rest_is_content() -> None:
-    data = template(thinking={"open_pattern": "x?", "close_pattern": "y?"}, content={})
-    trace = read(data, "abc")
-    assert trace.message.content == "abc"
-    assert [one.code for one in told(trace)] == ["template_stopped"]
-
-
-def test_an_endless_template_stops_in_the_prompt_too() -> None:
-    data = template(thinking={"open_pattern": "x?", "close_pattern": "y?"}, content={})
-    trace = read(data, "abc", f"{ANCHOR}abc")
-    assert trace.message == Message(None, "abc")
-    assert [one.code for one in told(trace)] == ["template_stopped"]
-
-
-def test_an_endless_template_of_calls_rejects_no_call_of_the_prompt() -> None:
-    data = template(tool_calls={"open_pattern": "x?", "close_pattern": "y?", "content": "json"}, content={})
-    trace = read(data, "abc", f"{ANCHOR}abc")
-    assert (trace.message, trace.rejected_calls) == (Message(None, "abc"), [])
-
-
-def test_reading_may_stop_at_the_end() -> None:
-    made = loaded(PLAIN)
-    parser = TemplateParser(made)
-    parser.begin(Context())
-    parser.feed(deltas("a <tool_c", [9])[0])
-    made.fuse.blown = True
-    codes = [(event.kind, getattr(event, "text", "")) for event in parser.finish()]
-    assert codes == [("ContentText", " "), ("ContentText", "<tool_c"), ("Diagnostic", "")]
-
-
-def test_a_delimiter_without_end_is_not_held_for_ever() -> None:
-    data = template(thinking={"open_pattern": "<a.*b>", "close": "</a>"}, content={})
-    text = "go <a" + "x" * 40_000
-    for cut in (deltas(text, [7]), deltas(text, [len(text)])):
-        trace = replay(TemplateParser(loaded(data)), cut, Context())
-        assert trace.message.content == text
-        assert ["16,384 characters are held" in one.message for one in told(trace)] == [True]
-
-
-def test_a_held_call_becomes_content_when_reading_stops() -> None:
-    data = template(tool_calls={**JSON_CALLS, "close": None, "close_pattern": "</a.*b>"}, content={})
-    del data["fields"]["tool_calls"]["close"]
-    text = "go <tool_call>{} </a" + "x" * 40_000
-    trace = replay(TemplateParser(loaded(data)), deltas(text, [1000]), Context())
-    assert "".join(owned(trace, "content")) == "go" + text[3:]
-    assert [call.reason for call in trace.rejected_calls] == ["the parser gave up inside it"]
-
-
-def test_a_streamed_call_is_cut_off_when_reading_stops() -> None:
-    data = template(
-        tool_calls={**STREAMED["fields"]["tool_calls"], "close": None, "close_pattern": "</a.*b>"}, content={}
-    )
-    del data["fields"]["tool_calls"]["close"]
-    text = "<call:f>{} </a" + "x" * 40_000
-    trace = replay(TemplateParser(loaded(data)), deltas(text, [1000]), Context())
-    assert [(call.arguments, call.complete) for call in trace.message.tool_calls] == [("{} ", False)]
-    assert [run for run in trace.partition if run.reason == "lost"] == []
-
-
-def test_a_slow_pattern_runs_into_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webapp.engines.response_template.patterns.SEARCH_SECONDS", 0.05)
-    data = template(thinking={"open_pattern": "(?:a|aa)+$", "close": "</a>"}, content={})
-    text = "a" * 60 + "b"
-    made = loaded(data)
-    for _ in range(2):
-        trace = replay(TemplateParser(made), deltas(text, [len(text)]), Context())
-        assert trace.message.content == text
-        assert [one.code for one in told(trace)] == ["template_stopped"]
-
-
-def test_slow_searches_use_up_a_budget() -> None:
-    budget = Budget()
-    budget.spend(0.0005)
-    assert budget.left == 2.0
-    budget.spend(1.5)
-    assert budget.timeout() == 0.5
-    budget.spend(1.0)
-    with pytest.raises(ValueError, match="need more than 2 seconds"):
-        budget.timeout()
-    assert budget.fuse.blown
-
-
-def test_a_slow_pattern_inside_a_region_is_found_out_before_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webapp.engines.response_template.patterns.SEARCH_SECONDS", 0.05)
-    fields = {**XML["fields"]["tool_calls"], "content_args": {"tag_pattern": "(?P<key>a)(?P<value>(?:a|aa)+)$"}}
-    text = "<function=f>" + "a" * 60 + "b</function> rest"
-    trace = replay(
-        TemplateParser(loaded(template(tool_calls=fields, content={}))), deltas(text, [len(text)]), Context()
-    )
-    assert trace.message.content == text
-    assert [one.code for one in told(trace)][:1] == ["slow_region"]
-
-
-@pytest.mark.parametrize("limit", [0, 500_000_000])
-def test_many_strings_between_delimiters_are_counted(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    monkeypatch.setattr("webapp.engines.response_template.patterns.REPLACEMENTS", limit)
-    trace = read(DIALECT, '<|tool_call>call:f{a:<|"|>x<|"|>}<tool_call|>')
-    assert len(trace.message.tool_calls) == bool(limit)
-
-
-def test_values_inside_a_region_are_tried_too() -> None:
-    inner = {"name": "xml-inline", "args": {"tag_pattern": "(?P<key>[a-z])=(?P<value>[0-9])"}}
-    lines = {"name": "kv-lines", "args": {"value_parser": inner}}
-    fields = {**XML["fields"]["tool_calls"]}
-    fields["content_args"] = {**fields["content_args"], "value_parser": lines}
-    trace = read(template(tool_calls=fields, content={}), "<function=f><parameter=p>k: a=1 b=2</parameter></function>")
-    assert calls(trace.message) == [("f", '{"p": {"k": {"a": "1", "b": "2"}}}')]
 
 
 @pytest.mark.linear
