@@ -239,6 +239,19 @@ def test_what_an_instance_kept_is_said_by_channel(now: Message, says: str) -> No
     assert (found.step, found.span) == (None, None)
 
 
+@pytest.mark.parametrize(
+    ("failures", "says"),
+    [
+        (("E: x", None), "the parser does not fail, as it did before with E: x."),
+        ((None, "E: x"), "the parser fails with E: x."),
+        (("E: x", "E: y"), "the parser fails with E: y."),
+    ],
+)
+def test_a_failure_that_comes_and_goes_is_a_difference(failures: tuple[str | None, str | None], says: str) -> None:
+    [found] = run("reusable", variant("reused", X, X, failures=failures))
+    assert found.message == f"Read once more in the same way by a new parser instance, {says}"
+
+
 def test_ids_of_a_black_box_are_not_compared() -> None:
     now = Message(None, None, [ToolCall("id", "f", '{"a": "x"}')])
     assert run("reusable", variant("reused", now, X), black_box=True) == []
