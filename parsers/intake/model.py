@@ -18,6 +18,7 @@ Kind = Literal[
     "text_literal",  # one string as a program spells it: a Python repr or a JSON string
     "token_ids",  # token ids without their text, flat or by delta
     "replay_record",  # token ids with the prompt's and the length of each chunk, as vLLM's replay has them
+    "code_block",  # raw text in a fenced code block of other text
     "client_objects",  # the printed objects of a client library: ChoiceDeltaToolCall(...)
     "server_log",  # lines of a server's own log that quote the output
     "dynamo_yaml",  # a case of Dynamo's parity tests or of the unified suite

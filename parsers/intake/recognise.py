@@ -3,12 +3,14 @@
 named *.case.json   a case, whatever it holds: the case loader knows best what is wrong with it
 around the body     HTTP lines, curl's noise and the request are taken off first
 shapes              each reader of `shapes` in order; the first is taken, `take_as` chooses another
+inside prose        where none fits: a code block, or JSON between paragraphs, that one of them takes
 anything else       raw text: calls and lists of calls written as JSON are model output
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from parsers.intake import facts
@@ -18,13 +20,16 @@ from parsers.intake.decoding import BOM, decoded, is_pickle, not_text
 from parsers.intake.hints import hints
 from parsers.intake.jsonread import skip_space, value_at
 from parsers.intake.model import Ask, Capture, Fact, Intake, Kind, Reading, Recognised, Warn, number
+from parsers.intake.prose import read_code_block, read_in_prose
 from parsers.intake.requests import Asked, joined, take_request
 from parsers.intake.shapes import READERS
 from parsers.intake.transcript import Transcript, redacted, without_http
 from parsers.intake.values import named_case
 from parsers.types import Recording
 
-_NO_CAPTURE = frozenset({"raw_text", "case", "chunk_list", "text_literal", "empty", "not_text", "dynamo_yaml"})
+_NO_CAPTURE = frozenset(
+    {"raw_text", "case", "chunk_list", "text_literal", "code_block", "empty", "not_text", "dynamo_yaml"}
+)
 _CASE_SUFFIX = ".case.json"
 _SECRET = "An Authorization header or an API key was in it. It is not kept; make it invalid if others have seen it."
 
@@ -72,13 +77,20 @@ def _readings(text: str, filename: str | None, around: Transcript, asked: Asked)
     found: list[Recognised] = []
     if filename is not None and filename.lower().endswith(_CASE_SUFFIX):
         found.append(named_case(around.body))
-    found += [one for one in (reader(asked.body) for reader in READERS) if one is not None]
-    found += [one for one in map(contents, found[:1]) if one is not None]
+    found += _made(reader(asked.body) for reader in READERS)
+    found = found or _made([read_in_prose(asked.body, READERS)])
+    found += _made(map(contents, found[:1]))
     if asked.leading and not found:
         found.append(_after_request(text, asked.body) if asked.body.strip() else _request(asked))
     if all(one.kind != "raw_text" for one in found):
         found.append(_raw(text, () if found else hints(text, _whole_value(text))))
+    if found[0].kind == "raw_text":
+        found += _made([read_code_block(text)])
     return list({one.kind: one for one in reversed(found)}.values())[::-1]
+
+
+def _made(given: Iterable[Recognised | None]) -> list[Recognised]:
+    return [one for one in given if one is not None]
 
 
 def _add_around(taken: Recognised, around: Transcript, asked: Asked) -> None:

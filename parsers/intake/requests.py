@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
+from parsers.intake.blocks import parts
 from parsers.intake.chunks import ids_of
 from parsers.intake.curl import Curl, curls
 from parsers.intake.jsonread import skip_space, value_at, whole_characters
@@ -26,6 +28,8 @@ _PATHS = (
     ("/api/generate", "Ollama"), ("/api/chat", "Ollama"), ("/generate_stream", "TGI"), ("/generate", "SGLang"),
     ("/completion", "llama.cpp"),
 )  # fmt: skip
+# No request lacks all of them.
+_ASKING = re.compile(r'"(?:messages|prompt|input|inputs|sampling_params)"')
 
 
 @dataclass(slots=True)
@@ -53,6 +57,8 @@ def take_request(body: str) -> Asked:
         _take_first(asked)
     if not asked.found:
         _take_last(asked)
+    if not asked.found and _ASKING.search(body):
+        _take_inner(asked)
     return asked
 
 
@@ -100,6 +106,17 @@ def _take_last(asked: Asked) -> None:
     if is_request(found[0]):
         _take(asked, found[0], "a JSON request")
         _blank(asked, start, found[1])
+
+
+def _take_inner(asked: Asked) -> None:
+    """A request in a code block, or between paragraphs."""
+    for block in chain.from_iterable(parts(asked.body)):
+        start = skip_space(asked.body, block.start)
+        found = value_at(asked.body, start)
+        if found is not None and isinstance(found[0], dict) and is_request(found[0]):
+            _take(asked, found[0], "a JSON request")
+            _blank(asked, start, found[1])
+            return
 
 
 def is_request(value: Payload) -> bool:

@@ -84,6 +84,7 @@ EXPECTED = [
     Row("ids_key.txt", "token_ids", [Out(ids=IDS)], server=ANY),
     Row("ids_steps.txt", "token_ids", [Out(ids=IDS, counts=COUNTS)], warnings=["lists_joined"], server=ANY),
     Row("ids_tensor.txt", "token_ids", [Out(ids=IDS)], server=ANY),
+    Row("issue.md", "json_response", [Out(TEXT, chunks=1, finish="stop")], warnings=["other_text"], server=ANY),
     Row("langchain_bare.txt", "client_objects", [Out(chunks=1, finish="tool_calls")], server=ANY),
     Row("langchain_bare_chunks.txt", "client_objects", [Out(chunks=6, finish="tool_calls")], server=ANY),
     Row("langchain_chunks.txt", "client_objects", [Out(chunks=5, finish="tool_calls")], server=ANY),

@@ -44,6 +44,12 @@ REPEATED = {
     "brackets after an object": (")},", '{"a": '),
     "headers": ("authorization: ", "HTTP/1.1 200\n"),
     "fences": ("```\n", ""),
+    "code blocks": ("```\n{}\n```\n", ""),
+    "longer and longer fences": ("```\n````\n`````\n``````\n", ""),
+    "JSON between paragraphs": ('{"a": 1}\nx\n', ""),
+    "lists that begin": ("x\n[\n", ""),
+    "requests between paragraphs": ('x\n{"messages": [{"role": "x"}]}\n', ""),
+    "a stream between paragraphs": ("x\ndata: x\ny\n", ""),
     "cumulative texts": ('data: {"text": "", "meta_info": {"id": "r"}}\n', ""),
 }
 

@@ -387,4 +387,5 @@ def test_empty_data_lines_mean_nothing() -> None:
 def test_at_least_half_of_the_lines_must_be_fields() -> None:
     chunks = [text_chunk("a")] * 10
     assert log(chunks, end="curl: (18) transfer closed\n").kind == "sse_log"
-    assert log(chunks, end="words\n" * 11).kind == "raw_text"
+    assert "other_text" in [warn.code for warn in log(chunks, end="words\n" * 11).warnings]
+    assert log(chunks, end="words\n" * 12 + "data: [DONE]\n").kind == "raw_text"
