@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from parsers.cases import jsontext
 from parsers.cases.jsontext import JsonError
 from parsers.intake.facts import asks, facts
-from parsers.intake.model import About, Ask, Capture, Fact, Reading, number
+from parsers.intake.model import About, Ask, Capture, Fact, Intake, Reading, number
 from parsers.types import Recording
 from webapp.page.intake_form import AUTO, BLANK, Found, value_of
 
@@ -134,7 +134,7 @@ def panel(setup: Setup) -> Panel | None:
     if found is None or found.intake.kind == "empty":
         return None
     intake = found.intake
-    plain = intake.kind == "raw_text"
+    plain = intake.kind == "raw_text" and not _holds_block(intake)
     return Panel(
         title=intake.title,
         summary=_summary(found),
@@ -159,10 +159,15 @@ def panel(setup: Setup) -> Panel | None:
     )
 
 
+def _holds_block(intake: Intake) -> bool:
+    """Whether the text may be a report that quotes the output in a code block."""
+    return intake.kind == "raw_text" and any(one.kind == "code_block" for one in intake.readings)
+
+
 def _summary(found: Found) -> str:
     intake, parts = found.intake, [f"Recorded from: {found.intake.title}"]
     if intake.kind == "raw_text":
-        parts = [f"Taken as {intake.title}"]
+        parts = [f"Taken as {intake.title}", *["its code block can be taken alone"] * _holds_block(intake)]
     elif not intake.outputs:
         parts = [f"{intake.title[:1].upper()}{intake.title[1:]}"]
     elif found.taken is not None and found.taken.decoded:

@@ -242,6 +242,21 @@ def test_plain_text_is_said_in_one_line_and_a_case_too() -> None:
     assert (shown_for(setup).usable, shown_for(setup).summary) == (True, "Case file")
 
 
+def test_a_report_that_quotes_the_output_says_so() -> None:
+    setup = typed("I get:\n\n```\n<tool_call>hello\n```\n")
+    look_at(setup, None)
+    shown = shown_for(setup)
+    assert not shown.plain
+    assert shown.summary == "Taken as raw model output, 33 characters; its code block can be taken alone"
+    assert [one.kind for one in shown.readings] == ["code_block"]
+    setup.take_as = "code_block"
+    look_at(setup, None)
+    assert setup.found is not None
+    assert setup.found.taken is not None
+    assert setup.found.taken.data["input"]["text"] == "<tool_call>hello"
+    assert shown_for(setup).summary == "Recorded from: the text in a code block, 16 characters; raw text assumed"
+
+
 def test_what_is_read_aloud_names_it_and_counts_the_warnings() -> None:
     setup = typed(CURL + CALLS)
     look_at(setup, None)
