@@ -174,9 +174,12 @@ class JsonBuilder:
             self._send(segments)
 
     def _send(self, segments: tuple[Segment, ...]) -> None:
-        text, start, end = "".join([part.text for part in segments]), segments[0].start, segments[-1].end
+        first = segments[0]
+        text, start, end = first.text, first.start, first.end
+        if len(segments) > 1:
+            text, end = "".join([part.text for part in segments]), segments[-1].end
         if text:
-            self._out.arguments(text, start, end, None if segments[0].kind == "copied" else segments)
+            self._out.arguments(text, start, end, None if first.kind == "copied" else segments)
         else:
             self._out.marker(start, end)
 

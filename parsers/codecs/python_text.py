@@ -180,7 +180,7 @@ class StringReader:
             if self._phase == "opened":
                 pos = self._opened(buffer, pos, end, base, final)
             elif self._phase == "text":
-                if self._waits(buffer, pos, final):
+                if self._broken and self._waits(buffer, pos, final):
                     break
                 pos = self._inside(buffer, pos, end, base)
             else:
@@ -208,7 +208,8 @@ class StringReader:
     def _inside(self, buffer: str, pos: int, end: int, base: int) -> int:
         if self._escape or buffer[pos] == "\\":
             return self._escaped(buffer, pos, end, base)
-        if self._doubtful(buffer, pos) and END_OF_VALUE.match(buffer[pos + 1 : pos + 1 + LOOKAHEAD]) is None:
+        doubtful = self._broken and self._doubtful(buffer, pos)
+        if doubtful and END_OF_VALUE.match(buffer[pos + 1 : pos + 1 + LOOKAHEAD]) is None:
             self._out.piece(buffer[pos], base + pos, base + pos + 1, raw=True)
             return pos + 1
         if buffer[pos] == self._quote:
@@ -249,6 +250,10 @@ class StringReader:
 
     def _escaped(self, buffer: str, pos: int, end: int, base: int) -> int:
         self._give_quotes()
+        meaning = SIMPLE.get(buffer[pos + 1]) if pos + 1 < end and not self._escape else None
+        if meaning:  # the usual case, which needs no state
+            self._out.piece(meaning, base + pos, base + pos + 2, raw=False)
+            return pos + 2
         while pos < end:
             self._at = self._at if self._escape else base + pos
             self._escape += buffer[pos]
