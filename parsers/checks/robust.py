@@ -172,7 +172,7 @@ def reusable(subject: Subject) -> list[Finding]:
     rules = replace(subject.rules, ids=subject.rules.ids and not subject.black_box)
     for one in subject.of_kind("reused"):
         level = grade(one.base, one.message, rules)
-        if level is None and not one.facts.get("failures"):
+        if level is None and not any(one.facts.get("failures", ())):
             continue
         who = AGAIN if "failures" in one.facts else f"Read by the same parser instance {one.label}"
         what, expected, actual = _unlike(one)
@@ -184,7 +184,7 @@ def reusable(subject: Subject) -> list[Finding]:
 
 def _unlike(one: Variant) -> tuple[str, str, str]:
     """How a second reading differs from the first, in words, and what each gave."""
-    before, now = one.facts.get("failures") or (None, None)
+    before, now = one.facts.get("failures", (None, None))
     if now is not None:
         return f"the parser fails with {now}", before or "", now
     if before is not None:

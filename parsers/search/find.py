@@ -143,9 +143,7 @@ class Search:
         if again is None:
             return True
         said = chunking.model_dump(mode="json", exclude_defaults=True) | {"by": chunking.by}
-        failures = (seen.outcome.raised, again.raised)
-        facts = {"failures": failures if failures != (None, None) else ()}
-        base, text = seen.outcome.message, self._replayer.text
+        base, text, facts = seen.outcome.message, self._replayer.text, {"failures": (seen.outcome.raised, again.raised)}
         self._variants.append(Variant("reused", "again", Proof(said), text, again.message, None, facts, base))
         self._report = None
         return False

@@ -14,7 +14,7 @@ from parsers.types import UsageError
 
 MOST_CHUNKINGS = 64
 _RECORDING = ", and a recording of a server to /api/v1/intake"
-_NO_RECORDING = frozenset({"raw_text", "case", "empty", "not_text", "text_literal", "code_block"})
+_NO_RECORDING = frozenset({"raw_text", "case", "empty", "not_text", "text_literal"})
 
 
 class NotACaseError(UsageError):

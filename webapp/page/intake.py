@@ -161,7 +161,7 @@ def panel(setup: Setup) -> Panel | None:
 
 def _holds_block(intake: Intake) -> bool:
     """Whether the text may be a report that quotes the output in a code block."""
-    return intake.kind == "raw_text" and any(one.kind == "code_block" for one in intake.readings)
+    return any(one.kind == "code_block" for one in intake.readings)
 
 
 def _summary(found: Found) -> str:
