@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from parsers.types import FormatError, UsageError
+from parsers.vocabulary.types import FormatError, UsageError
 
 PROGRAM = "toolcall-inspector"
 BAD_INPUT = 2

@@ -24,22 +24,18 @@ from itertools import islice
 from threading import Lock
 from typing import Any
 
-from parsers.cases.decoded import decoded_of, ignores_ids, sent_of, settled_case
 from parsers.cases.expect import accept as accepted
-from parsers.cases.export.casefile import casefile
-from parsers.cases.export.jsonl import jsonl
+from parsers.cases.export.casefile import casefile, jsonl, sse
 from parsers.cases.export.markdown import markdown
 from parsers.cases.export.pytest_file import pytest_file
-from parsers.cases.export.sse import sse
 from parsers.cases.io import case_id, dumps, outcome_digest, to_data
 from parsers.cases.jsontext import compact
 from parsers.cases.model import Case, CaseError, TokenizerRef
-from parsers.cases.run import CaseRun, run_case
-from parsers.cases.run_json import run_json, step_json
+from parsers.cases.run import CaseRun, decoded_of, ignores_ids, run_case, run_json, sent_of, settled_case, step_json
 from parsers.checks import CHECKS
-from parsers.chunking import apply
 from parsers.formats.model import Format
-from parsers.types import FormatError, Piece, UsageError
+from parsers.replay.chunking import apply
+from parsers.vocabulary.types import FormatError, Piece, UsageError
 from parsers.wire.chunks import Dialect
 from webapp.chat import rerender_for
 from webapp.engines import ENGINES, choose

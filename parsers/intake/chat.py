@@ -21,7 +21,7 @@ from parsers.intake.logprobs import Logged, ids_in, logged_tokens, lossy_text, p
 from parsers.intake.markers import holds_markers
 from parsers.intake.model import Fact, Frame, Payload, Recognised, Warn, number
 from parsers.intake.outputs import labels
-from parsers.types import Piece, RecordedDelta, Recording, Request
+from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request
 
 _TOLD = 3
 

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.decode import Utf8Decoder
+from parsers.decoding.utf8 import Utf8Decoder
 from parsers.intake.jsonread import has_lone_surrogate
 from parsers.intake.logprobs import ids_in, logged_tokens
 from parsers.intake.model import Payload, Warn
-from parsers.types import Piece, Request
+from parsers.vocabulary.types import Piece, Request
 
 # Finish reasons in the words of the OpenAI API; others stay as they are.
 _FINISH = {"eos": "stop", "eos_token": "stop", "word": "stop", "stop_sequence": "stop", "limit": "length"}

@@ -10,7 +10,7 @@ from typing import Any
 
 from parsers.intake.chunks import choices, object_of
 from parsers.intake.model import Fact, Payload, Recognised, number
-from parsers.types import RecordedDelta, Recording
+from parsers.vocabulary.types import RecordedDelta, Recording
 
 _SPLIT = ("reasoning", "reasoning_content", "tool_calls", "function_call")
 _WORDS = "The content is taken for the raw text, as you chose: special tokens may be missing from it."

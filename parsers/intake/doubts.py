@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from parsers.intake.model import Fact, Warn
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 _LOSSY = frozenset(
     {

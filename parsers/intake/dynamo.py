@@ -20,7 +20,7 @@ from parsers.intake.chunks import object_of, objects, word_of
 from parsers.intake.model import Payload, Recognised, Warn, number
 from parsers.intake.outputs import distinct
 from parsers.intake.spelled import mended
-from parsers.types import RecordedDelta, Recording, Request
+from parsers.vocabulary.types import RecordedDelta, Recording, Request
 
 BYTES = 2_000_000
 EVENTS = 150_000  # the largest such file has a third of it

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import get_args
 
 from parsers.intake.model import About, Ask, Fact, number
-from parsers.types import Recording, Request
+from parsers.vocabulary.types import Recording, Request
 
 _ORDER: tuple[About, ...] = get_args(About)
 

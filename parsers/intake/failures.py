@@ -21,7 +21,7 @@ from parsers.intake.doubts import replaced, text_facts
 from parsers.intake.literals import Literal
 from parsers.intake.model import Recognised, Warn, number
 from parsers.intake.spelled import COLOUR, LOG_LINE, mended, quoted_at
-from parsers.types import RecordedDelta, Recording
+from parsers.vocabulary.types import RecordedDelta, Recording
 
 _UNPARSED = re.compile(r"(?:\b|(?<=\\n))unparsed [\w.-]+(?: [\w.-]+){0,4} output: ?")
 _POSITION = re.compile(r"(?:\b|(?<=\\n))Failed to parse input at pos (\d{1,12}): ?")

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.decode import Utf8Decoder
+from parsers.decoding.utf8 import Utf8Decoder
 from parsers.intake.model import Payload
-from parsers.types import Piece, PieceKind
+from parsers.vocabulary.types import Piece, PieceKind
 
 _NAMED = re.compile(r"token_id:(\d{1,10})")
 _LOST = "\ufffd".encode()

@@ -13,7 +13,7 @@ from parsers.intake.model import Fact, Payload, Recognised, Warn, number
 from parsers.intake.other_apis import chat_frames
 from parsers.intake.rebuild import rebuild
 from parsers.intake.signs import server_of
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 
 def other_log(found: Recognised, log: Log) -> None:

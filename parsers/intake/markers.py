@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from parsers.formats.model import builtin_formats
-from parsers.search.guess_markup import BODY, LEFT_OVER, telling_of
+from parsers.search.guess_read import BODY, LEFT_OVER, telling_of
 
 
 @cache

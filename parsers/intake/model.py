@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from parsers.types import Recording, Request
+from parsers.vocabulary.types import Recording, Request
 
 Kind = Literal[
     "raw_text",  # model output as it stands

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 
 class Key(NamedTuple):

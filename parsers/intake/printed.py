@@ -33,7 +33,7 @@ from parsers.intake.log import Log
 from parsers.intake.model import Frame, Payload, Recognised, Warn, number
 from parsers.intake.outputs import distinct
 from parsers.intake.spelled import mended
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 _CHUNK = "chat.completion.chunk"
 _ANSWER = "chat.completion"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from parsers.intake.blocks import Block, code_blocks, is_fence, parts
 from parsers.intake.markers import holds_markers
 from parsers.intake.model import Fact, Reader, Recognised, Warn, number
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 _SURE = frozenset(
     {"sse_log", "json_response", "ndjson_log", "replay_record", "client_objects", "server_log", "dynamo_yaml", "case"}

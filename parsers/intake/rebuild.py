@@ -17,7 +17,7 @@ from parsers.intake.log import Log, is_failure
 from parsers.intake.model import Frame, Warn
 from parsers.intake.ollama import served
 from parsers.intake.outputs import Key, labels
-from parsers.types import Piece, RecordedDelta, Recording
+from parsers.vocabulary.types import Piece, RecordedDelta, Recording
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ from parsers.intake.requests import Asked, joined, take_request
 from parsers.intake.shapes import READERS
 from parsers.intake.transcript import Transcript, redacted, without_http
 from parsers.intake.values import named_case
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 _NO_CAPTURE = frozenset(
     {"raw_text", "case", "chunk_list", "text_literal", "code_block", "empty", "not_text", "dynamo_yaml"}

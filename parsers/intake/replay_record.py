@@ -18,7 +18,7 @@ from parsers.intake.requests import request_of
 from parsers.intake.spelled import mended, start_of, values_in
 from parsers.intake.sse import read_events
 from parsers.intake.token_lists import checked
-from parsers.types import Recording, Request
+from parsers.vocabulary.types import Recording, Request
 
 CUT = Warn("broken_off", "The last record breaks off: what stood behind the break is missing.")
 

@@ -19,7 +19,7 @@ from parsers.intake.chunks import ids_of
 from parsers.intake.curl import Curl, curls
 from parsers.intake.jsonread import skip_space, value_at, whole_characters
 from parsers.intake.model import Payload, Warn
-from parsers.types import Request
+from parsers.vocabulary.types import Request
 
 TAIL = 400  # characters of the prompt that are kept: about 64 tokens
 # Which server an address is that of: by its usual port, or by a path that only it has.

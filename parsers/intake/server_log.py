@@ -19,7 +19,7 @@ from parsers.intake.model import Payload, Recognised, Warn, number
 from parsers.intake.outputs import distinct
 from parsers.intake.prefixes import without_prefixes
 from parsers.intake.spelled import mended
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 _VLLM = re.compile(
     r"Generated response (?P<id>[^\s:]+)(?: \(streaming (?P<mode>complete|delta)\))?(?: details)?: "

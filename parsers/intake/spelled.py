@@ -18,7 +18,7 @@ from parsers.intake.jsonread import has_lone_surrogate, value_at
 from parsers.intake.literals import Literal, literal_at, string_at
 from parsers.intake.model import Fact, Recognised, Warn, number
 from parsers.intake.prefixes import without_prefixes
-from parsers.types import RecordedDelta, Recording
+from parsers.vocabulary.types import RecordedDelta, Recording
 
 # Before a printed value: shell and Python prompts on their own lines, `In [1]:`, and `name =` or `name:`.
 _BEFORE = re.compile(

@@ -16,7 +16,7 @@ from parsers.intake.jsonread import value_at
 from parsers.intake.literals import Literal, Named, left_out, literal_at
 from parsers.intake.model import Recognised, Warn, number
 from parsers.intake.spelled import LOG_LINE, ends_at, start_of, values_in
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 LARGEST = 2_000_000  # no vocabulary has as many entries
 _BARE = re.compile(r"\s*+\[?\s*+\d++(?:[ \t\r\n,]++\d++){2,}+[\s,]*+\]?\s*+\Z")

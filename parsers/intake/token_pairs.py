@@ -16,7 +16,7 @@ from parsers.intake.jsonread import has_lone_surrogate, skip_space, value_at
 from parsers.intake.model import Payload, Recognised, number
 from parsers.intake.outputs import distinct
 from parsers.intake.requests import request_of
-from parsers.types import Piece, PieceKind, Recording
+from parsers.vocabulary.types import Piece, PieceKind, Recording
 
 
 def read_token_pairs(body: str) -> Recognised | None:

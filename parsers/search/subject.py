@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsers.checks import Subject
+from parsers.checks.check import Variant
 from parsers.checks.running import GROWTH
-from parsers.checks.variants import Variant
-from parsers.chunking import TRACED, WHOLE, apply
-from parsers.compare import EXACT, Rules, same_message
-from parsers.reasoning import ReasoningMarkers, reasoning_markers
-from parsers.replay import parse
-from parsers.replayer import Replayer
-from parsers.search.compared import Compared
-from parsers.trace import Trace
-from parsers.types import Message
+from parsers.compare.divergence import EXACT, Rules, same_message
+from parsers.machine.reasoning import ReasoningMarkers, reasoning_markers
+from parsers.replay.chunking import TRACED, WHOLE, apply
+from parsers.replay.replay import parse
+from parsers.replay.replayer import Replayer
+from parsers.search.outcomes import Compared
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Message
 
 COUNTED_CHARACTERS = 20_000  # beyond this the linear_time check would cost two more replays of a long output
 

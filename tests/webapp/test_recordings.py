@@ -9,7 +9,7 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.intake import recognise
-from parsers.types import Piece, RecordedDelta, Recording, Request, UsageError
+from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request, UsageError
 from webapp.recordings import RecordingError, asked, taken
 from webapp.service import Service
 from webapp.settings import Settings

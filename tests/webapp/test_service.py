@@ -10,9 +10,8 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.cases.model import Case, CaseError
-from parsers.cases.run import run_case
-from parsers.cases.run_json import run_json
-from parsers.types import FormatError, UsageError
+from parsers.cases.run import run_case, run_json
+from parsers.vocabulary.types import FormatError, UsageError
 from webapp.service import Service, collector_paused, exported, json_text, placed, stored_form, weight, with_defaults
 from webapp.settings import get_settings
 

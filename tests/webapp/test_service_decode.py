@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from parsers.cases.decoded import IGNORED
 from parsers.cases.io import load_case, loads
 from parsers.cases.model import Case, CaseError
+from parsers.cases.run import IGNORED
 from webapp.finding.search import case_search
 from webapp.page.running import Runner
 from webapp.service import Service, exported, prepared, stored_form

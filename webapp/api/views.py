@@ -19,8 +19,8 @@ from parsers.cases.io import loads
 from parsers.cases.model import Case, CaseError
 from parsers.formats.model import Format, Policy
 from parsers.formats.rows import policy_values
-from parsers.registry import policies
-from parsers.types import UsageError
+from parsers.selection.registry import policies
+from parsers.vocabulary.types import UsageError
 from webapp.api.bodies import BadJson, NotACaseError, posted_case
 from webapp.api.models import ErrorBody, FindResult, Health, ParserInfo, ReplayResult, SavedCase, TokenizerRow
 from webapp.engines.response_template import about

@@ -26,12 +26,12 @@ import click
 
 from parsers.cases.engines import traced_chunking
 from parsers.cases.expect import Difference, differences
-from parsers.cases.export.command import replay_command
+from parsers.cases.export.markdown import replay_command
 from parsers.cases.model import Case, CaseError
 from parsers.cases.run import CaseRun
-from parsers.chunking import WHOLE, label
-from parsers.trace import Finding, Trace
-from parsers.types import UsageError
+from parsers.replay.chunking import WHOLE, label
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import UsageError
 from webapp.cli import BAD_INPUT, one_line
 from webapp.commands.inputs import STDIN, read_cases, shown
 from webapp.commands.running import service, within_limits

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from parsers.cases.model import CaseError
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import read_cases, shown
 from webapp.commands.running import service, within_limits
 from webapp.page.exports import TARGETS

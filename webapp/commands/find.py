@@ -18,7 +18,7 @@ import click
 from parsers.cases.find import CaseFound, find_json
 from parsers.cases.model import CaseError
 from parsers.search.found import Progress
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.cli import INTERRUPTED
 from webapp.commands.find_report import find_report
 from webapp.commands.inputs import Given, read_given, say_notes, shown

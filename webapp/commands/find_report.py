@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from parsers.cases.engines import traced_chunking
-from parsers.cases.export.command import replay_command
+from parsers.cases.export.markdown import replay_command
 from parsers.cases.find import CaseFound
 from parsers.cases.model import Case
 from parsers.cases.run import replayer_of
-from parsers.chunking import Chunking, label, to_json
+from parsers.replay.chunking import Chunking, label, to_json
 from parsers.search.found import Found, OutcomeClass
-from parsers.trace import Finding, Proof
+from parsers.vocabulary.trace import Finding, Proof
 from webapp.commands.inputs import Given, shown
 from webapp.commands.options import Options, given_words
 from webapp.commands.report import counted, spanned

@@ -9,7 +9,7 @@ import click
 
 from parsers.cases.model import CaseError
 from parsers.cases.run import CaseRun
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import Given, read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.report import report

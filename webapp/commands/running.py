@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.security import TooLarge
 from webapp.service import Service
 from webapp.settings import get_settings

@@ -16,7 +16,7 @@ from typing import Any
 import click
 from waitress.server import create_server
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.app import create_app
 from webapp.cli import HOME, PROGRAM
 from webapp.page.exports import installed_version

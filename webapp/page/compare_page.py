@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from parsers.compare import Rules
+from parsers.compare.divergence import Rules
 from webapp.page import cards, compare_band, compare_message, compare_text
 from webapp.page.compare_parts import Comparison, Parting, compare, neighbours
 from webapp.page.compare_sides import Replayed

@@ -10,16 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from parsers.beside import PLACED, put_beside
 from parsers.cases.engines import FALLBACK, RECORDED, policy_of, traced_chunking
 from parsers.cases.model import Case, CaseError, ParserRef
 from parsers.cases.run import replayer_of
-from parsers.chunking import TRACED, Chunking, label
-from parsers.chunking_spec import parse_spec, spec
+from parsers.compare.beside import PLACED, put_beside
 from parsers.decoding import POLICIES, Decode
-from parsers.registry import policies, resolve
-from parsers.replayer import Replayer
-from parsers.types import Piece, UsageError
+from parsers.replay.chunking import TRACED, Chunking, label, parse_spec, spec
+from parsers.replay.replayer import Replayer
+from parsers.selection.registry import policies, resolve
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.engines import choose
 from webapp.formats.folder import formats_folder, with_folder_format
 from webapp.page.compare_state import Side

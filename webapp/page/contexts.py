@@ -8,10 +8,9 @@ from typing import Any
 
 from parsers.cases.engines import BUILTIN, ENGINES
 from parsers.cases.model import Case
-from parsers.chunking import Chunking
-from parsers.chunking_spec import parse_spec, spec
 from parsers.decoding import POLICIES
-from parsers.types import UsageError
+from parsers.replay.chunking import Chunking, parse_spec, spec
+from parsers.vocabulary.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder
 from webapp.page.examples import Example, examples

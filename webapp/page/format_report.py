@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from parsers.cases.model import Case, CaseError
-from parsers.events import Severity
 from parsers.formats.diagram import diagram, rows_table
 from parsers.formats.layout import Diagram
 from parsers.formats.model import Format
-from parsers.trace import Trace
-from parsers.types import FormatError, UsageError
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import FormatError, UsageError
 from webapp.formats.checked import Checked, Noted, checked
 from webapp.formats.folder import all_formats
 from webapp.formats.samples import Outcome, replayed

@@ -20,7 +20,7 @@ from flask.typing import ResponseReturnValue
 from parsers.cases.io import dumps, load_case
 from parsers.cases.model import Case
 from parsers.formats.model import Format, builtin_formats
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.formats.checked import checked
 from webapp.formats.folder import all_formats, formats_folder, with_folder_format
 from webapp.formats.texts import pretty

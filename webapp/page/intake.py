@@ -10,7 +10,7 @@ from parsers.cases import jsontext
 from parsers.cases.jsontext import JsonError
 from parsers.intake.facts import asks, facts
 from parsers.intake.model import About, Ask, Capture, Fact, Intake, Reading, number
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 from webapp.page.intake_form import AUTO, BLANK, Found, value_of
 
 if TYPE_CHECKING:

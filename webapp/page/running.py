@@ -19,17 +19,16 @@ from parsers.cases.engines import policy_of, traced_chunking
 from parsers.cases.io import loads
 from parsers.cases.model import Case
 from parsers.cases.run import CaseRun, chunkings_of, replayer_of, run_case
-from parsers.chunking import Chunking
-from parsers.chunking_spec import spec
-from parsers.compare import Divergence, divergence
+from parsers.compare.divergence import Divergence, divergence
 from parsers.decoding import Decoded
 from parsers.formats.model import Format
-from parsers.registry import Selection, policies
-from parsers.replayer import Replayer
-from parsers.search.compared import fitting
+from parsers.replay.chunking import Chunking, spec
+from parsers.replay.replayer import Replayer
+from parsers.search.outcomes import fitting
 from parsers.search.truncation import CutRecords
-from parsers.trace import Finding, Trace
-from parsers.types import Context, Piece
+from parsers.selection.registry import Selection, policies
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import Context, Piece
 from webapp.chat import rerender_for
 from webapp.engines import ENGINES, Choice, choose
 from webapp.page.badges import Badge

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from parsers.cases.model import Case
 from parsers.decoding import TokenFacts
 from parsers.formats.model import Format
-from parsers.types import Piece, UsageError
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.page.badges import Badge, Subject, badges
 from webapp.page.glyphs import count
 from webapp.page.running import Run

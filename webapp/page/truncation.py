@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from parsers.replay import finish_reason
+from parsers.replay.replay import finish_reason
 from parsers.search.truncation import BUDGET, CutRecord, CutRecords, Cutter, cut_records
 from parsers.search.variants.ground import Ground
-from parsers.types import Message, ToolCall
+from parsers.vocabulary.types import Message, ToolCall
 from webapp.page.glyphs import count, shorten
 from webapp.page.index import after, before
 from webapp.page.lag import HEIGHT

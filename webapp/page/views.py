@@ -18,7 +18,7 @@ from flask.typing import ResponseReturnValue
 
 from parsers.cases.io import dumps
 from parsers.cases.model import Case, CaseError
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.htmx import is_partial, render
 from webapp.page.checklist import entries
 from webapp.page.contexts import Scene, case_line, form_context, scene_context, view_of

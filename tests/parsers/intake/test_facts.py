@@ -15,7 +15,7 @@ from parsers.intake.jsonread import whole_characters
 from parsers.intake.model import Fact
 from parsers.intake.requests import request_of
 from parsers.intake.unquote import printed_bytes, unescaped, unescaped_bytes
-from parsers.types import Piece, RecordedDelta, Recording, Request
+from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request
 
 TEXT, IDS, DELTAS, SERVER, TOOLS, START, FINISH = range(7)
 # A recording, which fact, how certain, a part of its words.

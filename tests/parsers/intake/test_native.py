@@ -9,7 +9,7 @@ import pytest
 
 from parsers.intake import Intake, chunks, ollama, recognise
 from parsers.intake.chunks import RawChunk, Reader, spelled
-from parsers.types import Piece, Request
+from parsers.vocabulary.types import Piece, Request
 
 Payload = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from parsers.intake.printed import read_client_objects
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 DELTA = "ChoiceDeltaToolCall(index=0, id='c', function=ChoiceDeltaToolCallFunction(arguments='{}', name='f'))"
 WIRE = {"index": 0, "id": "c", "function": {"arguments": "{}", "name": "f"}}

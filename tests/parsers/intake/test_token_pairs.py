@@ -9,7 +9,7 @@ import pytest
 
 from parsers.intake import recognise
 from parsers.intake.token_pairs import read_token_pairs
-from parsers.types import Piece
+from parsers.vocabulary.types import Piece
 
 SAMPLE: dict[str, Any] = {
     "id": "qwen-1", "vocab": {"<tool_call>": 7}, "tokens": [[7, "<tool_call>"], [8, "é"]], "expected_content": None,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import load_case
-from parsers.cases.run_json import run_json
+from parsers.cases.run import run_json
 from parsers.formats.model import builtin_formats
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.api.bodies import MOST_CHUNKINGS
 from webapp.api.models import ErrorBody, ReplayResult
 from webapp.service import Service
