@@ -16,7 +16,7 @@ from parsers.machine.program import Program
 from parsers.replay.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking, Sent
 from parsers.replay.chunking import RECORDED as AS_RECORDED
 from parsers.replay.recorded import ServerStream, server_stream
-from parsers.replay.replayer import Replayer, Rerender
+from parsers.replay.replayer import Replayer, Replays, Rerender
 from parsers.search.outcomes import Compared, compared
 from parsers.search.subject import subject_of
 from parsers.search.variants import variants
@@ -115,7 +115,17 @@ def run_case(
     """
     choice = choose(case, evidence, engines)
     stored = tuple(pieces or case.pieces() or characters(case.text()))
-    replayer = replayer_of(case, choice, stored)
+    replayer = replace(replayer_of(case, choice, stored), rerender=rerender, known=Replays())
+    return checked_run(case, choice, replayer, stored, compare=compare)
+
+
+def checked_run(
+    case: Case, choice: Choice, replayer: Replayer, stored: tuple[Piece, ...], *, compare: bool = True
+) -> CaseRun:
+    """The run of a case whose parser is chosen and whose tokens are known. See run_case.
+
+    What `replayer.known` holds is not replayed again.
+    """
     chunkings, rules = chunkings_of(case, choice), case.compare.rules()
     trace = replayer.trace(chunkings[0])
     whole = trace if choice.plays else replayer.trace(WHOLE)
@@ -124,7 +134,7 @@ def run_case(
     if compare and not choice.plays:
         others = chunkings[1:] or [c for c in DEFAULT_COMPARED if c != chunkings[0]]
         run.compared = [compared(replayer, chunking, trace, rules) for chunking in others]
-    written = tuple(variants(replace(replayer, rerender=rerender), trace, kinds=("rerendered",)))
+    written = tuple(variants(replayer, trace, kinds=("rerendered",)))
     subject = subject_of(replayer, trace, run.whole, run.compared, rules=rules, variants=written)
     report = run_checks(subject, case.checks)
     run.findings, run.holding, run.skipped = report.findings, report.holding, report.skipped

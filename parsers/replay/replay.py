@@ -70,6 +70,7 @@ def replay(
     trace.message = recorder.assembler.message()
     trace.finish_reason = finish_reason(trace.message, context.finish_reason)
     trace.rejected_calls = list(parser.rejected)
+    trace.examined = parser.examined
     trace.partition = partition([event for _, event in trace.events()], len(trace.text))
     return trace
 

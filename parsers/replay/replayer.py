@@ -8,8 +8,9 @@ the output has as recorded tokens: such a marker is that token again, as it is w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -108,11 +109,54 @@ def _written(text: str, known: Mapping[str, Piece]) -> list[Piece]:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a replay: the message, how many deltas were fed, and what the parser failed with, if it did."""
+    """The message of a replay, how many deltas were fed, and what the parser failed with, if it did.
+
+    `examined`: characters the parser looked at, 0 where it does not count them.
+    """
 
     message: Message
     deltas: int
     raised: str | None = None
+    examined: int = 0
+
+
+class Replays:
+    """The replays made so far of one output, request and parser: each chunking is run once, whoever asks.
+
+    A traced replay answers for its message too. At most `most` chunkings are kept, those that came first. Threads may
+    share it: at worst one replay is made twice. It fits parsers that answer alike every time; a search that asks
+    whether one does leaves it out.
+    """
+
+    __slots__ = ("__weakref__", "most", "outcomes", "traces")
+
+    def __init__(self, most: int = 32) -> None:
+        self.most = most
+        self.traces: dict[Chunking, Trace] = {}
+        self.outcomes: dict[Hashable, Outcome] = {}
+
+    def trace(self, chunking: Chunking, make: Callable[[], Trace]) -> Trace:
+        """The traced replay of `chunking`, made unless it is here."""
+        found = self.traces.get(chunking)
+        if found is None:
+            found = make()
+            if len(self.traces) < self.most:
+                self.traces[chunking] = found
+        return found
+
+    def outcome(self, key: Hashable, make: Callable[[], Outcome]) -> Outcome:
+        """The outcome of `key` (a chunking, or what else was replayed), made unless it or a trace of it is here."""
+        found = self.outcomes.get(key)
+        if found is None:
+            traced = self.traces.get(key) if isinstance(key, Chunking) else None
+            found = make() if traced is None else _outcome_of(traced)
+            if len(self.outcomes) < self.most:
+                self.outcomes[key] = found
+        return found
+
+
+def _outcome_of(trace: Trace) -> Outcome:
+    return Outcome(trace.message, len(trace.steps) - 1, raised_in(trace), trace.examined)
 
 
 @dataclass(slots=True, frozen=True)
@@ -143,7 +187,8 @@ class Replayer:
     turn.
     `decoded` is what a decode policy made of the output, and `late` says when the text of a changed one is out;
     `due` is how many characters are out after each token, None where all are. `sent`: the deltas that a chunking as
-    recorded follows. `spelled`: the text is the bytes of the tokens joined.
+    recorded follows. `spelled`: the text is the bytes of the tokens joined. `known`: what was replayed already; a
+    replayer of anything changed begins without.
     """
 
     make: Callable[[], StreamParser]
@@ -165,6 +210,7 @@ class Replayer:
     late: Schedule | None = None
     sent: Sent | None = None
     spelled: bool = True
+    known: Replays | None = field(default=None, compare=False)
     text: str = field(init=False)
     due: Sequence[int] | None = field(init=False)
 
@@ -180,11 +226,11 @@ class Replayer:
 
     def with_pieces(self, pieces: tuple[Piece, ...]) -> Replayer:
         """The same for another output, of which no server has sent anything."""
-        return replace(self, pieces=pieces, server=self.own)
+        return replace(self, pieces=pieces, server=self.own, known=None)
 
     def with_context(self, context: Context) -> Replayer:
         """The same for another request."""
-        return replace(self, context=context)
+        return replace(self, context=context, known=None)
 
     def changed(self, edits: Sequence[Edit] = (), context: Mapping[str, Any] | None = None) -> Replayer:
         """The same for a changed output and request. `context` holds the keys of the request that change."""
@@ -193,14 +239,15 @@ class Replayer:
 
     def with_parser(self, make: Callable[[], StreamParser]) -> Replayer:
         """The same with other parser instances."""
-        return replace(self, make=make, one_shot=None)
+        return replace(self, make=make, one_shot=None, known=None)
 
     def by_format(self) -> Replayer | None:
         """The same output read by the built-in parser of its format, or None where no format is known."""
         fmt, policy = self.format, self.policy
         if fmt is None or not self.has_raw:
             return None
-        return replace(self, make=lambda: build(fmt, policy), black_box=False, one_shot=None, plays=False)
+        make = partial(build, fmt, policy)
+        return replace(self, make=make, black_box=False, one_shot=None, plays=False, known=None)
 
     @property
     def behind(self) -> int:
@@ -235,6 +282,18 @@ class Replayer:
 
     def outcome(self, chunking: Chunking) -> Outcome:
         """Only the message. A parser that fails is run again with tracing, which says where."""
+        if self.known is None:
+            return self._outcome(chunking)
+        return self.known.outcome(chunking, partial(self._outcome, chunking))
+
+    def trace(self, chunking: Chunking) -> Trace:
+        """A replay with every step. A parser that fails gives a step with a `parser_raised` diagnostic."""
+        if self.known is None:
+            return self._trace(chunking)
+        found = self.known.trace(chunking, partial(self._trace, chunking))
+        return replace(found, reasons=self.reasons, findings=[])
+
+    def _outcome(self, chunking: Chunking) -> Outcome:
         deltas = self.deltas(chunking)
         if self.own is not None:
             return Outcome(self.trace(chunking).message, len(deltas))
@@ -244,10 +303,9 @@ class Replayer:
         except Exception as error:
             trace = self.trace(chunking)  # which a parser that fails by chance may survive
             return Outcome(trace.message, len(deltas), raised_in(trace) or failure_words(error))
-        return Outcome(message, len(deltas))
+        return Outcome(message, len(deltas), examined=parser.examined)
 
-    def trace(self, chunking: Chunking) -> Trace:
-        """A replay with every step. A parser that fails gives a step with a `parser_raised` diagnostic."""
+    def _trace(self, chunking: Chunking) -> Trace:
         deltas = self._applied(chunking) if self.own is None else self.deltas(chunking)
         trace = traced(
             self._parser(chunking),

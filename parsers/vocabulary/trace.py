@@ -181,7 +181,10 @@ class Finding:
 
 @dataclass(slots=True)
 class Trace:
-    """A whole replay. `text` is the output text; `chunking` the chunking's JSON with its resolved cuts."""
+    """A whole replay. `text` is the output text; `chunking` the chunking's JSON with its resolved cuts.
+
+    `examined`: characters the parser looked at, 0 where it does not count them.
+    """
 
     parser: str
     reasons: tuple[str, ...]
@@ -194,6 +197,7 @@ class Trace:
     partition: list[Ownership] = field(default_factory=list)
     rejected_calls: list[RejectedCall] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    examined: int = 0
 
     def events(self) -> Iterator[tuple[Step, Event]]:
         """Every event with its step, in order."""

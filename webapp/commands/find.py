@@ -26,7 +26,7 @@ from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.running import service, within_limits
 from webapp.commands.words import count
 from webapp.finding.search import Searching, case_search
-from webapp.service import with_defaults
+from webapp.runs.prepare import with_defaults
 
 FOUND = 1
 

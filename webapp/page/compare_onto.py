@@ -16,7 +16,7 @@ from parsers.vocabulary.types import Piece, Span
 from webapp.page.compare_sides import Replayed
 from webapp.page.index import build as build_index
 from webapp.page.running import Run, Runner
-from webapp.service import collector_paused
+from webapp.runs.runner import collector_paused
 
 Placed = TypeVar("Placed", Hold, Transition, RejectedCall, Event)
 LEFT_OUT = "left out by the decode policy"

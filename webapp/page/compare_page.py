@@ -16,7 +16,7 @@ from webapp.page.compare_words import Place, Sentence, place, sentence
 from webapp.page.index import TraceIndex
 from webapp.page.running import Runner
 from webapp.page.window import Window
-from webapp.service import collector_paused
+from webapp.runs.runner import collector_paused
 
 LISTED = 40
 NAV_WORDS = {"step": "step of either side", "change": "state change", "parting": "place where the sides part"}

@@ -25,7 +25,8 @@ from webapp.page.compare_state import Side
 from webapp.page.decode_form import said
 from webapp.page.index import build as build_index
 from webapp.page.running import Run, Runner
-from webapp.service import collector_paused, parser_place, placed
+from webapp.runs.prepare import error_place, parser_place
+from webapp.runs.runner import collector_paused
 
 PLACES = (
     ("/parser/policy", "policy"),
@@ -121,12 +122,12 @@ def _run(runner: Runner, base: Run, case: Case, chunking: Chunking) -> Run:
 
 def _on_tokens(base: Run, case: Case, chunking: Chunking, key: str) -> Run:
     """Another parser or another request on the tokens of `base`."""
-    with placed(parser_place(case)):
+    with error_place(parser_place(case)):
         choice = choose(case)
     stored = base.stored
     if case.mode() == "text":
         stored = tuple([replace(piece, recorded=False) if piece.recorded else piece for piece in stored])
-    with placed("/replay"), collector_paused():
+    with error_place("/replay"), collector_paused():
         replayer = replayer_of(case, choice, stored)
         if stored and not replayer.has_raw:
             replayer = _placed(base, replayer, stored)

@@ -14,7 +14,6 @@ from parsers.vocabulary.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder
 from webapp.page.examples import Example, examples
-from webapp.page.exports import TARGETS
 from webapp.page.filters import glyphless
 from webapp.page.form import Setup, setup_of
 from webapp.page.inspector import Page, inspector
@@ -28,6 +27,7 @@ from webapp.page.sharing import Lead, Origin
 from webapp.page.state import Links, ViewState
 from webapp.page.template_form import report as template_report
 from webapp.page.template_form import template_examples
+from webapp.runs.exports import TARGETS
 
 
 @dataclass(slots=True)

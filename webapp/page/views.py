@@ -33,8 +33,8 @@ from webapp.page.sharing import Lead, Origin, is_loopback
 from webapp.page.sources import carried, find_example, is_stored, named, opened_case
 from webapp.page.state import read_state
 from webapp.page.words import CHIPS, KEYS, ROLES
+from webapp.runs.prepare import with_defaults
 from webapp.security import TooLarge, check_limit
-from webapp.service import with_defaults
 from webapp.tokenizers import library
 
 blueprint = Blueprint("page", __name__)

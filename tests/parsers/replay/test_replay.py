@@ -134,6 +134,7 @@ class Failing(Machine):
     """Fails before anything is fed."""
 
     error: Exception = ValueError("no start")
+    examined = 0
 
     def begin(self, *args: object, **more: object) -> None:
         raise self.error

@@ -34,7 +34,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
         ]
         return found
 
-    monkeypatch.setattr(service(), "run", run)
+    monkeypatch.setattr(service(), "run_checked", run)
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[type[Machine]], None]:
             return replace(found, make=lambda: parser(found.format, policies(found.format)), black_box=black_box)
 
         monkeypatch.setattr(compare_sides, "choose", choose)
-        monkeypatch.setattr("webapp.page.running.choose", choose)
+        monkeypatch.setattr("webapp.runs.prepare.choose", choose)
 
     return put
 

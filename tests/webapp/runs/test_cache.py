@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from webapp.page.cache import ByteCache
+from webapp.runs.cache import ByteCache
 
 
 def test_a_value_is_computed_once() -> None:
