@@ -15,9 +15,9 @@ from parsers.cases.model import Case, CaseError
 from parsers.formats.lint import lint
 from parsers.formats.model import Format
 from parsers.machine.reasoning import prompt_opens
-from parsers.replay.chunking import RECORDED as AS_RECORDED
-from parsers.replay.chunking import TRACED, Chunking
-from parsers.replay.recorded import NAME, Recorded, server_stream
+from parsers.replays.chunking import RECORDED as AS_RECORDED
+from parsers.replays.chunking import TRACED, Chunking
+from parsers.replays.recorded import NAME, Recorded, server_stream
 from parsers.selection.registry import Evidence, Selection, get_format, maker, select
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import FormatError, UsageError

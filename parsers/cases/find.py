@@ -13,9 +13,9 @@ from parsers.cases.input import Input, ToolObject
 from parsers.cases.io import case_id, load_case, to_data
 from parsers.cases.model import Case, Expect
 from parsers.cases.run import characters, chunkings_of, replayer_of, settled_case
-from parsers.replay.chunking import Chunking, by_tokens
-from parsers.replay.replay import finish_reason
-from parsers.replay.replayer import Rerender
+from parsers.replays.chunking import Chunking, by_tokens
+from parsers.replays.replay import finish_reason
+from parsers.replays.replayer import Rerender
 from parsers.search.found import Found, Group, Guess, Minimized, OutcomeClass, Progress, Verdict
 from parsers.search.search import Played, Search
 from parsers.search.sweep import MAX_REPLAYS

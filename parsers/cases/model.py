@@ -35,7 +35,7 @@ from parsers.cases.jsontext import JsonError, read, same
 from parsers.compare.divergence import Rules
 from parsers.decoding import Decode, Decoder
 from parsers.formats.model import Format, Identifier, Model, Policy, load_format
-from parsers.replay.chunking import Chunking
+from parsers.replays.chunking import Chunking
 from parsers.vocabulary.types import Context, Mode, Piece, Tool
 
 __all__ = ["Case", "CaseError"]

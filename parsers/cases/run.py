@@ -13,10 +13,10 @@ from parsers.checks import run_checks
 from parsers.decoding import Decoded, decoded, schedule, settled
 from parsers.formats.model import Format, builtin_formats
 from parsers.machine.program import Program
-from parsers.replay.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking, Sent
-from parsers.replay.chunking import RECORDED as AS_RECORDED
-from parsers.replay.recorded import ServerStream, server_stream
-from parsers.replay.replayer import Replayer, Replays, Rerender
+from parsers.replays.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking, Sent
+from parsers.replays.chunking import RECORDED as AS_RECORDED
+from parsers.replays.recorded import ServerStream, server_stream
+from parsers.replays.replayer import Replayer, Replays, Rerender
 from parsers.search.outcomes import Compared, compared
 from parsers.search.subject import subject_of
 from parsers.search.variants import variants

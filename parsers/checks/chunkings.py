@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from parsers.checks.check import Check, Subject, channel_words, check, chunking_of, counted
 from parsers.compare.divergence import Divergence, Key, Rules, divergence, grade, message_key, same_message
-from parsers.replay.chunking import Chunking
-from parsers.replay.chunking import label as label_of
-from parsers.replay.replay import raised_in
+from parsers.replays.chunking import Chunking
+from parsers.replays.chunking import label as label_of
+from parsers.replays.replay import raised_in
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Finding, Proof, Trace
 from parsers.vocabulary.types import Span

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from parsers.compare.divergence import Channel, channels
-from parsers.replay.recorded import ServerStream, cut_pieces
+from parsers.replays.recorded import ServerStream, cut_pieces
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import MessageDelta, Piece
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from parsers.compare.divergence import Divergence, Grade
-from parsers.replay.chunking import Chunking
+from parsers.replays.chunking import Chunking
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import About, Finding, Proof
 from parsers.vocabulary.types import Context, Message, Piece

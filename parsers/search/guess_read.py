@@ -15,7 +15,7 @@ from parsers.checks.json_prefix import is_whole_object
 from parsers.checks.leaks import is_marker
 from parsers.formats.model import Format, builtin_formats
 from parsers.machine.machine import Machine
-from parsers.replay.replay import partition
+from parsers.replays.replay import partition
 from parsers.vocabulary.events import Diagnostic, Event, Marker
 from parsers.vocabulary.trace import Ownership, RejectedCall, Transition
 from parsers.vocabulary.types import Context, Delta, Message, Piece, ToolCall

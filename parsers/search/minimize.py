@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 from parsers.checks import CHECKS, run_checks
 from parsers.compare.divergence import Rules, grade, message_key
-from parsers.replay.chunking import WHOLE, Chunking
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.replayer import Replayer
 from parsers.search.found import Minimized, Verdict
 from parsers.search.outcomes import Outcomes, Seen, compared
 from parsers.search.shrink import Form, form_of, plain

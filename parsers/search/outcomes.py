@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 from parsers.compare.divergence import EXACT, Divergence, Rules, divergence, grade, message_key, same_message
-from parsers.replay.chunking import WHOLE, Chunking, label, to_json
-from parsers.replay.replay import finish_reason, raised_in
-from parsers.replay.replayer import Outcome, Replayer
+from parsers.replays.chunking import WHOLE, Chunking, label, to_json
+from parsers.replays.replay import finish_reason, raised_in
+from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.found import Group, OutcomeClass
 from parsers.search.sweep import LABELS, Trial
 from parsers.vocabulary.trace import Trace

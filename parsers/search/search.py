@@ -14,8 +14,8 @@ from functools import cached_property
 from parsers.checks import CHECKS, CheckReport, run_checks
 from parsers.checks.check import Variant
 from parsers.compare.divergence import EXACT, Rules
-from parsers.replay.chunking import RECORDED, TRACED, WHOLE, Chunking, label, resolved
-from parsers.replay.replayer import Outcome, Replayer
+from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, label, resolved
+from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.found import Found, Minimized, OutcomeClass, Progress, Stage, Verdict
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes, Seen, fitting

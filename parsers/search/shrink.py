@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
-from parsers.replay.chunking import WHOLE, Chunking, by_tokens, resolved
-from parsers.replay.replayer import Edit, Replayer, edited
+from parsers.replays.chunking import WHOLE, Chunking, by_tokens, resolved
+from parsers.replays.replayer import Edit, Replayer, edited
 from parsers.search.sweep import cut_at
 from parsers.search.targets import Target
 from parsers.vocabulary.types import Piece

@@ -9,8 +9,8 @@ from parsers.checks.check import Variant
 from parsers.checks.running import GROWTH
 from parsers.compare.divergence import EXACT, Rules, same_message
 from parsers.machine.reasoning import ReasoningMarkers, reasoning_markers
-from parsers.replay.chunking import TRACED, WHOLE
-from parsers.replay.replayer import Outcome, Replayer
+from parsers.replays.chunking import TRACED, WHOLE
+from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.outcomes import Compared
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Message

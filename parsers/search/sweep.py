@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from parsers.checks.check import any_of
-from parsers.replay.chunking import WHOLE, Chunking
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.replayer import Replayer
 
 SIZES = (*range(1, 14), 20, 64, 100)
 INTERVALS = (2, 3, 4, 5, 8, 12, 13, 20, 64, 100)

@@ -13,8 +13,8 @@ from typing import Protocol
 
 from parsers.checks import CHECKS, run_checks
 from parsers.compare.divergence import ANY_ID, Rules, grade, message_key
-from parsers.replay.chunking import WHOLE, Chunking, apply
-from parsers.replay.replayer import Outcome, Replayer
+from parsers.replays.chunking import WHOLE, Chunking, apply
+from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.outcomes import outcome_key
 from parsers.search.subject import subject_of
 from parsers.search.sweep import cut_at

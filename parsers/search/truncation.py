@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
-from parsers.replay.chunking import WHOLE
-from parsers.replay.replayer import Outcome, Replayer
+from parsers.replays.chunking import WHOLE
+from parsers.replays.replayer import Outcome, Replayer
 from parsers.vocabulary.types import Message, Piece, ToolCall
 
 BUDGET = 150_000

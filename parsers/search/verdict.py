@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from parsers.checks.check import counted
 from parsers.compare.divergence import ANY_ID, same_message
-from parsers.replay.chunking import WHOLE
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import WHOLE
+from parsers.replays.replayer import Replayer
 from parsers.search.found import Guess, OutcomeClass, Verdict
 from parsers.search.guess_read import BODY, NAME, quoted
 from parsers.search.verdict_case import CHUNKS, Evidence, harm

@@ -9,8 +9,8 @@ from functools import cached_property
 from parsers.checks.check import counted
 from parsers.compare.divergence import shared_prefix
 from parsers.formats.model import Format, builtin_formats
-from parsers.replay.chunking import WHOLE, Chunking, empties, label
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import WHOLE, Chunking, empties, label
+from parsers.replays.replayer import Replayer
 from parsers.search.found import Guess, OutcomeClass
 from parsers.search.guess import guesses
 from parsers.search.guess_read import BODY, LEFT_OVER, Reading, any_marker, is_good, listed, nearly, quoted, read

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsers.compare.divergence import EXACT, Rules, grade, message_key
-from parsers.replay.chunking import Chunking, label
-from parsers.replay.replay import raised_in
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import Chunking, label
+from parsers.replays.replay import raised_in
+from parsers.replays.replayer import Replayer
 from parsers.search.found import OutcomeClass
 from parsers.search.outcomes import Compared, fitting
 from parsers.vocabulary.trace import Trace

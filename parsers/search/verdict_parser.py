@@ -8,8 +8,8 @@ from parsers.checks.check import counted
 from parsers.checks.robust import AGAIN
 from parsers.compare.divergence import ANY_ID, Rules, message_key
 from parsers.formats.model import builtin_formats
-from parsers.replay.chunking import Chunking
-from parsers.replay.replay import RAISED, raised_in
+from parsers.replays.chunking import Chunking
+from parsers.replays.replay import RAISED, raised_in
 from parsers.search.found import Guess, OutcomeClass, Verdict, VerdictKind
 from parsers.search.guess_read import SHORT, listed, quoted
 from parsers.search.verdict_case import CHUNKS, Evidence, good_calls, harm, under

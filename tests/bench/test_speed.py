@@ -18,7 +18,7 @@ from statistics import median
 
 import pytest
 
-from parsers.replay.replay import parse, replay
+from parsers.replays.replay import parse, replay
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import Context, Delta, Piece

@@ -27,8 +27,8 @@ from parsers.formats.model import (
     load_format,
 )
 from parsers.formats.rows import policy_values
-from parsers.replay.chunking import Chunking, apply
-from parsers.replay.replay import parse
+from parsers.replays.chunking import Chunking, apply
+from parsers.replays.replay import parse
 from parsers.selection.registry import build
 from parsers.vocabulary.types import Context, Piece
 

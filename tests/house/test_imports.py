@@ -21,7 +21,7 @@ ROOMS = (
     "decoding",
     "wire",
     "selection",
-    "replay",
+    "replays",
     "wrappers",
     "compare",
     "checks",

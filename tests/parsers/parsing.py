@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parsers.formats.model import Format, load_format
-from parsers.replay.replay import replay
+from parsers.replays.replay import replay
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.events import Diagnostic, Event
 from parsers.vocabulary.trace import Trace

@@ -14,8 +14,8 @@ from parsers.cases.expect import differences
 from parsers.cases.io import dumps, loads
 from parsers.cases.model import Case
 from parsers.compare.divergence import same_message
-from parsers.replay.chunking import Chunking, apply, label
-from parsers.replay.replay import parse, replay
+from parsers.replays.chunking import Chunking, apply, label
+from parsers.replays.replay import parse, replay
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Message, Mode, Piece
 from webapp.engines import choose

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.replay.replay import parse, replay
+from parsers.replays.replay import parse, replay
 from parsers.selection.registry import build, get_format, names
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import Context, Delta, Piece, Tool

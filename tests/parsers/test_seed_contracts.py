@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.replay.replay import parse, replay
+from parsers.replays.replay import parse, replay
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.types import Context
 from parsers.wrappers.fallback import Fallback

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, JsonValue
 from parsers.cases.model import Case
 from parsers.compare.divergence import Grade
 from parsers.formats.model import Model
-from parsers.replay.chunking import Chunking
+from parsers.replays.chunking import Chunking
 from parsers.search.found import VerdictKind
 from parsers.vocabulary.trace import About
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from parsers.cases.model import Case
-from parsers.replay.replayer import Rendering, Rerender
+from parsers.replays.replayer import Rendering, Rerender
 from parsers.vocabulary.types import Context, Tool, ToolCall, UsageError
 from webapp.chat.host import ENDED, TOO_LATE, Host
 from webapp.tokenizers import library

@@ -29,7 +29,7 @@ from parsers.cases.expect import Difference, differences
 from parsers.cases.export.markdown import replay_command
 from parsers.cases.model import Case, CaseError
 from parsers.cases.run import CaseRun
-from parsers.replay.chunking import WHOLE, label
+from parsers.replays.chunking import WHOLE, label
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import UsageError
 from webapp.cli import BAD_INPUT, one_line

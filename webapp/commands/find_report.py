@@ -12,7 +12,7 @@ from parsers.cases.export.markdown import replay_command
 from parsers.cases.find import CaseFound
 from parsers.cases.model import Case
 from parsers.cases.run import replayer_of
-from parsers.replay.chunking import Chunking, label, to_json
+from parsers.replays.chunking import Chunking, label, to_json
 from parsers.search.found import Found, OutcomeClass
 from parsers.vocabulary.trace import Finding, Proof
 from webapp.commands.inputs import Given, shown

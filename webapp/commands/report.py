@@ -8,7 +8,7 @@ from parsers.cases.engines import traced_chunking
 from parsers.cases.export.markdown import replay_command
 from parsers.cases.model import Case
 from parsers.cases.run import CaseRun
-from parsers.replay.chunking import label
+from parsers.replays.chunking import label
 from parsers.vocabulary.events import Dropped
 from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Message, MessageDelta

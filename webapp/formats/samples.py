@@ -18,8 +18,8 @@ from parsers.cases.model import Case, Expect
 from parsers.compare.divergence import ANY_ID, divergence, same_message, shared_prefix
 from parsers.formats.lint_strings import closers_of
 from parsers.formats.model import Format
-from parsers.replay.chunking import TRACED, WHOLE, Chunking, apply
-from parsers.replay.replay import finish_reason, parse, replay
+from parsers.replays.chunking import TRACED, WHOLE, Chunking, apply
+from parsers.replays.replay import finish_reason, parse, replay
 from parsers.selection.registry import build
 from parsers.vocabulary.trace import Ownership, StreamParser, Trace
 from parsers.vocabulary.types import Message, Piece

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from parsers.compare.divergence import Divergence, Grade, Rules, divergence, grade
-from parsers.replay.replay import raised_in
+from parsers.replays.replay import raised_in
 from parsers.vocabulary.trace import Ownership
 from webapp.page.compare_channels import CallPair, Hunk, Pair, call_pairs, text_pairs
 from webapp.page.index import Channel, Stretch, TraceIndex

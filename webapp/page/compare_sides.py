@@ -15,8 +15,8 @@ from parsers.cases.model import Case, CaseError, ParserRef
 from parsers.cases.run import replayer_of
 from parsers.compare.beside import PLACED, put_beside
 from parsers.decoding import POLICIES, Decode
-from parsers.replay.chunking import TRACED, Chunking, label, parse_spec, spec
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import TRACED, Chunking, label, parse_spec, spec
+from parsers.replays.replayer import Replayer
 from parsers.selection.registry import policies, resolve
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.engines import choose

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from parsers.compare.divergence import Divergence
-from parsers.replay.chunking import Chunking, label, spec
+from parsers.replays.chunking import Chunking, label, spec
 from parsers.search import outcomes as compared
 from webapp.page.glyphs import count, shorten
 

@@ -9,7 +9,7 @@ from typing import Any
 from parsers.cases.engines import BUILTIN, ENGINES
 from parsers.cases.model import Case
 from parsers.decoding import POLICIES
-from parsers.replay.chunking import Chunking, parse_spec, spec
+from parsers.replays.chunking import Chunking, parse_spec, spec
 from parsers.vocabulary.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from parsers.compare.divergence import shared_prefix
-from parsers.replay.chunking import Chunking, spec
+from parsers.replays.chunking import Chunking, spec
 from parsers.search.found import Found, Verdict
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Finding, Proof

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from parsers.cases.io import load_case, to_data
 from parsers.cases.jsontext import JsonError, read
 from parsers.cases.model import Case
-from parsers.replay.replayer import edited, edited_text
+from parsers.replays.replayer import edited, edited_text
 from parsers.vocabulary.trace import Proof
 from parsers.vocabulary.types import Piece, UsageError
 

@@ -22,8 +22,8 @@ from parsers.cases.run import CaseRun, chunkings_of, replayer_of, run_case
 from parsers.compare.divergence import Divergence, divergence
 from parsers.decoding import Decoded
 from parsers.formats.model import Format
-from parsers.replay.chunking import Chunking, spec
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import Chunking, spec
+from parsers.replays.replayer import Replayer
 from parsers.search.outcomes import fitting
 from parsers.search.truncation import CutRecords
 from parsers.selection.registry import Selection, policies

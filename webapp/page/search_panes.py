@@ -8,7 +8,7 @@ from functools import partial
 
 from parsers.cases.model import Case
 from parsers.checks import CHECKS
-from parsers.replay.chunking import Chunking
+from parsers.replays.chunking import Chunking
 from parsers.vocabulary.trace import Finding
 from webapp.page.compared import Chunkings, chunkings
 from webapp.page.findings import Checked, Findings, findings

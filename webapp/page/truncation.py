@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from parsers.replay.replay import finish_reason
+from parsers.replays.replay import finish_reason
 from parsers.search.truncation import BUDGET, CutRecord, CutRecords, Cutter, cut_records
 from parsers.search.variants.ground import Ground
 from parsers.vocabulary.types import Message, ToolCall

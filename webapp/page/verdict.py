@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from parsers.checks.check import WHY
-from parsers.replay.chunking import Chunking, spec
+from parsers.replays.chunking import Chunking, spec
 from parsers.search import found
 from parsers.vocabulary.trace import Finding
 from webapp.page.findings import SEVERITIES, Checked, FindingLine, Findings, counts

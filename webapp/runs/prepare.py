@@ -14,8 +14,8 @@ from parsers.cases.model import Case, CaseError, TokenizerRef
 from parsers.cases.run import CaseRun, ignores_ids, replayer_of
 from parsers.checks import CHECKS
 from parsers.formats.model import Format
-from parsers.replay.chunking import apply
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import apply
+from parsers.replays.replayer import Replayer
 from parsers.vocabulary.types import FormatError, Piece, UsageError
 from webapp.chat import rerender_for
 from webapp.engines import Choice, choose

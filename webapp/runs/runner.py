@@ -30,8 +30,8 @@ from parsers.cases.model import Case
 from parsers.cases.run import CaseRun, checked_run, chunkings_of
 from parsers.decoding import Decoded
 from parsers.formats.model import Format
-from parsers.replay.chunking import Chunking, spec
-from parsers.replay.replayer import Replayer, Replays
+from parsers.replays.chunking import Chunking, spec
+from parsers.replays.replayer import Replayer, Replays
 from parsers.selection.registry import Selection, policies
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Piece

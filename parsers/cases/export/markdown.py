@@ -18,7 +18,7 @@ from parsers.cases.expect import arguments_text, differences
 from parsers.cases.io import dumps
 from parsers.cases.model import Case, Expect, NamedTool
 from parsers.compare.divergence import Divergence, excerpt, shared_prefix
-from parsers.replay.chunking import DEFAULT_MAX
+from parsers.replays.chunking import DEFAULT_MAX
 from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Message, Piece
 

@@ -16,7 +16,7 @@ from typing import Any
 from parsers.cases import jsontext
 from parsers.cases.io import one_line, to_data
 from parsers.cases.model import Case, Expect, ExpectedCall
-from parsers.replay.chunking import DEFAULT_COMPARED, Chunking, Sent, apply, label
+from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, Sent, apply, label
 from parsers.vocabulary.types import Delta, Piece, UsageError
 
 _PARSER_KEYS = ("schema", "source", "parser", "input", "tokenizer", "tools", "context")
@@ -174,8 +174,8 @@ def pytest_file(
     `pieces` defaults to the case's own tokens, `expect` to the case's own expectation, `chunkings` to the case's
     followed by the default ones. `parser` names the built-in parser where the case says "auto" or a foreign engine;
     `keep_engine`: the engine of the case comes with the inspector, so the default parser can run it.
-    `due` and `sent` shape the deltas as `parsers.replay.chunking.apply` has it; tokens that a decode policy changes are
-    given as they were decoded, in a case without one (`parsers.cases.run.settled_case`).
+    `due` and `sent` shape the deltas as `parsers.replays.chunking.apply` has it; tokens that a decode policy changes
+    are given as they were decoded, in a case without one (`parsers.cases.run.settled_case`).
     The file grows with output length times number of chunkings. Raises UsageError where something is missing.
     """
     wanted = expect or case.expect

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from parsers.checks import Check
 from parsers.checks.check import Variant, VariantKind
-from parsers.replay.replayer import Replayer
+from parsers.replays.replayer import Replayer
 from parsers.search.variants.broken import cut_offsets, mutated, mutations, truncated
 from parsers.search.variants.ground import BOUNDS, Bounds, Ground
 from parsers.search.variants.neighbours import followed, neighbour

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from parsers.checks.check import Variant
-from parsers.replay.replay import finish_reason
-from parsers.replay.replayer import Edit
+from parsers.replays.replay import finish_reason
+from parsers.replays.replayer import Edit
 from parsers.search.variants.ground import Ground
 from parsers.vocabulary.types import Message
 

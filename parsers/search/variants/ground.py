@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from parsers.checks.check import Variant, VariantKind
-from parsers.replay.chunking import TRACED, WHOLE, Chunking
-from parsers.replay.replay import replay
-from parsers.replay.replayer import Edit, Replayer
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.replay import replay
+from parsers.replays.replayer import Edit, Replayer
 from parsers.vocabulary.trace import Proof, StateView, Trace
 from parsers.vocabulary.types import Delta, Message, Piece
 from parsers.wrappers.fallback import Fallback

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.checks.check import Variant
-from parsers.replay.chunking import Chunking
-from parsers.replay.replayer import Edit, edited
+from parsers.replays.chunking import Chunking
+from parsers.replays.replayer import Edit, edited
 from parsers.search.variants.broken import mutations
 from parsers.search.variants.ground import Ground, before_end, stands_open
 from parsers.vocabulary.events import CallEnd, CallName, Marker

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 from parsers.checks.check import Variant
 from parsers.machine.reasoning import prompt_opens, reasoning_markers
-from parsers.replay.chunking import Chunking
-from parsers.replay.replay import parse
-from parsers.replay.replayer import Edit
+from parsers.replays.chunking import Chunking
+from parsers.replays.replay import parse
+from parsers.replays.replayer import Edit
 from parsers.search.sweep import one_delta
 from parsers.search.variants.ground import Ground
 from parsers.vocabulary.events import Diagnostic

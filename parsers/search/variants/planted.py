@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from parsers.checks.check import Variant
 from parsers.formats.model import Format
-from parsers.replay.chunking import WHOLE, Chunking
-from parsers.replay.replay import parse
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.replay import parse
 from parsers.search.variants.ground import Ground
 from parsers.vocabulary.events import CallEnd, CallName
 from parsers.vocabulary.json_values import object_of

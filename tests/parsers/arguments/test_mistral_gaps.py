@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 import pytest
 
-from parsers.replay.replay import parse
+from parsers.replays.replay import parse
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.events import ContentText
 from parsers.vocabulary.trace import StreamParser

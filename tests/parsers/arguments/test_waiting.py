@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from parsers.arguments.contract import Waiting
-from parsers.replay.chunking import Chunking, apply
-from parsers.replay.replay import replay
+from parsers.replays.chunking import Chunking, apply
+from parsers.replays.replay import replay
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.trace import Trace

@@ -21,7 +21,7 @@ from parsers.cases.export.pytest_file import pytest_file
 from parsers.cases.io import load_case, loads
 from parsers.cases.model import Case, CaseError, Expect
 from parsers.cases.run import run_case
-from parsers.replay.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json
+from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json
 from parsers.vocabulary.types import Message, Piece, ToolCall, UsageError
 
 OUTPUT = (

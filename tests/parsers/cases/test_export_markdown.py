@@ -19,7 +19,7 @@ from parsers.cases.io import load_case
 from parsers.cases.model import Case
 from parsers.cases.run import run_case
 from parsers.compare.divergence import Divergence
-from parsers.replay.chunking import Chunking, apply, to_json
+from parsers.replays.chunking import Chunking, apply, to_json
 from parsers.vocabulary.events import ContentText, Event
 from parsers.vocabulary.trace import Finding, Hold, StateView, Step, Trace, Transition
 from parsers.vocabulary.types import Message, MessageDelta, Piece, Span, ToolCall

@@ -16,8 +16,8 @@ from parsers.cases.find import CaseSearch, find_json
 from parsers.cases.io import case_id, dumps, load_case, loads
 from parsers.cases.model import Case, CaseError
 from parsers.cases.run import UNSHARED, CaseRun, replayer_of, run_case, run_json
-from parsers.replay.chunking import RECORDED as AS_RECORDED
-from parsers.replay.chunking import TRACED, Chunking
+from parsers.replays.chunking import RECORDED as AS_RECORDED
+from parsers.replays.chunking import TRACED, Chunking
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.engines import ENGINES

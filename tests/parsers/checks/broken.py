@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from parsers.checks import run_checks
-from parsers.replay.chunking import TRACED, WHOLE
-from parsers.replay.recorded import BlackBox
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import TRACED, WHOLE
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer
 from parsers.search.subject import subject_of
 from parsers.selection.registry import build, get_format, policies
 from parsers.vocabulary.events import Event

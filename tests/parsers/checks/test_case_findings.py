@@ -13,9 +13,9 @@ from parsers.cases.io import loads
 from parsers.cases.model import Case
 from parsers.cases.run import replayer_of
 from parsers.checks import CHECKS, run_checks
-from parsers.replay.chunking import WHOLE, Chunking
-from parsers.replay.recorded import BlackBox
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer
 from parsers.search.outcomes import compared
 from parsers.search.subject import subject_of
 from parsers.vocabulary.trace import Finding

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks import Subject, run_checks
-from parsers.replay.chunking import TRACED, WHOLE
-from parsers.replay.recorded import BlackBox
+from parsers.replays.chunking import TRACED, WHOLE
+from parsers.replays.recorded import BlackBox
 from parsers.search.subject import subject_of
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import Context, Tool

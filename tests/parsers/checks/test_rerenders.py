@@ -12,7 +12,7 @@ from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
 from parsers.cases.model import Case
 from parsers.cases.run import run_case
-from parsers.replay.replayer import Rendering, Rerender
+from parsers.replays.replayer import Rendering, Rerender
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Context, ToolCall
 

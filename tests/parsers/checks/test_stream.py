@@ -14,7 +14,7 @@ from parsers.cases.io import load_case
 from parsers.cases.run import replayer_of
 from parsers.checks import run_checks
 from parsers.checks.deltas import clients
-from parsers.replay.recorded import BlackBox
+from parsers.replays.recorded import BlackBox
 from parsers.search.subject import subject_of
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import Piece

@@ -14,7 +14,7 @@ import pytest
 from parsers.cases.io import loads
 from parsers.cases.run import replayer_of
 from parsers.checks import CHECKS, Subject, run_checks
-from parsers.replay.chunking import TRACED
+from parsers.replays.chunking import TRACED
 from parsers.search.variants import BOUNDS, KINDS, Bounds, variants
 from parsers.vocabulary.types import Piece
 from webapp.engines import choose

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from parsers.checks import Subject, run_checks
-from parsers.replay.chunking import TRACED, Chunking
-from parsers.replay.recorded import BlackBox
-from parsers.replay.replayer import Replayer, edited
+from parsers.replays.chunking import TRACED, Chunking
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer, edited
 from parsers.search.search import Search
 from parsers.search.variants import total, variants
 from parsers.selection.registry import build, get_format, policies

@@ -13,7 +13,7 @@ from parsers.cases.find import CaseSearch, minimized_case
 from parsers.cases.io import load_case, loads
 from parsers.cases.model import Case, CaseError
 from parsers.cases.run import IGNORED, replayer_of, run_case, sent_of, settled_case
-from parsers.replay.chunking import Chunking, Sent
+from parsers.replays.chunking import Chunking, Sent
 from parsers.search.found import Minimized
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Piece

@@ -9,7 +9,7 @@ import pytest
 
 from parsers.arguments import CODECS, Codec, CodecSpec
 from parsers.formats.model import load_format
-from parsers.replay.replay import replay
+from parsers.replays.replay import replay
 from parsers.selection.registry import build
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Delta, Piece

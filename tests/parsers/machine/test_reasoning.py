@@ -12,7 +12,7 @@ from parsers.machine.reasoning import (
     prompt_opens,
     reasoning_markers,
 )
-from parsers.replay.chunking import Chunking, apply
+from parsers.replays.chunking import Chunking, apply
 from parsers.selection.registry import get_format
 from parsers.vocabulary.types import Context, Piece
 from tests.parsers.parsing import calls, deltas, trace_of

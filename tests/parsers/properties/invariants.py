@@ -9,8 +9,8 @@ from functools import cached_property
 
 from parsers.formats.model import Format
 from parsers.machine.program import Program
-from parsers.replay.chunking import Chunking, apply
-from parsers.replay.replay import parse, replay
+from parsers.replays.chunking import Chunking, apply
+from parsers.replays.replay import parse, replay
 from parsers.selection.registry import build, policies
 from parsers.vocabulary.events import (
     CallArguments,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.formats.model import builtin_formats
-from parsers.replay.chunking import Chunking
+from parsers.replays.chunking import Chunking
 from parsers.selection.registry import get_format
 from parsers.vocabulary.types import Context, Message, Tool
 from tests.parsers.properties.dialects import DIALECTS

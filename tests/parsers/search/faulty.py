@@ -9,7 +9,7 @@ from parsers.cases.engines import ENGINES, Choice, Engine, builtin
 from parsers.cases.io import load_case
 from parsers.cases.model import Case, ParserRef
 from parsers.machine.machine import Machine
-from parsers.replay.recorded import BlackBox
+from parsers.replays.recorded import BlackBox
 from parsers.selection.registry import Evidence, get_format, policies
 from parsers.vocabulary.events import CallArguments, CallEnd, CallStart, ContentText, Event, Segment
 from parsers.vocabulary.trace import StreamParser

@@ -19,7 +19,7 @@ from parsers.cases.run import run_case
 from parsers.checks import CHECKS
 from parsers.checks.chunkings import chunking, whole_equals_streamed
 from parsers.machine.machine import Machine
-from parsers.replay.chunking import WHOLE, Chunking
+from parsers.replays.chunking import WHOLE, Chunking
 from parsers.search.found import Found
 from parsers.search.outcomes import UNKNOWN
 from parsers.selection.registry import get_format, policies

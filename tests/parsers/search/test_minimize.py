@@ -7,8 +7,8 @@ import pytest
 from parsers.cases.find import CaseSearch
 from parsers.cases.run import characters
 from parsers.compare.divergence import EXACT
-from parsers.replay.chunking import TRACED, WHOLE, Chunking
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.replayer import Replayer
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes
 from parsers.search.shrink import form_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from parsers.replay.chunking import WHOLE, Chunking
-from parsers.replay.replayer import Replayer, edited_text
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.replayer import Replayer, edited_text
 from parsers.search.shrink import Form, Shrinker, characters, flaws, form_of, lines, plain, structures, words
 from parsers.search.sweep import cut_at
 from parsers.selection.registry import get_format, maker

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from parsers.replay.chunking import WHOLE, Chunking, apply
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import WHOLE, Chunking, apply
+from parsers.replays.replayer import Replayer
 from parsers.search.sweep import FLOOR, HONEST, LABELS, RANDOM, SIZES, Trial, sweep_of
 from parsers.selection.registry import get_format, maker
 from parsers.vocabulary.types import Piece

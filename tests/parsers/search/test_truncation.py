@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from parsers.machine.machine import Machine
-from parsers.replay.chunking import WHOLE
-from parsers.replay.replayer import Outcome, Replayer
+from parsers.replays.chunking import WHOLE
+from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.truncation import CutRecord, Cutter, cut_problem, cut_records
 from parsers.selection.registry import build, get_format, policies
 from parsers.vocabulary.events import CallEnd, Event

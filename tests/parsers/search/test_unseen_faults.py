@@ -19,8 +19,8 @@ from parsers.cases.find import CaseFound, CaseSearch
 from parsers.cases.io import dumps, load_case, loads
 from parsers.cases.model import Case, ParserRef
 from parsers.cases.run import run_case
-from parsers.replay.chunking import WHOLE
-from parsers.replay.recorded import BlackBox
+from parsers.replays.chunking import WHOLE
+from parsers.replays.recorded import BlackBox
 from parsers.search.sweep import cut_at
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.trace import StreamParser

@@ -16,9 +16,9 @@ from parsers.cases.io import load_case
 from parsers.cases.run import replayer_of
 from parsers.checks import CHECKS, Subject
 from parsers.checks.check import Variant
-from parsers.replay.chunking import TRACED, Chunking
-from parsers.replay.recorded import BlackBox
-from parsers.replay.replayer import Replayer, edited
+from parsers.replays.chunking import TRACED, Chunking
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer, edited
 from parsers.search.variants import KINDS, Bounds, total, variants
 from parsers.search.variants.ground import Ground
 from parsers.search.variants.planted import find_place

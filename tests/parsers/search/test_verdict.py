@@ -11,8 +11,8 @@ import pytest
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case, loads
 from parsers.checks import run_checks
-from parsers.replay.chunking import TRACED, WHOLE, Chunking
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.replayer import Replayer
 from parsers.search.found import OutcomeClass, Verdict
 from parsers.search.guess import guesses
 from parsers.search.outcomes import compared

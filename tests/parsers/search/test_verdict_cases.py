@@ -12,7 +12,7 @@ import pytest
 from parsers.cases.io import loads
 from parsers.cases.model import Case
 from parsers.formats.model import builtin_formats
-from parsers.replay.chunking import WHOLE
+from parsers.replays.chunking import WHOLE
 from parsers.search.guess_read import read
 from parsers.search.verdict_case import good_calls
 from parsers.selection.registry import build

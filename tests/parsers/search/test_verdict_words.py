@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.replay.chunking import Chunking
+from parsers.replays.chunking import Chunking
 from parsers.search.verdict_case import harm, the_call, under
 from parsers.vocabulary.types import Message, ToolCall
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import loads
-from parsers.replay.chunking import Chunking, apply, label
-from parsers.replay.replay import replay
+from parsers.replays.chunking import Chunking, apply, label
+from parsers.replays.replay import replay
 from parsers.vocabulary.trace import StateView, Step, Trace
 from parsers.vocabulary.types import MessageDelta, Piece, Span, ToolCallDelta
 from parsers.wire.chunks import DONE, Dialect, Envelope, chunks, transcript

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.replay.replay import replay
+from parsers.replays.replay import replay
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.replay.replay import parse, replay
+from parsers.replays.replay import parse, replay
 from parsers.selection.registry import get_format
 from parsers.vocabulary.types import Context
 from parsers.wrappers.fallback import Fallback, FallbackOptions

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.replay.replay import replay
+from parsers.replays.replay import replay
 from parsers.selection.registry import get_format, policies
 from parsers.vocabulary.events import CallArguments, CallEnd, CallName, CallStart, ContentText, Dropped, Event, Marker
 from parsers.vocabulary.types import Context, Tool

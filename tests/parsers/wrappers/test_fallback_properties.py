@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.machine.program import Program
-from parsers.replay.chunking import Chunking, apply
-from parsers.replay.replay import parse, replay
+from parsers.replays.chunking import Chunking, apply
+from parsers.replays.replay import parse, replay
 from parsers.selection.registry import policies
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Delta, Message

@@ -8,7 +8,7 @@ import pytest
 
 from parsers.cases.engines import choose
 from parsers.cases.io import load_case
-from parsers.replay.replay import replay
+from parsers.replays.replay import replay
 from parsers.selection.registry import get_format
 from parsers.vocabulary.events import ContentText
 from parsers.vocabulary.types import Context, UsageError

@@ -12,7 +12,7 @@ from parsers.cases.io import load_case
 from parsers.cases.run import run_case
 from parsers.formats.diagram import diagram, rows_table
 from parsers.formats.model import builtin_formats
-from parsers.replay.replay import replay
+from parsers.replays.replay import replay
 from parsers.selection.registry import get_format
 from parsers.vocabulary.events import Diagnostic, Dropped
 from parsers.vocabulary.trace import Trace

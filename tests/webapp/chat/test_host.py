@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.replay.replayer import Rendering
+from parsers.replays.replayer import Rendering
 from parsers.vocabulary.types import Context, Tool, ToolCall
 from tests.webapp.chat.templates import HOSTILE, QWEN
 from webapp.chat import Host, rerender_of

@@ -15,7 +15,7 @@ from parsers.cases.find import CaseFound
 from parsers.cases.io import load_case, loads
 from parsers.cases.model import Case
 from parsers.compare.divergence import Divergence
-from parsers.replay.chunking import Chunking
+from parsers.replays.chunking import Chunking
 from parsers.search.found import Found, OutcomeClass, Progress, Verdict
 from parsers.vocabulary.trace import Finding, Proof
 from parsers.vocabulary.types import Message, Span

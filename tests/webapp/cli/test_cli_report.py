@@ -12,7 +12,7 @@ import pytest
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
 from parsers.compare.divergence import Divergence
-from parsers.replay.chunking import Chunking
+from parsers.replays.chunking import Chunking
 from parsers.search.outcomes import Compared
 from parsers.vocabulary.trace import Finding, RejectedCall
 from parsers.vocabulary.types import Span

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from parsers.replay.replay import replay
+from parsers.replays.replay import replay
 from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Delta, Piece

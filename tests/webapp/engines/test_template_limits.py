@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.replay.replay import replay
+from parsers.replays.replay import replay
 from parsers.vocabulary.types import Context, Message
 from tests.parsers.parsing import calls
 from tests.webapp.engines.templates import (

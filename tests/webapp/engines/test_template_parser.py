@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from transformers.utils.chat_parsing import parse_response
 
-from parsers.replay.replay import parse, replay
+from parsers.replays.replay import parse, replay
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Message, Tool, ToolCall, UsageError
 from tests.parsers.parsing import calls

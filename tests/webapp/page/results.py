@@ -7,7 +7,7 @@ from typing import Any
 
 from parsers.checks import CHECKS
 from parsers.compare.divergence import Divergence
-from parsers.replay.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.search import found as search_found
 from parsers.search.found import Found, Group, OutcomeClass
 from parsers.vocabulary.trace import Finding

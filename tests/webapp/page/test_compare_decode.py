@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from parsers.cases.io import dumps, load_case
 from parsers.cases.model import Case
 from parsers.compare.divergence import Rules
-from parsers.replay.chunking import Chunking
+from parsers.replays.chunking import Chunking
 from parsers.vocabulary.trace import Ownership, Trace
 from parsers.vocabulary.types import Piece
 from webapp.page.compare_onto import LEFT_OUT, on_one_text, onto

@@ -10,7 +10,7 @@ import pytest
 from parsers.cases.find import CaseFound
 from parsers.checks.check import WHY
 from parsers.compare.divergence import Divergence
-from parsers.replay.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.search.found import Found, Group, Minimized, OutcomeClass, Progress
 from parsers.vocabulary.trace import Finding, Proof
 from parsers.vocabulary.types import Context, Message, Piece

@@ -13,7 +13,7 @@ from parsers.cases.io import load_case
 from parsers.cases.model import Case, CaseError
 from parsers.cases.run import run_json
 from parsers.machine.machine import Machine
-from parsers.replay.chunking import DEFAULT_COMPARED, WHOLE
+from parsers.replays.chunking import DEFAULT_COMPARED, WHOLE
 from parsers.vocabulary.types import FormatError, UsageError
 from webapp.runs.exports import exported, json_text
 from webapp.runs.prepare import error_place, stored_form, with_defaults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.replay.chunking import DEFAULT_COMPARED, Chunking, parse_spec, spec
+from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, parse_spec, spec
 from parsers.vocabulary.types import UsageError
 
 WORDS = [

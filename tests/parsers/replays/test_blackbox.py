@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from parsers.replay.chunking import Chunking
-from parsers.replay.recorded import BlackBox
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import Chunking
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer
 from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece, ToolCall, ToolCallDelta
 
 WHOLE = Chunking(by="whole")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from parsers.replay.chunking import DEFAULT_COMPARED, RECORDED, Chunking, Sent, apply, label, resolved, to_json
+from parsers.replays.chunking import DEFAULT_COMPARED, RECORDED, Chunking, Sent, apply, label, resolved, to_json
 from parsers.vocabulary.types import Delta, Mode, Piece, PieceKind, UsageError
 
 MARKER = "<tool_call>"

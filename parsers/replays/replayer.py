@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 from parsers.decoding import Decoded, Schedule
 from parsers.formats.model import Format
-from parsers.replay.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json
-from parsers.replay.recorded import ServerStream, as_sent
-from parsers.replay.replay import failure_words, parse, raised_in
-from parsers.replay.replay import replay as traced
+from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json
+from parsers.replays.recorded import ServerStream, as_sent
+from parsers.replays.replay import failure_words, parse, raised_in
+from parsers.replays.replay import replay as traced
 from parsers.selection.registry import build
 from parsers.vocabulary.trace import StreamParser, Trace
 from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece, ToolCall, UsageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.machine.machine import Machine
-from parsers.replay.replay import failure_words, finish_reason, parse, partition, raised_in, replay
+from parsers.replays.replay import failure_words, finish_reason, parse, partition, raised_in, replay
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.events import CallArguments, CallId, CallName, ContentText, Dropped, Event, Marker, Segment
 from parsers.vocabulary.trace import Ownership

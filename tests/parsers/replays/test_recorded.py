@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from parsers.compare.beside import put_beside
-from parsers.replay.chunking import RECORDED, TRACED, WHOLE
-from parsers.replay.recorded import Recorded, ServerStream, server_stream
-from parsers.replay.replayer import Replayer
+from parsers.replays.chunking import RECORDED, TRACED, WHOLE
+from parsers.replays.recorded import Recorded, ServerStream, server_stream
+from parsers.replays.replayer import Replayer
 from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import MessageDelta, Piece, RecordedDelta, Span, ToolCall, ToolCallDelta, UsageError
