@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from parsers.arguments import CODECS, OPEN, Codec, Output
-from parsers.formats.model import CodecRef, Emit, Format, Row, State, TextKind
-from parsers.formats.rows import guard_holds, row_ids
+from parsers.formats.model import CodecRef, Emit, Format, Row, State, TextKind, guard_holds, row_ids
 from parsers.machine.lexer import Scope
 from parsers.machine.reasoning import prompt_opens
 from parsers.vocabulary.types import Context, FormatError

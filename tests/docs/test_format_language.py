@@ -12,7 +12,9 @@ import pytest
 from pydantic import BaseModel
 
 from parsers.arguments import CODECS
-from parsers.formats.lint import lint
+from parsers.formats.diagram import rows_table
+from parsers.formats.extends import Expanded, expand
+from parsers.formats.lint import lint, lint_file
 from parsers.formats.model import (
     ENGINE_TRIGGERS,
     CodecRef,
@@ -25,12 +27,13 @@ from parsers.formats.model import (
     State,
     TextKind,
     load_format,
+    policy_values,
 )
-from parsers.formats.rows import policy_values
 from parsers.replays.chunking import Chunking, apply
 from parsers.replays.replay import parse
 from parsers.selection.registry import build
 from parsers.vocabulary.types import Context, Piece
+from webapp.formats.format_text import laid_out
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "format-language.md").read_text("utf-8")
@@ -100,10 +103,17 @@ def test_every_policy_is_named_with_its_values_the_default_first(policy: str) ->
     assert listed[0] == getattr(default, policy)
 
 
+EXAMPLE, SHORT = map(json.loads, re.findall(r"```json\n(.*?)```", PAGE, flags=re.DOTALL))
+
+
 def example() -> Format:
     """The worked example of the page."""
-    (text,) = re.findall(r"```json\n(.*?)```", PAGE, flags=re.DOTALL)
-    return load_format(json.loads(text))
+    return load_format(EXAMPLE)
+
+
+def short() -> Expanded:
+    """The example that extends the first one, written out."""
+    return expand(SHORT, {"call_lines": EXAMPLE}.get)
 
 
 def output() -> str:
@@ -115,7 +125,7 @@ def output() -> str:
 def test_the_example_is_sound() -> None:
     assert lint(example()) == []
     assert example().example == output()
-    assert len(re.findall(r"```json\n(.*?)```", PAGE, flags=re.DOTALL)[0].splitlines()) < 45
+    assert len(laid_out(EXAMPLE).splitlines()) < 45
 
 
 @pytest.mark.parametrize("by", ["char", "whole"])
@@ -136,6 +146,42 @@ def test_the_example_reads_what_the_page_says(
     message = parse(build(example()), apply(chunking, [Piece(text)], "text"), Context())
     assert [(call.name, call.arguments) for call in message.tool_calls] == calls
     assert message.content == content
+
+
+def test_the_file_that_extends_the_example_is_sound_and_its_rows_are_those_of_the_page() -> None:
+    fmt = load_format(short().data)
+    assert lint_file(SHORT, {"call_lines": EXAMPLE}.get) == []
+    lines = re.findall(
+        r"^\| (r\d+) \| (\w+) \| (\w+) \| (.*?)\|$", SECTIONS["Files that extend another"], flags=re.MULTILINE
+    )
+    listed = [(row.id, row.state, row.trigger, row.source) for row in rows_table(fmt, short())]
+    assert [(*line[:3], line[3].strip()) for line in lines] == listed
+
+
+@pytest.mark.parametrize("by", ["char", "whole"])
+@pytest.mark.parametrize(
+    ("text", "reasoning", "content", "calls"),
+    [
+        (SHORT["example"], "Weather first.", "Let me look.\n", [("get_weather", '{"city": "Bern"}')]),
+        ('<think>a<call>f\n{"b": 1}</call>', "a", None, [("f", '{"b": 1}')]),
+        ("<call>f</call>", None, "<call>f</call>", []),
+        ("a</think>b", None, "ab", []),
+    ],
+)
+def test_the_file_that_extends_the_example_reads_what_the_page_says(
+    by: str, text: str, reasoning: str | None, content: str | None, calls: list[tuple[str, str]]
+) -> None:
+    chunking = Chunking.model_validate({"by": by})
+    message = parse(build(load_format(short().data)), apply(chunking, [Piece(text)], "text"), Context())
+    assert (message.reasoning, message.content) == (reasoning, content)
+    assert [(call.name, call.arguments) for call in message.tool_calls] == calls
+
+
+def test_what_the_page_says_of_the_two_keys_is_true() -> None:
+    named = ("extends", "reasoning", "start", "end", "ended_by", "schema", "name", "title", "description", "aliases")
+    assert missing((*named, "models", "provenance", "example"), "Files that extend another") == []
+    assert laid_out(SHORT) in PAGE
+    assert laid_out(EXAMPLE) in PAGE
 
 
 @pytest.mark.parametrize("file", ["README.md", "docs/design.md", "docs/cli.md"])

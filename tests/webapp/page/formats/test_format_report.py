@@ -9,9 +9,9 @@ from parsers.cases.io import load_case
 from parsers.formats.model import Format, builtin_formats, load_format
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.vocabulary.types import Message, Piece
-from webapp.formats import samples
-from webapp.formats.samples import CALLS_SHOWN, NOTES_SHOWN, SHOWN, Outcome, Replays, Said, replayed
-from webapp.formats.texts import skeleton
+from webapp.formats.format_text import skeleton
+from webapp.page import format_report
+from webapp.page.format_report import CALLS_SHOWN, NOTES_SHOWN, SHOWN, Outcome, Replays, Said, replayed
 
 FORMAT = load_format(json.loads(skeleton()))
 CALL = '<call>{"name": "f", "arguments": {}}</call>'
@@ -109,7 +109,7 @@ def test_a_format_that_depends_on_the_chunking_is_an_error(monkeypatch: pytest.M
         return Said(Message(content=f"{fmt.name} {chunking.by}"), "stop")
 
     monkeypatch.setattr(Replays, "said", other)
-    monkeypatch.setattr(samples, "divergence", lambda a, b: None)
+    monkeypatch.setattr(format_report, "divergence", lambda a, b: None)
     found = said(run(CALL, beside=QWEN))
     assert ("error", "Token by token and whole give different messages.") in found
     assert ("warning", "qwen itself gives different messages token by token and whole.") in found
