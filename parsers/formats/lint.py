@@ -101,9 +101,9 @@ def lint_file(data: Any, parents: Parents) -> list[LintFinding]:
 
 
 def _builtin_codecs() -> Codecs:
-    from parsers.arguments import CODECS  # here, so that formats can be read and drawn without the codecs
+    from parsers.arguments import ARGUMENT_PARSERS  # here: formats can be read and drawn without them
 
-    return CODECS
+    return ARGUMENT_PARSERS
 
 
 def _codec_uses(fmt: Format, codecs: Codecs) -> Iterator[tuple[str, CodecRef, CodecFacts]]:

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from parsers.arguments import CODECS
+from parsers.arguments import ARGUMENT_PARSERS
 from parsers.formats.diagram import rows_table
 from parsers.formats.extends import Expanded, expand
 from parsers.formats.lint import lint, lint_file
@@ -77,21 +77,24 @@ def test_every_shape_of_ids_and_content_is_named() -> None:
 
 def test_every_trigger_is_named() -> None:
     assert missing(ENGINE_TRIGGERS, "Rows") == []
-    own = {name: [t for t in spec.triggers if f"`{t}`" not in SECTIONS["Codecs"]] for name, spec in CODECS.items()}
+    own = {
+        name: [t for t in spec.triggers if f"`{t}`" not in SECTIONS["Codecs"]]
+        for name, spec in ARGUMENT_PARSERS.items()
+    }
     assert {name: triggers for name, triggers in own.items() if triggers} == {}
 
 
-@pytest.mark.parametrize("name", CODECS)
+@pytest.mark.parametrize("name", ARGUMENT_PARSERS)
 def test_every_codec_is_named_with_its_options(name: str) -> None:
     assert f"| `{name}` |" in SECTIONS["Codecs"]
     assert f"**{name}" in SECTIONS["Codecs"]
-    assert missing(tuple(CODECS[name].codec.options), "Codecs") == []
+    assert missing(tuple(ARGUMENT_PARSERS[name].options), "Codecs") == []
 
 
 def test_no_codec_is_named_that_does_not_exist() -> None:
     first_table = SECTIONS["Codecs"].split("\n\n")[2]
     listed = re.findall(r"^\| `(\w+)` \|", first_table, flags=re.MULTILINE)
-    assert sorted(listed) == sorted(CODECS)
+    assert sorted(listed) == sorted(ARGUMENT_PARSERS)
 
 
 @pytest.mark.parametrize("policy", policy_values())

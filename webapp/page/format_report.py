@@ -518,10 +518,10 @@ def _strings(expect: Expect | None) -> list[tuple[str, str]]:
 
 def _notes(trace: Trace) -> list[_Remark]:
     """Remarks on what the parser gave up: rejected calls, and dropped text that is not white space."""
-    notes = [_Remark("info", f"Not kept as a call: {call.reason}.") for call in trace.rejected_calls]
+    notes = [_Remark("info", f"Not kept as a call: {call.reason.words}.") for call in trace.rejected_calls]
     for run in trace.partition:
         text = trace.text[run.start : run.end]
         if run.owner == "dropped" and text.strip():
-            notes.append(_Remark("info", f"Dropped `{shorten(text, 40)}`: {run.reason}."))
+            notes.append(_Remark("info", f"Dropped `{shorten(text, 40)}`: {run.why}."))
     more = len(notes) - NOTES_SHOWN
     return notes[:NOTES_SHOWN] + ([_Remark("info", f"And {more:,} more.")] if more > 0 else [])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.arguments import CODECS as BUILTIN_CODECS
+from parsers.arguments import ARGUMENT_PARSERS
 from parsers.formats.lint import MOST_COMBINATIONS, LintFinding, closers_of, lint, lint_file
 from parsers.formats.model import Format, builtin_formats, load_format
 
@@ -344,7 +344,7 @@ def test_an_unknown_codec_has_no_closers() -> None:
 
 
 def test_the_message_is_one_sentence_with_advice() -> None:
-    message = lint(reading_with({"name": "tagged"}), BUILTIN_CODECS)[0].message
+    message = lint(reading_with({"name": "tagged"}), ARGUMENT_PARSERS)[0].message
     assert message.endswith(".")
     assert ": " in message
     assert ". " not in message
