@@ -23,7 +23,7 @@ from itertools import pairwise
 from typing import Any
 
 from parsers.arguments.contract import is_quoted
-from parsers.formats.model import Format, TextKind
+from parsers.formats.model import Format, TextKind, load_format
 from parsers.machine.output import NO_CALL_WAITS, Writer, call_id
 from parsers.machine.stages import Blank, ContentStage, PlainContent, ReasoningStage, llama_content
 from parsers.vocabulary.drops import CUT, Cause, DropReason
@@ -67,7 +67,7 @@ class CallEvent(Enum):
     SKIP = "it is no call; what follows is passed over"
     FAIL = "it is no call; nothing that follows is wanted"
     RESUME = "a marker shows where to read on"
-    END = "a row ends it, or the output does"
+    CLOSE = "a row ends it, or the output does"
 
 
 LIFE: Mapping[CallState, Mapping[CallEvent, CallState]] = {
@@ -90,19 +90,32 @@ LIFE: Mapping[CallState, Mapping[CallEvent, CallState]] = {
         CallEvent.FAIL: CallState.FAILED,
     },
     CallState.OPEN: {
-        CallEvent.END: CallState.NONE,
+        CallEvent.CLOSE: CallState.NONE,
     },
     CallState.AS_TEXT: {
-        CallEvent.END: CallState.NONE,
+        CallEvent.CLOSE: CallState.NONE,
     },
     CallState.DROPPED: {
-        CallEvent.END: CallState.NONE,
+        CallEvent.CLOSE: CallState.NONE,
     },
     CallState.SKIPPED: {
         CallEvent.RESUME: CallState.NONE,
     },
     CallState.FAILED: {},
 }
+
+
+def life_of_a_call() -> Format:
+    """The table as a format, for what draws formats and lists their rows. (The machine never runs it.)"""
+    states = {
+        state.name: {
+            "note": f"{state.value}.",
+            "rows": [{"on": event.name, "to": to.name, "note": f"{event.value}."} for event, to in moves.items()],
+        }
+        for state, moves in LIFE.items()
+    }
+    return load_format({"schema": 1, "name": "call", "title": "Call", "initial": "NONE", "states": states})
+
 
 # What a state means for text and events. In a state that is in none of these, all goes out as it comes.
 _HELD = frozenset({CallState.TENTATIVE, CallState.NAMED})  # events wait, raw text is kept: all of it may be given back
@@ -248,11 +261,11 @@ class Calls(Writer):
             self.add(CallEnd(start, end, self._number, complete))
             if not complete:
                 self._tell_incomplete(end, over=over)
-        elif CallEvent.END in LIFE[self.state]:
+        elif CallEvent.CLOSE in LIFE[self.state]:
             self.rejected[-1].end = end
         else:
             return
-        self._go(CallEvent.END)
+        self._go(CallEvent.CLOSE)
 
     def _judgement(self, *, complete: bool, over: bool) -> DropReason | None:
         """Why the call that ends here is none; None for one that is good enough."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from parsers.vocabulary.trace import Hold, Step, Transition
+from parsers.vocabulary.trace import Hold, StateView, Step, Transition
 from webapp.page.glyphs import count, shorten, spell
 from webapp.page.index import TraceIndex
 from webapp.page.lines import EventLine, event_line
@@ -83,7 +83,7 @@ def card(index: TraceIndex, number: int, terminals: dict[str, str]) -> Card:
         fed=runs(index, step.span.start, min(step.span.end, step.span.start + TEXT_SHOWN), step.holds),
         state_before=before.state if before else _first_state(step),
         state=step.state,
-        codec=step.view.codec or "",
+        codec=_standing(step.view),
         held_before=shorten(index.trace.held_text(before), 80) if before else "",
         held=runs(index, hold[0], min(hold[1], hold[0] + TEXT_SHOWN), step.holds) if hold else [],
         held_more=max(0, hold[1] - hold[0] - TEXT_SHOWN) if hold else 0,
@@ -102,6 +102,12 @@ def card(index: TraceIndex, number: int, terminals: dict[str, str]) -> Card:
         last_edge=edge_at(index, number),
         span=step.span,
     )
+
+
+def _standing(view: StateView) -> str:
+    """Where the argument parser stands, and the call."""
+    call = "" if view.call_state is None else f"the call is {view.call_state.lower().replace('_', ' ')}"
+    return "; ".join(filter(None, (view.codec, call)))
 
 
 def _note(index: TraceIndex, step: Step) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 from parsers.formats.model import Format
+from parsers.machine.calls import LIFE, CallState
 from parsers.machine.program import Program
 from parsers.replays.chunking import Chunking, apply
 from parsers.replays.replay import parse, replay
@@ -128,6 +129,7 @@ def check_trace(run: Run, trace: Trace) -> None:
     _check_deltas(trace)
     _check_holds(trace, run.longest())
     _check_every_step_accounts(trace)
+    _check_life_of_calls(trace)
 
 
 def claims_of(event: Event) -> list[Claim]:
@@ -198,6 +200,27 @@ def _check_calls(trace: Trace) -> None:
             opened = None
     assert opened is None
     assert begun == len(trace.message.tool_calls)
+
+
+def _check_life_of_calls(trace: Trace) -> None:
+    """From step to step a call goes only where the table leads, and its events go out only while it stands."""
+    last = CallState.NONE
+    for step in trace.steps:
+        state = CallState[step.view.call_state or "NONE"]
+        assert state in _reachable(last), (last, state, step.index)
+        assert (step.view.call is None) is (state not in (CallState.TENTATIVE, CallState.NAMED, CallState.OPEN))
+        sent = [event for event in step.events if isinstance(event, CallArguments)]
+        assert not sent or state is CallState.OPEN or any(isinstance(event, CallEnd) for event in step.events)
+        last = state
+
+
+@cache
+def _reachable(state: CallState) -> frozenset[CallState]:
+    """The state and all that lie behind it."""
+    found = [state]
+    for one in found:
+        found += [after for after in LIFE[one].values() if after not in found]
+    return frozenset(found)
 
 
 def _check_deltas(trace: Trace) -> None:

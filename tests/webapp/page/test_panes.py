@@ -112,6 +112,15 @@ def test_a_card_names_the_rows_that_fired(make: Any) -> None:
     assert later.rules or (later.last_rule is not None and later.last_rule.step == fired)
 
 
+def test_a_card_says_where_the_call_stands(make: Any) -> None:
+    run = make.run(CALL)
+    states = [card(run.index, number, {}).codec for number in range(1, run.index.total + 1)]
+    assert [part for part in dict.fromkeys(state.rpartition("; ")[2] for state in states) if "call is" in part] == [
+        "the call is tentative",
+        "the call is open",
+    ]
+
+
 def test_the_last_card_is_the_end_of_the_output(make: Any) -> None:
     run = make.run(CALL)
     found = card(run.index, run.index.total, dict(run.format.terminals))
