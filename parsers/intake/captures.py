@@ -8,7 +8,7 @@ sent from here.
 
 from __future__ import annotations
 
-from parsers.intake.model import Capture
+from parsers.intake.evidence import Capture
 
 _JSON = '-H "Content-Type: application/json"'
 _CHAT = '"model": "MODEL", "messages": [{"role": "user", "content": "PROMPT"}], "tools": []'

@@ -1,0 +1,227 @@
+"""Answers of an API: JSON, event streams and chunks, by themselves or inside other JSON.
+
+Inside: a request and its answer in one object, as proxies and tracing tools save them; log lines that hold one chunk
+each; HAR files, which a browser's network panel saves (HAR 1.2: log.entries, request.postData.text,
+response.content.text and its encoding; of headers and cookies nothing is kept). The names of the parts differ; what
+counts is that a part has the shape of an API's answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import Counter
+from typing import Any
+
+from parsers.intake.api_families import family_of, is_case, server_of
+from parsers.intake.api_logs import (
+    Log,
+    LogContent,
+    damage_warnings,
+    event_log,
+    object_log,
+    raw_content,
+    response_log,
+    several_outputs_warning,
+)
+from parsers.intake.chat_streams import chat_content
+from parsers.intake.evidence import Intake, Payload, Warn, number
+from parsers.intake.requests import is_request, merged_request, request_of
+from parsers.intake.written_values import object_of, skip_space, unfinished_value, value_at, whole_object, whole_value
+
+_CUT_JSON = Warn("cut_json", "The JSON breaks off before its end: what is not whole was left out.")
+_HAR_SECRETS = Warn(
+    "har_secrets", "A HAR file holds cookies and keys of the whole visit. None is kept; share it with care."
+)
+_ANSWERS = ("response", "responses", "response_body", "chunks", "events", "stream", "output", "completion", "result")
+_REQUESTS = ("request", "request_body", "input", "kwargs", "params", "body")
+_KEYS = 8  # the commonest keys of log lines are looked into
+
+
+def named_case(body: str) -> Intake:
+    """A file whose name says that it is a case."""
+    if whole_object(body) is not None:
+        return _case(body)
+    advice = "Its name says case file, but it does not hold one JSON object. Export the case again, or rename the file."
+    return Intake(kind="case", title="case file that cannot be read", advice=advice)
+
+
+def _case(body: str) -> Intake:
+    why = ("It is a JSON object with a case's schema, parser and input.",)
+    return Intake(kind="case", title="case file", advice="Replay it.", usable=True, case=body, why=why)
+
+
+def read_json(body: str) -> Intake | None:
+    """One JSON object or array: a case, an answer."""
+    value = whole_value(body)
+    if isinstance(value, dict) and is_case(value):
+        return _case(body)
+    return _log_found(response_log(value))
+
+
+def read_events(body: str) -> Intake | None:
+    """Server-sent events."""
+    return _log_found(event_log(body))
+
+
+def read_objects(body: str) -> Intake | None:
+    """JSON objects one after the other, or one on each line."""
+    return _log_found(object_log(body)) if "{" in body else None
+
+
+def read_cut_json(body: str) -> Intake | None:
+    """One answer whose JSON breaks off: what is whole of it."""
+    start = skip_space(body, 0)
+    if not body.startswith(("{", "["), start) or value_at(body, start) is not None:
+        return None
+    found = _log_found(response_log(unfinished_value(body)))
+    if found is not None:
+        found.warnings = (_CUT_JSON, *found.warnings)
+    return found
+
+
+def read_wrapped(body: str) -> Intake | None:
+    """An object that holds an answer under one of the usual names, and perhaps the request."""
+    value = whole_object(body)
+    if value is None or family_of(value) is not None:
+        return None
+    for name in _ANSWERS:
+        found = _log_found(_part_log(value.get(name)))
+        if found is not None:
+            found.why = (f"It stands in an object, under `{name}`.", *found.why)
+            asked = next((value[key] for key in _REQUESTS if is_request(object_of(value.get(key)))), None)
+            found.request = request_of(asked) if asked is not None else None
+            return found
+    return None
+
+
+def _part_log(value: Any) -> Log | None:
+    """The log that a part is, or that its text is."""
+    return _text_log(value) if isinstance(value, str) else response_log(value)
+
+
+def _text_log(text: str) -> Log | None:
+    return event_log(text) or object_log(text)
+
+
+def read_logged_lines(body: str) -> Intake | None:
+    """JSON log lines with a chunk of the stream under one key each, as an object or as the text that came."""
+    rows = [row for line in body.split("\n") if line.startswith("{") and (row := whole_object(line)) is not None]
+    family = family_of(rows[0]) if len(rows) > 1 else None
+    if len(rows) < 2 or (family is not None and not family.quotes):
+        return None
+    counted = Counter([key for row in rows for key in row if isinstance(row[key], dict | str)])
+    for key, _ in counted.most_common(_KEYS):
+        found = _log_found(_lines_log([row[key] for row in rows if key in row]))
+        if found is not None and found.usable:
+            found.why = (f"It stands in {number(len(rows), 'log line')} of JSON, under `{key}`.", *found.why)
+            return found
+    return None
+
+
+def _lines_log(values: list[Any]) -> Log | None:
+    """The log that the parts of all lines make."""
+    objects = [value for value in values if isinstance(value, dict)]
+    if len(objects) * 2 > len(values):
+        return response_log(objects)
+    return _text_log("\n".join([value.removesuffix("\n") for value in values if isinstance(value, str)]))
+
+
+def read_har(body: str) -> Intake | None:
+    """The answers of a language model among the entries of a HAR file, each with its request."""
+    whole = whole_object(body) if '"entries"' in body else {}
+    file = object_of(unfinished_value(body) if whole is None else whole)
+    entries = object_of(file.get("log")).get("entries")
+    if not isinstance(entries, list):
+        return None
+    answers = [answer for entry in entries if (answer := _har_answer(object_of(entry))) is not None and answer.usable]
+    why = f"It is a HAR file of {number(len(entries), 'request')}, {len(answers)} of them answered by a language model."
+    made = _har_answers(answers, why) if answers else _empty_har(why)
+    made.warnings = (*((_CUT_JSON,) if whole is None else ()), *made.warnings)
+    return made
+
+
+def _empty_har(why: str) -> Intake:
+    advice = "Save the network panel again with content, and with the request to the model in it."
+    return Intake(kind="json_response", title="HAR file without a model's answer", advice=advice, why=(why,))
+
+
+def _har_answer(entry: Payload) -> Intake | None:
+    """What the body of one entry is, with what was asked for."""
+    text = _har_body(object_of(object_of(entry.get("response")).get("content")))
+    if text is None:
+        return None
+    whole = whole_object(text)
+    found = _log_found(response_log(whole) if whole is not None else _text_log(text))
+    sent = object_of(object_of(entry.get("request")).get("postData")).get("text")
+    asked = whole_object(sent) if isinstance(sent, str) else None
+    if found is not None and asked is not None and is_request(asked):
+        for output in found.outputs:
+            output.request = merged_request(output.request, request_of(asked))
+    return found
+
+
+def _har_body(content: Payload) -> str | None:
+    text = content.get("text")
+    if not isinstance(text, str) or content.get("encoding") != "base64":
+        return text if isinstance(text, str) else None
+    try:
+        return base64.b64decode(text).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _har_answers(answers: list[Intake], why: str) -> Intake:
+    """The first answer; where there are more, one with the outputs of all."""
+    made = answers[0]
+    made.why, made.warnings = (why, *made.why), (*made.warnings, _HAR_SECRETS)
+    if len(answers) == 1:
+        return made
+    for place, answer in enumerate(answers, 1):
+        for output in answer.outputs:
+            output.label = f"answer {place}" + (f", {output.label}" if output.label else "")
+    made.outputs = tuple([output for answer in answers for output in answer.outputs])
+    made.title, made.facts = f"HAR file, {number(len(answers), 'answer')}", ()
+    other = [warn for answer in answers for warn in answer.warnings if warn.code != "several"]
+    made.warnings = tuple(dict.fromkeys([several_outputs_warning(len(made.outputs)), *other]))
+    return made
+
+
+def _log_found(log: Log | None) -> Intake | None:
+    """What a log is worth: raw output rebuilt, a parsed stream kept, or the reason why there is neither."""
+    if log is None:
+        return None
+    server, sign = (log.family.server, None) if log.family.server else server_of(log.payloads)
+    if log.family.read is not None:
+        content = raw_content(log)
+    elif log.family.parsed:
+        content = chat_content(log)
+    else:
+        content = LogContent(
+            advice=log.family.verdict if log.frames else "It holds no chunk at all. Paste the whole log."
+        )
+    return Intake(
+        kind=log.kind,
+        title=log.title,
+        advice=content.advice,
+        usable=len(content.outputs) > 0,
+        outputs=tuple(content.outputs),
+        why=(*_why(log), *((sign,) if sign else ())),
+        facts=tuple(content.facts),
+        warnings=(*content.caveats, *damage_warnings(log), *content.warnings),
+        notes=tuple(content.notes),
+        server=server,
+    )
+
+
+def _why(log: Log) -> tuple[str, str]:
+    """The evidence: how the payloads stand in the log, and whose they are."""
+    frames = len(log.frames)
+    if log.kind == "sse_log":
+        shape = f"{number(frames, 'line')} with `data:`, as server-sent events have them."
+    elif log.kind == "ndjson_log":
+        shape = f"{number(frames, 'JSON object')} one after the other."
+    else:
+        shape = "It is a JSON array of objects." if log.listed else "It is one JSON object."
+    name = log.family.name
+    return shape, f"Its keys are those of {name}." if log.family.weight == 2 else f"Its keys look like those of {name}."

@@ -1,0 +1,201 @@
+"""JSON objects as a transport carries them: server-sent events, objects one after the other, objects on lines.
+
+Servers put one JSON object on each `data:` line, so lines are read one by one and blank lines, often lost in
+a paste, mean nothing. What logs do to such lines is undone: a time stamp before `data:`, a line printed as b'...',
+one payload wrapped over several lines, two on one line. Lines that are none of this are counted; at most as many
+as there are fields, or it is another text that quotes a log. Field syntax: HTML Living Standard, 9.2.6.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from parsers.intake.evidence import Payload
+from parsers.intake.plain_text import printed_bytes
+from parsers.intake.written_values import literal_at, skip_space, value_at, whole_object
+
+_FIELDS = ("id:", "retry:", ":")
+_DONE = "[DONE]"
+_PREFIXED = re.compile(r"^[^{]{1,200}?\bdata: ?(?=\{|\[DONE\])")
+# What may stand before an object on a line of its own: nothing, or a time stamp and a level.
+_BEFORE_OBJECT = re.compile(r"""(?!.{0,200}\bdata:)[^{'"]{0,200}(?=\{)""")
+
+
+@dataclass(slots=True)
+class Frame:
+    """One payload of a log and the line (from 1) it starts on. None: it is not a JSON object.
+
+    `event` is the name that server-sent events gave it.
+    """
+
+    line: int
+    payload: Payload | None
+    event: str = ""
+
+
+@dataclass(slots=True)
+class Events:
+    """What the lines hold: payloads, where a response ended with `[DONE]`, and what else is in between.
+
+    `ends` are counts of frames; `others` and `prefixed` are line numbers, of no field and of a field after a prefix.
+    """
+
+    frames: list[Frame] = field(default_factory=list)
+    fields: int = 0
+    ends: list[int] = field(default_factory=list)
+    others: list[int] = field(default_factory=list)
+    prefixed: list[int] = field(default_factory=list)
+    event: str = ""
+    broken: list[str] = field(default_factory=list)
+
+    @property
+    def done(self) -> bool:
+        """Whether the end sentinel was seen."""
+        return bool(self.ends)
+
+    @property
+    def mostly_fields(self) -> bool:
+        """Whether at least half of the non-empty lines belong to an event stream."""
+        return self.fields > 0 and len(self.others) <= self.fields
+
+
+def read_event_lines(text: str) -> Events | None:
+    """The lines of `text` read as an event stream, or None where there is no data line at all."""
+    if "data:" not in text:
+        return None
+    events = Events()
+    for number, line in enumerate(text.split("\n"), 1):
+        for part in _unwrapped(line):
+            _read_line(events, number, part)
+    _mend(events)
+    return events
+
+
+def _unwrapped(line: str) -> Iterator[str]:
+    """The lines that a line stands for: one printed as bytes holds several."""
+    inner = printed_bytes(line)
+    if inner is None:
+        yield line
+        return
+    yield from inner.split("\n")
+
+
+def _read_line(events: Events, number: int, raw: str) -> None:
+    line = raw.strip()
+    if line.startswith("data:"):
+        _read_data(events, number, raw.strip("\r").lstrip()[5:])
+    elif line.startswith("event:"):
+        events.fields += 1
+        events.event = line[6:].strip()
+    elif line.startswith(_FIELDS):
+        events.fields += 1
+    elif line and (found := _PREFIXED.match(line)):
+        events.prefixed.append(number)
+        _read_data(events, number, line[found.end() :])
+    elif line:
+        _read_other(events, number, raw.rstrip("\r"))
+    else:
+        events.event = ""
+
+
+def _read_data(events: Events, number: int, data: str) -> None:
+    _mend(events)
+    events.fields += 1
+    at = skip_space(data, 0)
+    while at < len(data):
+        if data.startswith(_DONE, at):
+            events.ends.append(len(events.frames))
+            at += len(_DONE)
+        else:
+            found = value_at(data, at)
+            at = _read_value(events, number, data, at, found)
+        rest = skip_space(data, at)
+        at = skip_space(data, rest + 5) if data.startswith("data:", rest) else _left_over(events, number, data, rest)
+
+
+def _read_value(events: Events, number: int, data: str, at: int, found: tuple[object, int] | None) -> int:
+    """One payload at `at`; the offset after it."""
+    if found is None:
+        events.broken = [data[at:]]
+        events.frames.append(Frame(number, None, events.event))
+        return len(data)
+    value, end = found
+    events.frames.append(Frame(number, value if isinstance(value, dict) else None, events.event))
+    return end
+
+
+def _left_over(events: Events, number: int, data: str, rest: int) -> int:
+    if rest < len(data):
+        events.others.append(number)
+    return len(data)
+
+
+def _read_other(events: Events, number: int, line: str) -> None:
+    """A line of no field: the rest of a payload that was wrapped, perhaps."""
+    events.others.append(number)
+    if events.broken:
+        events.broken.append(line)
+
+
+def _mend(events: Events) -> None:
+    """Join the parts of a wrapped payload, if that makes it an object."""
+    parts, events.broken = events.broken, []
+    if len(parts) < 2:
+        return
+    found = value_at("".join(parts), 0)
+    if found is not None and isinstance(found[0], dict):
+        events.frames[-1].payload = found[0]
+        del events.others[-(len(parts) - 1) :]
+
+
+def object_frames(text: str) -> list[Frame] | None:
+    """The JSON objects that stand one after the other in `text`, with nothing but white space between.
+
+    A last line that breaks off becomes a frame without payload; anything else in between makes it None.
+    """
+    frames: list[Frame] = []
+    at, line = skip_space(text, 0), 1 + text.count("\n", 0, skip_space(text, 0))
+    while at < len(text):
+        found = value_at(text, at)
+        if found is None and "\n" not in text[at:].rstrip():
+            frames.append(Frame(line, None))
+            break
+        if found is None or not isinstance(found[0], dict):
+            return None
+        frames.append(Frame(line, found[0]))
+        after = skip_space(text, found[1])
+        line += text.count("\n", at, after)
+        at = after
+    return frames
+
+
+def line_frames(text: str) -> tuple[list[Frame], list[int]] | None:
+    """The JSON objects that stand on lines of their own, each after a short prefix at most, and the other lines.
+
+    A line that begins as an object and is none becomes a frame without payload. None: there is no object at all.
+    """
+    frames: list[Frame] = []
+    others: list[int] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        inner = printed_bytes(line) or line
+        found = _BEFORE_OBJECT.match(inner)
+        if found:
+            rest = inner[found.end() :].rstrip(" \t\r),")
+            frames.append(Frame(number, whole_object(rest) or _printed_dict(rest)))
+        elif line.strip():
+            others.append(number)
+    return (frames, others) if frames else None
+
+
+def _printed_dict(text: str) -> Payload | None:
+    """The object that is printed as a Python dict, if it holds nothing but JSON's values."""
+    found = literal_at(text) if text.startswith("{'") else None
+    if found is None or not found.whole or found.end < len(text):
+        return None
+    try:
+        return whole_object(json.dumps(found.value))
+    except (TypeError, ValueError, RecursionError):
+        return None

@@ -1,0 +1,320 @@
+"""What one payload of a server's native API adds to the output: its raw text, its token ids, its tokens.
+
+Each reader returns the chunks of its payload, [] where the payload carries none by design (a usage chunk), or
+None where the payload is not what the API sends. Shapes: OpenAI API reference (completions; `token_ids` is vLLM's),
+vLLM 0.33 (`/inference/v1/generate`), llama.cpp tools/server/README.md (completion), SGLang 0.5 docs/basic_usage
+(native API, streaming) and request_logger, text-generation-inference (generate, generate_stream), Ollama docs/api.md
+(generate, chat; `thinking`, `tool_calls`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from parsers.intake.evidence import Payload, Warn
+from parsers.intake.plain_text import has_lone_surrogate
+from parsers.intake.token_bytes import choice_tokens, ids_in, llama_tokens, pieces_spelling, sglang_tokens
+from parsers.intake.written_values import choices_of, ids_of, object_of, objects_of, word_of, word_or_number_of
+from parsers.types import Piece, Request
+
+# Finish reasons in the words of the OpenAI API; others stay as they are.
+_FINISH = {"eos": "stop", "eos_token": "stop", "word": "stop", "stop_sequence": "stop", "limit": "length"}
+_CUT_AT = 2048  # characters of a string that SGLang's request log keeps below level 3
+_DOTS = " ... "
+
+_CUT = Warn(
+    "text_cut",
+    "The log cut the middle out of the text, so only its beginning is used: --log-requests-level 3 keeps all of it.",
+)
+_SHORT_IDS = Warn("ids_cut", "The log kept only some of the token ids, so they are left out.")
+NO_SPECIALS = Warn("specials_missing", "Special tokens are not in generated_text: /generate_stream keeps them.")
+OLLAMA_PARSED = Warn("parsed", "Ollama's own parser was at work: the text is what it left over, not the raw output.")
+
+
+def rewritten_arguments(who_does_it: str) -> Warn:
+    """The warning that arguments are not as the model wrote them; the argument is such as `Ollama sends`."""
+    words = f"{who_does_it} arguments as objects: their exact text, spaces and order of keys, is lost."
+    return Warn("arguments_rewritten", words)
+
+
+@dataclass(slots=True)
+class RawChunk:
+    """What one step of one output holds; None where the step does not tell.
+
+    `request` and `index` (the choice) tell outputs apart; nothing may follow a chunk that is `last`. `pieces` are the
+    tokens of `text`, special ones kept; `delta` is what the server's own parser made of the step, as OpenAI's API
+    would send it.
+    """
+
+    text: str | None
+    request: str | None = None
+    index: int = 0
+    ids: tuple[int, ...] | None = None
+    pieces: tuple[Piece, ...] | None = None
+    delta: Payload | None = None
+    finish: str | None = None
+    stop: str | int | None = None
+    last: bool = False
+    prompt_ids: tuple[int, ...] | None = None
+    prompt_text: str | None = None
+    asked: Request | None = None
+    warnings: tuple[Warn, ...] = ()
+
+
+ChunkReader = Callable[[Payload], list[RawChunk] | None]
+
+
+def _finish_of(value: Any) -> str | None:
+    """The finish reason in OpenAI's words."""
+    word = word_of(value)
+    return None if word is None else _FINISH.get(word, word)
+
+
+def _index_of(value: Any) -> int:
+    """The number of a choice; 0 where it is none."""
+    return value if type(value) is int else 0
+
+
+def _asked_of(payload: Payload) -> Request | None:
+    """What the answer itself tells of the request: the model's name."""
+    model = word_of(payload.get("model"))
+    return Request(model=model) if model else None
+
+
+def completion(payload: Payload) -> list[RawChunk] | None:
+    """`choices[].text` of /v1/completions."""
+    found = choices_of(payload)
+    if found is None or not all(isinstance(choice.get("text"), str) for choice in found):
+        return None
+    return [
+        RawChunk(
+            choice["text"],
+            request=word_of(payload.get("id")),
+            index=_index_of(choice.get("index")),
+            ids=ids_of(choice.get("token_ids")) or ids_in(choice_tokens(choice) or ()),
+            finish=_finish_of(choice.get("finish_reason")),
+            stop=word_or_number_of(choice.get("stop_reason", choice.get("matched_stop"))),
+            prompt_ids=ids_of(choice.get("prompt_token_ids", payload.get("prompt_token_ids"))),
+            asked=_asked_of(payload),
+        )
+        for choice in found
+    ]
+
+
+def vllm_generate(payload: Payload) -> list[RawChunk] | None:
+    """`choices[].token_ids` of vLLM's /inference/v1/generate; `text` beside them where the server decoded it."""
+    found = choices_of(payload)
+    if found is None or any(ids_of(choice.get("token_ids")) is None for choice in found):
+        return None
+    return [
+        RawChunk(
+            word_of(choice.get("text")),
+            request=word_of(payload.get("request_id")),
+            index=_index_of(choice.get("index")),
+            ids=ids_of(choice["token_ids"]),
+            finish=_finish_of(choice.get("finish_reason")),
+            stop=word_or_number_of(choice.get("stop_reason")),
+            prompt_ids=ids_of(payload.get("prompt_token_ids")),
+        )
+        for choice in found
+    ]
+
+
+def llama_cpp(payload: Payload) -> list[RawChunk] | None:
+    """`content` of llama.cpp's /completion; the chunk with `stop: true` is the last."""
+    content, stop = payload.get("content"), payload.get("stop")
+    if not isinstance(content, str) or not isinstance(stop, bool):
+        return None
+    finish = "length" if payload.get("stopped_limit") is True else _finish_of(payload.get("stop_type")) or "stop"
+    tokens = llama_tokens(payload)
+    pieces = pieces_spelling(tokens, content)
+    ids = ids_of(payload.get("tokens")) or (ids_in(tokens or ()) if pieces else ())
+    return [
+        RawChunk(
+            content,
+            index=_index_of(payload.get("index")),
+            ids=ids or (None if content else ids_of(payload.get("tokens"))),
+            pieces=pieces,
+            finish=finish if stop else None,
+            stop=word_of(payload.get("stopping_word")) or None,
+            last=stop,
+            prompt_text=word_of(payload.get("prompt")) or None,
+            asked=_asked_of(payload),
+        )
+    ]
+
+
+def sglang(payload: Payload) -> list[RawChunk] | None:
+    """`text` of SGLang's /generate: everything so far in each chunk, unless the server streams increments."""
+    text, meta = payload.get("text"), object_of(payload.get("meta_info"))
+    ids = ids_of(payload.get("output_ids"))
+    if not isinstance(text, str) and ids is None:
+        return None
+    reason = meta.get("finish_reason")
+    tokens = sglang_tokens(meta.get("output_token_logprobs"))
+    return [
+        RawChunk(
+            word_of(text),
+            request=word_of(meta.get("id")),
+            index=_index_of(payload.get("index")),
+            ids=ids_in(tokens or ()) if ids is None else ids,
+            pieces=pieces_spelling(tokens, text) if isinstance(text, str) and not _is_lossy(text) else None,
+            finish=_finish_of(object_of(reason).get("type", reason)),
+            stop=word_or_number_of(object_of(reason).get("matched")),
+        )
+    ]
+
+
+def _is_lossy(text: str) -> bool:
+    return "\ufffd" in text or has_lone_surrogate(text)
+
+
+def sglang_log(payload: Payload) -> list[RawChunk] | None:
+    """A line of SGLang's request log: `out` of request.finished; the start of a request holds no output."""
+    out, obj = payload.get("out"), object_of(payload.get("obj"))
+    if not isinstance(out, dict):
+        return [] if payload.get("event") != "request.finished" else None
+    found = sglang(out)
+    for chunk in found or []:
+        chunk.request = chunk.request or word_of(payload.get("rid")) or word_of(obj.get("rid"))
+        chunk.last = True
+        chunk.prompt_text = None if _is_shortened(obj.get("text")) else word_of(obj.get("text"))
+        chunk.prompt_ids = ids_of(obj.get("input_ids"))
+        chunk.asked = _sampling_request(object_of(obj.get("sampling_params")))
+    return None if found is None else [_without_cuts(chunk, out) for chunk in found]
+
+
+def _without_cuts(chunk: RawChunk, out: Payload) -> RawChunk:
+    """What a log of level 2 cut is not the text: neither its halves nor a part of its ids."""
+    count = object_of(out.get("meta_info")).get("completion_tokens")
+    if chunk.ids is not None and type(count) is int and len(chunk.ids) < count:
+        chunk = replace(chunk, ids=None, warnings=(*chunk.warnings, _SHORT_IDS))
+    if chunk.text is not None and _is_shortened(chunk.text):
+        chunk = with_beginning_only(chunk, chunk.text[: _CUT_AT // 2])
+    return chunk
+
+
+def with_beginning_only(chunk: RawChunk, head: str) -> RawChunk:
+    """The chunk with an honest prefix of a text that the log cut; it ended for no reason of the model."""
+    return replace(chunk, text=head, pieces=None, finish=None, stop=None, warnings=(*chunk.warnings, _CUT))
+
+
+def _is_shortened(text: Any) -> bool:
+    """Whether a text has the length and the dots of one that the log shortened."""
+    return isinstance(text, str) and len(text) == _CUT_AT + len(_DOTS) and text.startswith(_DOTS, _CUT_AT // 2)
+
+
+def _sampling_request(params: Payload) -> Request | None:
+    if not params:
+        return None
+    stop, skip, trim = (params.get(name) for name in ("stop", "skip_special_tokens", "no_stop_trim"))
+    words = [stop] if isinstance(stop, str) else stop
+    return Request(
+        stop=tuple(words) if isinstance(words, list) and all(isinstance(one, str) for one in words) else None,
+        skip_special_tokens=skip if isinstance(skip, bool) else None,
+        include_stop=trim if isinstance(trim, bool) else None,
+    )
+
+
+def tgi_token(payload: Payload) -> list[RawChunk] | None:
+    """`token.text` of TGI's /generate_stream, one token in each event."""
+    piece = _tgi_piece(object_of(payload.get("token")))
+    if piece is None:
+        return None
+    return [_tgi([piece], object_of(payload.get("details")), last=isinstance(payload.get("generated_text"), str))]
+
+
+def tgi_answer(payload: Payload) -> list[RawChunk] | None:
+    """`details.tokens` of TGI's /generate, or `generated_text`, which lacks special tokens."""
+    text, details = payload.get("generated_text"), object_of(payload.get("details"))
+    if not isinstance(text, str):
+        return None
+    pieces = [_tgi_piece(token) for token in objects_of(details.get("tokens")) or []]
+    known = [piece for piece in pieces if piece is not None]
+    if known and len(known) == len(pieces):
+        return [_tgi(known, details, last=True)]
+    return [RawChunk(text, finish=_finish_of(details.get("finish_reason")), last=True, warnings=(NO_SPECIALS,))]
+
+
+def _tgi_piece(token: Payload) -> Piece | None:
+    text, ids = token.get("text"), ids_of([token.get("id")])
+    if not isinstance(text, str) or ids is None:
+        return None
+    raw = text.encode("utf-8", "surrogatepass")
+    return Piece(text, ids[0], raw, "special" if token.get("special") is True else "text", recorded=True)
+
+
+def _tgi(pieces: list[Piece], details: Payload, *, last: bool) -> RawChunk:
+    text = "".join([piece.text for piece in pieces])
+    return RawChunk(
+        text,
+        ids=tuple([piece.token_id or 0 for piece in pieces]),
+        pieces=None if _is_lossy(text) else tuple(pieces),
+        finish=_finish_of(details.get("finish_reason")),
+        last=last,
+    )
+
+
+def ollama_generate(payload: Payload) -> list[RawChunk] | None:
+    """`response` of /api/generate; with `thinking` or calls beside it, what Ollama's parser made of it."""
+    text = payload.get("response")
+    return [_ollama_chunk(payload, text, payload)] if isinstance(text, str) else None
+
+
+def ollama_chat(payload: Payload) -> list[RawChunk] | None:
+    """`message` of /api/chat; its content is raw only where no parser was at work."""
+    message = object_of(payload.get("message"))
+    text = message.get("content", "")
+    return [_ollama_chunk(payload, text, message)] if message and isinstance(text, str) else None
+
+
+def _ollama_chunk(payload: Payload, text: str, message: Payload) -> RawChunk:
+    delta: Payload = {"content": text} if text else {}
+    thinking, calls = message.get("thinking"), objects_of(message.get("tool_calls"))
+    if isinstance(thinking, str) and thinking:
+        delta["reasoning"] = thinking
+    if calls:
+        delta["tool_calls"] = [_ollama_call(call) for call in calls]
+    parsed = len(delta) > (1 if text else 0)
+    warnings = [*([OLLAMA_PARSED] if parsed else []), *([rewritten_arguments("Ollama sends")] if calls else [])]
+    return RawChunk(
+        None if parsed else text,
+        delta=delta,
+        finish=_finish_of(payload.get("done_reason")),
+        last=payload.get("done") is True,
+        asked=_asked_of(payload),
+        warnings=tuple(warnings),
+    )
+
+
+def _ollama_call(call: Payload) -> Payload:
+    """A call as OpenAI's API sends it; `index` and `id` are None where Ollama leaves them out."""
+    function = object_of(call.get("function"))
+    arguments = function.get("arguments", {})
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    index = function.get("index", call.get("index"))
+    return {
+        "index": index if type(index) is int else None,
+        "id": word_of(call.get("id")),
+        "type": "function",
+        "function": {"name": word_of(function.get("name")) or "", "arguments": text},
+    }
+
+
+def parsed_stream(chunks: Sequence[RawChunk]) -> Iterator[Payload]:
+    """The chunks as OpenAI's API would send what the server's parser made of them; calls without index are counted."""
+    count = 0
+    for chunk in chunks:
+        if chunk.delta is None:
+            continue
+        calls: list[Any] = chunk.delta.get("tool_calls", [])
+        for call in calls:
+            call["index"] = count if call["index"] is None else call["index"]
+            call["id"] = call["id"] or f"call_{call['index']}"
+            count = max(count, call["index"]) + 1
+        finish = "tool_calls" if count and chunk.finish == "stop" else chunk.finish
+        choice = {"index": 0, "delta": chunk.delta, "finish_reason": finish}
+        yield {"object": "chat.completion.chunk", "choices": [choice]}
