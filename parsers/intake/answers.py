@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parsers.intake.api_families import family_of, is_case, server_of
+from parsers.intake.api_families import CASE, family_of
 from parsers.intake.api_logs import (
     Log,
     LogContent,
-    damage_warnings,
     event_log,
     object_log,
     raw_content,
@@ -25,9 +26,17 @@ from parsers.intake.api_logs import (
     several_outputs_warning,
 )
 from parsers.intake.chat_streams import chat_content
-from parsers.intake.evidence import Intake, Payload, Warn, number
+from parsers.intake.evidence import Intake, Payload, Reader, Warn, number
 from parsers.intake.requests import is_request, merged_request, request_of
-from parsers.intake.written_values import object_of, skip_space, unfinished_value, value_at, whole_object, whole_value
+from parsers.intake.written_values import (
+    choices_of,
+    object_of,
+    skip_space,
+    unfinished_value,
+    value_at,
+    whole_object,
+    whole_value,
+)
 
 _CUT_JSON = Warn("cut_json", "The JSON breaks off before its end: what is not whole was left out.")
 _HAR_SECRETS = Warn(
@@ -36,6 +45,25 @@ _HAR_SECRETS = Warn(
 _ANSWERS = ("response", "responses", "response_body", "chunks", "events", "stream", "output", "completion", "result")
 _REQUESTS = ("request", "request_body", "input", "kwargs", "params", "body")
 _KEYS = 8  # the commonest keys of log lines are looked into
+
+_SIGNS = {
+    "prompt_token_ids": "vLLM", "prompt_text": "vLLM", "kv_transfer_params": "vLLM", "prompt_logprobs": "vLLM",
+    "sglext": "SGLang", "timings": "llama.cpp", "__verbose": "llama.cpp", "nvext": "Dynamo", "stats": "LM Studio",
+    "model_info": "LM Studio",
+}  # fmt: skip
+_CHOICE_KEYS = {
+    "stop_reason": "vLLM", "token_ids": "vLLM", "matched_stop": "SGLang", "response_token_ids": "SGLang",
+    "hidden_states": "SGLang",
+}  # fmt: skip
+_DELTA_KEYS = {"reasoning": "vLLM"}
+_FINGERPRINTS = (
+    (re.compile(r"b\d{3,6}-"), "llama.cpp"),
+    (re.compile(r"fp_ollama"), "Ollama"),
+    (re.compile(r"\d+\.\d+\.\d+(?:-\w+)?-(?:sha-|native)"), "TGI"),
+    (re.compile(r"vllm"), "vLLM"),
+)
+_HEX_ID = re.compile(r"[0-9a-f]{32}")
+_LOOKED_AT = 200  # payloads: the first ones tell, and a usage chunk at the end
 
 
 def named_case(body: str) -> Intake:
@@ -51,10 +79,10 @@ def _case(body: str) -> Intake:
     return Intake(kind="case", title="case file", advice="Replay it.", usable=True, case=body, why=why)
 
 
-def read_json(body: str) -> Intake | None:
+def _read_json(body: str) -> Intake | None:
     """One JSON object or array: a case, an answer."""
     value = whole_value(body)
-    if isinstance(value, dict) and is_case(value):
+    if isinstance(value, dict) and family_of(value) is CASE:
         return _case(body)
     return _log_found(response_log(value))
 
@@ -64,12 +92,12 @@ def read_events(body: str) -> Intake | None:
     return _log_found(event_log(body))
 
 
-def read_objects(body: str) -> Intake | None:
+def _read_objects(body: str) -> Intake | None:
     """JSON objects one after the other, or one on each line."""
     return _log_found(object_log(body)) if "{" in body else None
 
 
-def read_cut_json(body: str) -> Intake | None:
+def _read_cut_json(body: str) -> Intake | None:
     """One answer whose JSON breaks off: what is whole of it."""
     start = skip_space(body, 0)
     if not body.startswith(("{", "["), start) or value_at(body, start) is not None:
@@ -80,7 +108,7 @@ def read_cut_json(body: str) -> Intake | None:
     return found
 
 
-def read_wrapped(body: str) -> Intake | None:
+def _read_wrapped(body: str) -> Intake | None:
     """An object that holds an answer under one of the usual names, and perhaps the request."""
     value = whole_object(body)
     if value is None or family_of(value) is not None:
@@ -191,7 +219,7 @@ def _log_found(log: Log | None) -> Intake | None:
     """What a log is worth: raw output rebuilt, a parsed stream kept, or the reason why there is neither."""
     if log is None:
         return None
-    server, sign = (log.family.server, None) if log.family.server else server_of(log.payloads)
+    server, sign = (log.family.server, None) if log.family.server else _server_of(log.payloads)
     if log.family.read is not None:
         content = raw_content(log)
     elif log.family.parsed:
@@ -208,7 +236,7 @@ def _log_found(log: Log | None) -> Intake | None:
         outputs=tuple(content.outputs),
         why=(*_why(log), *((sign,) if sign else ())),
         facts=tuple(content.facts),
-        warnings=(*content.caveats, *damage_warnings(log), *content.warnings),
+        warnings=(*content.caveats, *log.damage(), *content.warnings),
         notes=tuple(content.notes),
         server=server,
     )
@@ -225,3 +253,44 @@ def _why(log: Log) -> tuple[str, str]:
         shape = "It is a JSON array of objects." if log.listed else "It is one JSON object."
     name = log.family.name
     return shape, f"Its keys are those of {name}." if log.family.weight == 2 else f"Its keys look like those of {name}."
+
+
+def _server_of(payloads: Iterable[Payload]) -> tuple[str | None, str | None]:
+    """The server with the most signs, and the evidence as a sentence; (None, None) without any."""
+    seen = list(payloads)
+    signs: dict[str, dict[str, None]] = {}
+    for payload in seen[:_LOOKED_AT] + seen[_LOOKED_AT:][-3:]:
+        for server, sign in _signs(payload):
+            signs.setdefault(server, {})[sign] = None
+    if not signs:
+        return None, None
+    best = max(signs, key=lambda server: len(signs[server]))
+    named = ", ".join(f"`{sign}`" for sign in list(signs[best])[:4])
+    return best, f"{named} {'points' if len(signs[best]) == 1 else 'point'} to {best}."
+
+
+def _signs(payload: Payload) -> Iterator[tuple[str, str]]:
+    yield from [(server, key) for key, server in _SIGNS.items() if key in payload]
+    mark = payload.get("system_fingerprint")
+    if isinstance(mark, str):
+        yield from [(server, "system_fingerprint") for pattern, server in _FINGERPRINTS if pattern.match(mark)]
+    name = payload.get("id")
+    if isinstance(name, str) and _HEX_ID.fullmatch(name):
+        yield "SGLang", "id"
+    for choice in (choices_of(payload) or [])[:4]:
+        yield from [(server, key) for key, server in _CHOICE_KEYS.items() if key in choice]
+        part = choice.get("delta", choice.get("message"))
+        if isinstance(part, dict) and str(name).startswith("chatcmpl-"):
+            yield from [(server, key) for key, server in _DELTA_KEYS.items() if key in part]
+
+
+# In the order in which they are tried, the surest first.
+READERS: tuple[Reader, ...] = (
+    _read_json,
+    _read_wrapped,
+    read_logged_lines,
+    read_har,
+    read_events,
+    _read_objects,
+    _read_cut_json,
+)

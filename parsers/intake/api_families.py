@@ -1,55 +1,70 @@
-"""Which API a payload comes from: a table of shapes, the most telling keys first, and what each one is worth.
+"""Which API a payload comes from, and what it adds to the output: a table of shapes, the most telling keys first.
 
 A family with `read` sends the model's own text, so the raw output can be rebuilt; `caveat` says what may be
 missing from it. One that is `parsed` holds what a parser has made of the output. Any other has no output in it, and
 `verdict` says so and what to do. A shape must be unlike anything a model writes as a call or as structured output, so
 each test asks for keys of the envelope, never for the payload alone; weak shapes count inside frames only.
 
-Which server wrote a log is told by the fields and names that only one of them uses (recorded answers of these servers
-in 2025 and 2026).
+Shapes: OpenAI API reference (completions; `token_ids` is vLLM's), vLLM 0.33 (`/inference/v1/generate`), llama.cpp
+tools/server/README.md (completion), SGLang 0.5 docs/basic_usage (native API, streaming) and request_logger,
+text-generation-inference (generate, generate_stream), Ollama docs/api.md (generate, chat; `thinking`, `tool_calls`).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from parsers.intake.chat_dialects import anthropic_as_chat, responses_as_chat
-from parsers.intake.evidence import Payload
+from parsers.intake.evidence import Payload, Warn
 from parsers.intake.json_frames import Frame
-from parsers.intake.raw_chunks import (
-    ChunkReader,
-    completion,
-    llama_cpp,
-    ollama_chat,
-    ollama_generate,
-    sglang,
-    sglang_log,
-    tgi_answer,
-    tgi_token,
-    vllm_generate,
-)
-from parsers.intake.written_values import choices_of
+from parsers.intake.plain_text import has_lone_surrogate
+from parsers.intake.token_bytes import choice_tokens, ids_in, llama_tokens, pieces_spelling, sglang_tokens
+from parsers.intake.written_values import choices_of, ids_of, object_of, objects_of, word_of, word_or_number_of
+from parsers.types import Piece, Request
 
-_KEYS = {
-    "prompt_token_ids": "vLLM", "prompt_text": "vLLM", "kv_transfer_params": "vLLM", "prompt_logprobs": "vLLM",
-    "sglext": "SGLang", "timings": "llama.cpp", "__verbose": "llama.cpp", "nvext": "Dynamo", "stats": "LM Studio",
-    "model_info": "LM Studio",
-}  # fmt: skip
-_CHOICE_KEYS = {
-    "stop_reason": "vLLM", "token_ids": "vLLM", "matched_stop": "SGLang", "response_token_ids": "SGLang",
-    "hidden_states": "SGLang",
-}  # fmt: skip
-_DELTA_KEYS = {"reasoning": "vLLM"}
-_FINGERPRINTS = (
-    (re.compile(r"b\d{3,6}-"), "llama.cpp"),
-    (re.compile(r"fp_ollama"), "Ollama"),
-    (re.compile(r"\d+\.\d+\.\d+(?:-\w+)?-(?:sha-|native)"), "TGI"),
-    (re.compile(r"vllm"), "vLLM"),
+# Finish reasons in the words of the OpenAI API; others stay as they are.
+_FINISH = {"eos": "stop", "eos_token": "stop", "word": "stop", "stop_sequence": "stop", "limit": "length"}
+_CUT_AT = 2048  # characters of a string that SGLang's request log keeps below level 3
+_DOTS = " ... "
+
+_CUT = Warn(
+    "text_cut",
+    "The log cut the middle out of the text, so only its beginning is used: --log-requests-level 3 keeps all of it.",
 )
-_HEX_ID = re.compile(r"[0-9a-f]{32}")
-_LOOKED_AT = 200  # payloads: the first ones tell, and a usage chunk at the end
+_SHORT_IDS = Warn("ids_cut", "The log kept only some of the token ids, so they are left out.")
+_NO_SPECIALS = Warn("specials_missing", "Special tokens are not in generated_text: /generate_stream keeps them.")
+_OLLAMA_PARSED = Warn("parsed", "Ollama's own parser was at work: the text is what it left over, not the raw output.")
+
+
+@dataclass(slots=True)
+class RawChunk:
+    """What one step of one output holds; None where the step does not tell.
+
+    `request` and `index` (the choice) tell outputs apart; nothing may follow a chunk that is `last`. `pieces` are the
+    tokens of `text`, special ones kept; `delta` is what the server's own parser made of the step, as OpenAI's API
+    would send it.
+    """
+
+    text: str | None
+    request: str | None = None
+    index: int = 0
+    ids: tuple[int, ...] | None = None
+    pieces: tuple[Piece, ...] | None = None
+    delta: Payload | None = None
+    finish: str | None = None
+    stop: str | int | None = None
+    last: bool = False
+    prompt_ids: tuple[int, ...] | None = None
+    prompt_text: str | None = None
+    asked: Request | None = None
+    warnings: tuple[Warn, ...] = ()
+
+
+# The chunks of a payload, [] where it carries none by design (a usage chunk), None where it is not what the API sends.
+ChunkReader = Callable[[Payload], list[RawChunk] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +96,20 @@ class Family:
     quotes: bool = False
 
 
-def _choice(payload: Payload) -> Payload:
-    found = choices_of(payload)
-    return found[0] if found else {}
+def is_failure(frame: Frame) -> bool:
+    """Whether the frame is an error that the server sent in place of a chunk."""
+    payload = frame.payload or {}
+    return frame.event == "error" or _is_error(payload) or (bool(payload.get("error")) and "choices" not in payload)
 
 
-def _is(payload: Payload, **types: type | tuple[type, ...]) -> bool:
+def family_of(payload: Payload, *, framed: bool = False) -> Family | None:
+    """The first family whose shape the payload has; weak shapes only inside a frame."""
+    if _CLUES.isdisjoint(payload):
+        return None
+    return next((f for f in FAMILIES if (framed or f.weight != 1) and f.matches(payload)), None)
+
+
+def _has(payload: Payload, **types: type | tuple[type, ...]) -> bool:
     return all(isinstance(payload.get(key), kind) for key, kind in types.items())
 
 
@@ -95,29 +118,48 @@ def _starts(payload: Payload, key: str, prefix: str) -> bool:
     return isinstance(value, str) and value.startswith(prefix)
 
 
-def is_case(payload: Payload) -> bool:
+def _choice(payload: Payload) -> Payload:
+    found = choices_of(payload)
+    return found[0] if found else {}
+
+
+def _finish_of(value: Any) -> str | None:
+    """The finish reason in OpenAI's words."""
+    word = word_of(value)
+    return None if word is None else _FINISH.get(word, word)
+
+
+def _index_of(value: Any) -> int:
+    """The number of a choice; 0 where it is none."""
+    return value if type(value) is int else 0
+
+
+def _asked_of(payload: Payload) -> Request | None:
+    """What the answer itself tells of the request: the model's name."""
+    model = word_of(payload.get("model"))
+    return Request(model=model) if model else None
+
+
+def rewritten_arguments(who_does_it: str) -> Warn:
+    """The warning that arguments are not as the model wrote them; the argument is such as `Ollama sends`."""
+    words = f"{who_does_it} arguments as objects: their exact text, spaces and order of keys, is lost."
+    return Warn("arguments_rewritten", words)
+
+
+def _is_case(payload: Payload) -> bool:
     """Whether the object is a case: its version, its parser and its input."""
     return type(payload.get("schema")) is int and "input" in payload and "parser" in payload
 
 
-def _chat(payload: Payload) -> bool:
+def _is_chat(payload: Payload) -> bool:
     named = payload.get("object") in ("chat.completion.chunk", "chat.completion")
     choice = _choice(payload)
-    return named or _is(choice, delta=dict) or _is(choice, message=dict)
+    return named or _has(choice, delta=dict) or _has(choice, message=dict)
 
 
-def _completion(payload: Payload) -> bool:
-    choice = _choice(payload)
-    return payload.get("object") == "text_completion" or (_is(choice, text=str) and "finish_reason" in choice)
-
-
-def _vllm_generate(payload: Payload) -> bool:
-    return _is(payload, request_id=str) and _is(_choice(payload), token_ids=list)
-
-
-def _responses(payload: Payload) -> bool:
+def _is_responses(payload: Payload) -> bool:
     if payload.get("object") == "response":
-        return _is(payload, output=list)
+        return _has(payload, output=list)
     return _starts(payload, "type", "response.")
 
 
@@ -126,40 +168,285 @@ _ANTHROPIC_EVENTS = frozenset(
 )
 
 
-def _anthropic(payload: Payload) -> bool:
+def _is_anthropic(payload: Payload) -> bool:
     kind = payload.get("type")
     if kind == "message":
         return payload.get("role") == "assistant" and "stop_reason" in payload
     return isinstance(kind, str) and kind in _ANTHROPIC_EVENTS
 
 
-def _sglang(payload: Payload) -> bool:
-    return _is(payload, meta_info=dict) and (_is(payload, text=str) or _is(payload, output_ids=list))
+def _is_completion(payload: Payload) -> bool:
+    choice = _choice(payload)
+    return payload.get("object") == "text_completion" or (_has(choice, text=str) and "finish_reason" in choice)
 
 
-def _sglang_log(payload: Payload) -> bool:
+def _completion_chunks(payload: Payload) -> list[RawChunk] | None:
+    """`choices[].text` of /v1/completions."""
+    found = choices_of(payload)
+    if found is None or not all(isinstance(choice.get("text"), str) for choice in found):
+        return None
+    return [
+        RawChunk(
+            choice["text"],
+            request=word_of(payload.get("id")),
+            index=_index_of(choice.get("index")),
+            ids=ids_of(choice.get("token_ids")) or ids_in(choice_tokens(choice) or ()),
+            finish=_finish_of(choice.get("finish_reason")),
+            stop=word_or_number_of(choice.get("stop_reason", choice.get("matched_stop"))),
+            prompt_ids=ids_of(choice.get("prompt_token_ids", payload.get("prompt_token_ids"))),
+            asked=_asked_of(payload),
+        )
+        for choice in found
+    ]
+
+
+def _is_vllm_generate(payload: Payload) -> bool:
+    return _has(payload, request_id=str) and _has(_choice(payload), token_ids=list)
+
+
+def _vllm_chunks(payload: Payload) -> list[RawChunk] | None:
+    """`choices[].token_ids` of vLLM's /inference/v1/generate; `text` beside them where the server decoded it."""
+    found = choices_of(payload)
+    if found is None or any(ids_of(choice.get("token_ids")) is None for choice in found):
+        return None
+    return [
+        RawChunk(
+            word_of(choice.get("text")),
+            request=word_of(payload.get("request_id")),
+            index=_index_of(choice.get("index")),
+            ids=ids_of(choice["token_ids"]),
+            finish=_finish_of(choice.get("finish_reason")),
+            stop=word_or_number_of(choice.get("stop_reason")),
+            prompt_ids=ids_of(payload.get("prompt_token_ids")),
+        )
+        for choice in found
+    ]
+
+
+def _is_llama_cpp(payload: Payload) -> bool:
+    return _has(payload, content=str, stop=bool) and ("tokens_predicted" in payload or "generation_settings" in payload)
+
+
+def _llama_chunks(payload: Payload) -> list[RawChunk] | None:
+    """`content` of llama.cpp's /completion; the chunk with `stop: true` is the last."""
+    content, stop = payload.get("content"), payload.get("stop")
+    if not isinstance(content, str) or not isinstance(stop, bool):
+        return None
+    finish = "length" if payload.get("stopped_limit") is True else _finish_of(payload.get("stop_type")) or "stop"
+    tokens = llama_tokens(payload)
+    pieces = pieces_spelling(tokens, content)
+    ids = ids_of(payload.get("tokens")) or (ids_in(tokens or ()) if pieces else ())
+    return [
+        RawChunk(
+            content,
+            index=_index_of(payload.get("index")),
+            ids=ids or (None if content else ids_of(payload.get("tokens"))),
+            pieces=pieces,
+            finish=finish if stop else None,
+            stop=word_of(payload.get("stopping_word")) or None,
+            last=stop,
+            prompt_text=word_of(payload.get("prompt")) or None,
+            asked=_asked_of(payload),
+        )
+    ]
+
+
+def _is_sglang(payload: Payload) -> bool:
+    return _has(payload, meta_info=dict) and (_has(payload, text=str) or _has(payload, output_ids=list))
+
+
+def _sglang_chunks(payload: Payload) -> list[RawChunk] | None:
+    """`text` of SGLang's /generate: everything so far in each chunk, unless the server streams increments."""
+    text, meta = payload.get("text"), object_of(payload.get("meta_info"))
+    ids = ids_of(payload.get("output_ids"))
+    if not isinstance(text, str) and ids is None:
+        return None
+    reason = meta.get("finish_reason")
+    tokens = sglang_tokens(meta.get("output_token_logprobs"))
+    return [
+        RawChunk(
+            word_of(text),
+            request=word_of(meta.get("id")),
+            index=_index_of(payload.get("index")),
+            ids=ids_in(tokens or ()) if ids is None else ids,
+            pieces=pieces_spelling(tokens, text) if isinstance(text, str) and not _is_lossy(text) else None,
+            finish=_finish_of(object_of(reason).get("type", reason)),
+            stop=word_or_number_of(object_of(reason).get("matched")),
+        )
+    ]
+
+
+def _is_lossy(text: str) -> bool:
+    return "\ufffd" in text or has_lone_surrogate(text)
+
+
+def _is_sglang_log(payload: Payload) -> bool:
     return _starts(payload, "event", "request.") and ("obj" in payload or "out" in payload)
 
 
-def _llama_cpp(payload: Payload) -> bool:
-    return _is(payload, content=str, stop=bool) and ("tokens_predicted" in payload or "generation_settings" in payload)
+def sglang_log_chunks(payload: Payload) -> list[RawChunk] | None:
+    """A line of SGLang's request log: `out` of request.finished; the start of a request holds no output."""
+    out, obj = payload.get("out"), object_of(payload.get("obj"))
+    if not isinstance(out, dict):
+        return [] if payload.get("event") != "request.finished" else None
+    found = _sglang_chunks(out)
+    for chunk in found or []:
+        chunk.request = chunk.request or word_of(payload.get("rid")) or word_of(obj.get("rid"))
+        chunk.last = True
+        chunk.prompt_text = None if _is_shortened(obj.get("text")) else word_of(obj.get("text"))
+        chunk.prompt_ids = ids_of(obj.get("input_ids"))
+        chunk.asked = _sampling_request(object_of(obj.get("sampling_params")))
+    return None if found is None else [_without_cuts(chunk, out) for chunk in found]
 
 
-def _ollama(payload: Payload) -> bool:
-    return _is(payload, model=str, created_at=str, done=bool)
+def _without_cuts(chunk: RawChunk, out: Payload) -> RawChunk:
+    """What a log of level 2 cut is not the text: neither its halves nor a part of its ids."""
+    count = object_of(out.get("meta_info")).get("completion_tokens")
+    if chunk.ids is not None and type(count) is int and len(chunk.ids) < count:
+        chunk = replace(chunk, ids=None, warnings=(*chunk.warnings, _SHORT_IDS))
+    if chunk.text is not None and _is_shortened(chunk.text):
+        chunk = with_beginning_only(chunk, chunk.text[: _CUT_AT // 2])
+    return chunk
 
 
-def _tgi_token(payload: Payload) -> bool:
-    return _is(payload, token=dict) and "generated_text" in payload
+def with_beginning_only(chunk: RawChunk, head: str) -> RawChunk:
+    """The chunk with an honest prefix of a text that the log cut; it ended for no reason of the model."""
+    return replace(chunk, text=head, pieces=None, finish=None, stop=None, warnings=(*chunk.warnings, _CUT))
 
 
-def _log_line(payload: Payload) -> bool:
+def _is_shortened(text: Any) -> bool:
+    """Whether a text has the length and the dots of one that the log shortened."""
+    return isinstance(text, str) and len(text) == _CUT_AT + len(_DOTS) and text.startswith(_DOTS, _CUT_AT // 2)
+
+
+def _sampling_request(params: Payload) -> Request | None:
+    if not params:
+        return None
+    stop, skip, trim = (params.get(name) for name in ("stop", "skip_special_tokens", "no_stop_trim"))
+    words = [stop] if isinstance(stop, str) else stop
+    return Request(
+        stop=tuple(words) if isinstance(words, list) and all(isinstance(one, str) for one in words) else None,
+        skip_special_tokens=skip if isinstance(skip, bool) else None,
+        include_stop=trim if isinstance(trim, bool) else None,
+    )
+
+
+def _is_tgi_token(payload: Payload) -> bool:
+    return _has(payload, token=dict) and "generated_text" in payload
+
+
+def _tgi_token_chunks(payload: Payload) -> list[RawChunk] | None:
+    """`token.text` of TGI's /generate_stream, one token in each event."""
+    piece = _tgi_piece(object_of(payload.get("token")))
+    if piece is None:
+        return None
+    return [_tgi([piece], object_of(payload.get("details")), last=isinstance(payload.get("generated_text"), str))]
+
+
+def _tgi_answer_chunks(payload: Payload) -> list[RawChunk] | None:
+    """`details.tokens` of TGI's /generate, or `generated_text`, which lacks special tokens."""
+    text, details = payload.get("generated_text"), object_of(payload.get("details"))
+    if not isinstance(text, str):
+        return None
+    pieces = [_tgi_piece(token) for token in objects_of(details.get("tokens")) or []]
+    known = [piece for piece in pieces if piece is not None]
+    if known and len(known) == len(pieces):
+        return [_tgi(known, details, last=True)]
+    return [RawChunk(text, finish=_finish_of(details.get("finish_reason")), last=True, warnings=(_NO_SPECIALS,))]
+
+
+def _tgi_piece(token: Payload) -> Piece | None:
+    text, ids = token.get("text"), ids_of([token.get("id")])
+    if not isinstance(text, str) or ids is None:
+        return None
+    raw = text.encode("utf-8", "surrogatepass")
+    return Piece(text, ids[0], raw, "special" if token.get("special") is True else "text", recorded=True)
+
+
+def _tgi(pieces: list[Piece], details: Payload, *, last: bool) -> RawChunk:
+    text = "".join([piece.text for piece in pieces])
+    return RawChunk(
+        text,
+        ids=tuple([piece.token_id or 0 for piece in pieces]),
+        pieces=None if _is_lossy(text) else tuple(pieces),
+        finish=_finish_of(details.get("finish_reason")),
+        last=last,
+    )
+
+
+def _is_ollama(payload: Payload) -> bool:
+    return _has(payload, model=str, created_at=str, done=bool)
+
+
+def _ollama_generate_chunks(payload: Payload) -> list[RawChunk] | None:
+    """`response` of /api/generate; with `thinking` or calls beside it, what Ollama's parser made of it."""
+    text = payload.get("response")
+    return [_ollama_chunk(payload, text, payload)] if isinstance(text, str) else None
+
+
+def _ollama_chat_chunks(payload: Payload) -> list[RawChunk] | None:
+    """`message` of /api/chat; its content is raw only where no parser was at work."""
+    message = object_of(payload.get("message"))
+    text = message.get("content", "")
+    return [_ollama_chunk(payload, text, message)] if message and isinstance(text, str) else None
+
+
+def _ollama_chunk(payload: Payload, text: str, message: Payload) -> RawChunk:
+    delta: Payload = {"content": text} if text else {}
+    thinking, calls = message.get("thinking"), objects_of(message.get("tool_calls"))
+    if isinstance(thinking, str) and thinking:
+        delta["reasoning"] = thinking
+    if calls:
+        delta["tool_calls"] = [_ollama_call(call) for call in calls]
+    parsed = len(delta) > (1 if text else 0)
+    warnings = [*([_OLLAMA_PARSED] if parsed else []), *([rewritten_arguments("Ollama sends")] if calls else [])]
+    return RawChunk(
+        None if parsed else text,
+        delta=delta,
+        finish=_finish_of(payload.get("done_reason")),
+        last=payload.get("done") is True,
+        asked=_asked_of(payload),
+        warnings=tuple(warnings),
+    )
+
+
+def _ollama_call(call: Payload) -> Payload:
+    """A call as OpenAI's API sends it; `index` and `id` are None where Ollama leaves them out."""
+    function = object_of(call.get("function"))
+    arguments = function.get("arguments", {})
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    index = function.get("index", call.get("index"))
+    return {
+        "index": index if type(index) is int else None,
+        "id": word_of(call.get("id")),
+        "type": "function",
+        "function": {"name": word_of(function.get("name")) or "", "arguments": text},
+    }
+
+
+def parsed_stream(chunks: Sequence[RawChunk]) -> Iterator[Payload]:
+    """The chunks as OpenAI's API would send what the server's parser made of them; calls without index are counted."""
+    count = 0
+    for chunk in chunks:
+        if chunk.delta is None:
+            continue
+        calls: list[Any] = chunk.delta.get("tool_calls", [])
+        for call in calls:
+            call["index"] = count if call["index"] is None else call["index"]
+            call["id"] = call["id"] or f"call_{call['index']}"
+            count = max(count, call["index"]) + 1
+        finish = "tool_calls" if count and chunk.finish == "stop" else chunk.finish
+        choice = {"index": 0, "delta": chunk.delta, "finish_reason": finish}
+        yield {"object": "chat.completion.chunk", "choices": [choice]}
+
+
+def _is_log_line(payload: Payload) -> bool:
     level = any(key in payload for key in ("level", "levelname", "severity"))
     stamp = any(key in payload for key in ("timestamp", "time", "asctime", "ts"))
     return level and stamp and any(key in payload for key in ("message", "msg"))
 
 
-def is_error(payload: Payload) -> bool:
+def _is_error(payload: Payload) -> bool:
     """Whether the payload is an error as OpenAI's, vLLM's and Anthropic's APIs send it."""
     error = payload.get("error")
     if payload.get("object") == "error":
@@ -167,65 +454,68 @@ def is_error(payload: Payload) -> bool:
     return isinstance(error, dict) and "message" in error and ("code" in error or "type" in error)
 
 
-def _some_stream(payload: Payload) -> bool:
+def _is_some_stream(payload: Payload) -> bool:
     return any(key in payload for key in ("choices", "delta", "response", "error"))
 
 
-CHAT = Family("OpenAI chat", _chat, parsed=True)
+CASE = Family(
+    "case", _is_case,
+    verdict="These are several cases. Run them with `toolcall-inspector sweep`, or give one of them.",
+)  # fmt: skip
+CHAT = Family("OpenAI chat", _is_chat, parsed=True)
 UNKNOWN = Family(
-    "unknown API", _some_stream, title="unknown API's", weight=1,
+    "unknown API", _is_some_stream, title="unknown API's", weight=1,
     verdict="The shape of its payloads is not known. Paste the raw output, or a JSON array of its deltas' texts.",
 )  # fmt: skip
 _SAMPLED = "Special tokens are in the text only if sampling_params said skip_special_tokens: false."
 _SPECIAL = "Special tokens are in the text only if the server runs with --special."
-_FAMILIES = (
-    Family(
-        "case", is_case,
-        verdict="These are several cases. Run them with `toolcall-inspector sweep`, or give one of them.",
-    ),
+FAMILIES = (
+    CASE,
     CHAT,
     Family(
-        "OpenAI completions", _completion, read=completion, skips=True,
+        "OpenAI completions", _is_completion, read=_completion_chunks, skips=True,
         caveat="Special tokens are in the text only if the request said skip_special_tokens: false.",
     ),
-    Family("vLLM token generation", _vllm_generate, read=vllm_generate, server="vLLM"),
-    Family("OpenAI Responses", _responses, parsed=True, translate=responses_as_chat),
+    Family("vLLM token generation", _is_vllm_generate, read=_vllm_chunks, server="vLLM"),
+    Family("OpenAI Responses", _is_responses, parsed=True, translate=responses_as_chat),
     Family(
-        "Anthropic Messages", _anthropic, parsed=True, translate=anthropic_as_chat, rewrites="Anthropic's API sends",
+        "Anthropic Messages", _is_anthropic, parsed=True, translate=anthropic_as_chat, rewrites="Anthropic's API sends",
     ),
     Family(
-        "SGLang /generate", _sglang, read=sglang, caveat=_SAMPLED, skips=True, cumulative=True, ends_done=True,
+        "SGLang /generate", _is_sglang, read=_sglang_chunks, caveat=_SAMPLED, skips=True, cumulative=True,
+        ends_done=True, server="SGLang",
+    ),
+    Family(
+        "SGLang request", _is_sglang_log, read=sglang_log_chunks, caveat=_SAMPLED, skips=True, whole=True,
         server="SGLang",
     ),
+    Family("llama.cpp /completion", _is_llama_cpp, read=_llama_chunks, caveat=_SPECIAL, server="llama.cpp"),
+    Family("TGI /generate_stream", _is_tgi_token, read=_tgi_token_chunks, server="TGI"),
+    Family("TGI /generate", lambda p: _has(p, generated_text=str), read=_tgi_answer_chunks, whole=True, server="TGI"),
     Family(
-        "SGLang request", _sglang_log, read=sglang_log, caveat=_SAMPLED, skips=True, whole=True, server="SGLang",
-    ),
-    Family("llama.cpp /completion", _llama_cpp, read=llama_cpp, caveat=_SPECIAL, server="llama.cpp"),
-    Family("TGI /generate_stream", _tgi_token, read=tgi_token, server="TGI"),
-    Family("TGI /generate", lambda p: _is(p, generated_text=str), read=tgi_answer, whole=True, server="TGI"),
-    Family(
-        "Ollama /api/generate", lambda p: _ollama(p) and _is(p, response=str), read=ollama_generate,
+        "Ollama /api/generate", lambda p: _is_ollama(p) and _has(p, response=str), read=_ollama_generate_chunks,
         caveat="The text is the raw output only if the request said raw: true.", server="Ollama",
     ),
     Family(
-        "Ollama /api/chat", lambda p: _ollama(p) and _is(p, message=dict), read=ollama_chat, parsed=True,
+        "Ollama /api/chat", lambda p: _is_ollama(p) and _has(p, message=dict), read=_ollama_chat_chunks, parsed=True,
         caveat="The text is the raw output only if the request had no tools and Ollama no parser for the model.",
         server="Ollama",
     ),
     Family(
-        "JSON application", _log_line, quotes=True,
+        "JSON application", _is_log_line, quotes=True,
         verdict="Its lines are about the output. Paste only what the log quotes as the model's output.",
     ),
     Family(
-        "llama.cpp /completion", lambda p: _is(p, content=str, stop=bool), read=llama_cpp, caveat=_SPECIAL, weight=1,
-        server="llama.cpp",
+        "llama.cpp /completion", lambda p: _has(p, content=str, stop=bool), read=_llama_chunks, caveat=_SPECIAL,
+        weight=1, server="llama.cpp",
     ),
     Family(
-        "API error", is_error, weight=0,
+        "API error", _is_error, weight=0,
         verdict="There is no output in it. If its message quotes the raw output, paste only that.",
     ),
     Family(
-        "OpenAI chat", lambda p: _is(p, sglext=dict) or _is(p, output_ids=list), parsed=True, weight=1, server="SGLang",
+        "OpenAI chat", lambda p: _has(p, sglext=dict) or _has(p, output_ids=list), parsed=True, weight=1,
+        server="SGLang",
     ),
     UNKNOWN,
 )  # fmt: skip
@@ -233,39 +523,3 @@ _FAMILIES = (
 _CLUES = frozenset(
     ("choices", "content", "delta", "error", "event", "generated_text", "message", "msg", "object", "response")
 ) | {"output_ids", "schema", "sglext", "text", "token", "type"}
-
-
-def family_of(payload: Payload, *, framed: bool = False) -> Family | None:
-    """The first family whose shape the payload has; weak shapes only inside a frame."""
-    if _CLUES.isdisjoint(payload):
-        return None
-    return next((f for f in _FAMILIES if (framed or f.weight != 1) and f.matches(payload)), None)
-
-
-def server_of(payloads: Iterable[Payload]) -> tuple[str | None, str | None]:
-    """The server with the most signs, and the evidence as a sentence; (None, None) without any."""
-    seen = list(payloads)
-    signs: dict[str, dict[str, None]] = {}
-    for payload in seen[:_LOOKED_AT] + seen[_LOOKED_AT:][-3:]:
-        for server, sign in _signs(payload):
-            signs.setdefault(server, {})[sign] = None
-    if not signs:
-        return None, None
-    best = max(signs, key=lambda server: len(signs[server]))
-    named = ", ".join(f"`{sign}`" for sign in list(signs[best])[:4])
-    return best, f"{named} {'points' if len(signs[best]) == 1 else 'point'} to {best}."
-
-
-def _signs(payload: Payload) -> Iterator[tuple[str, str]]:
-    yield from [(server, key) for key, server in _KEYS.items() if key in payload]
-    mark = payload.get("system_fingerprint")
-    if isinstance(mark, str):
-        yield from [(server, "system_fingerprint") for pattern, server in _FINGERPRINTS if pattern.match(mark)]
-    name = payload.get("id")
-    if isinstance(name, str) and _HEX_ID.fullmatch(name):
-        yield "SGLang", "id"
-    for choice in (choices_of(payload) or [])[:4]:
-        yield from [(server, key) for key, server in _CHOICE_KEYS.items() if key in choice]
-        part = choice.get("delta", choice.get("message"))
-        if isinstance(part, dict) and str(name).startswith("chatcmpl-"):
-            yield from [(server, key) for key, server in _DELTA_KEYS.items() if key in part]

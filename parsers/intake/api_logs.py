@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
-from parsers.intake.api_families import UNKNOWN, Family, family_of, is_error
+from parsers.intake.api_families import UNKNOWN, Family, RawChunk, family_of, is_failure, parsed_stream
 from parsers.intake.evidence import (
     REPLAY,
     Fact,
@@ -25,9 +25,8 @@ from parsers.intake.evidence import (
     number,
     text_facts,
 )
-from parsers.intake.json_frames import Frame, line_frames, object_frames, read_event_lines
+from parsers.intake.json_frames import Frame, object_frames, read_event_lines
 from parsers.intake.plain_text import LONE_SURROGATE, has_lone_surrogate, without_lone_surrogates
-from parsers.intake.raw_chunks import RawChunk, parsed_stream
 from parsers.types import Piece, RecordedDelta, Recording
 
 _LONGEST = 300  # characters of an error message that are quoted
@@ -64,6 +63,11 @@ class Log:
         """Whether the frames are the steps of a stream, not one whole answer."""
         return (self.kind != "json_response" or self.listed) and not self.family.whole
 
+    @property
+    def ended(self) -> bool:
+        """Whether the end sentinel follows the last frame."""
+        return self.ends[-1:] == [len(self.frames)]
+
     def place(self, frame: Frame) -> str:
         """Where the frame is, for a message."""
         return f"{'item' if self.listed else 'line'} {frame.line:,}"
@@ -85,6 +89,32 @@ class Log:
         if self.kind == "ndjson_log":
             return f"{name} log, {number(count, 'JSON object')}" + (" one after the other" if count > 1 else "")
         return f"JSON array of {number(count, name + ' object')}" if self.listed else f"{name} JSON response"
+
+    def damage(self) -> Iterator[Warn]:
+        """All damage of the log itself, whatever its chunks hold."""
+        bad = [frame for frame in self.frames if frame.payload is None and not is_failure(frame)]
+        if bad and bad[-1] is self.frames[-1] and not self.ended:
+            last = bad.pop()
+            yield Warn("cut_line", f"The last chunk ({self.place(last)}) breaks off and was left out: the log was cut.")
+        if bad:
+            places = ", ".join([self.place(frame) for frame in bad[:3]])
+            places += f" and {len(bad) - 3:,} more" if len(bad) > 3 else ""
+            words = f"{number(len(bad), 'chunk')} cannot be read and {_was(bad)} skipped ({places})"
+            yield Warn("bad_chunk", f"{words}: what it held is missing.")
+        for frame in [frame for frame in self.frames if is_failure(frame)][:1]:
+            yield Warn("error", f"The server sent an error ({self.place(frame)}): {_error_words(frame.payload or {})}")
+        if self.others:
+            verb = "is" if len(self.others) == 1 else "are"
+            words = f"{number(len(self.others), 'line')} that {verb} no part of the log {_was(self.others)} skipped"
+            yield Warn("other_lines", f"{words} (the first is line {self.others[0]:,}).")
+        if self.prefixed:
+            words = f"{number(len(self.prefixed), 'line')} had something before `data:`, which was cut off."
+            yield Warn("prefixed", words)
+
+    def missing_end(self) -> Iterator[Warn]:
+        """For an OpenAI stream whose last part lacks `data: [DONE]`."""
+        if self.kind == "sse_log" and not self.ended:
+            yield Warn("no_done", "The log has no `data: [DONE]` at its end: more may have come.")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -113,17 +143,13 @@ def response_log(value: Any) -> Log | None:
 
 def object_log(text: str) -> Log | None:
     """A log of objects one after the other: nothing else between them, or each on a line of its own."""
-    frames, others = object_frames(text), list[int]()
-    if frames is None or all(frame.payload is None for frame in frames):
-        lines = line_frames(text)
-        if lines is None:
-            return None
-        frames, others = lines
-    elif len(frames) < 2:
+    read = object_frames(text)
+    if read is None:
         return None
+    frames, others = read
     found = [family_of(frame.payload, framed=True) for frame in frames if frame.payload is not None]
     known = [family for family in found if family]
-    strict = family_of(frames[0].payload) is not None if frames and frames[0].payload else bool(known)
+    strict = family_of(frames[0].payload) is not None if frames[0].payload else bool(known)
     # At most a third may be unknown: a list of calls, or prose about a log, is model output.
     if not strict or (len(found) - len(known) + len(others)) * 3 > len(known):
         return None
@@ -143,37 +169,9 @@ def event_log(text: str) -> Log | None:
     )  # fmt: skip
 
 
-def is_failure(frame: Frame) -> bool:
-    """Whether the frame is an error that the server sent in place of a chunk."""
-    payload = frame.payload or {}
-    return frame.event == "error" or is_error(payload) or (bool(payload.get("error")) and "choices" not in payload)
-
-
 def _leading(found: list[Family | None]) -> Family:
     """The surest family, the first of equals: a log of chat chunks stays one when an error follows."""
     return max([family for family in found if family], key=lambda family: family.weight, default=UNKNOWN)
-
-
-def damage_warnings(log: Log) -> Iterator[Warn]:
-    """All damage of the log itself, whatever its chunks hold."""
-    bad = [frame for frame in log.frames if frame.payload is None and not is_failure(frame)]
-    if bad and bad[-1] is log.frames[-1] and log.ends[-1:] != [len(log.frames)]:
-        last = bad.pop()
-        yield Warn("cut_line", f"The last chunk ({log.place(last)}) breaks off and was left out: the log was cut.")
-    if bad:
-        places = ", ".join([log.place(frame) for frame in bad[:3]])
-        places += f" and {len(bad) - 3:,} more" if len(bad) > 3 else ""
-        words = f"{number(len(bad), 'chunk')} cannot be read and {_was(bad)} skipped ({places})"
-        yield Warn("bad_chunk", f"{words}: what it held is missing.")
-    for frame in [frame for frame in log.frames if is_failure(frame)][:1]:
-        yield Warn("error", f"The server sent an error ({log.place(frame)}): {_error_words(frame.payload or {})}")
-    if log.others:
-        verb = "is" if len(log.others) == 1 else "are"
-        words = f"{number(len(log.others), 'line')} that {verb} no part of the log {_was(log.others)} skipped"
-        yield Warn("other_lines", f"{words} (the first is line {log.others[0]:,}).")
-    if log.prefixed:
-        words = f"{number(len(log.prefixed), 'line')} had something before `data:`, which was cut off."
-        yield Warn("prefixed", words)
 
 
 def _was(things: Sequence[object]) -> str:
@@ -188,12 +186,6 @@ def _error_words(payload: Payload) -> str:
     line = " ".join(text.split()) or "it says nothing"
     line = line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
-
-
-def missing_done_warnings(log: Log) -> Iterator[Warn]:
-    """For an OpenAI stream whose last part lacks `data: [DONE]`."""
-    if log.kind == "sse_log" and log.ends[-1:] != [len(log.frames)]:
-        yield Warn("no_done", "The log has no `data: [DONE]` at its end: more may have come.")
 
 
 def several_outputs_warning(count: int) -> Warn:
@@ -351,7 +343,7 @@ def _increments(parts: list[_Part]) -> list[_Part] | None:
 def _doubts(log: Log, outputs: Sequence[Recording]) -> Iterator[Warn]:
     """What the end of the log should say and does not, or says otherwise."""
     if log.family.ends_done or any("choices" in payload for payload in log.payloads):
-        yield from missing_done_warnings(log)
+        yield from log.missing_end()
     if len(outputs) > 1:
         yield several_outputs_warning(len(outputs))
     for output in [output for output in outputs if output.finish_reason is None][:3]:

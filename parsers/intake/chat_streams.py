@@ -17,13 +17,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from parsers.intake.api_families import is_failure, rewritten_arguments
 from parsers.intake.api_logs import (
     NO_FINISH,
     Log,
     LogContent,
     OutputKey,
-    is_failure,
-    missing_done_warnings,
     output_labels,
     several_outputs_warning,
     tokens_counted,
@@ -31,7 +30,6 @@ from parsers.intake.api_logs import (
 from parsers.intake.evidence import Fact, Payload, Warn, holds_markers, number
 from parsers.intake.json_frames import Frame
 from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
-from parsers.intake.raw_chunks import rewritten_arguments
 from parsers.intake.token_bytes import LoggedToken, choice_tokens, ids_in, lossy_text, pieces_of
 from parsers.intake.written_values import choices_of, ids_of, object_of, word_of, word_or_number_of
 from parsers.types import Piece, RecordedDelta, Recording, Request
@@ -201,7 +199,7 @@ def _content(log: Log) -> LogContent:
     changed = any(new is not old for new, old in zip(frames, log.frames, strict=True))
     sorter = _Sorter(replace(log, frames=frames), _one_id_per_chunk(log))
     sorter.sort()
-    warnings = [*missing_done_warnings(log), *sorter.oddities(), *([LONE_SURROGATE] if changed else [])]
+    warnings = [*log.missing_end(), *sorter.oddities(), *([LONE_SURROGATE] if changed else [])]
     if not sorter.outputs:
         return LogContent(
             warnings=warnings, advice="It holds no choice at all, so there is nothing to replay. Paste the whole log."

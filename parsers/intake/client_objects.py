@@ -20,13 +20,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from parsers.intake.api_families import CHAT
+from parsers.intake.api_families import CHAT, rewritten_arguments
 from parsers.intake.api_logs import Log, LogContent
 from parsers.intake.chat_streams import chat_content
 from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, found_outputs, make_labels_differ, number
 from parsers.intake.json_frames import Frame
 from parsers.intake.plain_text import without_lone_surrogates
-from parsers.intake.raw_chunks import rewritten_arguments
 from parsers.intake.written_values import Named, ids_of, literal_at, object_of, word_of, word_or_number_of
 from parsers.types import Recording
 

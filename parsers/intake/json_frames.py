@@ -151,10 +151,21 @@ def _mend(events: Events) -> None:
         del events.others[-(len(parts) - 1) :]
 
 
-def object_frames(text: str) -> list[Frame] | None:
-    """The JSON objects that stand one after the other in `text`, with nothing but white space between.
+def object_frames(text: str) -> tuple[list[Frame], list[int]] | None:
+    """JSON objects one after the other, or each on a line of its own; and the numbers of the other lines.
 
-    A last line that breaks off becomes a frame without payload; anything else in between makes it None.
+    None: there is no object, or only one.
+    """
+    frames = _adjacent_frames(text)
+    if frames is None or all(frame.payload is None for frame in frames):
+        return _line_frames(text)
+    return (frames, []) if len(frames) > 1 else None
+
+
+def _adjacent_frames(text: str) -> list[Frame] | None:
+    """The objects with nothing but white space between. None: there is anything else.
+
+    A last line that breaks off becomes a frame without payload.
     """
     frames: list[Frame] = []
     at, line = skip_space(text, 0), 1 + text.count("\n", 0, skip_space(text, 0))
@@ -172,8 +183,8 @@ def object_frames(text: str) -> list[Frame] | None:
     return frames
 
 
-def line_frames(text: str) -> tuple[list[Frame], list[int]] | None:
-    """The JSON objects that stand on lines of their own, each after a short prefix at most, and the other lines.
+def _line_frames(text: str) -> tuple[list[Frame], list[int]] | None:
+    """The objects on lines of their own, each after a short prefix at most, and the other lines.
 
     A line that begins as an object and is none becomes a frame without payload. None: there is no object at all.
     """

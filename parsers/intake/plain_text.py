@@ -15,12 +15,14 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from parsers.intake.captures import PICKLE
 from parsers.intake.evidence import Intake, Warn, number
 
 BOM = "\ufeff"
 LONE_SURROGATE = Warn(
     "lone_surrogate", "Its chunks hold half of a UTF-16 pair, which is no character: U+FFFD stands in its place."
 )
+# How pickles of the protocols 2 to 5 begin.
 _PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95")
 # The first bytes of files that are often given by mistake, and what to do about each.
 _MAGIC = (
@@ -41,14 +43,15 @@ _SHELL = _LETTERS | {letter: letter for letter in "/`$"}
 _PRINTED = re.compile(r"""[^{'"]{0,200}\bb(['"])""")
 
 
-def is_pickle(data: bytes) -> bool:
-    """Whether the bytes begin as a Python pickle does (protocols 2 to 5)."""
-    return data.startswith(_PICKLES)
-
-
-def text_of(data: bytes, *, pasted: bool) -> tuple[str, tuple[str, ...]]:
-    """The text and a sentence for each change. Raises UnicodeDecodeError at the first bad byte."""
-    text = data.decode("utf-8")
+def text_of(data: bytes, *, pasted: bool) -> tuple[str, tuple[str, ...]] | Intake:
+    """The text and a sentence for each change; or the refusal of what is no text."""
+    if data.startswith(_PICKLES):
+        advice = "It is never opened here. Convert it yourself with the script shown, and give the JSON it writes."
+        return Intake(kind="pickle", title="Python pickle", advice=advice, captures=(PICKLE,))
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _not_text(data, error)
     notes: list[str] = []
     ends = text.count("\r\n")
     if text.startswith(BOM) and pasted:
@@ -64,7 +67,7 @@ def text_of(data: bytes, *, pasted: bool) -> tuple[str, tuple[str, ...]]:
     return text, tuple(notes)
 
 
-def not_text(data: bytes, error: UnicodeDecodeError) -> Intake:
+def _not_text(data: bytes, error: UnicodeDecodeError) -> Intake:
     """The refusal of bytes that are not UTF-8: where, why and what to do."""
     line = data.count(b"\n", 0, error.start) + 1
     where = f"byte {error.start:,} (line {line:,}) is 0x{data[error.start]:02x}: {error.reason}"

@@ -14,17 +14,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from parsers.intake.answers import (
-    named_case,
-    read_cut_json,
-    read_events,
-    read_har,
-    read_json,
-    read_logged_lines,
-    read_objects,
-    read_wrapped,
-)
-from parsers.intake.captures import PICKLE, captures
+from parsers.intake.answers import READERS as ANSWER_READERS
+from parsers.intake.answers import named_case, read_events
+from parsers.intake.captures import captures
 from parsers.intake.client_objects import read_client_objects
 from parsers.intake.dynamo_cases import read_dynamo
 from parsers.intake.evidence import (
@@ -43,7 +35,7 @@ from parsers.intake.evidence import (
     missing_inputs,
     number,
 )
-from parsers.intake.plain_text import BOM, is_pickle, not_text, text_of
+from parsers.intake.plain_text import BOM, text_of
 from parsers.intake.requests import Asked, merged_request, take_request
 from parsers.intake.server_logs import read_server_log
 from parsers.intake.string_lists import read_delta_lines, read_quoted, read_string_list
@@ -100,13 +92,10 @@ def recognise(data: bytes, *, pasted: bool, filename: str | None = None, take_as
 
     `take_as` is a kind that the person chose in place of the first guess. Never raises; linear in the input.
     """
-    if is_pickle(data):
-        advice = "It is never opened here. Convert it yourself with the script shown, and give the JSON it writes."
-        return Intake(kind="pickle", title="Python pickle", advice=advice, captures=(PICKLE,))
-    try:
-        text, changes = text_of(data, pasted=pasted)
-    except UnicodeDecodeError as error:
-        return not_text(data, error)
+    read = text_of(data, pasted=pasted)
+    if isinstance(read, Intake):
+        return read
+    text, changes = read
     if not text:
         advice = "Paste a model's raw output or open a file that holds it."
         return Intake(kind="empty", title="empty input", advice=advice, notes=changes)
@@ -367,13 +356,7 @@ _READERS: tuple[Reader, ...] = (
     read_string_list,
     read_client_objects,
     read_token_ids,
-    read_json,
-    read_wrapped,
-    read_logged_lines,
-    read_har,
-    read_events,
-    read_objects,
-    read_cut_json,
+    *ANSWER_READERS,
     read_delta_lines,
     read_quoted,
     read_dynamo,

@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from parsers.intake.api_families import RawChunk, sglang_log_chunks, with_beginning_only
 from parsers.intake.api_logs import advice_without_text
 from parsers.intake.evidence import (
     REPLAY,
@@ -35,7 +36,6 @@ from parsers.intake.evidence import (
     text_facts,
 )
 from parsers.intake.plain_text import without_lone_surrogates
-from parsers.intake.raw_chunks import RawChunk, sglang_log, with_beginning_only
 from parsers.intake.surroundings import COLOUR, LOG_LINE, without_prefixes
 from parsers.intake.written_values import Literal, Named, Shortened, ids_of, literal_at, quoted_at, string_at
 from parsers.types import RecordedDelta, Recording
@@ -244,7 +244,7 @@ def _finished(line: str) -> list[RawChunk]:
         return []
     fields = obj.value.fields if obj and isinstance(obj.value, Named) else {}
     asked = {key: value for key, value in fields.items() if not isinstance(value, Shortened)}
-    chunks = sglang_log({"event": "request.finished", "out": _plain(out.value), "obj": _plain(asked)}) or []
+    chunks = sglang_log_chunks({"event": "request.finished", "out": _plain(out.value), "obj": _plain(asked)}) or []
     if isinstance(out.value.get("text"), Shortened):
         chunks = [with_beginning_only(chunk, chunk.text or "") for chunk in chunks]
     for chunk in chunks:

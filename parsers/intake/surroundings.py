@@ -134,7 +134,7 @@ class Block:
 
 def blocks_by_kind(text: str) -> Iterator[list[Block]]:
     """What may be data, by kind: code blocks, an event stream, JSON. Only the first ones of many."""
-    for kind in (code_blocks, event_lines, json_values):
+    for kind in (code_blocks, _event_lines, _json_values):
         yield list(islice(kind(text), MOST))
 
 
@@ -162,7 +162,7 @@ def code_blocks(text: str) -> Iterator[Block]:
         yield Block(min(start, len(text)), len(text), "\n".join(lines))
 
 
-def event_lines(text: str) -> Iterator[Block]:
+def _event_lines(text: str) -> Iterator[Block]:
     """From the first line with an event's data to the last, where there are two."""
     first, last = _EVENT.search(text), text.rfind("\ndata:") + 1
     if first is not None and first.start() < last:
@@ -171,7 +171,7 @@ def event_lines(text: str) -> Iterator[Block]:
         yield Block(first.start(), end, text[first.start() : end])
 
 
-def json_values(text: str) -> Iterator[Block]:
+def _json_values(text: str) -> Iterator[Block]:
     """The objects and arrays with lines of their own; those that follow one another are one part."""
     start = end = failed = 0
     for begin in _BEGINS.finditer(text):

@@ -99,3 +99,22 @@ def test_a_request_saved_with_its_answer_is_taken_apart(value: dict[str, Any], t
 @pytest.mark.parametrize("value", [{"response": "words"}, {"response": {"a": 1}}, {"chunks": []}, {"output": [1]}])
 def test_an_object_without_an_answer_is_output(value: dict[str, Any]) -> None:
     assert recognise(json.dumps(value).encode(), pasted=False).kind == "raw_text"
+
+
+CHUNK = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "a"}}]}
+# a payload, the server it is from
+SIGNS = [
+    ({"timings": {}}, "llama.cpp"),
+    ({"system_fingerprint": "b6100-0a1b2c"}, "llama.cpp"),
+    ({"system_fingerprint": "fp_ollama"}, "Ollama"),
+    ({"system_fingerprint": "3.3.4-sha-1a2b3c"}, "TGI"),
+    ({"nvext": {}}, "Dynamo"),
+    ({"stats": {}}, "LM Studio"),
+    ({"id": "0" * 32}, "SGLang"),
+    ({"system_fingerprint": 5, "id": 7}, "any OpenAI-compatible server"),
+]
+
+
+@pytest.mark.parametrize(("more", "server"), SIGNS)
+def test_the_server_is_told_by_what_only_it_sends(more: dict[str, Any], server: str) -> None:
+    assert recognise(f"data: {json.dumps(CHUNK | more)}\n\n".encode(), pasted=True).captures[0].server == server

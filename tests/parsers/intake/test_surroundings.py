@@ -14,8 +14,6 @@ from parsers.intake.surroundings import (
     TRIES,
     blocks_by_kind,
     code_blocks,
-    event_lines,
-    json_values,
     without_prefixes,
 )
 
@@ -42,6 +40,11 @@ def test_anything_else_stays(body: str) -> None:
     assert without_prefixes(body) == body
 
 
+def texts(text: str) -> list[list[str]]:
+    """The parts of each kind: code blocks, an event stream, JSON."""
+    return [[block.text for block in blocks] for blocks in blocks_by_kind(text)]
+
+
 def test_a_longer_fence_ends_a_block_and_a_shorter_one_does_not() -> None:
     text = "````\na\n```\nb\n~~~~\nc\n`````\nd\n```\ne\n``` f\n"
     assert [block.text for block in code_blocks(text)] == ["a\n```\nb\n~~~~\nc", "e\n``` f\n"]
@@ -50,8 +53,8 @@ def test_a_longer_fence_ends_a_block_and_a_shorter_one_does_not() -> None:
 def test_so_many_parts_are_looked_at() -> None:
     assert [len(blocks) for blocks in blocks_by_kind("```\nx\n```\n" * (MOST + 1))] == [MOST, 0, 0]
     assert [len(blocks) for blocks in blocks_by_kind("{}\nx\n" * (MOST + 1))] == [0, 0, MOST]
-    assert [block.text for block in json_values("{\n" * (TRIES - 1) + "{}\n")] == ["{}"]
-    assert [block.text for block in json_values("{\n" * TRIES + "{}\n")] == []
+    assert texts("{\n" * (TRIES - 1) + "{}\n")[2] == ["{}"]
+    assert texts("{\n" * TRIES + "{}\n")[2] == []
 
 
 @pytest.mark.parametrize(
@@ -65,7 +68,7 @@ def test_so_many_parts_are_looked_at() -> None:
     ],
 )
 def test_a_stream_is_its_first_line_to_its_last(text: str, lines: str | None) -> None:
-    assert [block.text for block in event_lines(text)] == ([] if lines is None else [lines])
+    assert texts(text)[1] == ([] if lines is None else [lines])
 
 
 PIECES = ("```", "````", "~~~", "  ```", "a", "{}", "{", "[1]", "data:", "\r", "\n", "\n", "\n", " ")
