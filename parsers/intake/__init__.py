@@ -11,6 +11,6 @@ that records it. Every step is linear in the input and none raises, whatever the
 from __future__ import annotations
 
 from parsers.intake.evidence import Intake, Kind
-from parsers.intake.recognise import as_raw_text, recognise
+from parsers.intake.recognise import recognise
 
-__all__ = ["Intake", "Kind", "as_raw_text", "recognise"]
+__all__ = ["Intake", "Kind", "recognise"]

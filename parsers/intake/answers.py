@@ -114,7 +114,7 @@ def _read_wrapped(body: str) -> Intake | None:
     if value is None or family_of(value) is not None:
         return None
     for name in _ANSWERS:
-        found = _log_found(_part_log(value.get(name)))
+        found = _log_found(_log_of(value.get(name)))
         if found is not None:
             found.why = (f"It stands in an object, under `{name}`.", *found.why)
             asked = next((value[key] for key in _REQUESTS if is_request(object_of(value.get(key)))), None)
@@ -123,13 +123,9 @@ def _read_wrapped(body: str) -> Intake | None:
     return None
 
 
-def _part_log(value: Any) -> Log | None:
+def _log_of(value: Any) -> Log | None:
     """The log that a part is, or that its text is."""
-    return _text_log(value) if isinstance(value, str) else response_log(value)
-
-
-def _text_log(text: str) -> Log | None:
-    return event_log(text) or object_log(text)
+    return event_log(value) or object_log(value) if isinstance(value, str) else response_log(value)
 
 
 def read_logged_lines(body: str) -> Intake | None:
@@ -152,7 +148,7 @@ def _lines_log(values: list[Any]) -> Log | None:
     objects = [value for value in values if isinstance(value, dict)]
     if len(objects) * 2 > len(values):
         return response_log(objects)
-    return _text_log("\n".join([value.removesuffix("\n") for value in values if isinstance(value, str)]))
+    return _log_of("\n".join([value.removesuffix("\n") for value in values if isinstance(value, str)]))
 
 
 def read_har(body: str) -> Intake | None:
@@ -180,7 +176,7 @@ def _har_answer(entry: Payload) -> Intake | None:
     if text is None:
         return None
     whole = whole_object(text)
-    found = _log_found(response_log(whole) if whole is not None else _text_log(text))
+    found = _log_found(_log_of(text if whole is None else whole))
     sent = object_of(object_of(entry.get("request")).get("postData")).get("text")
     asked = whole_object(sent) if isinstance(sent, str) else None
     if found is not None and asked is not None and is_request(asked):

@@ -360,11 +360,13 @@ def _advice(outputs: Sequence[Recording]) -> str:
         return "None of its chunks holds any output. Paste the whole log, or the raw output itself."
     if outputs[0].text is not None:
         return f"Its raw output was rebuilt, {number(len(outputs[0].text), 'character')}. {REPLAY}"
-    return advice_without_text(outputs[0])
+    return advice_for(outputs[0])
 
 
-def advice_without_text(output: Recording) -> str:
-    """What to do next with an output that has no raw text: complete it by a tokenizer, or take the server's deltas."""
+def advice_for(output: Recording) -> str:
+    """What to do next: replay the text, complete the ids by a tokenizer, or else take the server's deltas."""
+    if output.text is not None:
+        return REPLAY
     if output.ids is not None:
         return "Choose the model's tokenizer: it turns the token ids into text."
     return "The raw output is not in it. What the server's parser sent is replayed and checked."

@@ -38,10 +38,6 @@ class _State:
         self.name, self.model = word_of(value.get("id")), word_of(value.get("model"))
         self.calls = {}
 
-    def call(self, item: Any) -> int:
-        """The index of the call that an item is."""
-        return self.calls.setdefault(item, len(self.calls))
-
     def chunk(self, delta: Payload, finish: str | None = None, **more: Any) -> Payload:
         """A chat chunk with one delta."""
         choice: Payload = {"index": 0, "delta": delta, "finish_reason": finish, **more}
@@ -51,6 +47,19 @@ class _State:
         """A whole chat answer."""
         choice: Payload = {"index": 0, "message": message, "finish_reason": finish, **more}
         return self._named({"object": "chat.completion", "choices": [choice]})
+
+    def begun_call(self, event: Payload, call_id: Any, name: Any) -> Payload:
+        """A chunk with the first part of the event's call, its arguments yet to come."""
+        return self.chunk({"tool_calls": [{"index": self._index(event), **_whole_call(call_id, name, "")}]})
+
+    def arguments(self, event: Payload, text: str) -> Payload:
+        """A chunk with a part of the arguments of the event's call."""
+        return self.chunk({"tool_calls": [{"index": self._index(event), "function": {"arguments": text}}]})
+
+    def _index(self, event: Payload) -> int:
+        """The index of the call that an item of a response, or a block of a message, is."""
+        item = event.get("output_index", event.get("item_id", event.get("index")))
+        return self.calls.setdefault(item if isinstance(item, int | str) else None, len(self.calls))
 
     def _named(self, payload: Payload) -> Payload:
         given = {"id": self.name, "model": self.model}
@@ -88,25 +97,14 @@ def _responses(state: _State, payload: Payload) -> Payload | None:
     if kind in _TEXTS and isinstance(delta, str):
         return state.chunk({_TEXTS[str(kind)]: delta})
     if kind == "response.output_item.added":
-        return _item_added(state, payload)
+        item = object_of(payload.get("item"))
+        call = item.get("type") == "function_call"
+        return state.begun_call(payload, item.get("call_id", item.get("id")), item.get("name")) if call else None
     if kind == "response.function_call_arguments.delta" and isinstance(delta, str):
-        return state.chunk(_arguments(state.call(_item(payload)), delta))
+        return state.arguments(payload, delta)
     if kind in _ENDS:
         return _ended(state, object_of(payload.get("response")))
     return payload if "error" in payload else None
-
-
-def _item(payload: Payload) -> int | str | None:
-    """What tells the items of a response, or the blocks of a message, apart."""
-    value = payload.get("output_index", payload.get("item_id", payload.get("index")))
-    return value if isinstance(value, int | str) else None
-
-
-def _item_added(state: _State, payload: Payload) -> Payload | None:
-    item = object_of(payload.get("item"))
-    if item.get("type") != "function_call":
-        return None
-    return state.chunk(_call(state.call(_item(payload)), item.get("call_id", item.get("id")), item.get("name")))
 
 
 def _ended(state: _State, response: Payload) -> Payload:
@@ -159,23 +157,22 @@ def _anthropic(state: _State, payload: Payload) -> Payload | None:
         return state.chunk({"role": "assistant"})
     if kind == "content_block_start":
         block = object_of(payload.get("content_block"))
-        if block.get("type") != "tool_use":
-            return None
-        return state.chunk(_call(state.call(_item(payload)), block.get("id"), block.get("name")))
+        call = block.get("type") == "tool_use"
+        return state.begun_call(payload, block.get("id"), block.get("name")) if call else None
     if kind == "content_block_delta":
-        return _block_delta(state, _item(payload), delta)
+        return _block_delta(state, payload, delta)
     if kind == "message_delta":
         reason = delta.get("stop_reason")
         return state.chunk({}, _STOPS.get(str(reason), word_of(reason))) | _usage(payload)
     return payload if kind == "error" else None
 
 
-def _block_delta(state: _State, index: Any, delta: Payload) -> Payload | None:
+def _block_delta(state: _State, event: Payload, delta: Payload) -> Payload | None:
     for key, name in (("text", "content"), ("thinking", "reasoning")):
         if isinstance(delta.get(key), str):
             return state.chunk({name: delta[key]})
     if isinstance(delta.get("partial_json"), str):
-        return state.chunk(_arguments(state.call(index), delta["partial_json"]))
+        return state.arguments(event, delta["partial_json"])
     return None
 
 
@@ -197,12 +194,3 @@ def _whole_message(state: _State, payload: Payload) -> Payload:
 
 def _whole_call(call_id: Any, name: Any, arguments: Any) -> Payload:
     return {"id": word_of(call_id), "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
-def _call(index: int, call_id: Any, name: Any) -> Payload:
-    """The first part of a call, its arguments yet to come."""
-    return {"tool_calls": [{"index": index, **_whole_call(call_id, name, "")}]}
-
-
-def _arguments(index: int, text: str) -> Payload:
-    return {"tool_calls": [{"index": index, "function": {"arguments": text}}]}

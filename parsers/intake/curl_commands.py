@@ -44,11 +44,11 @@ _MOST = 20  # commands in one paste; more are text
 _DATA = frozenset({"-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json"})
 _SECRETS = frozenset({"-u", "--user", "--oauth2-bearer", "--proxy-user", "-U"})
 _SHORT = "dHXuUomAbceExFwTKrYyzCDt"
-_LONG = frozenset({
+_VALUED = frozenset({
     "--header", "--request", "--output", "--max-time", "--user-agent", "--cookie", "--cookie-jar", "--referer",
     "--proxy", "--form", "--write-out", "--cacert", "--cert", "--key", "--connect-timeout", "--retry", "--resolve",
-    "--connect-to", "--unix-socket", "--config", "--range", "--limit-rate", "--interface", "--dump-header",
-})  # fmt: skip
+    "--connect-to", "--unix-socket", "--config", "--range", "--limit-rate", "--interface", "--dump-header", "--url",
+}) | _DATA | _SECRETS  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -62,24 +62,26 @@ class Command:
 
 
 @dataclass(slots=True)
-class _Scan:
-    made: Command
+class _Scan(Command):
+    """A command that is being read: the parts of its word, and the word that ends its here-document."""
+
     parts: list[str] = field(default_factory=list)
     mark: str = ""
 
-    def close(self) -> None:
+    def end_word(self) -> None:
+        """Join the parts of the word that was read, if there are any."""
         if self.parts:
-            self.made.words.append("".join(self.parts))
+            self.words.append("".join(self.parts))
         self.parts = []
 
 
 def command_at(text: str, at: int) -> Command:
-    """The command that starts at `at`. Redirections are skipped, a pipe or a list ends it with its line."""
-    scan = _Scan(Command(end=len(text)))
+    """Read the command that starts at `at`. Redirections are skipped, a pipe or a list ends it with its line."""
+    scan = _Scan()
     while at < len(text):
         found = _STEP.match(text, at)
         if found is None or found["open"] or ("\n" in found[0] and _ANSWER.search(found[0])):
-            scan.made.unclosed = True
+            scan.unclosed = True
             given_up = _GIVEN_UP.search(text, at)
             at = given_up.end() if given_up else len(text)
             break
@@ -88,27 +90,26 @@ def command_at(text: str, at: int) -> Command:
             at = _line_end(text, found.start())
             break
         _step(scan, found)
-    scan.close()
-    scan.made.end = _past_here(text, at, scan) if scan.mark else at
-    return scan.made
+    scan.end_word()
+    scan.end = _past_here(text, at, scan) if scan.mark else at
+    return scan
 
 
 def _step(scan: _Scan, found: re.Match[str]) -> None:
     if found["space"]:
-        scan.close()
+        scan.end_word()
     elif found["here"]:
         scan.mark = found["mark"]
     elif found["string"]:
-        scan.close()
-        scan.made.words.append("<<<")
+        scan.end_word()
+        scan.words.append("<<<")
     elif found["ansi"] is not None:
         scan.parts.append(without_shell_escapes(found["ansi"]))
     elif found["double"] is not None:
         scan.parts.append(_DOUBLE.sub(lambda one: "" if one[1] == "\n" else one[1], found["double"]))
     else:
-        scan.parts.append(
-            next(part for part in (found["single"], found["escaped"], found["plain"]) if part is not None)
-        )
+        plain = (found[name] for name in ("single", "escaped", "plain"))
+        scan.parts.append(next(part for part in plain if part is not None))
 
 
 def _line_end(text: str, at: int) -> int:
@@ -121,8 +122,8 @@ def _past_here(text: str, at: int, scan: _Scan) -> int:
     if text[at - 1 : at] != "\n":
         at = _line_end(text, at)
     end = re.compile(rf"^[ \t]*{re.escape(scan.mark)}[ \t]*\r?$", re.MULTILINE).search(text, at)
-    scan.made.here = text[at : end.start() if end else len(text)]
-    scan.made.unclosed = scan.made.unclosed or end is None
+    scan.here = text[at : end.start() if end else len(text)]
+    scan.unclosed = scan.unclosed or end is None
     return _line_end(text, end.end()) if end else len(text)
 
 
@@ -156,7 +157,7 @@ def _curl(start: int, command: Command, text: str) -> Curl:
     words = iter(command.words)
     for word in words:
         name, value = _option(word)
-        if name and value is None and _takes_value(name):
+        if value is None and (name[1] in _SHORT if len(name) == 2 else name in _VALUED):
             value = next(words, None)
         if not name:
             made.url = made.url or word
@@ -179,12 +180,6 @@ def _option(word: str) -> tuple[str, str | None]:
     if at is None:
         return word[:2], None
     return f"-{word[at]}", word[at + 1 :] or None
-
-
-def _takes_value(name: str) -> bool:
-    if len(name) == 2:
-        return name[1] in _SHORT
-    return name in _LONG or name in _DATA or name in _SECRETS or name == "--url"
 
 
 def _add_data(made: Curl, value: str, here: str | None) -> None:

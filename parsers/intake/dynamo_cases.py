@@ -220,7 +220,7 @@ def _parity(expected: Any) -> Payload | None:
         said = object_of(engines.get(engine))
         calls = objects_of(said.get("calls"))
         if calls is not None:
-            return _expect(None, said.get("normal_text"), calls, word_of(said.get("reasoning_text")))
+            return _expectation(word_of(said.get("reasoning_text")), word_of(said.get("normal_text")), calls)
     return None
 
 
@@ -229,18 +229,16 @@ def _golden(golden: Any) -> Payload | None:
     parts = objects_of(object_of(golden).get("assembled"))
     if parts is None:
         return None
-    texts: dict[str, list[str]] = {"reasoning": [], "text": []}
-    for part in parts:
-        texts.get(str(part.get("kind")), []).append(word_of(part.get("text")) or "")
-    calls = [part for part in parts if part.get("kind") == "tool_call"]
-    return _expect("".join(texts["reasoning"]), "".join(texts["text"]), calls, None)
+    texts = [(part.get("kind"), word_of(part.get("text")) or "") for part in parts]
+    reasoning, content = ("".join([text for kind, text in texts if kind == one]) for one in ("reasoning", "text"))
+    return _expectation(reasoning, content, [part for part in parts if part.get("kind") == "tool_call"])
 
 
-def _expect(reasoning: str | None, content: Any, calls: list[Payload], other: str | None) -> Payload:
+def _expectation(reasoning: str | None, content: str | None, calls: list[Payload]) -> Payload:
     """In a case's words: no text is null; arguments are an object, or text where they are none."""
-    expect: Payload = {"content": word_of(content) or None}
-    if reasoning is not None or other is not None:
-        expect["reasoning"] = reasoning or other or None
+    expect: Payload = {"content": content or None}
+    if reasoning is not None:
+        expect["reasoning"] = reasoning or None
     expect["tool_calls"] = [_call(call) for call in calls]
     return expect
 

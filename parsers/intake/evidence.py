@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from parsers.formats.model import builtin_formats
 from parsers.search.guess_markup import BODY, LEFT_OVER, telling_of
@@ -233,13 +233,10 @@ def holds_markers(text: str) -> bool:
     return any(pattern.search(text) for pattern in (_markers(), LEFT_OVER, BODY))
 
 
-_ORDER: tuple[About, ...] = get_args(About)
-
-
 def facts_about(recording: Recording, given: Iterable[Fact] = ()) -> tuple[Fact, ...]:
     """All seven facts: those `given`, and for the rest what the recording and its request show."""
     told = {fact.about: fact for fact in given}
-    return tuple([told.get(about) or _DERIVED[about](recording) for about in _ORDER])
+    return tuple([told.get(about) or Fact(about, *derive(recording)) for about, derive in _DERIVED.items()])
 
 
 def missing_inputs(recording: Recording) -> tuple[Ask, ...]:
@@ -252,80 +249,80 @@ def missing_inputs(recording: Recording) -> tuple[Ask, ...]:
         found.append(Ask("text", "Give the raw output if you can record it; without it only the chunks are checked."))
     if request.tools is None and recording.kind != "raw_text":
         found.append(Ask("tools", "Give the tools of the request: argument types and unknown names depend on them."))
-    if _start(recording).certainty != "exact" and recording.kind != "raw_text":
+    if _start(recording)[0] != "exact" and recording.kind != "raw_text":
         found.append(Ask("reasoning_open", "Say whether the prompt ended inside a reasoning block such as `<think>`."))
     return tuple(found)
 
 
-def _text(recording: Recording) -> Fact:
+_Judgement = tuple[Certainty, str]
+
+
+def _text(recording: Recording) -> _Judgement:
+    if recording.text is not None and recording.pieces:
+        return "exact", "The raw text was rebuilt from its bytes."
     if recording.text is not None:
-        words = "The raw text is there, character for character."
-        return Fact("text", "exact", "The raw text was rebuilt from its bytes." if recording.pieces else words)
+        return "exact", "The raw text is there, character for character."
     if recording.ids is not None:
-        return Fact("text", "missing", "The raw text takes the model's tokenizer: its ids are here, its text is not.")
-    return Fact("text", "missing", "The raw text is not in it: the server's parser has already taken it apart.")
+        return "missing", "The raw text takes the model's tokenizer: its ids are here, its text is not."
+    return "missing", "The raw text is not in it: the server's parser has already taken it apart."
 
 
-def _ids(recording: Recording) -> Fact:
+def _ids(recording: Recording) -> _Judgement:
     known = recording.ids if recording.ids is not None else _ids_of(recording)
     if known is not None:
-        return Fact("ids", "exact", f"{number(len(known), 'token id')} recorded.")
-    return Fact("ids", "missing", "No token ids: how the text was split into tokens is assumed.")
+        return "exact", f"{number(len(known), 'token id')} recorded."
+    return "missing", "No token ids: how the text was split into tokens is assumed."
 
 
-def _ids_of(recording: Recording) -> tuple[int, ...] | None:
+def _ids_of(recording: Recording) -> list[int] | None:
     """The ids that pieces or deltas carry, if all of them do."""
     if recording.pieces:
         found = [piece.token_id for piece in recording.pieces if piece.token_id is not None]
-        return tuple(found) if len(found) == len(recording.pieces) else None
+        return found if len(found) == len(recording.pieces) else None
     parts = [delta.ids for delta in recording.deltas or () if delta.text or delta.ids]
-    if not parts or None in parts:
-        return None
-    return tuple([one for part in parts for one in part or ()])
+    return [one for part in parts for one in part or ()] if parts and None not in parts else None
 
 
-def _deltas(recording: Recording) -> Fact:
+def _deltas(recording: Recording) -> _Judgement:
     steps = recording.deltas if recording.deltas is not None else recording.counts
     if steps is not None:
-        return Fact("deltas", "exact", f"The output came in {number(len(steps), 'delta')}; where each ends is known.")
-    words = "Where one delta ended and the next began is not known; a chunking is assumed."
-    return Fact("deltas", "missing", words)
+        return "exact", f"The output came in {number(len(steps), 'delta')}; where each ends is known."
+    return "missing", "Where one delta ended and the next began is not known; a chunking is assumed."
 
 
-def _server(recording: Recording) -> Fact:
+def _server(recording: Recording) -> _Judgement:
     if recording.stream is None:
-        return Fact("server", "missing", "Nothing shows what the server's own parser made of it.")
+        return "missing", "Nothing shows what the server's own parser made of it."
     if len(recording.stream) == 1 and recording.counts is None and recording.deltas is None:
-        return Fact("server", "exact", "The answer is as the server sent it, in one piece.")
-    return Fact("server", "exact", f"{number(len(recording.stream), 'chunk')} as the server sent them.")
+        return "exact", "The answer is as the server sent it, in one piece."
+    return "exact", f"{number(len(recording.stream), 'chunk')} as the server sent them."
 
 
-def _tools(recording: Recording) -> Fact:
+def _tools(recording: Recording) -> _Judgement:
     tools = recording.request.tools if recording.request else None
     if tools is None:
-        return Fact("tools", "missing", "The tools of the request are not known: every name and type is accepted.")
-    return Fact("tools", "exact", f"{number(len(tools), 'tool')} taken from the request.")
+        return "missing", "The tools of the request are not known: every name and type is accepted."
+    return "exact", f"{number(len(tools), 'tool')} taken from the request."
 
 
-def _start(recording: Recording) -> Fact:
+def _start(recording: Recording) -> _Judgement:
     request = recording.request or Request()
     if recording.prompt_text is not None or request.prompt_tail is not None:
-        return Fact("start", "exact", "The end of the prompt is known, and with it the state that the output began in.")
+        return "exact", "The end of the prompt is known, and with it the state that the output began in."
     if request.reasoning_open is not None:
-        return Fact("start", "exact", "It is known whether the prompt left a reasoning block open.")
+        return "exact", "It is known whether the prompt left a reasoning block open."
     if recording.prompt_ids is not None:
-        words = "The prompt's token ids are known; the model's tokenizer shows how the prompt ended."
-        return Fact("start", "exact", words)
-    return Fact("start", "assumed", "The end of the prompt is not known; assumed that no reasoning block was open.")
+        return "exact", "The prompt's token ids are known; the model's tokenizer shows how the prompt ended."
+    return "assumed", "The end of the prompt is not known; assumed that no reasoning block was open."
 
 
-def _finish(recording: Recording) -> Fact:
+def _finish(recording: Recording) -> _Judgement:
     if recording.finish_reason is None:
-        return Fact("finish", "missing", "Why the output ended is not recorded.")
-    return Fact("finish", "exact", f"The server gave the finish reason {recording.finish_reason}.")
+        return "missing", "Why the output ended is not recorded."
+    return "exact", f"The server gave the finish reason {recording.finish_reason}."
 
 
-_DERIVED: dict[About, Callable[[Recording], Fact]] = {
+_DERIVED: dict[About, Callable[[Recording], _Judgement]] = {
     "text": _text,
     "ids": _ids,
     "deltas": _deltas,

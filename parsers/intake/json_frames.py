@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from parsers.intake.evidence import Payload
@@ -68,19 +67,11 @@ def read_event_lines(text: str) -> Events | None:
         return None
     events = Events()
     for number, line in enumerate(text.split("\n"), 1):
-        for part in _unwrapped(line):
+        inner = printed_bytes(line)
+        for part in [line] if inner is None else inner.split("\n"):
             _read_line(events, number, part)
-    _mend(events)
+    _join_broken(events)
     return events
-
-
-def _unwrapped(line: str) -> Iterator[str]:
-    """The lines that a line stands for: one printed as bytes holds several."""
-    inner = printed_bytes(line)
-    if inner is None:
-        yield line
-        return
-    yield from inner.split("\n")
 
 
 def _read_line(events: Events, number: int, raw: str) -> None:
@@ -96,56 +87,44 @@ def _read_line(events: Events, number: int, raw: str) -> None:
         events.prefixed.append(number)
         _read_data(events, number, line[found.end() :])
     elif line:
-        _read_other(events, number, raw.rstrip("\r"))
+        events.others.append(number)
+        if events.broken:
+            events.broken.append(raw.rstrip("\r"))
     else:
         events.event = ""
 
 
 def _read_data(events: Events, number: int, data: str) -> None:
-    _mend(events)
+    """Take what follows `data:` on a line; other such fields may follow it there."""
+    _join_broken(events)
     events.fields += 1
     at = skip_space(data, 0)
     while at < len(data):
-        if data.startswith(_DONE, at):
-            events.ends.append(len(events.frames))
-            at += len(_DONE)
-        else:
-            found = value_at(data, at)
-            at = _read_value(events, number, data, at, found)
-        rest = skip_space(data, at)
-        at = skip_space(data, rest + 5) if data.startswith("data:", rest) else _left_over(events, number, data, rest)
+        at = skip_space(data, _read_payload(events, number, data, at))
+        if data.startswith("data:", at):
+            at = skip_space(data, at + 5)
+        elif at < len(data):
+            events.others.append(number)
+            return
 
 
-def _read_value(events: Events, number: int, data: str, at: int, found: tuple[object, int] | None) -> int:
-    """One payload at `at`; the offset after it."""
+def _read_payload(events: Events, number: int, data: str, at: int) -> int:
+    """Take the payload or the end sentinel at the offset, and return the offset after it."""
+    if data.startswith(_DONE, at):
+        events.ends.append(len(events.frames))
+        return at + len(_DONE)
+    found = value_at(data, at)
     if found is None:
         events.broken = [data[at:]]
-        events.frames.append(Frame(number, None, events.event))
-        return len(data)
-    value, end = found
+    value, end = found or (None, len(data))
     events.frames.append(Frame(number, value if isinstance(value, dict) else None, events.event))
     return end
 
 
-def _left_over(events: Events, number: int, data: str, rest: int) -> int:
-    if rest < len(data):
-        events.others.append(number)
-    return len(data)
-
-
-def _read_other(events: Events, number: int, line: str) -> None:
-    """A line of no field: the rest of a payload that was wrapped, perhaps."""
-    events.others.append(number)
-    if events.broken:
-        events.broken.append(line)
-
-
-def _mend(events: Events) -> None:
-    """Join the parts of a wrapped payload, if that makes it an object."""
+def _join_broken(events: Events) -> None:
+    """Join the parts of a payload that was wrapped over lines, if that makes it an object."""
     parts, events.broken = events.broken, []
-    if len(parts) < 2:
-        return
-    found = value_at("".join(parts), 0)
+    found = value_at("".join(parts), 0) if len(parts) > 1 else None
     if found is not None and isinstance(found[0], dict):
         events.frames[-1].payload = found[0]
         del events.others[-(len(parts) - 1) :]

@@ -86,9 +86,14 @@ def has_lone_surrogate(text: str) -> bool:
 
 def without_lone_surrogates(text: str) -> str:
     """The text with halves of UTF-16 pairs that meet joined, and U+FFFD for each other half."""
+    return _with_pairs_joined(text, "replace")
+
+
+def _with_pairs_joined(text: str, other_halves: str) -> str:
+    """Halves of one character joined, as JSON and Python spell it in two escapes; `other_halves` as decode() has it."""
     if not has_lone_surrogate(text):
         return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", other_halves)
 
 
 def whole_characters(payload: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +131,7 @@ def unquoted(spelled: str) -> tuple[str, bool]:
     """What a string stands for that Python quotes; and whether it was bytes that are no UTF-8: characters were lost."""
     body = spelled.lstrip("bBuU")[1:-1]
     if spelled[0] not in "bB":
-        return _joined_halves(_ESCAPE.sub(_PYTHON, body) if "\\" in body else body), False
+        return _with_pairs_joined(_ESCAPE.sub(_PYTHON, body) if "\\" in body else body, "surrogatepass"), False
     raw = _ESCAPE.sub(_byte, body).encode("utf-8", "surrogateescape")
     try:
         return raw.decode("utf-8"), False
@@ -156,10 +161,3 @@ def _byte(found: re.Match[str]) -> str:
         code = int(found[1], 16) if found[1] else int(found[4], 8) & 0xFF
         return chr(code) if code < 0x80 else chr(0xDC00 + code)
     return found[0] if found[2] or found[3] else _PYTHON(found)
-
-
-def _joined_halves(text: str) -> str:
-    """Two escapes that are halves of one character joined, as JSON spells it; other halves stay."""
-    if not has_lone_surrogate(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

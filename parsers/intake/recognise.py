@@ -105,11 +105,6 @@ def recognise(data: bytes, *, pasted: bool, filename: str | None = None, take_as
     return found
 
 
-def as_raw_text(data: bytes, *, pasted: bool) -> Intake:
-    """The bytes as raw model output, whatever they look like: for users who know better."""
-    return recognise(data, pasted=pasted, take_as="raw_text")
-
-
 def _chosen(text: str, filename: str | None, take_as: Kind | None) -> Intake:
     """The reading that was asked for, else the first; the others are listed in it."""
     around = without_http(text.removeprefix(BOM))

@@ -21,9 +21,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from parsers.intake.api_families import RawChunk, sglang_log_chunks, with_beginning_only
-from parsers.intake.api_logs import advice_without_text
+from parsers.intake.api_logs import advice_for
 from parsers.intake.evidence import (
-    REPLAY,
     Intake,
     Payload,
     Warn,
@@ -134,7 +133,7 @@ def _vllm(body: str) -> Intake | None:
         f"vLLM's log, {number(len(outputs), 'output')}",
         outputs,
         why=f"{number(len(marks), 'line')} with `Generated response`, as vLLM logs outputs.",
-        advice=REPLAY if outputs[0].text is not None else advice_without_text(outputs[0]),
+        advice=advice_for(outputs[0]),
         facts=text_facts([*first.warnings, *lost_text_warnings(outputs[:1])]) if outputs[0].text is not None else (),
         warnings=[*[warn for request in made.values() for warn in request.warnings], *lost],
         server="vLLM",
@@ -228,7 +227,7 @@ def _sglang(body: str) -> Intake | None:
         f"SGLang's log, {number(len(outputs), 'output')}",
         outputs,
         why=f"{number(len(chunks), 'line')} with `Finish: obj=`, as SGLang logs requests.",
-        advice=REPLAY if outputs[0].text is not None else advice_without_text(outputs[0]),
+        advice=advice_for(outputs[0]),
         facts=text_facts(warnings),
         warnings=warnings,
         server="SGLang",

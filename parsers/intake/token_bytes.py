@@ -102,24 +102,24 @@ def pieces_of(tokens: Sequence[LoggedToken]) -> tuple[Piece, ...] | None:
     """The tokens as pieces, each with the text it completes; None where one has no bytes, or lossy ones."""
     if not tokens or any(token.raw is None or token.lossy for token in tokens):
         return None
-    decoder = Utf8Decoder()
-    pieces = [_piece(decoder, token) for token in tokens]
-    pieces[-1].text += decoder.finish()
-    return tuple(pieces)
-
-
-def _piece(decoder: Utf8Decoder, token: LoggedToken) -> Piece:
-    text = decoder.feed(token.raw or b"")
-    kind: PieceKind = "partial" if decoder.pending else "text"
-    return Piece(text, token.token_id, token.raw or b"", kind, recorded=True)
+    return _pieces(tokens)
 
 
 def pieces_spelling(tokens: Sequence[LoggedToken] | None, text: str) -> tuple[Piece, ...] | None:
     """The tokens as pieces, if their bytes spell exactly the text."""
     if not tokens or has_lone_surrogate(text) or b"".join([token.raw or b"" for token in tokens]) != text.encode():
         return None
-    decoder = Utf8Decoder()
-    return tuple([_piece(decoder, token) for token in tokens])
+    return _pieces(tokens)
+
+
+def _pieces(tokens: Sequence[LoggedToken]) -> tuple[Piece, ...]:
+    decoder, pieces = Utf8Decoder(), list[Piece]()
+    for token in tokens:
+        text = decoder.feed(token.raw or b"")
+        kind: PieceKind = "partial" if decoder.pending else "text"
+        pieces.append(Piece(text, token.token_id, token.raw or b"", kind, recorded=True))
+    pieces[-1].text += decoder.finish()
+    return tuple(pieces)
 
 
 def lossy_text(tokens: Sequence[LoggedToken]) -> str | None:

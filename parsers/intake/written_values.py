@@ -362,10 +362,16 @@ def _push(stack: list[_Frame], frame: _Frame) -> None:
 
 
 def _close(stack: list[_Frame], word: str) -> None:
-    top = stack.pop()
-    if word != top.close or (top.key is not _NOTHING and top.value is _NOTHING):
+    top = stack[-1]
+    if word != top.close or top.short or (top.key is not _NOTHING and top.value is _NOTHING):
         raise _BadLiteralError
-    if top.value is not _NOTHING:
+    _fold(stack)
+
+
+def _fold(stack: list[_Frame]) -> None:
+    """Give what the innermost bracket holds to the one around it."""
+    top = stack.pop()
+    if top.value is not _NOTHING and not top.short:
         top.flush()
     stack[-1].put(top.built())
 
@@ -404,14 +410,6 @@ def _ended(stack: list[_Frame], text: str, end: int) -> Literal | None:
     if half is not None and top.value is _NOTHING:
         top.put(half.value)
     while len(stack) > 1:
-        _give_up(stack)
+        _fold(stack)
     value = stack[0].value
     return None if value is _NOTHING else Literal(value, len(text), whole=False)
-
-
-def _give_up(stack: list[_Frame]) -> None:
-    """Closes the innermost bracket with what it holds."""
-    top = stack.pop()
-    if top.value is not _NOTHING and not top.short:
-        top.flush()
-    stack[-1].put(top.built())

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from parsers.intake import Intake, as_raw_text, recognise
+from parsers.intake import Intake, recognise
 
 CHAT = '{"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}'
 
@@ -26,7 +26,7 @@ FENCED = [f"```\n{sse(CHAT, CHAT)}```", f"\n~~~json  \n{CHAT}\n~~~\n", f"```\n> 
 def test_a_code_fence_around_a_log_is_looked_past(text: str) -> None:
     found = read(text)
     assert (found.kind in ("sse_log", "json_response"), "other_lines" in str(found.warnings)) == (True, False)
-    assert as_raw_text(text.encode(), pasted=True).outputs[0].text == text
+    assert recognise(text.encode(), pasted=True, take_as="raw_text").outputs[0].text == text
 
 
 @pytest.mark.parametrize("text", ["```\n", "```", "```json\n{}\n", "```\n```", "~~~\nx\n```"])

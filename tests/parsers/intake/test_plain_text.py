@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.intake import as_raw_text, recognise
+from parsers.intake import recognise
 from parsers.intake.plain_text import (
     printed_bytes,
     unquoted,
@@ -57,7 +57,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("data", "part"), REFUSED)
 def test_bytes_that_are_not_utf8_are_refused_with_their_place(data: bytes, part: str) -> None:
-    for found in (recognise(data, pasted=False), as_raw_text(data, pasted=True)):
+    for found in (recognise(data, pasted=False), recognise(data, pasted=True, take_as="raw_text")):
         assert (found.kind, found.usable, found.recording) == ("not_text", False, None)
         assert part in found.message
 
@@ -69,7 +69,7 @@ def test_a_file_of_nothing_but_a_byte_order_mark_is_empty() -> None:
 
 @pytest.mark.parametrize("head", [b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95"])
 def test_a_pickle_is_never_opened_and_its_owner_gets_the_script(head: bytes) -> None:
-    for found in (recognise(head + b"cos\nsystem\n", pasted=False), as_raw_text(head, pasted=True)):
+    for found in (recognise(head + b"cos\nsystem\n", pasted=False), recognise(head, pasted=True, take_as="raw_text")):
         assert (found.kind, found.usable, found.outputs) == ("pickle", False, ())
         assert "never opened here" in found.message
         assert "pickle.load" in found.captures[0].command
