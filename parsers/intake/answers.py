@@ -67,54 +67,54 @@ _LOOKED_AT = 200  # payloads: the first ones tell, and a usage chunk at the end
 
 
 def named_case(body: str) -> Intake:
-    """A file whose name says that it is a case."""
+    """Take a file whose name says that it is a case for one, whatever it holds."""
     if whole_object(body) is not None:
-        return _case(body)
+        return _case_intake(body)
     advice = "Its name says case file, but it does not hold one JSON object. Export the case again, or rename the file."
     return Intake(kind="case", title="case file that cannot be read", advice=advice)
 
 
-def _case(body: str) -> Intake:
+def _case_intake(body: str) -> Intake:
     why = ("It is a JSON object with a case's schema, parser and input.",)
     return Intake(kind="case", title="case file", advice="Replay it.", usable=True, case=body, why=why)
 
 
 def _read_json(body: str) -> Intake | None:
-    """One JSON object or array: a case, an answer."""
+    """Read one JSON object or array: a case, or an API's answer."""
     value = whole_value(body)
     if isinstance(value, dict) and family_of(value) is CASE:
-        return _case(body)
-    return _log_found(response_log(value))
+        return _case_intake(body)
+    return _log_intake(response_log(value))
 
 
 def read_events(body: str) -> Intake | None:
-    """Server-sent events."""
-    return _log_found(event_log(body))
+    """Read server-sent events."""
+    return _log_intake(event_log(body))
 
 
 def _read_objects(body: str) -> Intake | None:
-    """JSON objects one after the other, or one on each line."""
-    return _log_found(object_log(body)) if "{" in body else None
+    """Read JSON objects one after the other, or one on each line."""
+    return _log_intake(object_log(body)) if "{" in body else None
 
 
 def _read_cut_json(body: str) -> Intake | None:
-    """One answer whose JSON breaks off: what is whole of it."""
+    """Read what is whole of one answer whose JSON breaks off."""
     start = skip_space(body, 0)
     if not body.startswith(("{", "["), start) or value_at(body, start) is not None:
         return None
-    found = _log_found(response_log(unfinished_value(body)))
+    found = _log_intake(response_log(unfinished_value(body)))
     if found is not None:
         found.warnings = (_CUT_JSON, *found.warnings)
     return found
 
 
 def _read_wrapped(body: str) -> Intake | None:
-    """An object that holds an answer under one of the usual names, and perhaps the request."""
+    """Read an object that holds an answer under one of the usual names, and perhaps the request."""
     value = whole_object(body)
     if value is None or family_of(value) is not None:
         return None
     for name in _ANSWERS:
-        found = _log_found(_log_of(value.get(name)))
+        found = _log_intake(_log_of(value.get(name)))
         if found is not None:
             found.why = (f"It stands in an object, under `{name}`.", *found.why)
             asked = next((value[key] for key in _REQUESTS if is_request(object_of(value.get(key)))), None)
@@ -124,19 +124,19 @@ def _read_wrapped(body: str) -> Intake | None:
 
 
 def _log_of(value: Any) -> Log | None:
-    """The log that a part is, or that its text is."""
+    """Return the log that a part of an object is, or that its text is."""
     return event_log(value) or object_log(value) if isinstance(value, str) else response_log(value)
 
 
 def read_logged_lines(body: str) -> Intake | None:
-    """JSON log lines with a chunk of the stream under one key each, as an object or as the text that came."""
+    """Read JSON log lines with a chunk under one key each, as an object or as the text that came."""
     rows = [row for line in body.split("\n") if line.startswith("{") and (row := whole_object(line)) is not None]
     family = family_of(rows[0]) if len(rows) > 1 else None
     if len(rows) < 2 or (family is not None and not family.quotes):
         return None
     counted = Counter([key for row in rows for key in row if isinstance(row[key], dict | str)])
     for key, _ in counted.most_common(_KEYS):
-        found = _log_found(_lines_log([row[key] for row in rows if key in row]))
+        found = _log_intake(_lines_log([row[key] for row in rows if key in row]))
         if found is not None and found.usable:
             found.why = (f"It stands in {number(len(rows), 'log line')} of JSON, under `{key}`.", *found.why)
             return found
@@ -144,7 +144,7 @@ def read_logged_lines(body: str) -> Intake | None:
 
 
 def _lines_log(values: list[Any]) -> Log | None:
-    """The log that the parts of all lines make."""
+    """Return the log that the parts of all lines make."""
     objects = [value for value in values if isinstance(value, dict)]
     if len(objects) * 2 > len(values):
         return response_log(objects)
@@ -152,7 +152,7 @@ def _lines_log(values: list[Any]) -> Log | None:
 
 
 def read_har(body: str) -> Intake | None:
-    """The answers of a language model among the entries of a HAR file, each with its request."""
+    """Read the answers of a language model among the entries of a HAR file, each with its request."""
     whole = whole_object(body) if '"entries"' in body else {}
     file = object_of(unfinished_value(body) if whole is None else whole)
     entries = object_of(file.get("log")).get("entries")
@@ -171,12 +171,12 @@ def _empty_har(why: str) -> Intake:
 
 
 def _har_answer(entry: Payload) -> Intake | None:
-    """What the body of one entry is, with what was asked for."""
+    """Read the body that came back in one entry, with the request that asked for it."""
     text = _har_body(object_of(object_of(entry.get("response")).get("content")))
     if text is None:
         return None
     whole = whole_object(text)
-    found = _log_found(_log_of(text if whole is None else whole))
+    found = _log_intake(_log_of(text if whole is None else whole))
     sent = object_of(object_of(entry.get("request")).get("postData")).get("text")
     asked = whole_object(sent) if isinstance(sent, str) else None
     if found is not None and asked is not None and is_request(asked):
@@ -196,7 +196,7 @@ def _har_body(content: Payload) -> str | None:
 
 
 def _har_answers(answers: list[Intake], why: str) -> Intake:
-    """The first answer; where there are more, one with the outputs of all."""
+    """Return the first answer; where there are more, one with the outputs of all."""
     made = answers[0]
     made.why, made.warnings = (why, *made.why), (*made.warnings, _HAR_SECRETS)
     if len(answers) == 1:
@@ -211,8 +211,8 @@ def _har_answers(answers: list[Intake], why: str) -> Intake:
     return made
 
 
-def _log_found(log: Log | None) -> Intake | None:
-    """What a log is worth: raw output rebuilt, a parsed stream kept, or the reason why there is neither."""
+def _log_intake(log: Log | None) -> Intake | None:
+    """Say what a log is worth: raw output rebuilt, a parsed stream kept, or the reason why there is neither."""
     if log is None:
         return None
     server, sign = (log.family.server, None) if log.family.server else _server_of(log.payloads)
@@ -239,7 +239,7 @@ def _log_found(log: Log | None) -> Intake | None:
 
 
 def _why(log: Log) -> tuple[str, str]:
-    """The evidence: how the payloads stand in the log, and whose they are."""
+    """Return the evidence: how the payloads stand in the log, and whose they are."""
     frames = len(log.frames)
     if log.kind == "sse_log":
         shape = f"{number(frames, 'line')} with `data:`, as server-sent events have them."
@@ -252,7 +252,7 @@ def _why(log: Log) -> tuple[str, str]:
 
 
 def _server_of(payloads: Iterable[Payload]) -> tuple[str | None, str | None]:
-    """The server with the most signs, and the evidence as a sentence; (None, None) without any."""
+    """Return the server with the most signs and the evidence as a sentence; (None, None) without any."""
     seen = list(payloads)
     signs: dict[str, dict[str, None]] = {}
     for payload in seen[:_LOOKED_AT] + seen[_LOOKED_AT:][-3:]:

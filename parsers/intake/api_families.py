@@ -41,7 +41,7 @@ _OLLAMA_PARSED = Warn("parsed", "Ollama's own parser was at work: the text is wh
 
 @dataclass(slots=True)
 class RawChunk:
-    """What one step of one output holds; None where the step does not tell.
+    """One step of one output, as one payload holds it; None where the step does not tell.
 
     `request` and `index` (the choice) tell outputs apart; nothing may follow a chunk that is `last`. `pieces` are the
     tokens of `text`, special ones kept; `delta` is what the server's own parser made of the step, as OpenAI's API
@@ -97,13 +97,13 @@ class Family:
 
 
 def is_failure(frame: Frame) -> bool:
-    """Whether the frame is an error that the server sent in place of a chunk."""
+    """Return True for an error that the server sent in place of a chunk."""
     payload = frame.payload or {}
     return frame.event == "error" or _is_error(payload) or (bool(payload.get("error")) and "choices" not in payload)
 
 
 def family_of(payload: Payload, *, framed: bool = False) -> Family | None:
-    """The first family whose shape the payload has; weak shapes only inside a frame."""
+    """Return the first family whose shape the payload has; weak shapes count only inside a frame."""
     if _CLUES.isdisjoint(payload):
         return None
     return next((f for f in FAMILIES if (framed or f.weight != 1) and f.matches(payload)), None)
@@ -118,42 +118,42 @@ def _starts(payload: Payload, key: str, prefix: str) -> bool:
     return isinstance(value, str) and value.startswith(prefix)
 
 
-def _choice(payload: Payload) -> Payload:
+def _first_choice(payload: Payload) -> Payload:
     found = choices_of(payload)
     return found[0] if found else {}
 
 
 def _finish_of(value: Any) -> str | None:
-    """The finish reason in OpenAI's words."""
+    """Return the finish reason in OpenAI's words."""
     word = word_of(value)
     return None if word is None else _FINISH.get(word, word)
 
 
 def _index_of(value: Any) -> int:
-    """The number of a choice; 0 where it is none."""
+    """Return the number of a choice; 0 where it is none."""
     return value if type(value) is int else 0
 
 
-def _asked_of(payload: Payload) -> Request | None:
-    """What the answer itself tells of the request: the model's name."""
+def _request_of(payload: Payload) -> Request | None:
+    """Return all that an answer itself tells of the request: the model's name."""
     model = word_of(payload.get("model"))
     return Request(model=model) if model else None
 
 
 def rewritten_arguments(who_does_it: str) -> Warn:
-    """The warning that arguments are not as the model wrote them; the argument is such as `Ollama sends`."""
+    """Warn that arguments are not as the model wrote them; `who_does_it` is such as `Ollama sends`."""
     words = f"{who_does_it} arguments as objects: their exact text, spaces and order of keys, is lost."
     return Warn("arguments_rewritten", words)
 
 
 def _is_case(payload: Payload) -> bool:
-    """Whether the object is a case: its version, its parser and its input."""
+    """Return True for a case: an object with its version, its parser and its input."""
     return type(payload.get("schema")) is int and "input" in payload and "parser" in payload
 
 
 def _is_chat(payload: Payload) -> bool:
     named = payload.get("object") in ("chat.completion.chunk", "chat.completion")
-    choice = _choice(payload)
+    choice = _first_choice(payload)
     return named or _has(choice, delta=dict) or _has(choice, message=dict)
 
 
@@ -176,12 +176,12 @@ def _is_anthropic(payload: Payload) -> bool:
 
 
 def _is_completion(payload: Payload) -> bool:
-    choice = _choice(payload)
+    choice = _first_choice(payload)
     return payload.get("object") == "text_completion" or (_has(choice, text=str) and "finish_reason" in choice)
 
 
 def _completion_chunks(payload: Payload) -> list[RawChunk] | None:
-    """`choices[].text` of /v1/completions."""
+    """Read `choices[].text` of /v1/completions."""
     found = choices_of(payload)
     if found is None or not all(isinstance(choice.get("text"), str) for choice in found):
         return None
@@ -194,18 +194,18 @@ def _completion_chunks(payload: Payload) -> list[RawChunk] | None:
             finish=_finish_of(choice.get("finish_reason")),
             stop=word_or_number_of(choice.get("stop_reason", choice.get("matched_stop"))),
             prompt_ids=ids_of(choice.get("prompt_token_ids", payload.get("prompt_token_ids"))),
-            asked=_asked_of(payload),
+            asked=_request_of(payload),
         )
         for choice in found
     ]
 
 
 def _is_vllm_generate(payload: Payload) -> bool:
-    return _has(payload, request_id=str) and _has(_choice(payload), token_ids=list)
+    return _has(payload, request_id=str) and _has(_first_choice(payload), token_ids=list)
 
 
 def _vllm_chunks(payload: Payload) -> list[RawChunk] | None:
-    """`choices[].token_ids` of vLLM's /inference/v1/generate; `text` beside them where the server decoded it."""
+    """Read `choices[].token_ids` of vLLM's /inference/v1/generate, and `text` where the server decoded it."""
     found = choices_of(payload)
     if found is None or any(ids_of(choice.get("token_ids")) is None for choice in found):
         return None
@@ -228,7 +228,7 @@ def _is_llama_cpp(payload: Payload) -> bool:
 
 
 def _llama_chunks(payload: Payload) -> list[RawChunk] | None:
-    """`content` of llama.cpp's /completion; the chunk with `stop: true` is the last."""
+    """Read `content` of llama.cpp's /completion; the chunk with `stop: true` is the last."""
     content, stop = payload.get("content"), payload.get("stop")
     if not isinstance(content, str) or not isinstance(stop, bool):
         return None
@@ -246,7 +246,7 @@ def _llama_chunks(payload: Payload) -> list[RawChunk] | None:
             stop=word_of(payload.get("stopping_word")) or None,
             last=stop,
             prompt_text=word_of(payload.get("prompt")) or None,
-            asked=_asked_of(payload),
+            asked=_request_of(payload),
         )
     ]
 
@@ -256,7 +256,7 @@ def _is_sglang(payload: Payload) -> bool:
 
 
 def _sglang_chunks(payload: Payload) -> list[RawChunk] | None:
-    """`text` of SGLang's /generate: everything so far in each chunk, unless the server streams increments."""
+    """Read `text` of SGLang's /generate: everything so far, unless the server streams increments."""
     text, meta = payload.get("text"), object_of(payload.get("meta_info"))
     ids = ids_of(payload.get("output_ids"))
     if not isinstance(text, str) and ids is None:
@@ -285,7 +285,7 @@ def _is_sglang_log(payload: Payload) -> bool:
 
 
 def sglang_log_chunks(payload: Payload) -> list[RawChunk] | None:
-    """A line of SGLang's request log: `out` of request.finished; the start of a request holds no output."""
+    """Read `out` in a line of SGLang's request log; the start of a request holds no output."""
     out, obj = payload.get("out"), object_of(payload.get("obj"))
     if not isinstance(out, dict):
         return [] if payload.get("event") != "request.finished" else None
@@ -300,7 +300,7 @@ def sglang_log_chunks(payload: Payload) -> list[RawChunk] | None:
 
 
 def _without_cuts(chunk: RawChunk, out: Payload) -> RawChunk:
-    """What a log of level 2 cut is not the text: neither its halves nor a part of its ids."""
+    """Leave out what a log of level 2 cut: a text's halves are not the text, nor some ids its ids."""
     count = object_of(out.get("meta_info")).get("completion_tokens")
     if chunk.ids is not None and type(count) is int and len(chunk.ids) < count:
         chunk = replace(chunk, ids=None, warnings=(*chunk.warnings, _SHORT_IDS))
@@ -310,12 +310,12 @@ def _without_cuts(chunk: RawChunk, out: Payload) -> RawChunk:
 
 
 def with_beginning_only(chunk: RawChunk, head: str) -> RawChunk:
-    """The chunk with an honest prefix of a text that the log cut; it ended for no reason of the model."""
+    """Return the chunk with an honest prefix of a text that the log cut; the model did not end there."""
     return replace(chunk, text=head, pieces=None, finish=None, stop=None, warnings=(*chunk.warnings, _CUT))
 
 
 def _is_shortened(text: Any) -> bool:
-    """Whether a text has the length and the dots of one that the log shortened."""
+    """Return True for a text with the length and the dots of one that the log shortened."""
     return isinstance(text, str) and len(text) == _CUT_AT + len(_DOTS) and text.startswith(_DOTS, _CUT_AT // 2)
 
 
@@ -336,22 +336,22 @@ def _is_tgi_token(payload: Payload) -> bool:
 
 
 def _tgi_token_chunks(payload: Payload) -> list[RawChunk] | None:
-    """`token.text` of TGI's /generate_stream, one token in each event."""
+    """Read `token.text` of TGI's /generate_stream, one token in each event."""
     piece = _tgi_piece(object_of(payload.get("token")))
     if piece is None:
         return None
-    return [_tgi([piece], object_of(payload.get("details")), last=isinstance(payload.get("generated_text"), str))]
+    return [_tgi_chunk([piece], object_of(payload.get("details")), last=isinstance(payload.get("generated_text"), str))]
 
 
 def _tgi_answer_chunks(payload: Payload) -> list[RawChunk] | None:
-    """`details.tokens` of TGI's /generate, or `generated_text`, which lacks special tokens."""
+    """Read `details.tokens` of TGI's /generate, or `generated_text`, which lacks special tokens."""
     text, details = payload.get("generated_text"), object_of(payload.get("details"))
     if not isinstance(text, str):
         return None
     pieces = [_tgi_piece(token) for token in objects_of(details.get("tokens")) or []]
     known = [piece for piece in pieces if piece is not None]
     if known and len(known) == len(pieces):
-        return [_tgi(known, details, last=True)]
+        return [_tgi_chunk(known, details, last=True)]
     return [RawChunk(text, finish=_finish_of(details.get("finish_reason")), last=True, warnings=(_NO_SPECIALS,))]
 
 
@@ -363,7 +363,7 @@ def _tgi_piece(token: Payload) -> Piece | None:
     return Piece(text, ids[0], raw, "special" if token.get("special") is True else "text", recorded=True)
 
 
-def _tgi(pieces: list[Piece], details: Payload, *, last: bool) -> RawChunk:
+def _tgi_chunk(pieces: list[Piece], details: Payload, *, last: bool) -> RawChunk:
     text = "".join([piece.text for piece in pieces])
     return RawChunk(
         text,
@@ -379,13 +379,13 @@ def _is_ollama(payload: Payload) -> bool:
 
 
 def _ollama_generate_chunks(payload: Payload) -> list[RawChunk] | None:
-    """`response` of /api/generate; with `thinking` or calls beside it, what Ollama's parser made of it."""
+    """Read `response` of /api/generate; with `thinking` or calls beside it, Ollama's parser was at work."""
     text = payload.get("response")
     return [_ollama_chunk(payload, text, payload)] if isinstance(text, str) else None
 
 
 def _ollama_chat_chunks(payload: Payload) -> list[RawChunk] | None:
-    """`message` of /api/chat; its content is raw only where no parser was at work."""
+    """Read `message` of /api/chat; its content is raw only where no parser was at work."""
     message = object_of(payload.get("message"))
     text = message.get("content", "")
     return [_ollama_chunk(payload, text, message)] if message and isinstance(text, str) else None
@@ -405,13 +405,13 @@ def _ollama_chunk(payload: Payload, text: str, message: Payload) -> RawChunk:
         delta=delta,
         finish=_finish_of(payload.get("done_reason")),
         last=payload.get("done") is True,
-        asked=_asked_of(payload),
+        asked=_request_of(payload),
         warnings=tuple(warnings),
     )
 
 
 def _ollama_call(call: Payload) -> Payload:
-    """A call as OpenAI's API sends it; `index` and `id` are None where Ollama leaves them out."""
+    """Return a call as OpenAI's API sends it; `index` and `id` are None where Ollama leaves them out."""
     function = object_of(call.get("function"))
     arguments = function.get("arguments", {})
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
@@ -425,7 +425,7 @@ def _ollama_call(call: Payload) -> Payload:
 
 
 def parsed_stream(chunks: Sequence[RawChunk]) -> Iterator[Payload]:
-    """The chunks as OpenAI's API would send what the server's parser made of them; calls without index are counted."""
+    """Yield what the server's parser made of the chunks as OpenAI's API would send it, with calls counted."""
     count = 0
     for chunk in chunks:
         if chunk.delta is None:
@@ -447,7 +447,7 @@ def _is_log_line(payload: Payload) -> bool:
 
 
 def _is_error(payload: Payload) -> bool:
-    """Whether the payload is an error as OpenAI's, vLLM's and Anthropic's APIs send it."""
+    """Return True for an error as OpenAI's, vLLM's and Anthropic's APIs send it."""
     error = payload.get("error")
     if payload.get("object") == "error":
         return True

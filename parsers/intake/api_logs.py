@@ -60,20 +60,20 @@ class Log:
 
     @property
     def streamed(self) -> bool:
-        """Whether the frames are the steps of a stream, not one whole answer."""
+        """True where the frames are the steps of a stream, not one whole answer."""
         return (self.kind != "json_response" or self.listed) and not self.family.whole
 
     @property
     def ended(self) -> bool:
-        """Whether the end sentinel follows the last frame."""
+        """True where the end sentinel follows the last frame."""
         return self.ends[-1:] == [len(self.frames)]
 
     def place(self, frame: Frame) -> str:
-        """Where the frame is, for a message."""
+        """Name the place of the frame, for a message."""
         return f"{'item' if self.listed else 'line'} {frame.line:,}"
 
     def parts(self) -> Iterator[list[Frame]]:
-        """The frames, parted where the stream's end sentinel stood."""
+        """Yield the frames, parted where the stream's end sentinel stood."""
         start = 0
         for end in [*dict.fromkeys(self.ends), len(self.frames)]:
             if end > start:
@@ -82,7 +82,7 @@ class Log:
 
     @property
     def title(self) -> str:
-        """What the log is, in words."""
+        """The log in a few words."""
         name, count = self.family.title or self.family.name, len(self.frames)
         if self.kind == "sse_log":
             return f"{name} SSE log, {number(count, 'chunk')}"
@@ -91,7 +91,7 @@ class Log:
         return f"JSON array of {number(count, name + ' object')}" if self.listed else f"{name} JSON response"
 
     def damage(self) -> Iterator[Warn]:
-        """All damage of the log itself, whatever its chunks hold."""
+        """Warn of all damage of the log itself, whatever its chunks hold."""
         bad = [frame for frame in self.frames if frame.payload is None and not is_failure(frame)]
         if bad and bad[-1] is self.frames[-1] and not self.ended:
             last = bad.pop()
@@ -99,27 +99,27 @@ class Log:
         if bad:
             places = ", ".join([self.place(frame) for frame in bad[:3]])
             places += f" and {len(bad) - 3:,} more" if len(bad) > 3 else ""
-            words = f"{number(len(bad), 'chunk')} cannot be read and {_was(bad)} skipped ({places})"
+            words = f"{number(len(bad), 'chunk')} cannot be read and {_was_or_were(bad)} skipped ({places})"
             yield Warn("bad_chunk", f"{words}: what it held is missing.")
         for frame in [frame for frame in self.frames if is_failure(frame)][:1]:
             yield Warn("error", f"The server sent an error ({self.place(frame)}): {_error_words(frame.payload or {})}")
         if self.others:
             verb = "is" if len(self.others) == 1 else "are"
-            words = f"{number(len(self.others), 'line')} that {verb} no part of the log {_was(self.others)} skipped"
-            yield Warn("other_lines", f"{words} (the first is line {self.others[0]:,}).")
+            words = f"{number(len(self.others), 'line')} that {verb} no part of the log {_was_or_were(self.others)}"
+            yield Warn("other_lines", f"{words} skipped (the first is line {self.others[0]:,}).")
         if self.prefixed:
             words = f"{number(len(self.prefixed), 'line')} had something before `data:`, which was cut off."
             yield Warn("prefixed", words)
 
     def missing_end(self) -> Iterator[Warn]:
-        """For an OpenAI stream whose last part lacks `data: [DONE]`."""
+        """Warn where an OpenAI stream lacks `data: [DONE]` after its last part."""
         if self.kind == "sse_log" and not self.ended:
             yield Warn("no_done", "The log has no `data: [DONE]` at its end: more may have come.")
 
 
 @dataclass(slots=True, kw_only=True)
 class LogContent:
-    """What a log is worth: its outputs, how sure they are, and what to do next. `caveats` are said before all else."""
+    """The worth of a log: its outputs, how sure they are, what to do next. `caveats` are said before all else."""
 
     outputs: Sequence[Recording] = ()
     facts: Sequence[Fact] = ()
@@ -130,7 +130,7 @@ class LogContent:
 
 
 def response_log(value: Any) -> Log | None:
-    """A log of the one JSON object, or of the objects of a JSON array, that an API sent."""
+    """Return a log of the one JSON object, or of the objects of a JSON array, that an API sent."""
     items = value if isinstance(value, list) else [value]
     if not items or not all(isinstance(item, dict) for item in items):
         return None
@@ -138,11 +138,11 @@ def response_log(value: Any) -> Log | None:
     if None in found:
         return None
     frames = [Frame(at, item) for at, item in enumerate(items, 1)]
-    return Log("json_response", _leading(found), frames, listed=isinstance(value, list))
+    return Log("json_response", _leading_family(found), frames, listed=isinstance(value, list))
 
 
 def object_log(text: str) -> Log | None:
-    """A log of objects one after the other: nothing else between them, or each on a line of its own."""
+    """Return a log of objects one after the other, with nothing else between, or each on its own line."""
     read = object_frames(text)
     if read is None:
         return None
@@ -153,11 +153,11 @@ def object_log(text: str) -> Log | None:
     # At most a third may be unknown: a list of calls, or prose about a log, is model output.
     if not strict or (len(found) - len(known) + len(others)) * 3 > len(known):
         return None
-    return Log("ndjson_log", _leading(found), frames, others=others)
+    return Log("ndjson_log", _leading_family(found), frames, others=others)
 
 
 def event_log(text: str) -> Log | None:
-    """A log of server-sent events."""
+    """Return a log of server-sent events."""
     events = read_event_lines(text)
     if events is None or not events.mostly_fields:
         return None
@@ -165,21 +165,21 @@ def event_log(text: str) -> Log | None:
     if not events.done and not any(found):
         return None
     return Log(
-        "sse_log", _leading(found), events.frames, events.ends, others=events.others, prefixed=events.prefixed
+        "sse_log", _leading_family(found), events.frames, events.ends, others=events.others, prefixed=events.prefixed
     )  # fmt: skip
 
 
-def _leading(found: list[Family | None]) -> Family:
-    """The surest family, the first of equals: a log of chat chunks stays one when an error follows."""
+def _leading_family(found: list[Family | None]) -> Family:
+    """Return the surest family, the first of equals: a log of chat chunks stays one if an error follows."""
     return max([family for family in found if family], key=lambda family: family.weight, default=UNKNOWN)
 
 
-def _was(things: Sequence[object]) -> str:
+def _was_or_were(things: Sequence[object]) -> str:
     return "was" if len(things) == 1 else "were"
 
 
 def _error_words(payload: Payload) -> str:
-    """What an error says, on one line."""
+    """Return the message of an error on one line."""
     error = payload.get("error", payload)
     message = error.get("message", error) if isinstance(error, dict) else error
     text = message if isinstance(message, str) else json.dumps(message)
@@ -189,12 +189,12 @@ def _error_words(payload: Payload) -> str:
 
 
 def several_outputs_warning(count: int) -> Warn:
-    """The warning that one log holds more than one output."""
+    """Warn that one log holds more than one output."""
     return Warn("several", f"It holds {number(count, 'output')}: choose the one to look at.")
 
 
 def tokens_counted(payloads: Sequence[Payload]) -> int | None:
-    """How many tokens the server counted, as the last payload with a usage says."""
+    """Return how many tokens the server counted, as the last payload with a usage says."""
     for payload in reversed(payloads):
         usage = payload.get("usage")
         if isinstance(usage, dict) and type(usage.get("completion_tokens")) is int:
@@ -203,7 +203,7 @@ def tokens_counted(payloads: Sequence[Payload]) -> int | None:
 
 
 class OutputKey(NamedTuple):
-    """One output: which part of the log (between end sentinels), whose response, the choice, and the how-manieth."""
+    """One output: its part of the log (between end sentinels), whose response, the choice, the how-manieth."""
 
     part: int
     request: str | None
@@ -212,7 +212,7 @@ class OutputKey(NamedTuple):
 
 
 def output_labels(keys: Sequence[OutputKey]) -> list[str]:
-    """What each output is called: "" for the only one, "choice 2", "response 1", "response 2, choice 1"."""
+    """Name each output: "" for the only one, "choice 2", "response 1", "response 2, choice 1"."""
     if len(keys) < 2:
         return [""] * len(keys)
     responses = {place: at for at, place in enumerate(dict.fromkeys([key._replace(choice=0) for key in keys]), 1)}
@@ -227,7 +227,7 @@ def output_labels(keys: Sequence[OutputKey]) -> list[str]:
 
 
 def raw_content(log: Log) -> LogContent:
-    """What a log holds whose family has a reader: one output for each response and choice."""
+    """Rebuild the outputs of a log whose family has a reader: one for each response and choice."""
     groups, warnings = _chunks_by_output(log)
     outputs: list[Recording] = []
     for label, chunks in zip(output_labels(list(groups)), groups.values(), strict=True):
@@ -251,7 +251,7 @@ def raw_content(log: Log) -> LogContent:
 
 
 def _chunks_by_output(log: Log) -> tuple[dict[OutputKey, list[RawChunk]], list[Warn]]:
-    """The chunks of each output. After a chunk that is its output's last, another output begins."""
+    """Sort the chunks by output. After a chunk that is its output's last, another output begins."""
     groups: dict[OutputKey, list[RawChunk]] = {}
     rounds: dict[OutputKey, int] = {}
     warnings: list[Warn] = []
@@ -300,7 +300,7 @@ def _recording(log: Log, label: str, chunks: list[RawChunk]) -> tuple[Recording,
 
 
 def _pieces(chunks: list[RawChunk], text: str | None) -> tuple[Piece, ...] | None:
-    """The tokens, if they spell the text: those of all chunks, or of the last one where each repeats the others."""
+    """Return the tokens if they spell the text: those of all chunks, or of a last one that repeats all."""
     each = [piece for chunk in chunks for piece in chunk.pieces or ()]
     for pieces in (each, chunks[-1].pieces):
         if pieces and "".join([piece.text for piece in pieces]) == text:
@@ -309,7 +309,7 @@ def _pieces(chunks: list[RawChunk], text: str | None) -> tuple[Piece, ...] | Non
 
 
 def _steps(log: Log, chunks: list[RawChunk]) -> tuple[list[str | None], list[tuple[int, ...] | None], list[Warn]]:
-    """What each chunk adds: its own text and ids, or what is new where each repeats the ones before."""
+    """Return the text and ids that each chunk adds: its own, or what is new where each repeats the others."""
     texts = [chunk.text for chunk in chunks]
     ids = [chunk.ids for chunk in chunks]
     if not log.family.cumulative or None in texts:
@@ -329,7 +329,7 @@ _Part = TypeVar("_Part", str, tuple[int, ...])
 
 
 def _increments(parts: list[_Part]) -> list[_Part] | None:
-    """What each cumulative part adds to the one before; None where one does not repeat the one before."""
+    """Return what each part adds to the one before; None where one does not repeat the one before."""
     found: list[_Part] = []
     before = parts[0][:0]
     for part in parts:
@@ -341,7 +341,7 @@ def _increments(parts: list[_Part]) -> list[_Part] | None:
 
 
 def _doubts(log: Log, outputs: Sequence[Recording]) -> Iterator[Warn]:
-    """What the end of the log should say and does not, or says otherwise."""
+    """Warn of all that the end of the log should say and does not, or says otherwise."""
     if log.family.ends_done or any("choices" in payload for payload in log.payloads):
         yield from log.missing_end()
     if len(outputs) > 1:
@@ -364,7 +364,7 @@ def _advice(outputs: Sequence[Recording]) -> str:
 
 
 def advice_for(output: Recording) -> str:
-    """What to do next: replay the text, complete the ids by a tokenizer, or else take the server's deltas."""
+    """Say what to do next: replay the text, complete the ids, or take the server's deltas."""
     if output.text is not None:
         return REPLAY
     if output.ids is not None:

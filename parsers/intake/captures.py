@@ -93,6 +93,6 @@ EOF""",
 
 
 def captures(server: str | None) -> tuple[Capture, ...]:
-    """The commands of all servers; first the one for `server`, or the one that fits any."""
+    """Return the commands of all servers; first the one for `server`, or the one that fits any."""
     first = server if server in SERVERS else ANY
     return tuple(sorted(_ALL, key=lambda capture: capture.server != first))

@@ -27,47 +27,47 @@ _ENDS = frozenset(("response.completed", "response.incomplete", "response.done")
 
 @dataclass(slots=True)
 class _State:
-    """Whose response is being read, and which call each item or block is."""
+    """The response that is being read, and the index of the call that each item or block is."""
 
     name: str | None = None
     model: str | None = None
     calls: dict[Any, int] = field(default_factory=dict)
 
     def begin(self, value: Payload) -> None:
-        """A new response."""
+        """Begin a new response."""
         self.name, self.model = word_of(value.get("id")), word_of(value.get("model"))
         self.calls = {}
 
     def chunk(self, delta: Payload, finish: str | None = None, **more: Any) -> Payload:
-        """A chat chunk with one delta."""
+        """Return a chat chunk with one delta."""
         choice: Payload = {"index": 0, "delta": delta, "finish_reason": finish, **more}
-        return self._named({"object": "chat.completion.chunk", "choices": [choice]})
+        return self._with_name({"object": "chat.completion.chunk", "choices": [choice]})
 
     def answer(self, message: Payload, finish: str | None, **more: Any) -> Payload:
-        """A whole chat answer."""
+        """Return a whole chat answer."""
         choice: Payload = {"index": 0, "message": message, "finish_reason": finish, **more}
-        return self._named({"object": "chat.completion", "choices": [choice]})
+        return self._with_name({"object": "chat.completion", "choices": [choice]})
 
-    def begun_call(self, event: Payload, call_id: Any, name: Any) -> Payload:
-        """A chunk with the first part of the event's call, its arguments yet to come."""
+    def call_start(self, event: Payload, call_id: Any, name: Any) -> Payload:
+        """Return a chunk with the first part of the event's call, its arguments yet to come."""
         return self.chunk({"tool_calls": [{"index": self._index(event), **_whole_call(call_id, name, "")}]})
 
     def arguments(self, event: Payload, text: str) -> Payload:
-        """A chunk with a part of the arguments of the event's call."""
+        """Return a chunk with a part of the arguments of the event's call."""
         return self.chunk({"tool_calls": [{"index": self._index(event), "function": {"arguments": text}}]})
 
     def _index(self, event: Payload) -> int:
-        """The index of the call that an item of a response, or a block of a message, is."""
+        """Return the index of the call that an item of a response, or a block of a message, is."""
         item = event.get("output_index", event.get("item_id", event.get("index")))
         return self.calls.setdefault(item if isinstance(item, int | str) else None, len(self.calls))
 
-    def _named(self, payload: Payload) -> Payload:
+    def _with_name(self, payload: Payload) -> Payload:
         given = {"id": self.name, "model": self.model}
         return {key: value for key, value in given.items() if value is not None} | payload
 
 
 def responses_as_chat(frames: list[Frame]) -> list[Frame]:
-    """The events or answers of OpenAI's Responses as chat frames; those that say nothing of the message are left out.
+    """Translate events or answers of OpenAI's Responses to chat frames, but for those that say nothing.
 
     Frames that cannot be read stay.
     """
@@ -75,7 +75,7 @@ def responses_as_chat(frames: list[Frame]) -> list[Frame]:
 
 
 def anthropic_as_chat(frames: list[Frame]) -> list[Frame]:
-    """The events or answers of Anthropic's Messages as chat frames, as `responses_as_chat` has them."""
+    """Translate events or answers of Anthropic's Messages, as `responses_as_chat` does."""
     return list(_chat_frames(frames, _anthropic))
 
 
@@ -99,15 +99,15 @@ def _responses(state: _State, payload: Payload) -> Payload | None:
     if kind == "response.output_item.added":
         item = object_of(payload.get("item"))
         call = item.get("type") == "function_call"
-        return state.begun_call(payload, item.get("call_id", item.get("id")), item.get("name")) if call else None
+        return state.call_start(payload, item.get("call_id", item.get("id")), item.get("name")) if call else None
     if kind == "response.function_call_arguments.delta" and isinstance(delta, str):
         return state.arguments(payload, delta)
     if kind in _ENDS:
-        return _ended(state, object_of(payload.get("response")))
+        return _last_chunk(state, object_of(payload.get("response")))
     return payload if "error" in payload else None
 
 
-def _ended(state: _State, response: Payload) -> Payload:
+def _last_chunk(state: _State, response: Payload) -> Payload:
     more = _usage(response)
     ids = _message_ids(response)
     return state.chunk({}, _finish(response, bool(state.calls)), **({"response_token_ids": ids} if ids else {})) | more
@@ -125,7 +125,7 @@ def _usage(value: Payload) -> Payload:
 
 
 def _message_ids(response: Payload) -> list[int]:
-    """vLLM's token ids: those of all output messages, if each has its own."""
+    """Return vLLM's token ids: those of all output messages, if each has its own."""
     parts = [ids_of(one.get("tokens")) for one in objects_of(response.get("output_messages")) or []]
     return [one for part in parts for one in part or ()] if None not in parts else []
 
@@ -158,7 +158,7 @@ def _anthropic(state: _State, payload: Payload) -> Payload | None:
     if kind == "content_block_start":
         block = object_of(payload.get("content_block"))
         call = block.get("type") == "tool_use"
-        return state.begun_call(payload, block.get("id"), block.get("name")) if call else None
+        return state.call_start(payload, block.get("id"), block.get("name")) if call else None
     if kind == "content_block_delta":
         return _block_delta(state, payload, delta)
     if kind == "message_delta":

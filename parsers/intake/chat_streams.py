@@ -112,7 +112,7 @@ class _Sorter:
                 next(iter(response.outputs.values())).stream.append(payload)
 
     def _request(self, payload: Payload, has_choices: bool) -> str | None:
-        """Whose response the payload is; without an id, that of the one before."""
+        """Return the id of the response that the payload belongs to; without an id, that of the one before."""
         value = payload.get("id")
         if self.one_id:
             return None
@@ -125,7 +125,7 @@ class _Sorter:
         return self.last
 
     def _output(self, place: tuple[int, str | None], payload: Payload, choice: Payload) -> _Output:
-        """The output that the choice goes on with, or a new one."""
+        """Return the output that the choice goes on with, or a new one."""
         index = choice.get("index")
         index = index if type(index) is int and index >= 0 else 0
         response = self.responses[place]
@@ -141,14 +141,14 @@ class _Sorter:
         return output
 
     def _begins_anew(self, output: _Output, payload: Payload, choice: Payload) -> bool:
-        """Whether a choice that has finished begins again: servers that repeat the role show nothing by it."""
+        """Return True where a choice that has finished begins again; repeated roles show nothing by it."""
         if output.finished is None:
             return False
         named = _names_role(choice) and output.roles < 2 and not payload.get("usage")
         return self.part > output.finished or "message" in choice or named
 
     def oddities(self) -> Iterator[Warn]:
-        """What was odd about the log."""
+        """Warn of all that was odd about the log."""
         if self.other:
             place = self.log.place(self.other[0])
             words = f"{number(len(self.other), 'object')} without choices left out (the first at {place})."
@@ -166,7 +166,7 @@ class _Sorter:
 
 
 def _one_id_per_chunk(log: Log) -> bool:
-    """Whether ids name chunks, not responses: nearly every chunk has its own."""
+    """Return True where ids name chunks, not responses: nearly every chunk has its own."""
     named = [
         one["id"] for one in log.payloads if isinstance(one.get("id"), str) and "delta" in (choices_of(one) or [{}])[0]
     ]
@@ -179,7 +179,7 @@ def _names_role(choice: Payload) -> bool:
 
 
 def chat_content(log: Log) -> LogContent:
-    """What a log of chat chunks, or one chat answer, holds; another API's is translated first."""
+    """Judge a log of chat chunks, or one chat answer; another API's is translated first."""
     if log.family.translate is None:
         return _content(log)
     frames = log.family.translate(log.frames)
@@ -205,13 +205,9 @@ def _content(log: Log) -> LogContent:
             warnings=warnings, advice="It holds no choice at all, so there is nothing to replay. Paste the whole log."
         )
     labels = output_labels([output.key for output in sorter.outputs])
-    judged = [_judged(log, label, output) for label, output in zip(labels, sorter.outputs, strict=True)]
-    return LogContent(
-        outputs=[one.recording for one in judged],
-        facts=judged[0].facts,
-        warnings=[*warnings, *_first_of_each_code(judged)],
-        advice=judged[0].advice,
-    )
+    contents = [_output_content(log, label, output) for label, output in zip(labels, sorter.outputs, strict=True)]
+    outputs = [output for one in contents for output in one.outputs]
+    return replace(contents[0], outputs=outputs, warnings=[*warnings, *_first_of_each_code(contents)])
 
 
 def _with_whole_characters(frame: Frame, payload: Payload) -> Frame:
@@ -219,21 +215,12 @@ def _with_whole_characters(frame: Frame, payload: Payload) -> Frame:
     return frame if whole is payload else replace(frame, payload=whole)
 
 
-@dataclass(slots=True)
-class _Judged:
-    """A recording with the facts and warnings that it brings, and what to do next."""
-
-    recording: Recording
-    facts: list[Fact]
-    warnings: list[Warn]
-    advice: str
-
-
-def _first_of_each_code(judged: Sequence[_Judged]) -> Iterator[Warn]:
-    """The warnings of all outputs; of each code the first few."""
+def _first_of_each_code(contents: Sequence[LogContent]) -> Iterator[Warn]:
+    """Yield the warnings of all outputs; of each code the first few."""
     told: Counter[str] = Counter()
-    for one in judged:
-        where = f"{one.recording.label}: " if one.recording.label else ""
+    for one in contents:
+        label = one.outputs[0].label
+        where = f"{label}: " if label else ""
         for warn in one.warnings:
             told[warn.code] += 1
             if told[warn.code] <= _TOLD:
@@ -242,7 +229,7 @@ def _first_of_each_code(judged: Sequence[_Judged]) -> Iterator[Warn]:
 
 @dataclass(slots=True)
 class _Parts:
-    """What one output's chunks hold. `steps` are the token ids of each chunk, `logged` its log probabilities.
+    """The parts of one output's chunks. `steps` are the token ids of each chunk, `logged` its log probabilities.
 
     `silent`: how many chunks say something and have no ids.
     """
@@ -260,7 +247,7 @@ class _Parts:
 
 @dataclass(slots=True, frozen=True)
 class _Evidence:
-    """What the chunks of an output tell of its raw text and tokens. None: nothing."""
+    """All that chunks of an output tell of its raw text and tokens. None: nothing."""
 
     text: str | None = None
     ids: tuple[int, ...] | None = None
@@ -272,13 +259,13 @@ class _Evidence:
     warnings: tuple[Warn, ...] = ()
 
     def completed_by(self, more: _Evidence) -> _Evidence:
-        """What is known here, and where nothing is, what more tells; all warnings."""
+        """Return what is known here, and where nothing is, what `more` tells; all warnings."""
         known = {name: getattr(self, name) for name in self.__slots__ if getattr(self, name) is not None}
         return replace(more, **{**known, "warnings": self.warnings + more.warnings})
 
 
-def _judged(log: Log, label: str, output: _Output) -> _Judged:
-    """The recording of one output, with the raw text as far as its chunks tell it."""
+def _output_content(log: Log, label: str, output: _Output) -> LogContent:
+    """Judge one output: its recording has the raw text as far as its chunks tell it."""
     parts = _parts(output, streamed=log.streamed)
     known = _Evidence()
     for read in (_from_token_ids, _from_log_probabilities, _from_verbose, _from_content):
@@ -301,7 +288,8 @@ def _judged(log: Log, label: str, output: _Output) -> _Judged:
     doubts = list(_doubts(recording, parts))
     facts = {fact.about: fact for fact in [known.fact, *[fact for _, facts in doubts for fact in facts]] if fact}
     warnings = [*known.warnings, *[warn for warn, _ in doubts]]
-    return _Judged(recording, list(facts.values()), warnings, known.advice or _advice(recording))
+    advice = known.advice or _advice(recording)
+    return LogContent(outputs=[recording], facts=list(facts.values()), warnings=warnings, advice=advice)
 
 
 def _parts(output: _Output, *, streamed: bool) -> _Parts:
@@ -334,12 +322,12 @@ def _prompt_ids(output: _Output) -> tuple[int, ...] | None:
 
 
 def _flat_ids(value: Any) -> tuple[int, ...] | None:
-    """Ids, or the only list of ids in a list."""
+    """Return ids, or the only list of ids in a list."""
     return ids_of(value[0] if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list) else value)
 
 
 def _prompt_text(output: _Output) -> str | None:
-    """The prompt that vLLM gives back, or llama.cpp started with --verbose."""
+    """Return the prompt that vLLM gives back, or llama.cpp started with --verbose."""
     places = [one.get("prompt_text") for one in [*output.payloads, *output.asides, *output.choices]]
     given = next((text for text in places if isinstance(text, str)), None)
     verbose = [word_of(object_of(one.get("__verbose")).get("prompt")) for one in output.payloads]
@@ -352,7 +340,7 @@ def _request(output: _Output) -> Request | None:
 
 
 def _sglext(payload: Payload) -> Payload:
-    """SGLang's extension: in its own object, or the payload of an event of its own."""
+    """Return SGLang's extension: in its own object, or the payload of an event of its own."""
     value = payload.get("sglext")
     if isinstance(value, dict):
         return value
@@ -360,7 +348,7 @@ def _sglext(payload: Payload) -> Payload:
 
 
 def _from_token_ids(parts: _Parts, known: _Evidence) -> _Evidence:
-    """Ids beside the chunks, or of the whole output in one piece."""
+    """Read the ids beside the chunks, or of the whole output in one piece."""
     steps = [step for step in parts.steps if step is not None]
     if any(steps):
         counts = tuple([len(step) for step in steps]) if parts.streamed else None
@@ -372,7 +360,7 @@ def _from_token_ids(parts: _Parts, known: _Evidence) -> _Evidence:
 
 
 def _whole_ids(output: _Output) -> tuple[int, ...] | None:
-    """The ids of the whole output, given once."""
+    """Return the ids of the whole output, given once."""
     for choice in output.choices:
         if ids := ids_of(choice.get("response_token_ids")):
             return ids
@@ -386,7 +374,7 @@ def _whole_ids(output: _Output) -> tuple[int, ...] | None:
 
 
 def _from_log_probabilities(parts: _Parts, known: _Evidence) -> _Evidence:
-    """Ids, bytes and text out of log probabilities; ids that were recorded beside them name the tokens."""
+    """Read ids, bytes and text; ids that were recorded beside the log probabilities name the tokens."""
     tokens = [token for step in parts.logged for token in step]
     counts = tuple([len(step) for step in parts.logged])
     own = ids_in(tokens)
@@ -430,7 +418,7 @@ def _with_lossy_text(
 
 
 def _from_verbose(parts: _Parts, known: _Evidence) -> _Evidence:
-    """llama.cpp started with --verbose adds the raw text to its answer."""
+    """Read the raw text that llama.cpp started with --verbose adds to its answer."""
     if known.text is not None:
         return _Evidence()
     more = [object_of(payload.get("__verbose")) for payload in parts.output.payloads]
@@ -447,7 +435,7 @@ def _from_verbose(parts: _Parts, known: _Evidence) -> _Evidence:
 
 
 def _from_content(parts: _Parts, known: _Evidence) -> _Evidence:
-    """Content that is the raw output: markers are still in it, and nothing shows that a parser was at work."""
+    """Take content for the raw output: markers are still in it, and nothing shows a parser at work."""
     text = "".join(parts.content)
     parsed = parts.calls or any(parts.reasoning) or parts.finish == "tool_calls"
     if known.text is not None or known.ids is not None or parsed or not text:
@@ -472,7 +460,7 @@ def _from_content(parts: _Parts, known: _Evidence) -> _Evidence:
 
 
 def _doubts(recording: Recording, parts: _Parts) -> Iterator[tuple[Warn, list[Fact]]]:
-    """What casts doubt on the recording, and the facts that follow from it."""
+    """Yield each warning that casts doubt on the recording, with the facts that follow from it."""
     if recording.finish_reason is None:
         yield NO_FINISH, []
     lost = _swallowed_words(recording, parts)
@@ -487,7 +475,7 @@ def _doubts(recording: Recording, parts: _Parts) -> Iterator[tuple[Warn, list[Fa
 
 
 def _swallowed_words(recording: Recording, parts: _Parts) -> str:
-    """Fewer tokens are recorded than counted, or chunks have none among chunks that have them; "" where neither is."""
+    """Say that fewer tokens are recorded than counted, or that some chunks have none; "" where neither is."""
     output = parts.output
     what, tokens = ("token ids", recording.ids) if recording.ids is not None else ("tokens", recording.pieces)
     # Of several choices the server counts the sum only.
@@ -500,7 +488,7 @@ def _swallowed_words(recording: Recording, parts: _Parts) -> str:
 
 
 def _advice(recording: Recording) -> str:
-    """What to do next."""
+    """Say what to do next."""
     if recording.ids is not None:
         return "Choose the model's tokenizer: it turns the recorded ids back into the raw output."
     if recording.text is not None:

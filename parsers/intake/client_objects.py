@@ -23,7 +23,7 @@ from typing import Any
 from parsers.intake.api_families import CHAT, rewritten_arguments
 from parsers.intake.api_logs import Log, LogContent
 from parsers.intake.chat_streams import chat_content
-from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, found_outputs, make_labels_differ, number
+from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
 from parsers.intake.json_frames import Frame
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.written_values import Named, ids_of, literal_at, object_of, word_of, word_or_number_of
@@ -68,7 +68,7 @@ class _Printed:
 
 
 def read_client_objects(body: str) -> Intake | None:
-    """What the printed objects say, in the order printed."""
+    """Read printed objects, in the order printed."""
     printed = _Printed()
     bare = not any(f"{name}(" in body for name in _NAMES)
     if bare:
@@ -83,7 +83,7 @@ def read_client_objects(body: str) -> Intake | None:
         if bare
         else f"{most}(...) is how Python prints an object of a client library."
     )
-    made = _found(printed, most, why)
+    made = _intake(printed, most, why)
     return made if made.outputs else None
 
 
@@ -102,7 +102,7 @@ def _take_objects(printed: _Printed, body: str) -> None:
 
 
 def _take_bare_messages(printed: _Printed, body: str) -> None:
-    """Messages that were printed without their class; whether each is a chunk shows once all are read."""
+    """Take messages that were printed without their class; all are read before it shows which are chunks."""
     read = list(_bare_messages(body)) if f" {_ALWAYS}=" in body else []
     messages = [fields for fields, _ in read if _ALWAYS in fields]
     ids = Counter([fields["id"] for fields in messages if isinstance(fields.get("id"), str)])
@@ -113,7 +113,7 @@ def _take_bare_messages(printed: _Printed, body: str) -> None:
 
 
 def _bare_messages(text: str) -> Iterator[tuple[dict[str, Any], bool]]:
-    """The fields of each message, and whether the text ends inside them."""
+    """Yield the fields of each message, and whether the text ends inside them."""
     at = 0
     while mark := _BARE_START.search(text, at):
         at, fields, cut = mark.start(), {}, False
@@ -129,10 +129,10 @@ def _bare_messages(text: str) -> Iterator[tuple[dict[str, Any], bool]]:
 
 
 def _take_list(printed: _Printed, values: list[Any]) -> None:
-    """Printed objects; calls in one list came in one chunk."""
+    """Take printed objects; calls in one list came in one chunk."""
     items = [(item.name.rpartition(".")[2], item) for item in values if isinstance(item, Named)]
     printed.names.update([name for name, _ in items])
-    calls = [_call_delta(_plain(item)) for name, item in items if name in _CALLS]
+    calls = [_call_delta(_as_json(item)) for name, item in items if name in _CALLS]
     if calls:
         _add_chunk(printed, {"delta": {"tool_calls": calls}, "finish_reason": None})
     for name, item in items:
@@ -140,7 +140,7 @@ def _take_list(printed: _Printed, values: list[Any]) -> None:
 
 
 def _take(printed: _Printed, name: str, item: Named) -> None:
-    fields = _plain(item)
+    fields = _as_json(item)
     if name in _CHUNKS:
         printed.chunks.setdefault(word_of(fields.get("id")), []).append({**fields, "object": _CHUNK})
     elif name in _ANSWERS:
@@ -157,7 +157,7 @@ def _take(printed: _Printed, name: str, item: Named) -> None:
     elif name == "RequestOutput":
         outputs = item.fields.get("outputs")
         outputs = [output for output in outputs if isinstance(output, Named)] if isinstance(outputs, list) else []
-        printed.raw += [_raw_output(_plain(output), fields) for output in outputs]
+        printed.raw += [_raw_output(_as_json(output), fields) for output in outputs]
     elif name in _RAW:
         printed.raw.append(_raw_output(fields, {}))
 
@@ -167,7 +167,7 @@ def _add_chunk(printed: _Printed, choice: Payload) -> None:
 
 
 def _raw_output(fields: Payload, request: Payload) -> Recording:
-    """An output of vLLM's offline engine: text and ids before any parser."""
+    """Return an output of vLLM's offline engine: text and ids before any parser."""
     return Recording(
         word_of(fields.get("text")),
         "client_objects",
@@ -180,28 +180,28 @@ def _raw_output(fields: Payload, request: Payload) -> Recording:
     )
 
 
-def _plain(item: Named) -> Payload:
-    """The object as JSON would hold it."""
-    return {key: _value(value) for key, value in item.fields.items()}
+def _as_json(item: Named) -> Payload:
+    """Return the object as JSON would hold it."""
+    return {key: _field_as_json(value) for key, value in item.fields.items()}
 
 
-def _value(value: Any) -> Any:
-    """A field: objects become dicts, a printed array its list, a bare name its word. As deep as the reader allows."""
+def _field_as_json(value: Any) -> Any:
+    """Return a field: objects become dicts, a printed array its list, a bare name its word."""
     if isinstance(value, Named):
         if value.called and value.args:
-            return _value(value.args[-1])
-        return _plain(value) if value.called else value.name
+            return _field_as_json(value.args[-1])
+        return _as_json(value) if value.called else value.name
     if isinstance(value, dict):
-        return {str(key): _value(one) for key, one in value.items()}
+        return {str(key): _field_as_json(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [_value(one) for one in value]
+        return [_field_as_json(one) for one in value]
     if isinstance(value, str):
         return without_lone_surrogates(value)
     return value if isinstance(value, int | float | None) else None
 
 
 def _delta_choice(name: str, fields: Payload) -> Payload:
-    """The choice of a chunk that a delta's object says, without its index."""
+    """Return the choice of a chunk that a delta's object says, without its index."""
     if name == "AIMessageChunk":
         calls = [_langchain_delta(call) for call in _objects(fields.get(_PARTS))]
         return _langchain_choice("delta", fields, _own_calls(fields) or calls)
@@ -212,7 +212,7 @@ def _delta_choice(name: str, fields: Payload) -> Payload:
 
 
 def _message_choice(name: str, fields: Payload) -> Payload:
-    """The choice of an answer that a message's object says, without its index."""
+    """Return the choice of an answer that a message's object says, without its index."""
     if name != "AIMessage":
         return {"message": fields, "finish_reason": None}
     calls = [*_objects(fields.get("tool_calls")), *_objects(fields.get("invalid_tool_calls"))]
@@ -220,7 +220,7 @@ def _message_choice(name: str, fields: Payload) -> Payload:
 
 
 def _call_delta(call: Payload) -> Payload:
-    """A call's delta; SGLang's ToolCallItem has its own names."""
+    """Return a call's delta; SGLang's ToolCallItem has its own names."""
     if "tool_index" not in call:
         return call
     function = {key: call[own] for key, own in (("name", "name"), ("arguments", "parameters")) if call.get(own)}
@@ -237,7 +237,7 @@ def _langchain_choice(kind: str, fields: Payload, calls: list[Payload]) -> Paylo
 
 
 def _own_calls(fields: Payload) -> list[Payload]:
-    """The calls as the provider sent them, with the exact text of their arguments."""
+    """Return the calls as the provider sent them, with the exact text of their arguments."""
     return _objects(object_of(fields.get(_ALWAYS)).get("tool_calls"))
 
 
@@ -253,7 +253,7 @@ def _langchain_call(call: Payload) -> Payload:
 
 
 def _langchain_text(content: Any) -> str | None:
-    """The content: text, or the text parts of a list."""
+    """Return the content: text, or the text parts of a list."""
     if not isinstance(content, list):
         return word_of(content) or None
     texts = [object_of(one).get("text", one) for one in content]
@@ -261,12 +261,12 @@ def _langchain_text(content: Any) -> str | None:
 
 
 def _objects(value: Any) -> list[Payload]:
-    """The objects among the items of a list."""
+    """Return the objects among the items of a list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _found(printed: _Printed, most: str, why: str) -> Intake:
-    """Streams are read as chat logs are: their choices, token ids and markers tell the same things."""
+def _intake(printed: _Printed, most: str, why: str) -> Intake:
+    """Read the streams as chat logs are read: choices, token ids and markers tell the same things."""
     contents = [_stream_content(stream) for stream in _streams(printed)]
     outputs = [output for content in contents for output in content.outputs]
     for place, output in enumerate(outputs, 1):
@@ -275,7 +275,7 @@ def _found(printed: _Printed, most: str, why: str) -> Intake:
     make_labels_differ(outputs)
     if len(outputs) == 1:
         outputs[0].label = ""
-    return found_outputs(
+    return intake_of(
         "client_objects",
         f"{number(printed.names.total(), 'printed object')}, {most}",
         outputs,
@@ -288,7 +288,7 @@ def _found(printed: _Printed, most: str, why: str) -> Intake:
 
 
 def _streams(printed: _Printed) -> list[list[Payload]]:
-    """What is one response each."""
+    """Return the payloads of each response."""
     streams = [*printed.chunks.values(), *([answer] for answer in printed.answers)]
     if printed.calls:
         message = {"role": "assistant", "content": None, "tool_calls": printed.calls}

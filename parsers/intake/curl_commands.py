@@ -89,13 +89,13 @@ def command_at(text: str, at: int) -> Command:
         if found["end"] or found["into"]:
             at = _line_end(text, found.start())
             break
-        _step(scan, found)
+        _take_step(scan, found)
     scan.end_word()
     scan.end = _past_here(text, at, scan) if scan.mark else at
     return scan
 
 
-def _step(scan: _Scan, found: re.Match[str]) -> None:
+def _take_step(scan: _Scan, found: re.Match[str]) -> None:
     if found["space"]:
         scan.end_word()
     elif found["here"]:
@@ -118,7 +118,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _past_here(text: str, at: int, scan: _Scan) -> int:
-    """Read the here-document that starts on the next line; the offset after it."""
+    """Read the here-document that starts on the next line, and return the offset after it."""
     if text[at - 1 : at] != "\n":
         at = _line_end(text, at)
     end = re.compile(rf"^[ \t]*{re.escape(scan.mark)}[ \t]*\r?$", re.MULTILINE).search(text, at)
@@ -141,7 +141,7 @@ class Curl:
 
 
 def curl_commands(text: str) -> Iterator[Curl]:
-    """The curl commands of a text, each at the beginning of a line."""
+    """Yield the curl commands of a text, each at the beginning of a line."""
     at = 0
     for _ in range(_MOST):
         found = _START.search(text, at) if "curl" in text else None
@@ -170,7 +170,7 @@ def _curl(start: int, command: Command, text: str) -> Curl:
 
 
 def _option(word: str) -> tuple[str, str | None]:
-    """An option's name and its value where they are one word; ("", None) for a word that is no option."""
+    """Return an option's name and its value where they are one word; ("", None) for no option."""
     if not word.startswith("-") or word == "-":
         return "", None
     if word.startswith("--"):

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, found_outputs, make_labels_differ, number
+from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.written_values import object_of, objects_of, word_of
 from parsers.types import RecordedDelta, Recording, Request
@@ -36,11 +36,11 @@ _STATES = {"none": False, "content": False, "reasoning": True, "thinking": True}
 
 
 class _TooMuchError(Exception):
-    """The file is not read; the text says why, a whole sentence."""
+    """The file is not read; the text says why, in a whole sentence."""
 
 
 def _loader() -> Any:
-    """libyaml's reader where it is there, with no more scalar types than such a file needs."""
+    """Return libyaml's reader where it is there, with no more scalar types than such a file needs."""
     loader: Any = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {"yaml_implicit_resolvers": {}})
     for tag, pattern, first in (
         ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
@@ -56,30 +56,27 @@ _LOADER = _loader()
 
 
 def read_dynamo(body: str) -> Intake | None:
-    """The cases of a file."""
+    """Read the cases of a file."""
     if _SIGN.search(body) is None or _DETAIL.search(body) is None:
         return None
     try:
-        value = _loaded(body)
+        value = _load(body)
     except _TooMuchError as error:
-        return _refused(str(error))
+        return _refusal(str(error))
     if not isinstance(value, dict):
         return None
     made = [one for name, case in _cases(value) if (one := _output(name, case)) is not None]
     if not made:
-        return _refused(_NO_INPUT) if _is_observations(value) else None
-    return _found(value, made)
+        observed = any(isinstance(value.get(key), dict | list) for key in ("changes", "observations", "cases"))
+        return _refusal(_NO_INPUT) if observed else None
+    return _intake(value, made)
 
 
-def _refused(advice: str) -> Intake:
+def _refusal(advice: str) -> Intake:
     return Intake(kind="dynamo_yaml", title="Dynamo YAML without an output", advice=advice, why=(_WHY,))
 
 
-def _is_observations(value: Payload) -> bool:
-    return any(isinstance(value.get(key), dict | list) for key in ("changes", "observations", "cases"))
-
-
-def _loaded(body: str) -> Any:
+def _load(body: str) -> Any:
     if len(body) > BYTES:
         raise _TooMuchError(f"The file is longer than {BYTES:,} characters: cut the cases out that are of interest.")
     try:
@@ -98,7 +95,7 @@ def _loaded(body: str) -> Any:
 
 
 def _check_events(body: str) -> None:
-    """Refuses what would cost more than its length, before anything is built."""
+    """Refuse what would cost more than its length, before anything is built."""
     depth = 0
     for count, event in enumerate(yaml.parse(body, Loader=_LOADER)):
         if count > EVENTS:
@@ -114,7 +111,7 @@ def _check_events(body: str) -> None:
 
 
 def _check_size(value: Any) -> None:
-    """The size with every alias written out, each part counted once; a part inside itself has no size."""
+    """Refuse a value that is too large with every alias written out; each part is counted once."""
     sizes: dict[int, int] = {}
     stack = [(value, False)]
     while stack:
@@ -131,14 +128,14 @@ def _check_size(value: Any) -> None:
 
 
 def _as_json(value: Any) -> Any:
-    """The value with keys that JSON can hold. As deep as the events were."""
+    """Return the value with keys that JSON can hold; it is no deeper than the events were."""
     if isinstance(value, dict):
         return {str(key): _as_json(one) for key, one in value.items()}
     return [_as_json(one) for one in value] if isinstance(value, list) else value
 
 
 def _cases(value: Payload) -> Iterator[tuple[str, Payload]]:
-    """Every case with its id; a file may also be one case."""
+    """Yield every case with its id; a file may also be one case."""
     cases = value.get("cases")
     if isinstance(cases, dict):
         yield from [(str(name), case) for name, case in cases.items() if isinstance(case, dict)]
@@ -151,7 +148,7 @@ def _cases(value: Payload) -> Iterator[tuple[str, Payload]]:
 
 
 def _output(name: str, case: Payload) -> tuple[Recording, list[Warn]] | None:
-    """The output of one case, or None."""
+    """Return the output of one case with its warnings, or None."""
     request = object_of(case.get("request"))
     source = request or case
     deltas, finish = _deltas(source)
@@ -180,7 +177,7 @@ def _output(name: str, case: Payload) -> tuple[Recording, list[Warn]] | None:
 
 
 def _deltas(source: Payload) -> tuple[list[str] | None, str | None]:
-    """The texts of the chunks and the finish reason of one of them."""
+    """Return the texts of the chunks and the finish reason of one of them."""
     chunks = objects_of(source.get("chunks"))
     if not chunks:
         return None, None
@@ -191,7 +188,7 @@ def _deltas(source: Payload) -> tuple[list[str] | None, str | None]:
 
 
 def _text(value: Any) -> str | None:
-    """A text, also where somebody left out the quotes of a number or of true."""
+    """Return a text, also where somebody left out the quotes of a number or of true."""
     if isinstance(value, bool):
         return str(value).lower()
     return without_lone_surrogates(str(value)) if isinstance(value, str | int | float) else None
@@ -199,22 +196,18 @@ def _text(value: Any) -> str | None:
 
 def _request(source: Payload) -> Request:
     init = object_of(source.get("init"))
-    tools = objects_of(source.get("tools"))
+    given = objects_of(source.get("tools"))
+    tools = [tool if "function" in tool else {"type": "function", "function": tool} for tool in given or []]
     named = word_of(init.get("named_tool"))
     return Request(
-        tools=tuple([_tool(tool) for tool in tools]) if tools is not None else None,
+        tools=None if given is None else tuple(tools),
         tool_choice={"type": "function", "function": {"name": named}} if named else None,
         reasoning_open=_STATES.get((word_of(init.get("starting_state")) or "").lower()),
     )
 
 
-def _tool(tool: Payload) -> Payload:
-    """A tool as a request declares it."""
-    return tool if "function" in tool else {"type": "function", "function": tool}
-
-
 def _parity(expected: Any) -> Payload | None:
-    """What the first engine with an expectation made of the case."""
+    """Return what the first engine with an expectation made of the case."""
     engines = object_of(expected)
     for engine in _ENGINES:
         said = object_of(engines.get(engine))
@@ -225,7 +218,7 @@ def _parity(expected: Any) -> Payload | None:
 
 
 def _golden(golden: Any) -> Payload | None:
-    """The parts in the order of emission, joined by kind."""
+    """Return the parts in the order of emission, joined by kind."""
     parts = objects_of(object_of(golden).get("assembled"))
     if parts is None:
         return None
@@ -235,7 +228,7 @@ def _golden(golden: Any) -> Payload | None:
 
 
 def _expectation(reasoning: str | None, content: str | None, calls: list[Payload]) -> Payload:
-    """In a case's words: no text is null; arguments are an object, or text where they are none."""
+    """Return a case's words: no text is null; arguments are an object, or text where they are none."""
     expect: Payload = {"content": content or None}
     if reasoning is not None:
         expect["reasoning"] = reasoning or None
@@ -250,13 +243,13 @@ def _call(call: Payload) -> Payload:
     return {"name": name, "raw": arguments if isinstance(arguments, str) else ""}
 
 
-def _found(value: Payload, made: list[tuple[Recording, list[Warn]]]) -> Intake:
+def _intake(value: Payload, made: list[tuple[Recording, list[Warn]]]) -> Intake:
     outputs = [recording for recording, _ in made]
     make_labels_differ(outputs)
     document = object_of(value.get("input_document")) or value
     family, mode = word_of(document.get("family")), word_of(document.get("mode"))
     what = " ".join([word for word in ("Dynamo YAML", mode, f"({family})" if family else None) if word])
-    return found_outputs(
+    return intake_of(
         "dynamo_yaml",
         f"{what}, {number(len(made), 'case')}",
         outputs,

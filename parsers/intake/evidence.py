@@ -70,7 +70,7 @@ REPLAY = "Choose a parser and replay it."
 
 @dataclass(slots=True, frozen=True)
 class Fact:
-    """How sure one thing about the recording is, in one sentence.
+    """One sentence on how sure one thing about the recording is.
 
     `about`: the raw text, the token ids, where deltas begin and end, what the server's parser sent, the tools, the
     state the output began in, why it ended. lossy: it is there, but something is missing from it for good.
@@ -99,7 +99,7 @@ class Ask:
 
 @dataclass(slots=True, frozen=True)
 class Capture:
-    """How the missing raw text is recorded: one command for one server."""
+    """One command that records the missing raw text from one server."""
 
     server: str
     words: str
@@ -116,7 +116,7 @@ class Reading:
 
 @dataclass(slots=True, kw_only=True)
 class Intake:
-    """What was recognised. Readers make it; `recognise` completes it with what stood around and what follows from it.
+    """All that was recognised. Readers make it; `recognise` adds what stood around and what follows from it.
 
     `title` names it in a few words, `advice` is what to do next. `usable` says whether there is something to replay
     now: `outputs` (one for each response and choice), or for a case `case`, its JSON text. `why` is the evidence, a
@@ -159,11 +159,11 @@ Reader = Callable[[str], Intake | None]
 
 
 def number(count: int, noun: str) -> str:
-    """`1 chunk`, `2,048 chunks`."""
+    """Return a count with its noun: `1 chunk`, `2,048 chunks`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def found_outputs(
+def intake_of(
     kind: Kind,
     title: str,
     outputs: Iterable[Recording],
@@ -174,7 +174,7 @@ def found_outputs(
     warnings: Iterable[Warn] = (),
     server: str | None = None,
 ) -> Intake:
-    """Outputs that can be replayed, or completed by a tokenizer; each warning once."""
+    """Return an Intake of outputs that can be replayed, or completed by a tokenizer; each warning once."""
     return Intake(
         kind=kind,
         title=title,
@@ -207,13 +207,13 @@ def make_labels_differ(outputs: Sequence[Recording]) -> None:
 
 
 def text_facts(warnings: Sequence[Warn]) -> tuple[Fact, ...]:
-    """The fact about the raw text that the gravest of the warnings gives, or none."""
+    """Return the fact about the raw text that the gravest of the warnings gives, or none."""
     doubts = [Fact("text", sure, warn.words) for sure, codes in _DOUBTS for warn in warnings if warn.code in codes]
     return tuple(doubts[:1])
 
 
 def lost_text_warnings(outputs: Iterable[Recording]) -> list[Warn]:
-    """The warning that characters were lost, where the text of an output shows it."""
+    """Warn that characters were lost, where the text of an output shows it."""
     return [LOST_TEXT] if any("\ufffd" in (output.text or "") for output in outputs) else []
 
 
@@ -229,18 +229,18 @@ def _markers() -> re.Pattern[str]:
 
 
 def holds_markers(text: str) -> bool:
-    """Whether a marker of any built-in format, or what looks like one, is in the text: no parser has taken it off."""
+    """Return True where a marker of a built-in format, or what looks like one, is in the text."""
     return any(pattern.search(text) for pattern in (_markers(), LEFT_OVER, BODY))
 
 
 def facts_about(recording: Recording, given: Iterable[Fact] = ()) -> tuple[Fact, ...]:
-    """All seven facts: those `given`, and for the rest what the recording and its request show."""
+    """Return all seven facts: those `given`, and for the rest what the recording and its request show."""
     told = {fact.about: fact for fact in given}
     return tuple([told.get(about) or Fact(about, *derive(recording)) for about, derive in _DERIVED.items()])
 
 
 def missing_inputs(recording: Recording) -> tuple[Ask, ...]:
-    """What is missing and can be given, the most important first."""
+    """Ask for what is missing and can be given, the most important first."""
     request = recording.request or Request()
     found: list[Ask] = []
     if recording.text is None and recording.ids is not None:
@@ -275,7 +275,7 @@ def _ids(recording: Recording) -> _Judgement:
 
 
 def _ids_of(recording: Recording) -> list[int] | None:
-    """The ids that pieces or deltas carry, if all of them do."""
+    """Return the ids that pieces or deltas carry, if all of them do."""
     if recording.pieces:
         found = [piece.token_id for piece in recording.pieces if piece.token_id is not None]
         return found if len(found) == len(recording.pieces) else None

@@ -37,7 +37,7 @@ class Frame:
 
 @dataclass(slots=True)
 class Events:
-    """What the lines hold: payloads, where a response ended with `[DONE]`, and what else is in between.
+    """The lines of an event stream: payloads, where a response ended with `[DONE]`, and what else stood between.
 
     `ends` are counts of frames; `others` and `prefixed` are line numbers, of no field and of a field after a prefix.
     """
@@ -52,17 +52,17 @@ class Events:
 
     @property
     def done(self) -> bool:
-        """Whether the end sentinel was seen."""
+        """True where the end sentinel was seen."""
         return bool(self.ends)
 
     @property
     def mostly_fields(self) -> bool:
-        """Whether at least half of the non-empty lines belong to an event stream."""
+        """True where at least half of the non-empty lines belong to an event stream."""
         return self.fields > 0 and len(self.others) <= self.fields
 
 
 def read_event_lines(text: str) -> Events | None:
-    """The lines of `text` read as an event stream, or None where there is no data line at all."""
+    """Read the lines of `text` as an event stream; None where there is no data line at all."""
     if "data:" not in text:
         return None
     events = Events()
@@ -131,7 +131,7 @@ def _join_broken(events: Events) -> None:
 
 
 def object_frames(text: str) -> tuple[list[Frame], list[int]] | None:
-    """JSON objects one after the other, or each on a line of its own; and the numbers of the other lines.
+    """Read JSON objects one after the other, or each on its own line, and the numbers of the other lines.
 
     None: there is no object, or only one.
     """
@@ -142,7 +142,7 @@ def object_frames(text: str) -> tuple[list[Frame], list[int]] | None:
 
 
 def _adjacent_frames(text: str) -> list[Frame] | None:
-    """The objects with nothing but white space between. None: there is anything else.
+    """Read the objects with nothing but white space between. None: there is anything else.
 
     A last line that breaks off becomes a frame without payload.
     """
@@ -163,7 +163,7 @@ def _adjacent_frames(text: str) -> list[Frame] | None:
 
 
 def _line_frames(text: str) -> tuple[list[Frame], list[int]] | None:
-    """The objects on lines of their own, each after a short prefix at most, and the other lines.
+    """Read the objects on lines of their own, each after a short prefix at most, and the other lines.
 
     A line that begins as an object and is none becomes a frame without payload. None: there is no object at all.
     """
@@ -181,7 +181,7 @@ def _line_frames(text: str) -> tuple[list[Frame], list[int]] | None:
 
 
 def _printed_dict(text: str) -> Payload | None:
-    """The object that is printed as a Python dict, if it holds nothing but JSON's values."""
+    """Return the object that is printed as a Python dict, if it holds nothing but JSON's values."""
     found = literal_at(text) if text.startswith("{'") else None
     if found is None or not found.whole or found.end < len(text):
         return None

@@ -44,7 +44,7 @@ _PRINTED = re.compile(r"""[^{'"]{0,200}\bb(['"])""")
 
 
 def text_of(data: bytes, *, pasted: bool) -> tuple[str, tuple[str, ...]] | Intake:
-    """The text and a sentence for each change; or the refusal of what is no text."""
+    """Return the text and a sentence for each change; or the refusal of what is no text."""
     if data.startswith(_PICKLES):
         advice = "It is never opened here. Convert it yourself with the script shown, and give the JSON it writes."
         return Intake(kind="pickle", title="Python pickle", advice=advice, captures=(PICKLE,))
@@ -68,7 +68,7 @@ def text_of(data: bytes, *, pasted: bool) -> tuple[str, tuple[str, ...]] | Intak
 
 
 def _not_text(data: bytes, error: UnicodeDecodeError) -> Intake:
-    """The refusal of bytes that are not UTF-8: where, why and what to do."""
+    """Refuse bytes that are not UTF-8, and say where, why and what to do."""
     line = data.count(b"\n", 0, error.start) + 1
     where = f"byte {error.start:,} (line {line:,}) is 0x{data[error.start]:02x}: {error.reason}"
     cure = next((cure for magic, cure in _MAGIC if data.startswith(magic)), _ANY)
@@ -76,7 +76,7 @@ def _not_text(data: bytes, error: UnicodeDecodeError) -> Intake:
 
 
 def has_lone_surrogate(text: str) -> bool:
-    """Whether the text holds half of a UTF-16 pair, which no UTF-8 text can hold."""
+    """Return True where the text holds half of a UTF-16 pair, which no UTF-8 text can hold."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -85,19 +85,19 @@ def has_lone_surrogate(text: str) -> bool:
 
 
 def without_lone_surrogates(text: str) -> str:
-    """The text with halves of UTF-16 pairs that meet joined, and U+FFFD for each other half."""
+    """Join halves of UTF-16 pairs that meet, and put U+FFFD for each other half."""
     return _with_pairs_joined(text, "replace")
 
 
 def _with_pairs_joined(text: str, other_halves: str) -> str:
-    """Halves of one character joined, as JSON and Python spell it in two escapes; `other_halves` as decode() has it."""
+    """Join halves that JSON and Python spell as two escapes; `other_halves` is decode()'s way with others."""
     if not has_lone_surrogate(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", other_halves)
 
 
 def whole_characters(payload: dict[str, Any]) -> dict[str, Any]:
-    """The object itself, or where strings of it hold half of a UTF-16 pair, a copy with U+FFFD in its place."""
+    """Return the object, or where strings of it hold half of a UTF-16 pair, a copy with U+FFFD instead."""
     try:
         text = json.dumps(payload, ensure_ascii=False)
     except RecursionError:
@@ -109,7 +109,7 @@ def whole_characters(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def printed_bytes(line: str) -> str | None:
-    """What a line holds that prints bytes, as `b'...'` or `got b'...')`; None for any other line."""
+    """Return the text of a line that prints bytes, as `b'...'` or `got b'...')`; None for any other."""
     found = _PRINTED.match(line)
     end = line.rstrip(" \t\r),")
     if found is None or len(end) <= found.end() or not end.endswith(found[1]):
@@ -123,12 +123,12 @@ def printed_bytes(line: str) -> str | None:
 
 
 def without_shell_escapes(inner: str) -> str:
-    """What the inside of `$'...'` or of bytes in a log stands for; an octal escape is one byte."""
+    """Return what the inside of `$'...'` or of logged bytes stands for; an octal escape is one byte."""
     return _ESCAPE.sub(_escapes(_SHELL, 0xFF), inner) if "\\" in inner else inner
 
 
-def unquoted(spelled: str) -> tuple[str, bool]:
-    """What a string stands for that Python quotes; and whether it was bytes that are no UTF-8: characters were lost."""
+def string_value(spelled: str) -> tuple[str, bool]:
+    """Return what a string stands for that Python quotes, and whether it was bytes that are no UTF-8."""
     body = spelled.lstrip("bBuU")[1:-1]
     if spelled[0] not in "bB":
         return _with_pairs_joined(_ESCAPE.sub(_PYTHON, body) if "\\" in body else body, "surrogatepass"), False
@@ -140,7 +140,7 @@ def unquoted(spelled: str) -> tuple[str, bool]:
 
 
 def _escapes(letters: Mapping[str, str], most: int) -> Callable[[re.Match[str]], str]:
-    """The character that an escape stands for; one that stands for none is kept as it is."""
+    """Return a function from an escape to its character; an escape that stands for none is kept."""
 
     def character(found: re.Match[str]) -> str:
         digits = found[1] or found[2] or found[3]
@@ -156,7 +156,7 @@ _PYTHON = _escapes(_LETTERS, 0x1FF)
 
 
 def _byte(found: re.Match[str]) -> str:
-    """Bytes above ASCII as the escapes that encode back to them."""
+    """Spell bytes above ASCII as the escapes that encode back to them."""
     if found[1] or found[4]:
         code = int(found[1], 16) if found[1] else int(found[4], 8) & 0xFF
         return chr(code) if code < 0x80 else chr(0xDC00 + code)

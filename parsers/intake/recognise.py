@@ -25,21 +25,28 @@ from parsers.intake.evidence import (
     Fact,
     Intake,
     Kind,
-    Payload,
     Reader,
     Reading,
     Warn,
     facts_about,
-    found_outputs,
     holds_markers,
+    intake_of,
     missing_inputs,
     number,
 )
 from parsers.intake.plain_text import BOM, text_of
-from parsers.intake.requests import Asked, merged_request, take_request
+from parsers.intake.requests import RequestBeside, merged_request, take_request
 from parsers.intake.server_logs import read_server_log
 from parsers.intake.string_lists import read_delta_lines, read_quoted, read_string_list
-from parsers.intake.surroundings import Block, Transcript, blocks_by_kind, code_blocks, is_fence, redacted, without_http
+from parsers.intake.surroundings import (
+    Block,
+    Transcript,
+    blocks_by_kind,
+    code_blocks,
+    is_fence,
+    without_http,
+    without_secrets,
+)
 from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
 from parsers.intake.written_values import choices_of, object_of, whole_object
 from parsers.types import RecordedDelta, Recording
@@ -99,20 +106,20 @@ def recognise(data: bytes, *, pasted: bool, filename: str | None = None, take_as
     if not text:
         advice = "Paste a model's raw output or open a file that holds it."
         return Intake(kind="empty", title="empty input", advice=advice, notes=changes)
-    found = _chosen(text, filename, take_as)
+    found = _chosen_reading(text, filename, take_as)
     found.notes = changes + found.notes
     _complete(found)
     return found
 
 
-def _chosen(text: str, filename: str | None, take_as: Kind | None) -> Intake:
-    """The reading that was asked for, else the first; the others are listed in it."""
+def _chosen_reading(text: str, filename: str | None, take_as: Kind | None) -> Intake:
+    """Return the reading that was asked for, else the first; the others are listed in it."""
     around = without_http(text.removeprefix(BOM))
     asked = take_request(around.body)
-    plain = redacted(text) if around.secret or asked.secret else text
+    plain = without_secrets(text) if around.secret or asked.secret else text
     found = _readings(plain, filename, around, asked)
     if take_as == "raw_text":
-        found = [_raw(plain, ()), *[one for one in found if one.kind != "raw_text"]]
+        found = [_raw_text(plain, ()), *[one for one in found if one.kind != "raw_text"]]
     taken = next((one for one in found if one.kind == take_as), found[0])
     taken.readings = tuple([Reading(one.kind, one.title) for one in found if one is not taken])
     if take_as is not None and taken.kind != take_as:
@@ -122,20 +129,20 @@ def _chosen(text: str, filename: str | None, take_as: Kind | None) -> Intake:
     return taken
 
 
-def _readings(text: str, filename: str | None, around: Transcript, asked: Asked) -> list[Intake]:
-    """Everything the text can be taken for, the likeliest first, raw text last; one of each kind."""
+def _readings(text: str, filename: str | None, around: Transcript, asked: RequestBeside) -> list[Intake]:
+    """Return everything the text can be taken for, the likeliest first, raw text last; one of each kind."""
     found: list[Intake] = []
     if filename is not None and filename.lower().endswith(_CASE_SUFFIX):
         found.append(named_case(around.body))
     found += _without_none(reader(asked.body) for reader in _READERS)
-    found = found or _without_none([_in_prose(asked.body)])
+    found = found or _without_none([_recording_in_prose(asked.body)])
     found += _without_none(map(_content_as_text, found[:1]))
     if asked.leading and not found:
         found.append(_after_request(text, asked.body) if asked.body.strip() else _request_alone(asked))
     if all(one.kind != "raw_text" for one in found):
-        found.append(_raw(text, () if found else _raw_text_doubts(text)))
+        found.append(_raw_text(text, () if found else _raw_text_doubts(text)))
     if found[0].kind == "raw_text":
-        found += _without_none([_in_code_block(text)])
+        found += _without_none([_text_in_code_block(text)])
     return list({one.kind: one for one in reversed(found)}.values())[::-1]
 
 
@@ -143,8 +150,8 @@ def _without_none(given: Iterable[Intake | None]) -> list[Intake]:
     return [one for one in given if one is not None]
 
 
-def _add_surroundings(taken: Intake, around: Transcript, asked: Asked) -> None:
-    """What stood around the body, the request among it. Plain text that quotes such lines is plain text."""
+def _add_surroundings(taken: Intake, around: Transcript, asked: RequestBeside) -> None:
+    """Add what stood around the body, such as the request; but raw text that quotes such lines stays so."""
     if around.secret or asked.secret:
         taken.warnings += (Warn("secret", _SECRET),)
     if taken.kind == "raw_text" and not asked.leading:
@@ -163,7 +170,7 @@ def _add_surroundings(taken: Intake, around: Transcript, asked: Asked) -> None:
 
 
 def _complete(found: Intake) -> None:
-    """What follows from the outputs and the request: labels, facts, asks, and how to record what is missing."""
+    """Add what follows from outputs and request: labels, facts, asks, and how to record what is missing."""
     _drop_special_token_doubt(found)
     _label(found.outputs)
     for output in found.outputs:
@@ -186,7 +193,7 @@ def _label(outputs: Sequence[Recording]) -> None:
 
 
 def _drop_special_token_doubt(found: Intake) -> None:
-    """Where the request says that special tokens were kept, neither they nor the text are in doubt."""
+    """Drop the doubt about special tokens where the request says that they were kept."""
     requests = [found.request, *(output.request for output in found.outputs[:1])]
     asked = any(warn.code == "special_tokens_asked" for warn in found.warnings)
     if asked and any(one is not None and one.skip_special_tokens is False for one in requests):
@@ -195,13 +202,13 @@ def _drop_special_token_doubt(found: Intake) -> None:
 
 
 def _captures(found: Intake) -> tuple[Capture, ...]:
-    """How to record what is missing: where the raw text is not there, or not surely whole."""
+    """Return the commands that record what is missing: the raw text is not there, or not surely whole."""
     sure = found.recording is not None and found.recording.text is not None
     sure = sure and all(fact.certainty == "exact" for fact in found.facts if fact.about == "text")
     return () if sure or found.kind in _NO_CAPTURE else captures(found.server)
 
 
-def _raw(text: str, notes: tuple[str, ...]) -> Intake:
+def _raw_text(text: str, notes: tuple[str, ...]) -> Intake:
     fact = Fact("text", "exact", "The text is taken as it was given, character for character.")
     title = f"raw model output, {number(len(text), 'character')}"
     return Intake(
@@ -210,7 +217,7 @@ def _raw(text: str, notes: tuple[str, ...]) -> Intake:
 
 
 def _raw_text_doubts(text: str) -> tuple[str, ...]:
-    """A note for each sign that the raw text is something else."""
+    """Return a note for each sign that the raw text is something else."""
     notes = [note for sign, note in _DOUBTS if sign.search(text)]
     value = whole_object(text) or {}
     if isinstance(value.get("messages"), list):
@@ -220,8 +227,8 @@ def _raw_text_doubts(text: str) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _request_alone(asked: Asked) -> Intake:
-    """A request without any answer."""
+def _request_alone(asked: RequestBeside) -> Intake:
+    """Return the reading of a request without any answer."""
     return Intake(
         kind="request",
         title="request without an answer",
@@ -233,17 +240,17 @@ def _request_alone(asked: Asked) -> Intake:
 
 
 def _after_request(text: str, body: str) -> Intake:
-    """What follows a request and has no shape: the model's output, as it was given."""
+    """Take what follows a request and has no shape for the model's output, as it was given."""
     before = len(body) - len(body.lstrip())
     lines = text.split("\n")[body.count("\n", 0, before) :]
     text = "\n".join(lines).removesuffix("\n")
-    found = _raw(text, _raw_text_doubts(text))
+    found = _raw_text(text, _raw_text_doubts(text))
     found.why = ("What follows the request has no known shape, so it is taken for the model's output.",)
     return found
 
 
-def _in_prose(body: str) -> Intake | None:
-    """The first part of a longer text, as of a bug report, that is surely a recording."""
+def _recording_in_prose(body: str) -> Intake | None:
+    """Return the first part of a longer text, as of a bug report, that is surely a recording."""
     read = next((read for blocks in blocks_by_kind(body) if (read := list(_recordings(blocks)))), None)
     if read is None:
         return None
@@ -268,28 +275,28 @@ def _filled_lines(text: str) -> int:
     return sum(1 for line in text.split("\n") if line.strip() and not is_fence(line))
 
 
-def _in_code_block(text: str) -> Intake | None:
-    """The first code block that holds the markup of calls or reasoning: offered, as a model writes such blocks too."""
+def _text_in_code_block(text: str) -> Intake | None:
+    """Return the first code block with markup of calls or reasoning; it is offered, as models write such too."""
     inner = next((block.text for block in code_blocks(text) if holds_markers(block.text)), None)
     if inner is None:
         return None
     fact = Fact("text", "assumed", "What stands in the code block is taken for the whole output, as you chose.")
     title = f"the text in a code block, {number(len(inner), 'character')}"
-    return found_outputs(
+    return intake_of(
         "code_block", title, [Recording(inner, "code_block")], why="It stands between fences.", facts=[fact]
     )
 
 
 def _content_as_text(found: Intake) -> Intake | None:
-    """The content of a log as deltas of raw text: offered to a person who knows that no parser was at work.
+    """Read the content of a log as raw text, for a person who knows that no parser was at work.
 
     None where one was, or there is no content.
     """
-    outputs = _without_parser(found.outputs)
+    outputs = _outputs_of_content(found.outputs)
     if not outputs or len(outputs) < len(found.outputs):
         return None
     words = "The content is taken for the raw text, as you chose: special tokens may be missing from it."
-    made = found_outputs(
+    made = intake_of(
         "chunk_list",
         f"content of a log, {number(sum(len(output.deltas or ()) for output in outputs), 'delta')} of raw text",
         outputs,
@@ -302,11 +309,12 @@ def _content_as_text(found: Intake) -> Intake | None:
     return made
 
 
-def _without_parser(outputs: Sequence[Recording]) -> list[Recording]:
-    """The outputs from which nothing was split off, with their content as the raw text."""
+def _outputs_of_content(outputs: Sequence[Recording]) -> list[Recording]:
+    """Return the outputs from which nothing was split off, with their content as the raw text."""
     found = []
     for output in outputs:
-        parts = [_said(choice) for chunk in output.stream or () for choice in choices_of(chunk) or []]
+        choices = [choice for chunk in output.stream or () for choice in choices_of(chunk) or []]
+        parts = [object_of(choice.get("delta", choice.get("message"))) for choice in choices]
         texts = [part["content"] for part in parts if isinstance(part.get("content"), str) and part["content"]]
         split = any(part.get(name) for part in parts for name in _SPLIT)
         if output.text is None and output.ids is None and texts and not split:
@@ -315,12 +323,8 @@ def _without_parser(outputs: Sequence[Recording]) -> list[Recording]:
     return found
 
 
-def _said(choice: Payload) -> Payload:
-    return object_of(choice.get("delta", choice.get("message")))
-
-
 def _read_quoted_log(body: str) -> Intake | None:
-    """A log that was printed as strings: one string, or a list of them."""
+    """Read a log that was printed as strings: one string, or a list of them."""
     quoted = read_string_list(body) or read_quoted(body)
     text = quoted.outputs[0].text if quoted is not None and len(quoted.outputs) == 1 else None
     found = read_events(text) if text is not None and _STREAMED.search(text) else None
@@ -330,12 +334,12 @@ def _read_quoted_log(body: str) -> Intake | None:
 
 
 def _read_quoting_log(body: str) -> Intake | None:
-    """A server's log, or one error, that quotes the output."""
+    """Read a server's log, or one error, that quotes the output."""
     return None if _is_stream(body) else read_server_log(body)
 
 
 def _read_quoting_end(body: str) -> Intake | None:
-    """A stream that such an error ends: it is the stream first."""
+    """Read the error that ends a stream and quotes the output; it is the stream first."""
     return read_server_log(body) if _is_stream(body) else None
 
 

@@ -39,7 +39,7 @@ _ASKING = re.compile(r'"(?:messages|prompt|input|inputs|sampling_params)"')
 
 
 @dataclass(slots=True)
-class Asked:
+class RequestBeside:
     """The body without the request, and what the request said. `leading`: nothing stood before it."""
 
     body: str
@@ -54,9 +54,9 @@ class Asked:
     warnings: tuple[Warn, ...] = ()
 
 
-def take_request(body: str) -> Asked:
+def take_request(body: str) -> RequestBeside:
     """Take the request out of the body, if there is one; its lines are blanked."""
-    asked = Asked(body)
+    asked = RequestBeside(body)
     for curl in curl_commands(body):
         _take_curl(asked, curl)
     found = None if asked.found else next(_json_requests(body), None)
@@ -69,7 +69,7 @@ def take_request(body: str) -> Asked:
 
 
 def _json_requests(body: str) -> Iterator[tuple[int, int, Payload]]:
-    """Requests with their offsets: first in the body, last in it, in a code block or between paragraphs."""
+    """Yield requests with their offsets: first in the body, last in it, in a code block or in prose."""
     yield from _request_at(body, skip_space(body, 0))
     last = body.rfind("\n{") + 1
     yield from [one for one in (_request_at(body, last) if last else ()) if not body[one[1] :].strip()]
@@ -82,7 +82,7 @@ def _request_at(body: str, start: int) -> list[tuple[int, int, Payload]]:
     return [(start, found[1], found[0])] if found is not None and is_request(found[0]) else []
 
 
-def _take_curl(asked: Asked, curl: Curl) -> None:
+def _take_curl(asked: RequestBeside, curl: Curl) -> None:
     value = next((value for value in map(_leading_object, curl.data) if not _BODY_KEYS.isdisjoint(value)), None)
     if value is None and "/v1" not in curl.url and _server_at(curl.url) is None:
         return
@@ -93,11 +93,11 @@ def _take_curl(asked: Asked, curl: Curl) -> None:
     if value is not None and asked.request is None:
         _take(asked, value, "a curl command")
     elif value is None and (curl.data or curl.files or curl.unclosed):
-        asked.warnings += (_unread(curl),)
+        asked.warnings += (_unread_warning(curl),)
     asked.found = True
 
 
-def _unread(curl: Curl) -> Warn:
+def _unread_warning(curl: Curl) -> Warn:
     if curl.files:
         return Warn("request_file", f"The request is in a file ({curl.files[0]}): paste its JSON beside the log.")
     if curl.unclosed:
@@ -106,7 +106,7 @@ def _unread(curl: Curl) -> Warn:
 
 
 def is_request(value: Payload) -> bool:
-    """Whether an object is surely a request: its prompt, and something that only requests have."""
+    """Return True for what is surely a request: it has a prompt, and something that only requests have."""
     # llama.cpp's answer repeats the request; its `stop` says whether it is the last.
     if "choices" in value or "parser" in value or isinstance(value.get("stop"), bool):
         return False
@@ -120,7 +120,7 @@ def is_request(value: Payload) -> bool:
     return isinstance(value.get("inputs"), str) and isinstance(value.get("parameters"), dict)
 
 
-def _take(asked: Asked, value: Payload, words: str) -> None:
+def _take(asked: RequestBeside, value: Payload, words: str) -> None:
     asked.found = True
     asked.request = request_of(whole_characters(value))
     asked.prompt_ids = ids_of(value.get("prompt")) or ids_of(value.get("input_ids"))
@@ -131,7 +131,7 @@ def _take(asked: Asked, value: Payload, words: str) -> None:
 
 
 def request_of(value: Payload) -> Request:
-    """What a request says that matters to a parser."""
+    """Return all that a request says that matters to a parser."""
     places = ("parameters", "options", "sampling_params")
     said = {key: one for name in places for key, one in object_of(value.get(name)).items()}
     said |= {**value, **object_of(value.get("extra_body"))}
@@ -148,7 +148,7 @@ def request_of(value: Payload) -> Request:
 
 
 def merged_request(own: Request | None, asked: Request | None) -> Request | None:
-    """What the recording itself says of the request, completed by the request that was given beside it."""
+    """Complete what the recording itself says of the request by the request that was given beside it."""
     if own is None or asked is None:
         return own or asked
     return replace(asked, **{name: getattr(own, name) for name in own.__slots__ if getattr(own, name) is not None})
@@ -163,7 +163,7 @@ def _tools(said: Mapping[str, Any]) -> tuple[Payload, ...] | None:
 
 
 def _prompt_tail(said: Mapping[str, Any]) -> str | None:
-    """The end of a prompt that was given as text. Ollama renders it again unless the request says raw."""
+    """Return the end of a prompt given as text. Ollama renders it again unless the request says raw."""
     for name in ("prompt", "text", "inputs"):
         prompt = said.get(name)
         if isinstance(prompt, str) and prompt and (said.get("raw") is True or "options" not in said):
@@ -172,7 +172,7 @@ def _prompt_tail(said: Mapping[str, Any]) -> str | None:
 
 
 def _prefill(said: Mapping[str, Any]) -> str | None:
-    """The beginning of the answer that the request itself gave, where it is to be continued."""
+    """Return the beginning of the answer that the request itself gave, where it is to be continued."""
     messages = said.get("messages")
     last = messages[-1] if isinstance(messages, list) and messages else None
     if said.get("continue_final_message") is not True or not isinstance(last, dict):
@@ -203,7 +203,7 @@ def _server_at(url: str) -> str | None:
     return next((server for part, server in table if part in url), None)
 
 
-def _blank(asked: Asked, start: int, end: int) -> None:
+def _blank(asked: RequestBeside, start: int, end: int) -> None:
     """Replace the request by blanks of the same length, so that offsets and line numbers stay."""
     gap = re.sub(r"[^\n]", " ", asked.body[start:end])
     asked.body = asked.body[:start] + gap + asked.body[end:]

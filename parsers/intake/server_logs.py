@@ -26,8 +26,8 @@ from parsers.intake.evidence import (
     Intake,
     Payload,
     Warn,
-    found_outputs,
     holds_markers,
+    intake_of,
     label_outputs,
     lost_text_warnings,
     make_labels_differ,
@@ -89,9 +89,9 @@ _REWRITTEN = Warn("rewritten", "A text changed what an earlier one said, so only
 
 
 def read_server_log(body: str) -> Intake | None:
-    """The outputs that a server's log quotes."""
+    """Read the outputs that a server's log quotes."""
     body = without_prefixes(body)
-    return _vllm(body) or _sglang(body) or _failures(body)
+    return _read_vllm(body) or _read_sglang(body) or _read_failures(body)
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ class _Request:
         return self.complete if self.complete is not None else self.whole
 
 
-def _vllm(body: str) -> Intake | None:
+def _read_vllm(body: str) -> Intake | None:
     if "Generated response " not in body:
         return None
     requests: dict[str, _Request] = {}
@@ -128,7 +128,7 @@ def _vllm(body: str) -> Intake | None:
         return None
     outputs = [_vllm_output(name if len(made) > 1 else "", request, name) for name, request in made.items()]
     first, lost = next(iter(made.values())), lost_text_warnings(outputs)
-    return found_outputs(
+    return intake_of(
         "server_log",
         f"vLLM's log, {number(len(outputs), 'output')}",
         outputs,
@@ -141,7 +141,7 @@ def _vllm(body: str) -> Intake | None:
 
 
 def _take_vllm_line(request: _Request, mark: re.Match[str], body: str) -> None:
-    """One line: a quoted text, ids, or both."""
+    """Take one line: a quoted text, ids, or both."""
     at = mark.end()
     found = None if _IDS.match(body, at) else string_at(body, at)
     at = found.end if found else at
@@ -192,7 +192,7 @@ def _vllm_output(label: str, request: _Request, name: str) -> Recording:
 
 
 def _take_deltas(made: Recording, request: _Request, name: str) -> None:
-    """Only delta lines: a stream of contents, and the ids of those steps that were logged."""
+    """Take delta lines alone: a stream of contents, and the ids of those steps that were logged."""
     made.stream = tuple([
         {
             "id": name, "object": "chat.completion.chunk",
@@ -208,10 +208,10 @@ def _take_deltas(made: Recording, request: _Request, name: str) -> None:
         request.warnings.append(_SWALLOWED)
 
 
-def _sglang(body: str) -> Intake | None:
+def _read_sglang(body: str) -> Intake | None:
     marks = list(_SGLANG.finditer(body))
     ends = [*(mark.start() for mark in marks[1:]), len(body)][: len(marks)]
-    chunks = [chunk for mark, end in zip(marks, ends, strict=True) for chunk in _finished(body[mark.end() : end])]
+    chunks = [chunk for mark, end in zip(marks, ends, strict=True) for chunk in _chunks_of_line(body[mark.end() : end])]
     made = [_sglang_output(chunk, chunk.request or f"output {place}") for place, chunk in enumerate(chunks, 1)]
     outputs = [output for output in made if output.text is not None or output.ids is not None]
     if not outputs:
@@ -222,7 +222,7 @@ def _sglang(body: str) -> Intake | None:
     kept = all(chunk.asked is not None and chunk.asked.skip_special_tokens is False for chunk in chunks)
     warnings = [warn for chunk in chunks for warn in chunk.warnings]
     warnings += [*([] if kept else [_SPECIALS]), *lost_text_warnings(outputs)]
-    return found_outputs(
+    return intake_of(
         "server_log",
         f"SGLang's log, {number(len(outputs), 'output')}",
         outputs,
@@ -234,8 +234,8 @@ def _sglang(body: str) -> Intake | None:
     )
 
 
-def _finished(line: str) -> list[RawChunk]:
-    """The output of one line. A request that cannot be read does not keep its output from being read."""
+def _chunks_of_line(line: str) -> list[RawChunk]:
+    """Read the output of one line, even if the request in it cannot be read."""
     obj = literal_at(line)
     mark = (_OUT.match(line, obj.end) if obj else None) or _OUT_LATER.search(line)
     out = literal_at(line, mark.end()) if mark else None
@@ -243,7 +243,7 @@ def _finished(line: str) -> list[RawChunk]:
         return []
     fields = obj.value.fields if obj and isinstance(obj.value, Named) else {}
     asked = {key: value for key, value in fields.items() if not isinstance(value, Shortened)}
-    chunks = sglang_log_chunks({"event": "request.finished", "out": _plain(out.value), "obj": _plain(asked)}) or []
+    chunks = sglang_log_chunks({"event": "request.finished", "out": _as_json(out.value), "obj": _as_json(asked)}) or []
     if isinstance(out.value.get("text"), Shortened):
         chunks = [with_beginning_only(chunk, chunk.text or "") for chunk in chunks]
     for chunk in chunks:
@@ -251,16 +251,16 @@ def _finished(line: str) -> list[RawChunk]:
     return chunks
 
 
-def _plain(value: Payload) -> Payload:
-    """The fields as JSON would hold them: of a shortened text its head, of shortened ids nothing."""
-    return {str(key): _field(one) for key, one in value.items()}
+def _as_json(value: Payload) -> Payload:
+    """Return the fields as JSON would hold them: of a shortened text its head, of shortened ids nothing."""
+    return {str(key): _field_as_json(one) for key, one in value.items()}
 
 
-def _field(value: object) -> object:
+def _field_as_json(value: object) -> object:
     if isinstance(value, Shortened):
         return without_lone_surrogates(value.head) if isinstance(value.head, str) else None
     if isinstance(value, dict):
-        return _plain(value)
+        return _as_json(value)
     return without_lone_surrogates(value) if isinstance(value, str) else value
 
 
@@ -279,16 +279,16 @@ def _sglang_output(chunk: RawChunk, label: str) -> Recording:
     )
 
 
-def _failures(body: str) -> Intake | None:
-    """The output that a failed parser, or a verbose one, printed."""
-    if not any(sign in body for sign in _ANY):
-        return None
-    return _llama_failures(body) or _ollama(body) or _llama_steps(body) or _llama_tokens(body) or _studio(body)
+def _read_failures(body: str) -> Intake | None:
+    """Read the output that a failed parser, or a verbose one, printed."""
+    readers = (_read_llama_failures, _read_ollama, _read_llama_steps, _read_llama_tokens, _read_studio)
+    quoting = any(sign in body for sign in _ANY)
+    return next((found for read in readers if (found := read(body)) is not None), None) if quoting else None
 
 
 @dataclass(slots=True)
 class _Quote:
-    """A text that the log quotes, where its quote ends and whether its end was seen. `position`: its first offset."""
+    """A text that the log quotes, where its quote ends, if its end was seen. `position`: its first offset."""
 
     text: str
     end: int
@@ -297,17 +297,17 @@ class _Quote:
 
 
 def _quotes(body: str, mark: re.Pattern[str]) -> Iterator[_Quote]:
-    """Every text that follows the mark: inside the string that holds the mark, or bare up to the log's next line."""
+    """Yield every text that follows the mark, inside the string that holds the mark or bare."""
     at = 0
     while found := mark.search(body, at):
-        quote = _inside(body, found) or _bare(body, found)
+        quote = _quote_in_string(body, found) or _bare_quote(body, found)
         quote.position = int(found[1]) if mark.groups else 0
         yield quote
         at = max(quote.end, found.end())
 
 
-def _inside(body: str, found: re.Match[str]) -> _Quote | None:
-    """The rest of the JSON or Python string in which the mark stands; None where it stands in none."""
+def _quote_in_string(body: str, found: re.Match[str]) -> _Quote | None:
+    """Return the rest of the JSON or Python string in which the mark stands; None where it stands in none."""
     for at in range(found.start() - 1, max(-1, found.start() - _QUOTE), -1):
         if body[at] == "\n":
             return None
@@ -323,8 +323,8 @@ def _inside(body: str, found: re.Match[str]) -> _Quote | None:
     return _Quote(string.value[again.end() if again else 0 :], string.end, string.whole)
 
 
-def _bare(body: str, found: re.Match[str]) -> _Quote:
-    """The text up to the log's next line."""
+def _bare_quote(body: str, found: re.Match[str]) -> _Quote:
+    """Return the text up to the log's next line."""
     at = body.find("\n", found.end())
     while at >= 0 and _NEXT.match(body, at + 1) is None:
         at = body.find("\n", at + 1)
@@ -334,67 +334,67 @@ def _bare(body: str, found: re.Match[str]) -> _Quote:
     return _Quote(COLOUR.sub("", text) if coloured else text, end)
 
 
-def _llama_failures(body: str) -> Intake | None:
+def _read_llama_failures(body: str) -> Intake | None:
     rest = list(_quotes(body, _POSITION))
     found = list(_quotes(body, _UNPARSED)) or [quote for quote in rest if quote.position == 0] or rest
     warnings = [_LLAMA_SPECIALS]
     if found and found[0].position:
         words = f"{_TAIL} It begins at offset {found[0].position:,}."
         warnings = [Warn("text_start_missing", words), _LLAMA_SPECIALS]
-    return _quoted_outputs(found, "llama.cpp", "a message of its parser that quotes the output", warnings)
+    return _quotes_intake(found, "llama.cpp", "a message of its parser that quotes the output", warnings)
 
 
-def _ollama(body: str) -> Intake | None:
+def _read_ollama(body: str) -> Intake | None:
     found = list(_quotes(body, _OLLAMA))
     for quote in found:
         text, mark, _ = quote.text.rpartition("', err=")
         quote.text, quote.whole = (text, True) if mark else (quote.text.removesuffix("'"), quote.text.endswith("'"))
-    return _quoted_outputs(found, "Ollama", "an error that quotes a call it could not read", [_CALL])
+    return _quotes_intake(found, "Ollama", "an error that quotes a call it could not read", [_CALL])
 
 
-def _studio(body: str) -> Intake | None:
+def _read_studio(body: str) -> Intake | None:
     found = [quote for quote in _quotes(body, _STUDIO) if quote.text]
-    return _quoted_outputs(found, "LM Studio", "`Model Output:`, which quotes the output", [])
+    return _quotes_intake(found, "LM Studio", "`Model Output:`, which quotes the output", [])
 
 
-def _quoted_outputs(found: Sequence[_Quote], server: str, sign: str, warnings: list[Warn]) -> Intake | None:
-    """Each text that was quoted, once."""
+def _quotes_intake(found: Sequence[_Quote], server: str, sign: str, warnings: list[Warn]) -> Intake | None:
+    """Return each text that was quoted, once."""
     texts = dict.fromkeys([without_lone_surrogates(quote.text) for quote in found])
     outputs = [Recording(text, "server_log") for text in texts]
     label_outputs(outputs, "output")
     half = any(not quote.whole for quote in found)
-    return _log_found(outputs, server, f"It holds {sign}.", [*warnings, *([_HALF] if half else [])])
+    return _log_intake(outputs, server, f"It holds {sign}.", [*warnings, *([_HALF] if half else [])])
 
 
-def _log_found(outputs: Sequence[Recording], server: str, why: str, doubts: Sequence[Warn]) -> Intake | None:
+def _log_intake(outputs: Sequence[Recording], server: str, why: str, doubts: Sequence[Warn]) -> Intake | None:
     if not outputs:
         return None
     warnings = [*doubts, *lost_text_warnings(outputs)]
     size = number(sum(len(output.text or "") for output in outputs), "character")
     title = f"{server}'s log, {number(len(outputs), 'output')}, {size}"
     facts = text_facts(warnings)
-    return found_outputs("server_log", title, outputs, why=why, facts=facts, warnings=warnings, server=server)
+    return intake_of("server_log", title, outputs, why=why, facts=facts, warnings=warnings, server=server)
 
 
-def _llama_steps(body: str) -> Intake | None:
-    """The text so far, after each token: what each adds is a delta. One half as long begins the next output."""
+def _read_llama_steps(body: str) -> Intake | None:
+    """Read the text so far after each token: what each adds is a delta; half as long begins another output."""
     runs: list[list[str]] = []
     for quote in _quotes(body, _PARSING):
         if not runs or len(quote.text) * 2 < len(runs[-1][-1]):
             runs.append([])
         runs[-1].append(without_lone_surrogates(quote.text))
-    added = [_added(run) for run in runs]
+    added = [_additions(run) for run in runs]
     outputs = [
         Recording(run[-1], "server_log", deltas=None if new is None else tuple([RecordedDelta(part) for part in new]))
         for run, new in zip(runs, added, strict=True)
     ]
     label_outputs(outputs, "output")
     why = "It holds lines with the text so far, as llama-server -v prints it."
-    return _log_found(outputs, "llama.cpp", why, [_LLAMA_SPECIALS, *([_REWRITTEN] if None in added else [])])
+    return _log_intake(outputs, "llama.cpp", why, [_LLAMA_SPECIALS, *([_REWRITTEN] if None in added else [])])
 
 
-def _added(run: list[str]) -> list[str] | None:
-    """What each text adds to the one before, where it adds anything; None where one changes the one before."""
+def _additions(run: list[str]) -> list[str] | None:
+    """Return what each text adds to the one before, if anything; None where one changes the one before."""
     found, before = [], ""
     for text in run:
         if not text.startswith(before):
@@ -405,8 +405,8 @@ def _added(run: list[str]) -> list[str] | None:
     return found
 
 
-def _llama_tokens(body: str) -> Intake | None:
-    """One token on each line, with its id; tasks are outputs of their own."""
+def _read_llama_tokens(body: str) -> Intake | None:
+    """Read one token on each line, with its id; tasks are outputs of their own."""
     marks = list(_TOKEN.finditer(body))
     tasks: dict[str, list[RecordedDelta]] = {}
     cut = False
@@ -424,7 +424,7 @@ def _llama_tokens(body: str) -> Intake | None:
     outputs = [_token_output(name if len(tasks) > 1 else "", deltas) for name, deltas in tasks.items()]
     hidden = any(not delta.text for deltas in tasks.values() for delta in deltas)
     doubts = [_HIDDEN if hidden else _LLAMA_SPECIALS, *([_HALF] if cut else [])]
-    return _log_found(outputs, "llama.cpp", "It holds lines with `next token:`, as llama-server -v prints.", doubts)
+    return _log_intake(outputs, "llama.cpp", "It holds lines with `next token:`, as llama-server -v prints.", doubts)
 
 
 def _token_output(label: str, deltas: list[RecordedDelta]) -> Recording:

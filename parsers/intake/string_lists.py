@@ -18,7 +18,7 @@ from parsers.intake.evidence import (
     Fact,
     Intake,
     Warn,
-    found_outputs,
+    intake_of,
     label_outputs,
     lost_text_warnings,
     number,
@@ -45,21 +45,21 @@ _OR_RAW = "If that is the model's output itself, take it as raw text."
 
 
 def read_string_list(body: str) -> Intake | None:
-    """One list of strings, or several: the deltas of one output each."""
+    """Read one list of strings, or several: the deltas of one output each."""
     values = values_in(body) if _LIST.match(body, start_of(body)) else []
     lists = [value.value for value in values if _is_strings(value.value)]
     if not lists or len(lists) < len(values):
         return None
     why = "It is a list of strings, as Python or JSON writes it."
-    return _deltas_found(lists, why, cut=any(not value.whole for value in values))
+    return _deltas_intake(lists, why, cut=any(not value.whole for value in values))
 
 
 def _is_strings(value: object) -> bool:
     return isinstance(value, list) and len(value) > 0 and all(isinstance(one, str) for one in value)
 
 
-def _deltas_found(lists: Sequence[Sequence[str]], why: str, *, cut: bool, lossy: bool = False) -> Intake:
-    """Lists of deltas. `cut`: a last delta was left out; `lossy`: some were bytes that are no UTF-8."""
+def _deltas_intake(lists: Sequence[Sequence[str]], why: str, *, cut: bool, lossy: bool = False) -> Intake:
+    """Return outputs of deltas. `cut`: a last one was left out; `lossy`: some were bytes that are no UTF-8."""
     unpaired = any(has_lone_surrogate("".join(parts)) for parts in lists)
     outputs = [_recording(parts) for parts in lists]
     label_outputs(outputs, "list")
@@ -68,7 +68,7 @@ def _deltas_found(lists: Sequence[Sequence[str]], why: str, *, cut: bool, lossy:
     size = sum(len(output.text or "") for output in outputs)
     warnings = [*([_UNPAIRED] if unpaired else []), *([_CUT] if cut else [])]
     lost = [] if unpaired else lost_text_warnings(outputs)
-    return found_outputs(
+    return intake_of(
         "chunk_list",
         f"{several if len(lists) > 1 else f'list of {deltas}'}, {number(size, 'character')}",
         outputs,
@@ -86,22 +86,22 @@ def _recording(parts: Sequence[str]) -> Recording:
 
 
 def read_quoted(body: str) -> Intake | None:
-    """One quoted string, or one on each line."""
+    """Read one quoted string, or one on each line."""
     at = start_of(body)
     found = quoted_at(body, at) if _QUOTE.match(body, at) else None
     if found is None:
         return None
     if ends_at(body, found.end) and (found.whole or _is_broken(body, at)):
-        return _one_string(found.value, lossy=found.lossy, whole=found.whole)
+        return _string_intake(found.value, lossy=found.lossy, whole=found.whole)
     return _quoted_lines(body)
 
 
 def _is_broken(body: str, at: int) -> bool:
-    """Whether a quote that is never closed began a string: a letter before it, or an escape after it."""
+    """Return True where a quote that is never closed began a string: by a letter before, or an escape after."""
     return body[at] not in "'\"" or _ESCAPED.search(body, at) is not None
 
 
-def _one_string(text: str, *, lossy: bool, whole: bool) -> Intake:
+def _string_intake(text: str, *, lossy: bool, whole: bool) -> Intake:
     warnings = [_LOSSY] if lossy else []
     output = Recording(without_lone_surrogates(text), "text_literal")
     if output.text != text:
@@ -109,7 +109,7 @@ def _one_string(text: str, *, lossy: bool, whole: bool) -> Intake:
     elif not lossy:
         warnings += lost_text_warnings([output])
     warnings += [] if whole else [_OPEN]
-    return found_outputs(
+    return intake_of(
         "text_literal",
         f"one quoted string, {number(len(output.text or ''), 'character')}",
         [output],
@@ -121,7 +121,7 @@ def _one_string(text: str, *, lossy: bool, whole: bool) -> Intake:
 
 
 def _quoted_lines(body: str) -> Intake | None:
-    """Lines that are one quoted string each: a program printed its deltas so. The last may break off."""
+    """Read lines that are one quoted string each, as a program prints deltas. The last may break off."""
     lines = [line.strip().removesuffix(",") for line in body.split("\n") if line.strip()]
     parts, lossy, cut = list[str](), False, False
     for place, line in enumerate(lines, 1):
@@ -135,11 +135,11 @@ def _quoted_lines(body: str) -> Intake | None:
             lossy = lossy or found.lossy
         else:
             cut = True
-    return _deltas_found([parts], f"{number(len(lines), 'line')}, each one quoted string.", cut=cut, lossy=lossy)
+    return _deltas_intake([parts], f"{number(len(lines), 'line')}, each one quoted string.", cut=cut, lossy=lossy)
 
 
 def read_delta_lines(body: str) -> Intake | None:
-    """Debug lines that print each delta after `DELTA TEXT:` or `delta_text=`."""
+    """Read debug lines that print each delta after `DELTA TEXT:` or `delta_text=`."""
     if "DELTA TEXT:" not in body and "delta_text=" not in body:
         return None
     body = without_prefixes(body)
@@ -160,7 +160,7 @@ def read_delta_lines(body: str) -> Intake | None:
             cut = True
         else:
             parts.append(text)
-    made = _deltas_found([parts], f"{number(len(marks), 'line')} with a delta's text, as parsers print it.", cut=cut)
+    made = _deltas_intake([parts], f"{number(len(marks), 'line')} with a delta's text, as parsers print it.", cut=cut)
     made.advice, made.server = REPLAY, "vLLM"
     if quoted < len(parts) and any("\n" in part or not part for part in parts):
         made.warnings += (_BARE,)
@@ -171,7 +171,7 @@ def read_delta_lines(body: str) -> Intake | None:
 
 
 def _own_lines(text: str, *, coloured: bool) -> tuple[str, int]:
-    """The delta's own lines, up to the log's next one; and how many follow them."""
+    """Return the delta's own lines, up to the log's next one; and how many follow them."""
     lines = text.removesuffix("\n").split("\n")
     own = next((at for at, line in enumerate(lines) if at and LOG_LINE.match(line)), len(lines))
     text = "\n".join(lines[:own])

@@ -66,8 +66,8 @@ class Transcript:
 
 
 def without_http(text: str) -> Transcript:
-    """The text with the lines around the body blanked."""
-    made = Transcript(_unfenced(text))
+    """Blank the lines around the body."""
+    made = Transcript(_without_fence(text))
     if "HTTP/" in text:
         _blank(made, _HEAD)
         if _CURL_STATUS.search(made.body):
@@ -81,8 +81,8 @@ def without_http(text: str) -> Transcript:
     return made
 
 
-def _unfenced(text: str) -> str:
-    """The text without the code fence that it stands in."""
+def _without_fence(text: str) -> str:
+    """Return the text without the code fence that it stands in."""
     found = _FENCED.match(text)
     inner = text.rstrip()
     if found is None or len(inner) < found.end() + 3 or not inner.endswith(found[2]):
@@ -91,12 +91,12 @@ def _unfenced(text: str) -> str:
 
 
 def has_secret(text: str) -> bool:
-    """Whether the text holds an Authorization header or an API key."""
+    """Return True where the text holds an Authorization header or an API key."""
     return _SECRET.search(text) is not None
 
 
-def redacted(text: str) -> str:
-    """The text with the values of such headers taken out."""
+def without_secrets(text: str) -> str:
+    """Take the values of such headers out of the text."""
     return _VALUE.sub(r"\1[removed]", text)
 
 
@@ -112,7 +112,7 @@ def _blank(made: Transcript, pattern: re.Pattern[str]) -> None:
 
 
 def without_prefixes(body: str) -> str:
-    """The body without the prefix, if every line that holds anything begins with one."""
+    """Take the prefix off every line, if every line that holds anything begins with one."""
     first = _PREFIX.match(body)
     if first is None:
         return body
@@ -133,18 +133,18 @@ class Block:
 
 
 def blocks_by_kind(text: str) -> Iterator[list[Block]]:
-    """What may be data, by kind: code blocks, an event stream, JSON. Only the first ones of many."""
+    """Yield what may be data, by kind: code blocks, an event stream, JSON; only the first ones of many."""
     for kind in (code_blocks, _event_lines, _json_values):
         yield list(islice(kind(text), MOST))
 
 
 def is_fence(line: str) -> bool:
-    """Whether a code block begins or ends here."""
+    """Return True for a line on which a code block begins or ends."""
     return _FENCE.match(line) is not None
 
 
 def code_blocks(text: str) -> Iterator[Block]:
-    """The text between fences; the last one may lack its end."""
+    """Yield the text between fences; the last one may lack its end."""
     opened: re.Match[str] | None = None
     lines: list[str] = []
     start = at = 0
@@ -163,7 +163,7 @@ def code_blocks(text: str) -> Iterator[Block]:
 
 
 def _event_lines(text: str) -> Iterator[Block]:
-    """From the first line with an event's data to the last, where there are two."""
+    """Yield all from the first line with an event's data to the last, where there are two."""
     first, last = _EVENT.search(text), text.rfind("\ndata:") + 1
     if first is not None and first.start() < last:
         end = text.find("\n", last)
@@ -172,7 +172,7 @@ def _event_lines(text: str) -> Iterator[Block]:
 
 
 def _json_values(text: str) -> Iterator[Block]:
-    """The objects and arrays with lines of their own; those that follow one another are one part."""
+    """Yield objects and arrays with lines of their own; those that follow one another are one part."""
     start = end = failed = 0
     for begin in _BEGINS.finditer(text):
         at = begin.start()

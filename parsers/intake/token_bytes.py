@@ -31,12 +31,12 @@ class LoggedToken:
 
     @property
     def lossy(self) -> bool:
-        """Whether the bytes hold U+FFFD, which stands for bytes that are gone."""
+        """True where the bytes hold U+FFFD, which stands for bytes that are gone."""
         return self.raw is not None and _LOST in self.raw
 
 
 def choice_tokens(choice: Payload) -> list[LoggedToken] | None:
-    """The tokens of one choice of one chunk of OpenAI's API; None where it has no log probabilities."""
+    """Return the tokens of one choice of OpenAI's API; None where it has no log probabilities."""
     logprobs = choice.get("logprobs")
     if not isinstance(logprobs, dict):
         return None
@@ -73,14 +73,14 @@ def _bytes_of(value: Any) -> bytes | None:
 
 
 def llama_tokens(payload: Payload) -> list[LoggedToken] | None:
-    """Id and bytes of each token, where `n_probs` asked llama.cpp for them; None where one has no bytes."""
+    """Return id and bytes of each token, if `n_probs` asked llama.cpp for them and none lacks bytes."""
     found = objects_of(payload.get("completion_probabilities"))
     tokens = [LoggedToken(_id_of(one.get("id")), _bytes_of(one.get("bytes"))) for one in found or []]
     return tokens if tokens and all(token.raw is not None for token in tokens) else None
 
 
 def sglang_tokens(value: Any) -> list[LoggedToken] | None:
-    """The tokens of `[[log probability, id, text or null] ...]`; one without text has no bytes."""
+    """Return the tokens of `[[log probability, id, text or null] ...]`; one without text has no bytes."""
     if not isinstance(value, list) or not value:
         return None
     tokens = []
@@ -93,20 +93,20 @@ def sglang_tokens(value: Any) -> list[LoggedToken] | None:
 
 
 def ids_in(tokens: Sequence[LoggedToken]) -> tuple[int, ...] | None:
-    """The ids, if every token has one."""
+    """Return the ids, if every token has one."""
     known = [token.token_id for token in tokens if token.token_id is not None]
     return tuple(known) if known and len(known) == len(tokens) else None
 
 
 def pieces_of(tokens: Sequence[LoggedToken]) -> tuple[Piece, ...] | None:
-    """The tokens as pieces, each with the text it completes; None where one has no bytes, or lossy ones."""
+    """Return the tokens as pieces with the text each completes; None where one has no bytes, or lossy ones."""
     if not tokens or any(token.raw is None or token.lossy for token in tokens):
         return None
     return _pieces(tokens)
 
 
 def pieces_spelling(tokens: Sequence[LoggedToken] | None, text: str) -> tuple[Piece, ...] | None:
-    """The tokens as pieces, if their bytes spell exactly the text."""
+    """Return the tokens as pieces, if their bytes spell exactly the text."""
     if not tokens or has_lone_surrogate(text) or b"".join([token.raw or b"" for token in tokens]) != text.encode():
         return None
     return _pieces(tokens)
@@ -123,7 +123,7 @@ def _pieces(tokens: Sequence[LoggedToken]) -> tuple[Piece, ...]:
 
 
 def lossy_text(tokens: Sequence[LoggedToken]) -> str | None:
-    """The bytes as text where some were lost; None where a token has none at all."""
+    """Return the bytes as text where some were lost; None where a token has none at all."""
     if not tokens or any(token.raw is None for token in tokens):
         return None
     return b"".join([token.raw or b"" for token in tokens]).decode("utf-8", "replace")

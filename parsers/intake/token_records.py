@@ -23,7 +23,7 @@ from parsers.intake.evidence import (
     Kind,
     Payload,
     Warn,
-    found_outputs,
+    intake_of,
     label_outputs,
     make_labels_differ,
     number,
@@ -60,48 +60,48 @@ _CUT_LIST = Warn("broken_off", "The list has no closing bracket: ids at its end 
 
 
 def read_token_ids(body: str) -> Intake | None:
-    """Token ids without their text, in any of the ways people paste them."""
+    """Read token ids without their text, in any of the ways people paste them."""
     at = start_of(body)
     if _FIRST.match(body, at):
-        found = _printed_ids(body)
+        found = _read_printed_ids(body)
         if found is not None:
             return found
     if _BARE.match(body, at):
         words = body[at:].strip("[] \t\r\n,").replace(",", " ").split()
         ids = [int(word) if len(word) < 12 else 2**31 for word in words]
-        return _ids_found([[ids]], "It is whole numbers, separated by commas or spaces.")
-    return _keyed_ids(body)
+        return _ids_intake([[ids]], "It is whole numbers, separated by commas or spaces.")
+    return _read_keyed_ids(body)
 
 
-def _printed_ids(body: str) -> Intake | None:
-    """One list, or several, one after the other."""
+def _read_printed_ids(body: str) -> Intake | None:
+    """Read one list, or several, one after the other."""
     values = values_in(body)
     found = [_rows(one.value) for one in values]
     rows = [row for row in found if row is not None]
     if len(rows) < len(values) or not any(any(row) for row in rows):
         return None
     if any(map(_is_elided, rows)):
-        return _elided_ids()
+        return _elided_ids_refusal()
     cut = not values[-1].whole
     if len(rows) == 1:
-        return _one_list(values[0].value, rows[0], cut=cut)
+        return _one_list_intake(values[0].value, rows[0], cut=cut)
     if all(len(row) == 1 for row in rows):
         lists = f"It is {number(len(rows), 'list')}"
         why = f"{lists} of whole numbers, one after the other."
-        made = _ids_found([[row[0] for row in rows]], why, chunked=True, cut=cut)
+        made = _ids_intake([[row[0] for row in rows]], why, chunked=True, cut=cut)
         made.warnings += (Warn("lists_joined", f"{lists}, one after the other: taken for the deltas of one output."),)
         return made
-    return _ids_found(rows, "They are lists of lists of whole numbers, one for each output.", chunked=True, cut=cut)
+    return _ids_intake(rows, "They are lists of lists of whole numbers, one for each output.", chunked=True, cut=cut)
 
 
-def _one_list(value: Any, rows: list[list[int]], *, cut: bool) -> Intake:
-    """A list, a list of lists, or a tensor."""
+def _one_list_intake(value: Any, rows: list[list[int]], *, cut: bool) -> Intake:
+    """Read a list, a list of lists, or a tensor."""
     tensor = isinstance(value, Named)
     if tensor and len(rows) > 1:
-        return _ids_found([[row] for row in rows], "It is a printed tensor, a row for each output.", cut=cut)
+        return _ids_intake([[row] for row in rows], "It is a printed tensor, a row for each output.", cut=cut)
     nested = _is_nested(value)
     why = "It is a list of lists of whole numbers." if nested else "It is a list of whole numbers."
-    return _ids_found([rows], why, chunked=nested, cut=cut)
+    return _ids_intake([rows], why, chunked=nested, cut=cut)
 
 
 def _is_nested(value: Any) -> bool:
@@ -109,7 +109,7 @@ def _is_nested(value: Any) -> bool:
 
 
 def _rows(value: Any) -> list[list[int]] | None:
-    """The lists of numbers in a list, a list of lists or a tensor; None where it is anything else."""
+    """Return the lists of numbers in a list, a list of lists or a tensor; None for anything else."""
     if isinstance(value, Named):
         value = value.args[0] if value.called and value.name in _ARRAYS and value.args else None
     if not isinstance(value, list):
@@ -124,7 +124,7 @@ def _is_elided(rows: list[list[int]]) -> bool:
     return any(is_left_out(one) for row in rows for one in row)
 
 
-def _elided_ids() -> Intake:
+def _elided_ids_refusal() -> Intake:
     return Intake(
         kind="token_ids",
         title="token ids with some left out",
@@ -134,8 +134,8 @@ def _elided_ids() -> Intake:
     )
 
 
-def _keyed_ids(body: str) -> Intake | None:
-    """Ids after `token_ids=` at the beginning, or in the first line of a log; anything may follow."""
+def _read_keyed_ids(body: str) -> Intake | None:
+    """Read ids after `token_ids=` at the beginning, or in the first line of a log; anything may follow."""
     at = len(body) - len(body.lstrip())
     mark = _KEY.match(body, at) or (_IN_LOG.match(body, at) if LOG_LINE.match(body, at) else None)
     found = literal_at(body, mark.end()) if mark else None
@@ -143,19 +143,20 @@ def _keyed_ids(body: str) -> Intake | None:
     if found is None or not rows or not any(rows):
         return None
     if _is_elided(rows):
-        return _elided_ids()
-    return _ids_found([rows], "Whole numbers follow `token_ids`.", chunked=_is_nested(found.value), cut=not found.whole)
+        return _elided_ids_refusal()
+    nested = _is_nested(found.value)
+    return _ids_intake([rows], "Whole numbers follow `token_ids`.", chunked=nested, cut=not found.whole)
 
 
-def _ids_found(
+def _ids_intake(
     outputs: Sequence[Sequence[Sequence[int]]], why: str, *, chunked: bool = False, cut: bool = False
 ) -> Intake:
-    """Outputs of lists of ids; `chunked`: each list came with a delta; `cut`: the last list breaks off."""
+    """Return outputs of lists of ids; `chunked`: each list came with a delta; `cut`: the last one breaks off."""
     made = [_ids_recording(rows, chunked=chunked) for rows in outputs]
     recordings = [recording for recording, _ in made]
     label_outputs(recordings, "list")
     count = number(sum(len(recording.ids or ()) for recording in recordings), "token id")
-    return found_outputs(
+    return intake_of(
         "token_ids",
         f"{count} in {number(len(made), 'list')}" if len(made) > 1 else count,
         recordings,
@@ -166,7 +167,7 @@ def _ids_found(
 
 
 def _ids_recording(parts: Sequence[Sequence[int]], *, chunked: bool) -> tuple[Recording, list[Warn]]:
-    """The ids of all parts without those that cannot be ids, and what was wrong with them."""
+    """Return the ids of all parts without those that cannot be ids, and what was wrong with them."""
     kept = [[one for one in part if 0 <= one < 2**31] for part in parts]
     ids = tuple([one for part in kept for one in part])
     warnings = []
@@ -181,13 +182,13 @@ def _ids_recording(parts: Sequence[Sequence[int]], *, chunked: bool) -> tuple[Re
 
 
 def read_token_pairs(body: str) -> Intake | None:
-    """One list of pairs of id and text, or one sample of vLLM's replay tests or several."""
+    """Read one list of pairs of id and text, or one sample of vLLM's replay tests, or several."""
     if not body.startswith(("[", "{"), skip_space(body, 0)):
         return None
     values = [one.value for one in json_values_in(body)]
     if len(values) == 1 and isinstance(values[0], list):
         pieces = _pieces(values[0], {})
-        return _pairs_found([_pairs_recording(pieces, "token_ids")], "pairs of an id and a text") if pieces else None
+        return _pairs_intake([_pairs_recording(pieces, "token_ids")], "pairs of an id and a text") if pieces else None
     samples = [_sample(value) for value in objects_of(values) or []]
     known = [sample for sample in samples if sample is not None]
     if not known or len(known) < len(samples):
@@ -195,11 +196,11 @@ def read_token_pairs(body: str) -> Intake | None:
     for place, sample in enumerate(known, 1):
         sample.label = sample.label or (f"sample {place}" if len(known) > 1 else "")
     make_labels_differ(known)
-    return _pairs_found(known, "a sample of vLLM's replay tests")
+    return _pairs_intake(known, "a sample of vLLM's replay tests")
 
 
 def _pieces(value: Any, vocab: Payload) -> tuple[Piece, ...] | None:
-    """The tokens, if the value is a list of pairs."""
+    """Return the tokens, if the value is a list of pairs."""
     if not isinstance(value, list):
         return None
     pieces = []
@@ -231,7 +232,7 @@ def _sample(value: Payload) -> Recording | None:
 
 
 def _expectation(value: Payload) -> Payload | None:
-    """What should come out; null is not checked there, and arguments are objects."""
+    """Return what should come out; null is not checked there, and arguments are objects."""
     expect: Payload = {
         name: text for name in ("reasoning", "content") if (text := word_of(value.get(f"expected_{name}"))) is not None
     }
@@ -243,24 +244,24 @@ def _expectation(value: Payload) -> Payload | None:
     return expect or None
 
 
-def _pairs_found(made: list[Recording], shape: str) -> Intake:
+def _pairs_intake(made: list[Recording], shape: str) -> Intake:
     count = number(sum(len(recording.ids or ()) for recording in made), "token id")
     several = f" in {number(len(made), 'sample')}" if len(made) > 1 else ""
     kind: Kind = "token_ids" if made[0].kind == "token_ids" else "replay_record"
-    return found_outputs(kind, f"{count} with their texts{several}", made, why=f"It is {shape}.")
+    return intake_of(kind, f"{count} with their texts{several}", made, why=f"It is {shape}.")
 
 
 def read_replay_record(body: str) -> Intake | None:
-    """One record of vLLM's replay, several one after the other, or the stream that repeats one."""
+    """Read one record of vLLM's replay, several one after the other, or the stream that repeats one."""
     if "output_token_ids" not in body:
         return None
     events = read_event_lines(body) if "stream_state" in body else None
     payloads = [frame.payload for frame in events.frames if frame.payload is not None] if events else []
     if events is not None and payloads and all(map(_is_record, payloads)):
         shape = "server-sent events with a stream_state beside each chunk"
-        return _records_found([_streamed_record(payloads)], shape, cut=len(payloads) < len(events.frames))
+        return _records_intake([_streamed_record(payloads)], shape, cut=len(payloads) < len(events.frames))
     values = json_values_in(body) or values_in(body)
-    found = objects_of(list(_flat(values)))
+    found = objects_of(list(_items_of(values)))
     if not found or not all(map(_is_record, found)):
         return None
     stated = all("stream_state" in one for one in found)
@@ -268,24 +269,24 @@ def read_replay_record(body: str) -> Intake | None:
     if not any(recording.ids for recording, _ in made):
         return None
     shape = "a JSON object with output_token_ids" if len(made) == 1 else "objects with output_token_ids"
-    return _records_found(made, shape, cut=not values[-1].whole)
+    return _records_intake(made, shape, cut=not values[-1].whole)
 
 
-def _flat(values: Iterable[Literal]) -> Iterable[Any]:
+def _items_of(values: Iterable[Literal]) -> Iterable[Any]:
     for one in values:
         yield from one.value if isinstance(one.value, list) else [one.value]
 
 
 def _is_record(value: Payload) -> bool:
-    return isinstance(_state(value).get("output_token_ids"), list)
+    return isinstance(_record_state(value).get("output_token_ids"), list)
 
 
-def _state(value: Payload) -> Payload:
+def _record_state(value: Payload) -> Payload:
     return object_of(value.get("stream_state", value))
 
 
 def _record(value: Payload) -> tuple[Recording, list[Warn]]:
-    state = _state(value)
+    state = _record_state(value)
     made, warnings = _ids_recording([[one for one in state["output_token_ids"] if type(one) is int]], chunked=False)
     ids, lengths = made.ids or (), ids_of(state.get("output_chunk_lens"))
     if lengths is not None and sum(lengths) != len(ids):
@@ -306,19 +307,19 @@ def _record(value: Payload) -> tuple[Recording, list[Warn]]:
 
 
 def _streamed_record(payloads: list[Payload]) -> tuple[Recording, list[Warn]]:
-    """The last state holds all ids; the chunks before it are what vLLM's parser made of them."""
+    """Return the last state, which holds all ids; the chunks before it are those of vLLM's parser."""
     recording, warnings = _record(payloads[-1])
     chunks = [chunk for chunk in (payload.get("chunk") for payload in payloads) if isinstance(chunk, dict)]
     recording.stream = tuple(chunks) or None
     return recording, warnings
 
 
-def _records_found(made: list[tuple[Recording, list[Warn]]], shape: str, *, cut: bool) -> Intake:
+def _records_intake(made: list[tuple[Recording, list[Warn]]], shape: str, *, cut: bool) -> Intake:
     recordings = [recording for recording, _ in made]
     label_outputs(recordings, "record")
     count = sum(len(recording.ids or ()) for recording in recordings)
     name = f"{number(len(made), 'replay record')} of vLLM" if len(made) > 1 else "replay record of vLLM"
-    return found_outputs(
+    return intake_of(
         "replay_record",
         f"{name}, {number(count, 'token id')}",
         recordings,

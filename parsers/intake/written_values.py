@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parsers.intake.evidence import Payload
-from parsers.intake.plain_text import unquoted
+from parsers.intake.plain_text import string_value
 
 DEPTH = 60  # of brackets; deeper is nothing that anybody printed
 
@@ -93,7 +93,7 @@ class Literal:
 
 
 class _BadLiteralError(Exception):
-    """What stands here is no printed value."""
+    """There is no printed value here."""
 
 
 _NOTHING: Any = object()
@@ -113,7 +113,7 @@ class _Frame:
     short: bool = False
 
     def put(self, value: Any) -> None:
-        """The next value: it follows a comma, dots, or a string that it goes on with."""
+        """Take the next value: it follows a comma, dots, or a string that it goes on with."""
         if self.value is _NOTHING:
             self.value = value
         elif self.short:
@@ -124,14 +124,14 @@ class _Frame:
             raise _BadLiteralError
 
     def dots(self) -> None:
-        """Between two values: the first is shortened. Alone: items were left out of the list."""
+        """Shorten the value before, or note that items were left out where there is none."""
         if self.value is _NOTHING:
             self.value = _SKIPPED
         else:
             self.short = True
 
     def mark(self, mark: str) -> None:
-        """A comma ends an item; a colon or an equals sign makes the value before it a key."""
+        """End an item at a comma; make the value before a colon or an equals sign a key."""
         if mark == ",":
             self.flush()
         elif self.value is _NOTHING or self.key is not _NOTHING:
@@ -144,7 +144,7 @@ class _Frame:
             raise _BadLiteralError
 
     def flush(self) -> None:
-        """Keeps the value that waits."""
+        """Keep the value that waits."""
         if self.value is _NOTHING or self.short:
             raise _BadLiteralError
         if self.key is _NOTHING:
@@ -154,7 +154,7 @@ class _Frame:
         self.value = self.key = _NOTHING
 
     def built(self) -> Any:
-        """The closed bracket's value."""
+        """Return the closed bracket's value."""
         if self.name is not None:
             return Named(self.name, self.items, self.fields, called=True)
         if self.close == "}":
@@ -163,47 +163,47 @@ class _Frame:
 
 
 def object_of(value: Any) -> Payload:
-    """The value when it is an object, else an empty one."""
+    """Return the value when it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def objects_of(value: Any) -> list[Payload] | None:
-    """The value when it is a list of objects, else None."""
+    """Return the value when it is a list of objects, else None."""
     if isinstance(value, list) and all(isinstance(item, dict) for item in value):
         return value
     return None
 
 
 def choices_of(payload: Payload) -> list[Payload] | None:
-    """The payload's `choices` when they are a list of objects, else None."""
+    """Return the payload's `choices` when they are a list of objects, else None."""
     return objects_of(payload.get("choices"))
 
 
 def ids_of(value: Any) -> tuple[int, ...] | None:
-    """A tuple of token ids when the value is a list of non-negative integers, else None."""
+    """Return a tuple of token ids when the value is a list of non-negative integers, else None."""
     if isinstance(value, list) and all(type(item) is int and item >= 0 for item in value):
         return tuple(value)
     return None
 
 
 def word_of(value: Any) -> str | None:
-    """The value when it is a string, else None."""
+    """Return the value when it is a string, else None."""
     return value if isinstance(value, str) else None
 
 
 def word_or_number_of(value: Any) -> str | int | None:
-    """The value when it is a string or an integer, as a stop reason is, else None."""
+    """Return the value when it is a string or an integer, as a stop reason is, else None."""
     return value if isinstance(value, str) or type(value) is int else None
 
 
 def skip_space(text: str, at: int) -> int:
-    """The offset of the first character at or after `at` that is not JSON white space."""
+    """Return the offset of the first character at or after `at` that is not JSON white space."""
     found = _SPACE.match(text, at)
     return found.end() if found else at
 
 
 def value_at(text: str, at: int) -> tuple[Any, int] | None:
-    """The JSON value that starts at `at` and the offset after it, or None. Lone surrogate escapes are let through."""
+    """Return the JSON value at `at` and the offset after it, or None. Lone surrogate escapes are let through."""
     try:
         return _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError):
@@ -211,20 +211,20 @@ def value_at(text: str, at: int) -> tuple[Any, int] | None:
 
 
 def whole_value(text: str) -> Any:
-    """The JSON object or array that is all of `text`, or None."""
+    """Return the JSON object or array that is all of `text`, or None."""
     start = skip_space(text, 0)
     found = value_at(text, start) if text.startswith(("{", "["), start) else None
     return found[0] if found is not None and skip_space(text, found[1]) == len(text) else None
 
 
 def whole_object(text: str) -> Payload | None:
-    """The JSON object that is all of `text`, or None."""
+    """Return the JSON object that is all of `text`, or None."""
     value = whole_value(text)
     return value if isinstance(value, dict) else None
 
 
 def unfinished_value(text: str) -> Any:
-    """The JSON value that a text begins and does not finish, as far as its members are whole; None without any."""
+    """Return the JSON value that a text begins, as far as its members are whole; None without any."""
     stack: list[str] = []
     safe = 0
     for found in _JSON_TOKEN.finditer(text):
@@ -241,7 +241,7 @@ def unfinished_value(text: str) -> Any:
 
 
 def literal_at(text: str, at: int = 0) -> Literal | None:
-    """The printed value at the offset, or None where there is none."""
+    """Return the printed value at the offset, or None where there is none."""
     try:
         return _read(text, at)
     except _BadLiteralError:
@@ -249,26 +249,26 @@ def literal_at(text: str, at: int = 0) -> Literal | None:
 
 
 def is_left_out(value: Any) -> bool:
-    """Whether the value is the `...` of a printed list with items left out."""
+    """Return True for the `...` of a printed list with items left out."""
     return value is _SKIPPED
 
 
 def string_at(text: str, at: int) -> Literal | None:
-    """The string that Python quotes at the offset, whole or up to the end of its line."""
+    """Return the string that Python quotes at the offset, whole or up to the end of its line."""
     found = _TOKEN.match(text, at)
     if found and found["string"]:
-        value, lossy = unquoted(found["string"])
+        value, lossy = string_value(found["string"])
         return Literal(value, found.end(), lossy=lossy)
     opened = _OPEN_STRING.match(text, at)
     if opened is None:
         return None
     head = opened[0]
-    value, lossy = unquoted(head + head.lstrip("bBuU")[0])
+    value, lossy = string_value(head + head.lstrip("bBuU")[0])
     return Literal(value, opened.end(), whole=False, lossy=lossy)
 
 
 def quoted_at(text: str, at: int) -> Literal | None:
-    """The quoted string at the offset, as JSON spells it or as Python does."""
+    """Return the quoted string at the offset, as JSON spells it or as Python does."""
     found = string_at(text, at)
     if found is not None and found.whole and text[at] == '"':
         exact = value_at(text, at)
@@ -278,19 +278,19 @@ def quoted_at(text: str, at: int) -> Literal | None:
 
 
 def start_of(body: str) -> int:
-    """The offset of a printed value, after prompts and an assignment."""
+    """Return the offset of a printed value, after prompts and an assignment."""
     found = _BEFORE.match(body)
     return found.end() if found else 0
 
 
 def ends_at(body: str, at: int) -> bool:
-    """Whether nothing but prompts follows."""
+    """Return True where nothing but prompts follows."""
     found = _AFTER.match(body, at)
     return found is not None and found.end() == len(body)
 
 
 def values_in(body: str) -> list[Literal]:
-    """The values that the body consists of: one of JSON, or printed ones; [] where it holds anything else."""
+    """Return the values that are all of the body: one of JSON, or printed ones; [] where there is anything else."""
     values: list[Literal] = []
     at = start_of(body)
     exact = value_at(body, at)
@@ -309,7 +309,7 @@ def values_in(body: str) -> list[Literal]:
 
 
 def json_values_in(body: str) -> list[Literal]:
-    """The JSON values that the body consists of, after an assignment; [] where it holds anything else."""
+    """Return the JSON values that are all of the body after an assignment; [] where there is anything else."""
     at = skip_space(body, start_of(body))
     values: list[Literal] = []
     while at < len(body) and (exact := value_at(body, at)) is not None:
@@ -326,11 +326,11 @@ def _read(text: str, at: int) -> Literal | None:
         _step(stack, found, text)
         if len(stack) == 1:
             return Literal(stack[0].value, end)
-    return _ended(stack, text, end)
+    return _unfinished_literal(stack, text, end)
 
 
 def _step(stack: list[_Frame], found: re.Match[str], text: str) -> None:
-    """One token into the open brackets."""
+    """Take one token into the open brackets."""
     kind, top = found.lastgroup, stack[-1]
     word = found[kind or 0]
     if kind == "open":
@@ -378,7 +378,7 @@ def _fold(stack: list[_Frame]) -> None:
 
 def _scalar(kind: str | None, word: str) -> Any:
     if kind == "string":
-        return unquoted(word)[0]
+        return string_value(word)[0]
     if kind == "name":
         return _CONSTANTS[word] if word in _CONSTANTS else Named(word)
     if kind == "angle":
@@ -391,14 +391,14 @@ def _scalar(kind: str | None, word: str) -> Any:
 
 
 def _member(word: str) -> Any:
-    """`<Reason.stop: 'stop'>` is the value after its colon; any other object is its name."""
+    """Return the value of `<Reason.stop: 'stop'>` after its colon; of any other object its name."""
     name, colon, value = word[1:-1].partition(": ")
     found = _TOKEN.fullmatch(value) if colon else None
-    return unquoted(found["string"])[0] if found and found["string"] else Named(name)
+    return string_value(found["string"])[0] if found and found["string"] else Named(name)
 
 
-def _ended(stack: list[_Frame], text: str, end: int) -> Literal | None:
-    """What stood in the brackets that were open when the text ended. None: it goes on with no printed value."""
+def _unfinished_literal(stack: list[_Frame], text: str, end: int) -> Literal | None:
+    """Return what stood in brackets that were open at the text's end; None where no printed value goes on."""
     rest = _BLANK.match(text, end)
     at_end = rest is not None and rest.end() == len(text)
     if len(stack) == 1 or not (at_end or _OPENED.match(text, end)):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from parsers.intake import recognise
 from parsers.intake.plain_text import (
     printed_bytes,
-    unquoted,
+    string_value,
     whole_characters,
     without_lone_surrogates,
     without_shell_escapes,
@@ -131,12 +131,12 @@ STRINGS = [
 
 @pytest.mark.parametrize(("spelled", "text", "lossy"), STRINGS)
 def test_escapes_stand_for_what_python_says(spelled: str, text: str, lossy: bool) -> None:
-    assert unquoted(spelled) == (text, lossy)
+    assert string_value(spelled) == (text, lossy)
 
 
 @given(st.binary())
 def test_printed_bytes_are_read_as_python_reads_them(data: bytes) -> None:
-    text, lossy = unquoted(repr(data))
+    text, lossy = string_value(repr(data))
     assert text == ast.literal_eval(repr(data)).decode("utf-8", "replace")
     assert lossy != is_utf8(data)
 
