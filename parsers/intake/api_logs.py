@@ -162,7 +162,7 @@ def event_log(text: str) -> Log | None:
     if events is None or not events.mostly_fields:
         return None
     found = [family_of(frame.payload, framed=True) for frame in events.frames if frame.payload is not None]
-    if not events.done and not any(found):
+    if not events.ends and not any(found):
         return None
     return Log(
         "sse_log", _leading_family(found), events.frames, events.ends, others=events.others, prefixed=events.prefixed

@@ -195,8 +195,8 @@ def _has_whole_calls(chunk: Payload) -> bool:
 
 
 def _content(log: Log) -> LogContent:
-    frames = [frame if frame.payload is None else _with_whole_characters(frame, frame.payload) for frame in log.frames]
-    changed = any(new is not old for new, old in zip(frames, log.frames, strict=True))
+    frames = [replace(frame, payload=frame.payload and whole_characters(frame.payload)) for frame in log.frames]
+    changed = any(new.payload is not old.payload for new, old in zip(frames, log.frames, strict=True))
     sorter = _Sorter(replace(log, frames=frames), _one_id_per_chunk(log))
     sorter.sort()
     warnings = [*log.missing_end(), *sorter.oddities(), *([LONE_SURROGATE] if changed else [])]
@@ -208,11 +208,6 @@ def _content(log: Log) -> LogContent:
     contents = [_output_content(log, label, output) for label, output in zip(labels, sorter.outputs, strict=True)]
     outputs = [output for one in contents for output in one.outputs]
     return replace(contents[0], outputs=outputs, warnings=[*warnings, *_first_of_each_code(contents)])
-
-
-def _with_whole_characters(frame: Frame, payload: Payload) -> Frame:
-    whole = whole_characters(payload)
-    return frame if whole is payload else replace(frame, payload=whole)
 
 
 def _first_of_each_code(contents: Sequence[LogContent]) -> Iterator[Warn]:

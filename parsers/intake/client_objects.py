@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parsers.intake.api_families import CHAT, rewritten_arguments
-from parsers.intake.api_logs import Log, LogContent
+from parsers.intake.api_logs import Log
 from parsers.intake.chat_streams import chat_content
 from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
 from parsers.intake.json_frames import Frame
@@ -267,7 +267,8 @@ def _objects(value: Any) -> list[Payload]:
 
 def _intake(printed: _Printed, most: str, why: str) -> Intake:
     """Read the streams as chat logs are read: choices, token ids and markers tell the same things."""
-    contents = [_stream_content(stream) for stream in _streams(printed)]
+    framed = [[Frame(at, payload) for at, payload in enumerate(stream, 1)] for stream in _streams(printed)]
+    contents = [chat_content(Log("ndjson_log", CHAT, frames, listed=True)) for frames in framed]
     outputs = [output for content in contents for output in content.outputs]
     for place, output in enumerate(outputs, 1):
         output.kind, output.label = "client_objects", f"output {place}"
@@ -294,11 +295,6 @@ def _streams(printed: _Printed) -> list[list[Payload]]:
         message = {"role": "assistant", "content": None, "tool_calls": printed.calls}
         streams.append([{"object": _ANSWER, "choices": [{"index": 0, "message": message, "finish_reason": None}]}])
     return streams
-
-
-def _stream_content(stream: list[Payload]) -> LogContent:
-    frames = [Frame(at, payload) for at, payload in enumerate(stream, 1)]
-    return chat_content(Log("ndjson_log", CHAT, frames, listed=True))
 
 
 def _warnings(printed: _Printed) -> Iterator[Warn]:

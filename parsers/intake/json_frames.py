@@ -51,11 +51,6 @@ class Events:
     broken: list[str] = field(default_factory=list)
 
     @property
-    def done(self) -> bool:
-        """True where the end sentinel was seen."""
-        return bool(self.ends)
-
-    @property
     def mostly_fields(self) -> bool:
         """True where at least half of the non-empty lines belong to an event stream."""
         return self.fields > 0 and len(self.others) <= self.fields

@@ -51,11 +51,11 @@ from parsers.intake.token_records import read_replay_record, read_token_ids, rea
 from parsers.intake.written_values import choices_of, object_of, whole_object
 from parsers.types import RecordedDelta, Recording
 
-_NO_CAPTURE = frozenset(
+_NO_CAPTURE: frozenset[Kind] = frozenset(
     {"raw_text", "case", "chunk_list", "text_literal", "code_block", "empty", "not_text", "dynamo_yaml"}
 )
 # What no model writes around its calls: in prose only these are taken by themselves.
-_SURE = frozenset(
+_SURE: frozenset[Kind] = frozenset(
     {"sse_log", "json_response", "ndjson_log", "replay_record", "client_objects", "server_log", "dynamo_yaml", "case"}
 )
 _CASE_SUFFIX = ".case.json"

@@ -242,8 +242,14 @@ def unfinished_value(text: str) -> Any:
 
 def literal_at(text: str, at: int = 0) -> Literal | None:
     """Return the printed value at the offset, or None where there is none."""
+    stack, end = [_Frame("")], at
     try:
-        return _read(text, at)
+        while found := _TOKEN.match(text, end):
+            end = found.end()
+            _step(stack, found, text)
+            if len(stack) == 1:
+                return Literal(stack[0].value, end)
+        return _unfinished_literal(stack, text, end)
     except _BadLiteralError:
         return None
 
@@ -316,17 +322,6 @@ def json_values_in(body: str) -> list[Literal]:
         values.append(Literal(*exact))
         at = skip_space(body, exact[1])
     return values if at == len(body) else []
-
-
-def _read(text: str, at: int) -> Literal | None:
-    stack = [_Frame("")]
-    end = at
-    while found := _TOKEN.match(text, end):
-        end = found.end()
-        _step(stack, found, text)
-        if len(stack) == 1:
-            return Literal(stack[0].value, end)
-    return _unfinished_literal(stack, text, end)
 
 
 def _step(stack: list[_Frame], found: re.Match[str], text: str) -> None:
