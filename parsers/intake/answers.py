@@ -247,8 +247,8 @@ def _why(log: Log) -> tuple[str, str]:
         shape = f"{number(frames, 'JSON object')} one after the other."
     else:
         shape = "It is a JSON array of objects." if log.listed else "It is one JSON object."
-    name = log.family.name
-    return shape, f"Its keys are those of {name}." if log.family.weight == 2 else f"Its keys look like those of {name}."
+    verb = "look like" if log.family.framed or log.family.error else "are"
+    return shape, f"Its keys {verb} those of {log.family.name}."
 
 
 def _server_of(payloads: Iterable[Payload]) -> tuple[str | None, str | None]:

@@ -73,9 +73,9 @@ class Family:
 
     `title`: its name before a noun, where that is another. `translate`: to chat frames that say the same; `rewrites`:
     who changed the arguments of whole calls on the way. `cumulative`: each chunk repeats the text so far. `whole`: each
-    payload is a whole answer, so several are no stream. `ends_done`: a stream ends with `[DONE]`. `weight`: 2 sure, 1
-    told in frames only, 0 an error. `server`: the server that has this API, where one has. `skips`: the caveat falls
-    where skip_special_tokens is false. `quotes`: its payloads may hold another API's.
+    payload is a whole answer, so several are no stream. `ends_done`: a stream ends with `[DONE]`. `framed`: it is weak
+    and counts inside frames only. `error`: any other family of a log says more. `server`: the server that has this API,
+    where one has. `skips`: the caveat falls where skip_special_tokens is false. `quotes`: it may hold another API's.
     """
 
     name: str
@@ -90,7 +90,8 @@ class Family:
     cumulative: bool = False
     whole: bool = False
     ends_done: bool = False
-    weight: int = 2
+    framed: bool = False
+    error: bool = False
     server: str | None = None
     skips: bool = False
     quotes: bool = False
@@ -106,7 +107,7 @@ def family_of(payload: Payload, *, framed: bool = False) -> Family | None:
     """Return the first family whose shape the payload has; weak shapes count only inside a frame."""
     if _CLUES.isdisjoint(payload):
         return None
-    return next((f for f in FAMILIES if (framed or f.weight != 1) and f.matches(payload)), None)
+    return next((f for f in FAMILIES if (framed or not f.framed) and f.matches(payload)), None)
 
 
 def _has(payload: Payload, **types: type | tuple[type, ...]) -> bool:
@@ -464,7 +465,7 @@ CASE = Family(
 )  # fmt: skip
 CHAT = Family("OpenAI chat", _is_chat, parsed=True)
 UNKNOWN = Family(
-    "unknown API", _is_some_stream, title="unknown API's", weight=1,
+    "unknown API", _is_some_stream, title="unknown API's", framed=True,
     verdict="The shape of its payloads is not known. Paste the raw output, or a JSON array of its deltas' texts.",
 )  # fmt: skip
 _SAMPLED = "Special tokens are in the text only if sampling_params said skip_special_tokens: false."
@@ -507,14 +508,14 @@ FAMILIES = (
     ),
     Family(
         "llama.cpp /completion", lambda p: _has(p, content=str, stop=bool), read=_llama_chunks, caveat=_SPECIAL,
-        weight=1, server="llama.cpp",
+        framed=True, server="llama.cpp",
     ),
     Family(
-        "API error", _is_error, weight=0,
+        "API error", _is_error, error=True,
         verdict="There is no output in it. If its message quotes the raw output, paste only that.",
     ),
     Family(
-        "OpenAI chat", lambda p: _has(p, sglext=dict) or _has(p, output_ids=list), parsed=True, weight=1,
+        "OpenAI chat", lambda p: _has(p, sglext=dict) or _has(p, output_ids=list), parsed=True, framed=True,
         server="SGLang",
     ),
     UNKNOWN,

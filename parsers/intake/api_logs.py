@@ -171,7 +171,7 @@ def event_log(text: str) -> Log | None:
 
 def _leading_family(found: list[Family | None]) -> Family:
     """Return the surest family, the first of equals: a log of chat chunks stays one if an error follows."""
-    return max([family for family in found if family], key=lambda family: family.weight, default=UNKNOWN)
+    return max([family for family in found if family], key=lambda one: (not one.error, not one.framed), default=UNKNOWN)
 
 
 def _was_or_were(things: Sequence[object]) -> str:

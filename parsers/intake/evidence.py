@@ -1,8 +1,7 @@
 """What the intake says of what was given: the outputs it found, and how sure each thing about them is.
 
-A fact is exact, assumed, lossy or
-missing; a warning is a trap that the recording is in, named by a code; an ask is what a person could add. Code looks at
-codes, certainties and what a fact is about, never at the sentences.
+A fact is exact, assumed, lossy or missing; a warning is a trap that the recording is in, named by a code; an ask is
+what a person could add. Code looks at codes, certainties and what a fact is about, never at the sentences.
 """
 
 from __future__ import annotations

@@ -19,12 +19,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from parsers.intake.api_families import RawChunk, sglang_log_chunks, with_beginning_only
 from parsers.intake.api_logs import advice_for
 from parsers.intake.evidence import (
     Intake,
-    Payload,
     Warn,
     holds_markers,
     intake_of,
@@ -251,16 +251,12 @@ def _chunks_of_line(line: str) -> list[RawChunk]:
     return chunks
 
 
-def _as_json(value: Payload) -> Payload:
-    """Return the fields as JSON would hold them: of a shortened text its head, of shortened ids nothing."""
-    return {str(key): _field_as_json(one) for key, one in value.items()}
-
-
-def _field_as_json(value: object) -> object:
+def _as_json(value: Any) -> Any:
+    """Return a value as JSON would hold it: of a shortened text its head, of shortened ids nothing."""
     if isinstance(value, Shortened):
-        return without_lone_surrogates(value.head) if isinstance(value.head, str) else None
+        return _as_json(value.head) if isinstance(value.head, str) else None
     if isinstance(value, dict):
-        return _as_json(value)
+        return {str(key): _as_json(one) for key, one in value.items()}
     return without_lone_surrogates(value) if isinstance(value, str) else value
 
 

@@ -18,16 +18,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from parsers.intake.evidence import (
-    Intake,
-    Kind,
-    Payload,
-    Warn,
-    intake_of,
-    label_outputs,
-    make_labels_differ,
-    number,
-)
+from parsers.intake.evidence import Intake, Kind, Payload, Warn, intake_of, label_outputs, make_labels_differ, number
 from parsers.intake.json_frames import read_event_lines
 from parsers.intake.plain_text import has_lone_surrogate, without_lone_surrogates
 from parsers.intake.requests import request_of
