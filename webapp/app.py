@@ -22,6 +22,7 @@ from webapp.page.filters import FILTERS
 from webapp.page.routes import blueprint
 from webapp.page.running import Runner
 from webapp.page.services import EXTENSION, Services
+from webapp.runs.runner import Runner as PlainRunner
 from webapp.security import init_app
 from webapp.settings import Settings, get_settings
 from webapp.store import open_store
@@ -52,7 +53,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings.make_data_dir()
     hub = HubJobs(settings, use(settings).add_hub)
     store = open_store(settings.database_url)
-    app.extensions[EXTENSION] = Services(settings, store, Runner(settings), Jobs(settings), hub)
+    app.extensions[EXTENSION] = Services(settings, store, PlainRunner(settings), Runner(settings), Jobs(settings), hub)
     for line in refusals(formats_folder(settings)):
         app.logger.warning(line)
     app.register_blueprint(blueprint)

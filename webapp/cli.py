@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from parsers.types import FormatError, UsageError
+from parsers.vocabulary.types import FormatError, UsageError
 
 PROGRAM = "toolcall-inspector"
 BAD_INPUT = 2
@@ -92,7 +92,7 @@ class Program(click.Group):
 
 def _show_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from webapp.page.exports import installed_version
+        from webapp.runs.exports import installed_version
 
         click.echo(f"{PROGRAM} {installed_version()}")
         ctx.exit()

@@ -19,7 +19,7 @@ from parsers.formats.diagram import RowLine, mermaid, rows_table
 from parsers.formats.model import Format, Policy, State, builtin_formats
 from parsers.formats.rows import policy_values
 from parsers.intake.captures import PICKLE, captures
-from parsers.reasoning import reasoning_markers
+from parsers.machine.reasoning import reasoning_markers
 from webapp.page.played import needs, played
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

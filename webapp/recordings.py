@@ -22,7 +22,7 @@ from typing import Any
 
 from parsers.cases.input import to_token
 from parsers.intake.evidence import number
-from parsers.types import Piece, RecordedDelta, Recording, Request, UsageError
+from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request, UsageError
 from webapp.tokenizers import TokenizerAdapter, get_tokenizer
 
 NOTHING_REAL = frozenset({"demo", "none"})

@@ -23,7 +23,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field, PositiveInt, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 
 ENV_PREFIX = "TOOLCALL_INSPECTOR_"
 STRICT_VARIABLE = "VLLM_RS_STRICT_TOOL_CALL"

@@ -12,17 +12,16 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from parsers.cases.model import Case, CaseError
-from parsers.chunking import RECORDED as AS_RECORDED
-from parsers.chunking import TRACED, Chunking
-from parsers.fallback.options import FallbackOptions
-from parsers.fallback.wrapper import Fallback
 from parsers.formats.lint import lint
 from parsers.formats.model import Format
-from parsers.protocol import StreamParser
-from parsers.reasoning import prompt_opens
-from parsers.recorded import NAME, Recorded, server_stream
-from parsers.registry import Evidence, Selection, get_format, maker, select
-from parsers.types import FormatError, UsageError
+from parsers.machine.reasoning import prompt_opens
+from parsers.replays.chunking import RECORDED as AS_RECORDED
+from parsers.replays.chunking import TRACED, Chunking
+from parsers.replays.recorded import NAME, Recorded, server_stream
+from parsers.selection.registry import Evidence, Selection, get_format, maker, select
+from parsers.vocabulary.trace import StreamParser
+from parsers.vocabulary.types import FormatError, UsageError
+from parsers.wrappers.fallback import Fallback, FallbackOptions
 
 BUILTIN = "builtin"
 FALLBACK = "fallback"

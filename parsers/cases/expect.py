@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from parsers.cases import jsontext
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Compare, Expect, ExpectedCall
-from parsers.types import Message, ToolCall
+from parsers.vocabulary.types import Message, ToolCall
 
 
 @dataclass(slots=True)

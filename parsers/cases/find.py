@@ -1,9 +1,4 @@
-"""The search over a case: what it runs on, and its result as JSON and as a smaller case.
-
-The smaller case is the smallest failing form of the one it came from: it names it as its parent, says in its notes
-what fails and how that was found, and replays first under the failing chunking, so that a plain run of it shows the
-finding again.
-"""
+"""The smallest failing form of a case, as a case of its own."""
 
 from __future__ import annotations
 
@@ -13,18 +8,73 @@ from itertools import accumulate
 from typing import Any
 
 from parsers.cases.engines import ENGINES, Engine, choose
-from parsers.cases.io import to_data
-from parsers.cases.minimized import minimized_case
-from parsers.cases.model import Case
-from parsers.cases.run import characters, chunkings_of, replayer_of
-from parsers.chunking import Chunking
-from parsers.registry import Evidence
-from parsers.replayer import Rerender
-from parsers.search.find import Search
-from parsers.search.found import Found, Group, Guess, OutcomeClass, Progress, Verdict
-from parsers.search.played import Played
+from parsers.cases.expect import accept
+from parsers.cases.input import Input, ToolObject
+from parsers.cases.io import case_id, load_case, to_data
+from parsers.cases.model import Case, Expect
+from parsers.cases.run import characters, chunkings_of, replayer_of, settled_case
+from parsers.replays.chunking import Chunking, by_tokens
+from parsers.replays.replay import finish_reason
+from parsers.replays.replayer import Rerender
+from parsers.search.found import Found, Group, Guess, Minimized, OutcomeClass, Progress, Verdict
+from parsers.search.search import Played, Search
 from parsers.search.sweep import MAX_REPLAYS
-from parsers.types import Piece
+from parsers.selection.registry import Evidence
+from parsers.vocabulary.types import Piece
+
+
+def minimized_case(case: Case, small: Minimized) -> Case:
+    """The case for a minimised output. It replays first under the failing chunking, then under those that differ."""
+    changed: dict[str, Any] = {
+        "title": f"{case.title or 'A case'} (smallest failing form)",
+        "notes": _notes(small, len(case.text())),
+        "flags": (),
+        "verdict": "required",
+        "source": case.source,
+        "parent": case_id(case),
+        "input": Input(text=small.text),
+        "tools": _tools(case, small),
+        "replay": (small.chunking, *[chunking for chunking in small.beside if chunking.by != "recorded"]),
+        "expect": _expect(small),
+        "decode": None,
+        "engines": {},
+    }
+    smaller = case.model_copy(update=changed)
+    if case.mode() == "ids":
+        smaller = _with_tokens(smaller, case, small)
+    return load_case(to_data(smaller))  # a model that was put together is checked like one that was read
+
+
+def _with_tokens(smaller: Case, case: Case, small: Minimized) -> Case:
+    """With the tokens that are left. What a decode policy did to them is done; only how late it is may matter still."""
+    if case.decode is not None:
+        late = case.decode.again() if by_tokens(small.chunking) else None
+        return settled_case(smaller, small.pieces).model_copy(update={"decode": late})
+    stored = smaller.with_pieces(small.pieces)
+    return stored.model_copy(update={"input": Input(tokens=stored.input.tokens)})
+
+
+def _notes(small: Minimized, size: int) -> tuple[str, ...]:
+    how = f"Found by a search of an output of {size} characters; {len(small.text)} of them are left here."
+    return f"{small.check}: {small.finding.message}", how
+
+
+def _tools(case: Case, small: Minimized) -> tuple[ToolObject, ...]:
+    """The declared tools that the smaller request still has."""
+    kept = {tool.name for tool in small.context.tools}
+    return tuple([tool for tool, known in zip(case.tools, case.to_context().tools, strict=True) if known.name in kept])
+
+
+def _expect(small: Minimized) -> Expect | None:
+    right = small.right
+    return None if right is None else accept(right, finish_reason(right, small.context.finish_reason))
+
+
+# The search over a case: what it runs on, and its result as JSON and as a smaller case.
+#
+# The smaller case is the smallest failing form of the one it came from: it names it as its parent, says in its notes
+# what fails and how that was found, and replays first under the failing chunking, so that a plain run of it shows the
+# finding again.
 
 
 @dataclass(slots=True)

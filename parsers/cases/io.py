@@ -20,8 +20,8 @@ from pydantic_core import ErrorDetails
 from parsers.cases import jsontext
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
-from parsers.trace import Finding
-from parsers.types import FormatError, Message
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import FormatError, Message
 
 SCHEMA_VERSION = 1
 SCHEMA_FILE = "case-1.schema.json"

@@ -16,10 +16,11 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from parsers.cases.fields import (
+from parsers.cases.input import (
     CaseError,
     CaseId,
     ExpectedText,
+    Input,
     Integer,
     Natural,
     Notes,
@@ -27,14 +28,15 @@ from parsers.cases.fields import (
     Switch,
     ToolObject,
     Word,
+    to_piece,
+    to_token,
 )
-from parsers.cases.input import Input, to_piece, to_token
 from parsers.cases.jsontext import JsonError, read, same
-from parsers.chunking import Chunking
-from parsers.compare import Rules
+from parsers.compare.divergence import Rules
 from parsers.decoding import Decode, Decoder
 from parsers.formats.model import Format, Identifier, Model, Policy, load_format
-from parsers.types import Context, Mode, Piece, Tool
+from parsers.replays.chunking import Chunking
+from parsers.vocabulary.types import Context, Mode, Piece, Tool
 
 __all__ = ["Case", "CaseError"]
 

@@ -1,31 +1,71 @@
-"""Run a case: replay it, compare chunkings, check everything. What the command line, the API and the page all show.
-
-The replay under study and the whole-text one are traced. Other chunkings only build their message; one that differs
-is traced as well, so that it can be said where it parts.
-"""
+"""The tokens of a case as its server decodes them, how they arrived, and a case that holds the decoded ones."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from parsers.cases.decoded import IGNORED, decoded_of, ignores_ids, sent_of
 from parsers.cases.engines import ENGINES, RECORDED, Choice, Engine, choose, engine_of, policy_of
+from parsers.cases.input import Input
 from parsers.cases.model import Case, CaseError
 from parsers.checks import run_checks
-from parsers.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking
-from parsers.chunking import RECORDED as AS_RECORDED
-from parsers.compiled import Program
-from parsers.decoding import Decoded, schedule
+from parsers.decoding import Decoded, decoded, schedule, settled
 from parsers.formats.model import Format, builtin_formats
-from parsers.recorded import server_stream
-from parsers.registry import Evidence, Selection, known_format, policies
-from parsers.replayer import Replayer, Rerender
-from parsers.search.compared import Compared, compared
+from parsers.machine.program import Program
+from parsers.replays.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking, Sent
+from parsers.replays.chunking import RECORDED as AS_RECORDED
+from parsers.replays.recorded import ServerStream, server_stream
+from parsers.replays.replayer import Replayer, Replays, Rerender
+from parsers.search.outcomes import Compared, compared
 from parsers.search.subject import subject_of
 from parsers.search.variants import variants
-from parsers.trace import Finding, Trace
-from parsers.types import Context, Piece
+from parsers.selection.registry import Evidence, Selection, known_format, policies
+from parsers.vocabulary.events import CallEnd, Diagnostic, Dropped, Event, Marker, Segment, TextEvent
+from parsers.vocabulary.trace import Finding, Ownership, Step, Trace, Transition
+from parsers.vocabulary.types import Context, Piece
+
+IGNORED = "The token ids of the recorded deltas are ignored: no tokenizer made tokens of them that spell the text."
+
+
+def decoded_of(case: Case, pieces: Sequence[Piece], fmt: Format) -> Decoded:
+    """The stored tokens of a case under its decode policy."""
+    end_tokens, tail = fmt.end_tokens, case.context.prompt_tail
+    return decoded(tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=tail, end_tokens=end_tokens)
+
+
+def sent_of(case: Case, server: ServerStream | None = None) -> Sent | None:
+    """The deltas that a server sent: those of the input, else the chunks of the stream that the tokens came with."""
+    deltas = case.input.deltas
+    if deltas is not None:
+        known = all(delta.ids is not None or not delta.text for delta in deltas)
+        counts = tuple([len(delta.ids or ()) for delta in deltas]) if known else None
+        return Sent(tuple([len(delta.text) for delta in deltas]), counts)
+    if server is None or server.fed is None:
+        return None
+    fed = server.fed
+    return Sent(tuple([sum([len(piece.text) for piece in part]) for part in fed]), tuple([len(part) for part in fed]))
+
+
+def ignores_ids(case: Case) -> bool:
+    """Whether the deltas of a case have ids that no token of it stands for."""
+    return case.input.tokens is None and any(delta.ids for delta in case.input.deltas or ())
+
+
+def settled_case(case: Case, pieces: Sequence[Piece]) -> Case:
+    """The case that holds decoded tokens as its own, so that nothing is left to decode.
+
+    A text that a policy left out is left out of its token; the token keeps its id and kind.
+    """
+    bare = case.model_copy(update={"decode": None, "input": Input(text="".join([piece.text for piece in pieces]))})
+    stored = bare.with_pieces(settled(pieces))
+    return stored.model_copy(update={"input": Input(tokens=stored.input.tokens)})
+
+
+# Run a case: replay it, compare chunkings, check everything. What the command line, the API and the page all show.
+#
+# The replay under study and the whole-text one are traced. Other chunkings only build their message; one that differs
+# is traced as well, so that it can be said where it parts.
 
 UNSHARED = "Nobody knows which of the raw output came with which chunk: checks that need it are skipped."
 
@@ -75,7 +115,17 @@ def run_case(
     """
     choice = choose(case, evidence, engines)
     stored = tuple(pieces or case.pieces() or characters(case.text()))
-    replayer = replayer_of(case, choice, stored)
+    replayer = replace(replayer_of(case, choice, stored), rerender=rerender, known=Replays())
+    return checked_run(case, choice, replayer, stored, compare=compare)
+
+
+def checked_run(
+    case: Case, choice: Choice, replayer: Replayer, stored: tuple[Piece, ...], *, compare: bool = True
+) -> CaseRun:
+    """The run of a case whose parser is chosen and whose tokens are known. See run_case.
+
+    What `replayer.known` holds is not replayed again.
+    """
     chunkings, rules = chunkings_of(case, choice), case.compare.rules()
     trace = replayer.trace(chunkings[0])
     whole = trace if choice.plays else replayer.trace(WHOLE)
@@ -84,7 +134,7 @@ def run_case(
     if compare and not choice.plays:
         others = chunkings[1:] or [c for c in DEFAULT_COMPARED if c != chunkings[0]]
         run.compared = [compared(replayer, chunking, trace, rules) for chunking in others]
-    written = tuple(variants(replace(replayer, rerender=rerender), trace, kinds=("rerendered",)))
+    written = tuple(variants(replayer, trace, kinds=("rerendered",)))
     subject = subject_of(replayer, trace, run.whole, run.compared, rules=rules, variants=written)
     report = run_checks(subject, case.checks)
     run.findings, run.holding, run.skipped = report.findings, report.holding, report.skipped
@@ -158,3 +208,91 @@ def _terminals(choice: Choice, fmt: Format) -> dict[str, str]:
 def characters(text: str) -> tuple[Piece, ...]:
     """A piece for each code point: the stand-in where no tokenizer is at hand."""
     return tuple([Piece(char) for char in text])
+
+
+# A run as JSON: the object that `replay --json` prints and POST /api/v1/replay answers.
+#
+# Everything that could grow with the square of the output is bounded: a step shows at most HELD_CHARACTERS of what is
+# held, and says the spans of all of it.
+
+HELD_CHARACTERS = 512
+
+
+def run_json(run: CaseRun) -> dict[str, Any]:
+    """The whole run. Absent text is null; owners are content, reasoning, name, id, arguments, marker, dropped."""
+    trace = run.trace
+    return {
+        "parser": trace.parser,
+        "reasons": list(trace.reasons),
+        "mode": trace.mode,
+        "chunking": trace.chunking,
+        "message": trace.message.to_json(),
+        "finish_reason": trace.finish_reason,
+        "whole": run.whole.message.to_json(),
+        "rejected_calls": [call.to_json() for call in trace.rejected_calls],
+        "partition": [_owned(owned) for owned in trace.partition],
+        "deltas": [None if delta is None else delta.to_openai() for delta in trace.deltas],
+        "findings": [finding.to_json() for finding in run.findings],
+        "steps": [step_json(trace, step) for step in trace.steps],
+    }
+
+
+def step_json(trace: Trace, step: Step) -> dict[str, Any]:
+    """One step of a trace."""
+    return {
+        "index": step.index,
+        "span": list(step.span),
+        "text": trace.text[step.span.start : step.span.end],
+        "ids": list(step.ids),
+        "state": step.state,
+        "held": _held(trace, step),
+        "holds": [{"span": [h.start, h.end], "kind": h.kind, "reason": h.reason} for h in step.holds],
+        "transitions": [_transition(moved) for moved in step.transitions],
+        "events": [event_json(event) for event in step.events],
+        "delta": None if step.delta is None else step.delta.to_openai(),
+    }
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    """One event: its type, its span, and what its type carries."""
+    out: dict[str, Any] = {"type": event.kind, "span": [event.start, event.end]}
+    call = getattr(event, "call", None)
+    if call is not None:
+        out["call"] = call
+    if isinstance(event, TextEvent):
+        out |= {"text": event.text, "segments": [_segment(part) for part in event.parts()]}
+    elif isinstance(event, CallEnd):
+        out["complete"] = event.complete
+    elif isinstance(event, Marker):
+        out["terminal"] = event.terminal
+    elif isinstance(event, Dropped):
+        out["reason"] = event.reason
+    elif isinstance(event, Diagnostic):
+        out |= {"code": event.code, "severity": event.severity, "message": event.message}
+    return out
+
+
+def _held(trace: Trace, step: Step) -> str | None:
+    start = min((hold.start for hold in step.holds), default=0)
+    end = max((hold.end for hold in step.holds), default=0)
+    text = trace.text[start : min(end, start + HELD_CHARACTERS)]
+    return (text + "…" if end - start > HELD_CHARACTERS else text) or None
+
+
+def _owned(owned: Ownership) -> list[Any]:
+    return [owned.start, owned.end, owned.owner, owned.reason]
+
+
+def _segment(part: Segment) -> dict[str, Any]:
+    return {"text": part.text, "span": [part.start, part.end], "kind": part.kind}
+
+
+def _transition(moved: Transition) -> dict[str, Any]:
+    return {
+        "from": moved.from_state,
+        "trigger": moved.trigger,
+        "to": moved.to_state,
+        "row": moved.row,
+        "span": [moved.start, moved.end],
+        "note": moved.note,
+    }

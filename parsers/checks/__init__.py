@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsers.checks.accounting import all_output_lost, spans_cover_input
-from parsers.checks.arguments import arguments_closed, arguments_json, arguments_prefix
-from parsers.checks.base import LIMIT, Check, CheckReport, Subject, missing_need
+from parsers.checks.accounting import (
+    all_output_lost,
+    no_double_ownership,
+    nothing_invented,
+    spans_cover_input,
+    tool_call_dropped,
+)
+from parsers.checks.argument_text import arguments_closed, arguments_json, arguments_prefix, strings_whole
+from parsers.checks.check import LIMIT, Check, CheckReport, Subject, missing_need
 from parsers.checks.chunkings import chunking, whole_equals_streamed
 from parsers.checks.deltas import (
     calls_apart,
@@ -21,12 +27,25 @@ from parsers.checks.deltas import (
     name_once_before_arguments,
     no_empty_delta,
 )
-from parsers.checks.doubled import no_double_ownership, nothing_invented
-from parsers.checks.dropped_calls import tool_call_dropped
-from parsers.checks.leaks import no_argument_leak, no_reasoning_leak, no_terminal_leak
-from parsers.checks.robust import changed_output_raised, recovers, reusable, truncation
+from parsers.checks.leaks import (
+    answer_only_in_reasoning,
+    no_argument_leak,
+    no_control_tokens,
+    no_early_leak,
+    no_reasoning_leak,
+    no_terminal_leak,
+    reasoning_boundary,
+)
+from parsers.checks.robust import (
+    changed_output_raised,
+    escapes,
+    linear_arguments,
+    no_length_cap,
+    recovers,
+    reusable,
+    truncation,
+)
 from parsers.checks.robust_request import neighbours, schema_changes, start_state, tool_choice
-from parsers.checks.robust_values import escapes, linear_arguments, no_length_cap
 from parsers.checks.running import (
     emission_lag,
     ends_idle,
@@ -35,17 +54,18 @@ from parsers.checks.running import (
     linear_time,
     parser_raised,
 )
-from parsers.checks.serving import bookkeeping, rerenders
-from parsers.checks.stream import chunk_shape, server_agrees
-from parsers.checks.strings import strings_whole
-from parsers.checks.tails import no_control_tokens, no_early_leak
+from parsers.checks.server_stream import (
+    bookkeeping,
+    chunk_shape,
+    decodes_alike,
+    ids_with_text,
+    rerenders,
+    server_agrees,
+)
 from parsers.checks.text import utf8_clean
-from parsers.checks.thinking import answer_only_in_reasoning, reasoning_boundary
-from parsers.checks.tokens import decodes_alike, ids_with_text
-from parsers.checks.tools import arguments_schema, known_tool
-from parsers.checks.values import values_kept
-from parsers.trace import Finding
-from parsers.types import UsageError
+from parsers.checks.values import arguments_schema, known_tool, values_kept
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import UsageError
 
 __all__ = ["CHECKS", "Check", "CheckReport", "Subject", "run_checks"]
 

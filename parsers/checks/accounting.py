@@ -9,14 +9,26 @@ What comes after a failure of the parser is that failure's doing and is not coun
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
 
-from parsers.checks.base import Subject, any_of, check
-from parsers.checks.made_up import is_sound
-from parsers.compare import channel_of, channel_texts, channels, excerpt, known_parts, step_at
-from parsers.events import Segment, TextEvent
-from parsers.trace import Finding, Ownership, Trace
-from parsers.types import Span
+from parsers.checks.check import LIMIT, Subject, any_of, channel_words, check
+from parsers.checks.leaks import is_marker
+from parsers.checks.source import align, is_sound, made_up
+from parsers.compare.divergence import (
+    Channel,
+    Stretch,
+    channel_of,
+    channel_texts,
+    channels,
+    excerpt,
+    known_parts,
+    step_at,
+)
+from parsers.vocabulary.events import Segment, TextEvent
+from parsers.vocabulary.trace import Finding, Ownership, RejectedCall, Trace
+from parsers.vocabulary.types import Span
 
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"<[|｜][^<>|｜\s]*[|｜]>")  # the usual spelling of a special token, whoever's it is
@@ -242,3 +254,199 @@ def _known(texts: Iterable[str]) -> set[str]:
 def _plain(text: str) -> str:
     """`text` with its JSON escapes undone, so that raw and re-written text read alike."""
     return _ESCAPE.sub(lambda match: chr(int(match.group(1), 16)) if match.group(1) else " ", text)
+
+
+# Checks that the message is made of the output: nothing is sent twice, and nothing is made up.
+#
+# Places are believed where the parser gives them. Beside them, and for a black box alone, what is sent is laid over
+# what had arrived by then.
+
+_FLOWING = ("reasoning", "content")
+_SHOWN = 40
+
+
+@check(
+    "no_double_ownership",
+    "A4",
+    "No character of the output is sent twice, or to two channels.",
+    needs=("raw",),
+)
+def no_double_ownership(subject: Subject) -> list[Finding]:
+    """At most one finding: the first place that is sent again."""
+    trace = subject.trace
+    sent: list[tuple[int, int, str, int]] = []
+    for step, event in trace.events():
+        # A call's id may hold its name, so only the flowing text must have a place of its own.
+        if isinstance(event, TextEvent) and event.owner in ("content", "reasoning", "arguments"):
+            name = channel_of(event)
+            sent += [(p.start, p.end, name, step.index) for p in known_parts(event) if p.end > p.start]
+    sent.sort()
+    for (start, end, name, step_a), (again, _, other, step_b) in pairwise(sent):
+        if again < end:
+            return [_twice(trace, Span(max(start, again), end), name, other, max(step_a, step_b))]
+    return _sent_again(subject) or _in_both(subject)
+
+
+def _twice(trace: Trace, span: Span, name: str, other: str, step: int) -> Finding:
+    where = f"twice to `{name}`" if name == other else f"to both `{name}` and `{other}`"
+    return no_double_ownership.finding(
+        f"Characters {span.start} to {span.end} were sent {where}.",
+        step=step,
+        span=span,
+        actual=trace.text[span.start : span.end],
+    )
+
+
+def _sent_again(subject: Subject) -> list[Finding]:
+    """Text that the output does not have a second time."""
+    for name in _FLOWING:
+        found = misfit(subject, name)
+        if found is not None and (at := _stands(subject.trace, *found)) is not None:
+            text, step = _around(*found), found[0].step
+            span = Span(at, at + len(text))
+            message = f"`{text}` is sent to {channel_words(name, [])} once more than the output has it."
+            return [no_double_ownership.finding(message, step=step, span=span, actual=text)]
+    return []
+
+
+def _in_both(subject: Subject) -> list[Finding]:
+    """More of some letter in content and reasoning together than has arrived, though each of them alone fits."""
+    trace = subject.trace
+    if not (trace.message.content and trace.message.reasoning) or any(misfit(subject, name) for name in _FLOWING):
+        return []
+    room: dict[str, int] = {}
+    for step in trace.steps:
+        for char in trace.text[step.span.start : step.span.end]:
+            room[char] = room.get(char, 0) + 1
+        sent = "" if step.delta is None else (step.delta.reasoning or "") + (step.delta.content or "")
+        for char in sent:
+            room[char] = room.get(char, 0) - 1
+            if room[char] < 0 and not char.isspace():
+                message = "What is sent as reasoning and as content is together more than the output has."
+                return [no_double_ownership.finding(message, step=step.index, actual=sent)]
+    return []
+
+
+@check(
+    "nothing_invented",
+    "A3",
+    "Everything sent comes from the output: text is a copy, and so are argument values.",
+    needs=("raw",),
+)
+def nothing_invented(subject: Subject) -> list[Finding]:
+    """Errors for text, words and numbers that the output does not have."""
+    if _claims_falsely(subject.trace):
+        return []  # spans_cover_input tells of it
+    findings = []
+    for name in _FLOWING:
+        found = misfit(subject, name)
+        if found is not None and _stands(subject.trace, *found) is None:
+            stretch, offset = found
+            findings.append(
+                nothing_invented.finding(
+                    f"`{_around(stretch, offset)}` is sent to {channel_words(name, [])}; the output does not have it.",
+                    step=stretch.step,
+                    actual=stretch.text,
+                )
+            )
+    return findings + [
+        nothing_invented.finding(message, step=place.step, actual=word) for message, place, word in made_up(subject)
+    ]
+
+
+def misfit(subject: Subject, name: str) -> tuple[Stretch, int] | None:
+    """The first text of a channel that cannot have come from what had arrived, and where it stops fitting."""
+    found = align(subject.trace, subject.streamed.get(name, Channel("")))
+    return None if found.misfit is None else (found.misfit, found.offset)
+
+
+def _around(stretch: Stretch, offset: int) -> str:
+    """What was sent around the place where it stops fitting."""
+    return stretch.text[max(0, offset - _SHOWN) : offset + _SHOWN].strip()
+
+
+def _stands(trace: Trace, stretch: Stretch, offset: int) -> int | None:
+    """Where text that does not fit stands in what had arrived: then it was sent before, or out of turn."""
+    limit = trace.steps[stretch.step - 1].span.end
+    rest = stretch.text[offset : offset + _SHOWN].strip()
+    places = [trace.text.find(text, 0, limit) for text in (stretch.text.strip(), rest)]
+    return next((at for at in places if at >= 0), None)
+
+
+def _claims_falsely(trace: Trace) -> bool:
+    parts = (p for _, e in trace.events() if isinstance(e, TextEvent) for p in known_parts(e))
+    return any(part.kind == "copied" and trace.text[part.start : part.end] != part.text for part in parts)
+
+
+# Check that calls the output holds are found.
+#
+# What a parser that shows its work rejects, it says; a black box is held against the built-in parser of its format, and
+# only where that one finds a whole call to a declared tool.
+
+_DROPPING = {"not one JSON object": "invalid_call", "cuts the call off": "truncated_call", "declared": "unknown_tool"}
+
+
+@check(
+    "tool_call_dropped",
+    "L6",
+    "A call that the output begins with a marker of the format is found.",
+    severity="warning",
+    about="output",
+    needs=("tools", "finished", "raw"),
+    word="tool_call_dropped",
+)
+def tool_call_dropped(subject: Subject) -> list[Finding]:
+    """Errors for whole calls that a black box misses; warnings for outputs whose only calls cannot be read."""
+    if subject.context.tool_choice == "none":
+        return []
+    if subject.reference is not None:
+        return list(islice(_missed(subject, subject.reference), LIMIT))
+    if subject.trace.message.tool_calls:
+        return []
+    markers = tuple(literal for literal in subject.terminals.values() if is_marker(literal))
+    begun = [call for call in subject.trace.rejected_calls if subject.trace.text.startswith(markers, call.start)]
+    return [_unread(subject, call) for call in begun[:1]]
+
+
+def _unread(subject: Subject, call: RejectedCall) -> Finding:
+    key = next((key for words, key in _DROPPING.items() if words in call.reason), None)
+    if call.end == len(subject.trace.text):
+        key = "truncated_call"
+    policy = f"{key}={subject.policy[key]}" if key is not None and key in subject.policy else None
+    return tool_call_dropped.finding(
+        f"A call begins at {call.start}, but the output has no call that can be read: {call.reason}.",
+        severity="info" if policy else "warning",
+        step=step_at(subject.trace, call.start),
+        span=Span(call.start, call.end),
+        actual=subject.trace.text[call.start : call.end],
+        policy=policy,
+    )
+
+
+def _is_shown(subject: Subject, raw: int | None) -> bool:
+    """Whether a call stands in a block of code, where it may be an example, or in reasoning, where it may be a plan."""
+    text, place = subject.trace.text, raw or 0
+    if text.count("```", 0, place) % 2:
+        return True
+    closer = any_of(subject.closers).search(text, place)
+    opener = any_of(subject.openers).search(text, place)
+    return closer is not None and (opener is None or closer.start() < opener.start())
+
+
+def _missed(subject: Subject, reference: Trace) -> Iterator[Finding]:
+    """Calls of declared tools that the built-in parser finds whole and this one does not find at all."""
+    left = Counter(call.name for call in subject.trace.message.tool_calls)
+    places = channels(reference)
+    for index, call in enumerate(reference.message.tool_calls):
+        left[call.name] -= 1
+        raw = places[f"tool_calls[{index}].name"].place(0).raw
+        if left[call.name] >= 0 or not is_sound(subject, call) or _is_shown(subject, raw):
+            continue
+        yield tool_call_dropped.finding(
+            f"The call to `{call.name}` is not found; the built-in parser `{reference.parser}` reads it whole.",
+            severity="error",
+            about="parser",
+            step=None if raw is None else step_at(subject.trace, raw),
+            span=None if raw is None else Span(raw, raw + len(call.name)),
+            expected=call.arguments,
+        )

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from parsers.checks.base import Check, Subject, channel_words, check, chunking_of, counted
-from parsers.chunking import Chunking
-from parsers.chunking import label as label_of
-from parsers.compare import Divergence, Key, Rules, divergence, grade, message_key, same_message
-from parsers.events import Severity
-from parsers.replay import raised_in
-from parsers.trace import Finding, Proof, Trace
-from parsers.types import Span
+from parsers.checks.check import Check, Subject, channel_words, check, chunking_of, counted
+from parsers.compare.divergence import Divergence, Key, Rules, divergence, grade, message_key, same_message
+from parsers.replays.chunking import Chunking
+from parsers.replays.chunking import label as label_of
+from parsers.replays.replay import raised_in
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.trace import Finding, Proof, Trace
+from parsers.vocabulary.types import Span
 
 FEW = 3  # so many outcomes are told one by one
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsers.checks.base import Subject
+from parsers.checks.check import Subject
 
 
 @dataclass(slots=True, frozen=True)

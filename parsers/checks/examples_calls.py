@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from parsers.checks.base import Subject
+from parsers.checks.check import Subject
 from parsers.checks.example import Example
 from parsers.checks.script import Entry, scripted
-from parsers.types import Context, MessageDelta, Tool, ToolCallDelta
+from parsers.vocabulary.types import Context, MessageDelta, Tool, ToolCallDelta
 
 _CALL: list[Entry] = [("name", "f"), ("arguments", '{"a": 1}'), ("end",)]
 _SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "zip": {"type": "string"}}}

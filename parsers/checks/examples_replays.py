@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from parsers.checks.base import Books, Subject
+from parsers.checks.check import Books, Subject, Variant
 from parsers.checks.example import Example
 from parsers.checks.script import Entry, scripted
-from parsers.checks.variants import Variant
-from parsers.events import Diagnostic
-from parsers.trace import Hold, Proof, Trace
-from parsers.types import Message, MessageDelta, Piece, ToolCall
+from parsers.vocabulary.events import Diagnostic
+from parsers.vocabulary.trace import Hold, Proof, Trace
+from parsers.vocabulary.types import Message, MessageDelta, Piece, ToolCall
 from parsers.wire.read import NOTES, ServerChunk, read_stream
 
 _CALL: list[Entry] = [("name", "f"), ("arguments", '{"a": 1}'), ("end",)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from parsers.checks.base import Subject
+from parsers.checks.check import Subject
 from parsers.checks.example import Example
 from parsers.checks.script import scripted
-from parsers.trace import RejectedCall, Trace
-from parsers.types import Context, Tool
+from parsers.vocabulary.trace import RejectedCall, Trace
+from parsers.vocabulary.types import Context, Tool
 
 _MARKERS = {"CALL_START": "<tool_call>", "CALL_END": "</tool_call>", "THINK_END": "</think>"}
 _CALL = [("marker", "<tool_call>"), ("name", "f"), ("arguments", '{"a": 1}'), ("marker", "</tool_call>"), ("end",)]

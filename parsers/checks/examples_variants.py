@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from parsers.checks.base import Subject
+from parsers.checks.check import Subject, Variant, VariantKind
 from parsers.checks.example import Example
 from parsers.checks.script import scripted
-from parsers.checks.variants import Variant, VariantKind
-from parsers.trace import Proof
-from parsers.types import Context, Message, Tool, ToolCall
+from parsers.vocabulary.trace import Proof
+from parsers.vocabulary.types import Context, Message, Tool, ToolCall
 
 _OUTPUT = scripted(
     (("marker", "<tool_call>"), ("name", "find"), ("marker", " "), ("arguments", '{"city": "New York City"}')),

@@ -9,13 +9,16 @@ an argument string, and those of a call that could not be read and was kept on p
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 
-from parsers.checks.base import Check, Subject, any_of, call_words, channel_words, check, span_of
+from parsers.checks.check import Check, Subject, any_of, call_words, channel_words, check, span_of
 from parsers.checks.json_prefix import JsonPrefix
-from parsers.compare import ANY_ID, Place, channel_texts, same_message, step_at
-from parsers.trace import Finding, RejectedCall
-from parsers.types import Message, Span
+from parsers.checks.source import align
+from parsers.compare.divergence import ANY_ID, Channel, Place, channel_texts, same_message, step_at
+from parsers.vocabulary.events import Marker, ReasoningEnd, ReasoningText, TextEvent
+from parsers.vocabulary.trace import Finding, RejectedCall
+from parsers.vocabulary.types import Message, Span
 
 _Texts = list[tuple[str, dict[str, str]]]
 _GIVEN_BACK = frozenset(("rejected_call", "fallback_released"))  # what these tell of became text again
@@ -159,3 +162,179 @@ def _in_argument(subject: Subject, index: int, literal: str, offset: int, *, quo
 def _escaped(markers: Iterable[str]) -> list[str]:
     """The markers as they read inside a JSON string."""
     return [json.dumps(marker, ensure_ascii=False)[1:-1] for marker in markers]
+
+
+# Checks on what stands at the edge of a delta, and on the tokens that end a turn.
+#
+# A leak at the edge is looked for delta by delta, not in the message: a parser that sends the beginning of a marker and
+# then reads the rest of it as one leaves a message in which no marker stands.
+
+# Tokens that end a turn, begin a text or fill it up in the families whose formats are built in.
+CONTROL = (
+    "<|im_end|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|begin_of_text|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "</s>",
+    "<s>",
+    "<eos>",
+    "<bos>",
+    "<pad>",
+    "<end_of_turn>",
+    "<｜end▁of▁sentence｜>",
+    "<｜begin▁of▁sentence｜>",
+)
+
+
+@check(
+    "no_early_leak",
+    "L4",
+    "No delta ends with the beginning of a marker that the next text completes.",
+    needs=("raw",),
+)
+def no_early_leak(subject: Subject) -> list[Finding]:
+    """The first such delta of content and of reasoning."""
+    markers = [literal for literal in markers_of(subject) if len(literal) > 1]
+    found = [next(_early(subject, name, markers), None) for name in ("reasoning", "content")]
+    return [finding for finding in found if finding is not None]
+
+
+def _early(subject: Subject, name: str, markers: list[str]) -> Iterator[Finding]:
+    trace, sent = subject.trace, subject.streamed.get(name, Channel(""))
+    longest = max(map(len, markers), default=0)
+    for stretch, place in zip(sent.stretches, align(trace, sent).ends, strict=False):
+        arrived = trace.steps[stretch.step - 1].span.end
+        if place != arrived or arrived == len(trace.text):
+            continue
+        after = stretch.at + len(stretch.text)
+        follows = sent.text[after : after + longest]
+        for literal in markers:
+            size = _begun(literal, stretch.text, trace.text, arrived)
+            if size and not follows.startswith(literal[size:]):
+                yield no_early_leak.finding(
+                    f"`{literal[:size]}` is sent in {channel_words(name, [])}, then `{literal}` is read as a marker.",
+                    step=stretch.step,
+                    span=Span(arrived - size, arrived),
+                    expected=stretch.text[:-size],
+                    actual=stretch.text,
+                )
+
+
+def _begun(literal: str, sent: str, text: str, at: int) -> int:
+    """How much of a marker that stands across `at` in the output has been sent; 0 where none does."""
+    for size in range(min(len(literal) - 1, len(sent)), 0, -1):
+        if sent.endswith(literal[:size]) and text.startswith(literal, at - size):
+            return size
+    return 0
+
+
+@check("no_control_tokens", "L5", "No token that ends a turn, or begins or fills up a text, is sent as text.")
+def no_control_tokens(subject: Subject) -> list[Finding]:
+    """One finding per token and channel: an error where it is a token by its id, else the model may have written it."""
+    recorded = {piece.text for piece in subject.pieces if piece.recorded and piece.kind == "special"}
+    known = dict.fromkeys([*subject.end_tokens, *CONTROL])
+    literals = [text for text in known if not subject.raw or text in subject.trace.text]
+    findings = []
+    for name, channel in subject.channels.items():
+        for literal in literals:
+            offset = -1 if name.endswith(".id") else channel.text.find(literal)
+            if offset >= 0:
+                place, where = channel.place(offset), channel_words(name, subject.trace.message.tool_calls)
+                token = literal in recorded and literal in subject.end_tokens
+                findings.append(
+                    no_control_tokens.finding(
+                        f"`{literal}` is sent in {where}.",
+                        severity="error" if token else "info" if name.endswith(".arguments") else "warning",
+                        about="parser" if token else "output",
+                        step=place.step,
+                        span=span_of(place, len(literal)),
+                        actual=literal,
+                    )
+                )
+    return findings
+
+
+# Checks on the boundary between reasoning and answer.
+
+
+@check(
+    "answer_only_in_reasoning",
+    "R2",
+    "An output that ends by itself has an answer outside its reasoning.",
+    severity="warning",
+    about="output",
+    needs=("finished",),
+)
+def answer_only_in_reasoning(subject: Subject) -> list[Finding]:
+    """At most one finding: a warning where the model is known to have stopped, else a note."""
+    message, said = subject.trace.message, subject.context.finish_reason
+    answered = (message.content or "").strip() or message.tool_calls
+    if answered or not (message.reasoning or "").strip() or said not in (None, "stop"):
+        return []
+    closed = any_of(subject.closers).search(subject.trace.text) if subject.closers else None
+    why = "it is closed, and nothing follows" if closed else "it is never closed"
+    why = why if subject.raw else "whether it was closed is not known"
+    place = subject.channels["reasoning"].place(0)
+    return [
+        answer_only_in_reasoning.finding(
+            f"All of the output is reasoning: {why}.",
+            severity="warning" if said == "stop" else "info",
+            about="output" if closed else "request",
+            step=place.step,
+            span=span_of(place),
+            actual=message.reasoning,
+        )
+    ]
+
+
+@check(
+    "reasoning_boundary",
+    "R3",
+    "After the marker that ends reasoning nothing is reasoning, until a marker opens it again.",
+    needs=("reasoning_markers", "raw"),
+)
+def reasoning_boundary(subject: Subject) -> list[Finding]:
+    """At most one finding: the first reasoning after the end marker, or the first that goes on after a call."""
+    return list(_unclosed(subject) if subject.black_box else _beyond(subject))[:1]
+
+
+def _beyond(subject: Subject) -> Iterator[Finding]:
+    """Reasoning by its places: where it stands after a closing marker, with no opening one between."""
+    trace, closed = subject.trace, None
+    openers, marker = frozenset(subject.openers), ""
+    for step, event in trace.events():
+        raw = trace.text[event.start : event.end]
+        if isinstance(event, Marker):
+            marker, closed = raw, None if raw in openers else closed
+        elif isinstance(event, ReasoningEnd):
+            closed = marker
+        elif isinstance(event, ReasoningText) and closed is not None and raw.strip():
+            yield _after(event, step.index, closed)
+
+
+def _after(event: TextEvent, step: int, closer: str) -> Finding:
+    span = Span(event.start, event.end)
+    message = f"Text after `{closer}` is sent as reasoning."
+    return reasoning_boundary.finding(message, step=step, span=span, actual=event.text)
+
+
+def _unclosed(subject: Subject) -> Iterator[Finding]:
+    """The reasoning of a black box, laid over the output up to its first closing marker, if no other opens again."""
+    trace, sent = subject.trace, subject.streamed.get("reasoning", Channel(""))
+    closer = any_of(subject.closers).search(trace.text)
+    agreed = subject.reference is not None and subject.reference.message.reasoning == trace.message.reasoning
+    if closer is None or not sent.text or agreed or _opens(subject, closer) or trace.mode == "ids":
+        return
+    found = align(trace, sent)
+    for stretch, end in zip(sent.stretches, found.ends, strict=False):
+        if end > closer.end() and stretch.text.strip():
+            span = Span(closer.start(), closer.end())
+            message = f"Text after `{closer.group()}` is sent as reasoning."
+            yield reasoning_boundary.finding(message, step=stretch.step, span=span, actual=stretch.text)
+
+
+def _opens(subject: Subject, closer: re.Match[str]) -> bool:
+    """Whether reasoning may be opened behind the first closing marker, or another format's markers decide."""
+    return any_of(subject.openers).search(subject.trace.text, closer.end()) is not None

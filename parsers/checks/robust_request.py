@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from parsers.checks.base import Subject, call_words, check
+from parsers.checks.check import Subject, Variant, call_words, check
 from parsers.checks.robust import call_text, edited_span
-from parsers.checks.variants import Variant
-from parsers.events import Severity
-from parsers.json_values import object_of
-from parsers.trace import Finding
-from parsers.types import Message, ToolCall
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.json_values import object_of
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Message, ToolCall
 
 
 @check(

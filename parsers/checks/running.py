@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from parsers.checks.base import Subject, check, chunking_of
-from parsers.trace import Finding, Hold, Proof
-from parsers.types import Span
+from parsers.checks.check import Subject, check, chunking_of
+from parsers.vocabulary.trace import Finding, Hold, Proof
+from parsers.vocabulary.types import Span
 
 GROWTH = 2.6
 SLOWER = 3.0  # a clock is less exact than a counter

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from parsers.events import (
+from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
     CallId,
@@ -25,8 +25,8 @@ from parsers.events import (
     Segment,
     TextEvent,
 )
-from parsers.trace import Hold, Ownership, StateView, Step, Trace
-from parsers.types import Message, MessageDelta, Span, ToolCall, ToolCallDelta
+from parsers.vocabulary.trace import Hold, Ownership, StateView, Step, Trace
+from parsers.vocabulary.types import Message, MessageDelta, Span, ToolCall, ToolCallDelta
 
 Entry = tuple[str, ...]
 

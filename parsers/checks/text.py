@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from parsers.checks.base import Subject, channel_words, check, counted
-from parsers.compare import Channel, step_at
-from parsers.trace import Finding, Step, Trace
-from parsers.types import Span
+from parsers.checks.check import Subject, channel_words, check, counted
+from parsers.compare.divergence import Channel, step_at
+from parsers.vocabulary.trace import Finding, Step, Trace
+from parsers.vocabulary.types import Span
 
 REPLACEMENT = "\ufffd"
 _SURROGATE = re.compile("[\ud800-\udfff]")

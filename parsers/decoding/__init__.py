@@ -4,8 +4,7 @@ A policy works on stored tokens (ids, bytes, kinds), so no tokenizer is needed t
 """
 
 from parsers.decoding.decode import Schedule, decoded, schedule, settled
-from parsers.decoding.facts import Decoded, TokenFacts
-from parsers.decoding.model import POLICIES, Decode, DecodePolicy, Decoder
+from parsers.decoding.policy import POLICIES, Decode, Decoded, DecodePolicy, Decoder, TokenFacts
 
 __all__ = [
     "POLICIES",

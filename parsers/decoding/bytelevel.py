@@ -1,18 +1,37 @@
-"""Policies over byte-level vocabularies: the bytes of all tokens joined are the text, so nothing is ever revised.
+"""Where SGLang and TextStreamer stop for the time being: behind the last space, newline or CJK character.
 
-Only the time differs, and what is left unsent at the end. A character cut off is U+FFFD in the piece that began it;
-a marker's piece has the marker's text and nothing else. Each step costs the bytes of its token.
+The ranges are those of transformers' TextStreamer (5.23): ideographs only, no kana and no hangul.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from parsers.decode import Utf8Decoder
-from parsers.decoding.model import FLUSHES, DecodePolicy
-from parsers.decoding.printable import REPLACEMENT, is_cjk
-from parsers.decoding.spelled import Spelled
+from parsers.decoding.policy import FLUSHES, DecodePolicy, Spelled
 from parsers.decoding.tokens import Token
+from parsers.decoding.utf8 import Utf8Decoder
+
+REPLACEMENT = "\ufffd"
+_IDEOGRAPHS = (
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2CEAF),
+    (0x2F800, 0x2FA1F),
+)
+
+
+def is_cjk(char: str) -> bool:
+    """Whether a character is one of those that are words by themselves."""
+    code = ord(char)
+    return code >= 0x3400 and any(low <= code <= high for low, high in _IDEOGRAPHS)
+
+
+# Policies over byte-level vocabularies: the bytes of all tokens joined are the text, so nothing is ever revised.
+#
+# Only the time differs, and what is left unsent at the end. A character cut off is U+FFFD in the piece that began it;
+# a marker's piece has the marker's text and nothing else. Each step costs the bytes of its token.
 
 
 def spell(tokens: Sequence[Token], policy: DecodePolicy) -> Spelled:

@@ -13,12 +13,9 @@ from dataclasses import replace
 from itertools import accumulate
 
 from parsers.decoding import bytelevel, runs
-from parsers.decoding.facts import PLAIN, Decoded, TokenFacts
-from parsers.decoding.model import FLUSHES, PRIMED, Decode, Decoder
-from parsers.decoding.spelled import Spelled
-from parsers.decoding.stops import Stopped, kept_back, stopped
-from parsers.decoding.tokens import Token, seen
-from parsers.types import Piece
+from parsers.decoding.policy import FLUSHES, PLAIN, PRIMED, Decode, Decoded, Decoder, Spelled, TokenFacts
+from parsers.decoding.tokens import Stopped, Token, kept_back, seen, stopped
+from parsers.vocabulary.types import Piece
 
 Due = tuple[int, ...]
 Schedule = Callable[[Sequence[Piece]], Due | None]

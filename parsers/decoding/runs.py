@@ -20,9 +20,8 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
-from parsers.decoding.model import FLUSHES, DecodePolicy
-from parsers.decoding.printable import REPLACEMENT, is_cjk
-from parsers.decoding.spelled import Spelled
+from parsers.decoding.bytelevel import REPLACEMENT, is_cjk
+from parsers.decoding.policy import FLUSHES, DecodePolicy, Spelled
 from parsers.decoding.tokens import Token
 
 _strict = codecs.getincrementaldecoder("utf-8")

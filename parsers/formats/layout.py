@@ -1,22 +1,275 @@
-"""A drawing of a state diagram: boxes, lines with right angles, and labels, all sizes in SVG user units.
+"""One attempt at a drawing: from cells to coordinates, in SVG user units.
 
-Strategy, one module per step: every node gets a cell of a grid (`layout_cells`), every edge a way that crosses no cell
-it does not end at (`layout_routes`) and a place on the borders it touches (`layout_ports`); that gives coordinates
-(`layout_sheet`), and labels take free places beside their lines (`layout_labels`). Several placements are drawn and
-the best one is kept: few crossings, short lines, no wider than asked for.
-
-Text is taken to be 11 px of a monospaced font. Labels are centred: `label_x`, `label_y` are the middle of their
-baseline. The same graph always gives the same drawing, so drawings are kept and shared.
+First across, then down: widths of nodes follow from their names and ports, the room between columns from the tracks
+there and the labels of straight edges, the ports' places from both; then the tracks between rows are known, and with
+them all heights.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, pairwise
 
-from parsers.formats.layout_cells import Graph, placements
-from parsers.formats.layout_labels import CHARACTER, Box, Line, Point, place_labels, text_box
-from parsers.formats.layout_sheet import GAP_ARROW, MARGIN, NODE_PADDING, Sheet, path_data
+from parsers.formats.layout_cells import Cell, Graph, placements
+from parsers.formats.layout_routes import (
+    CHARACTER,
+    Box,
+    Line,
+    Net,
+    Point,
+    Route,
+    Run,
+    Segment,
+    facings,
+    place_labels,
+    route,
+    text_box,
+    tracks,
+)
+
+NODE_HEIGHT = 28.0
+NODE_PADDING = 10.0
+NODE_WIDTH = 76.0  # at least, so that most boxes are equal; only the end may be smaller
+MARGIN = 8.0
+PARALLEL = 6.0  # half the distance of two opposite horizontal edges
+TRACK = 16.0  # distance of tracks between rows: a label fits between them
+COLUMN_TRACK = 10.0
+UNDER, OVER = 20.0, 14.0  # from a node down to the first track, from the last track down to the next node
+GAP_PLAIN, GAP_ARROW, GAP_LABEL = 24.0, 44.0, 26.0
+CROSSING, BEND, TALL = 60.0, 15.0, 4.0  # what these cost, with the length of all lines
+LOOSE = 0.5  # runs in a column channel are counted in rows, so half a row apart is apart
+
+
+class Sheet:
+    """All coordinates of one placement. `width` and `height` cover nodes and lines, not labels at the sides."""
+
+    def __init__(self, graph: Graph, cells: Mapping[str, Cell]) -> None:
+        self.graph = graph
+        self.cells = cells
+        self.routes = route(graph, cells)
+        self._facings = facings(graph, cells, self.routes)
+        self._rows = 1 + max(cell.row for cell in cells.values())
+        self._columns = 1 + max(cell.column for cell in cells.values())
+        self._joined = {(link.source, link.target) for link in graph.links}
+        self._widths = self._node_widths()
+        self._column_tracks = self._tracks_in_columns()
+        self._left, self._gaps, self.width = self._across()
+        self._ports = self._port_places()
+        self._row_tracks = {channel: tracks(runs.values(), MARGIN) for channel, runs in self._row_runs().items()}
+        self._top, self._shelf, self.height = self._down()
+
+    def boxes(self) -> dict[str, Box]:
+        """Every node's box, in the order of the graph."""
+        return {name: self._box(name) for name in self.graph.names}
+
+    def lines(self) -> list[Line]:
+        """Every edge as corner points, in the order of the links."""
+        return [Line(self._points(way), self.graph.links[way.link].label) for way in self.routes]
+
+    def cost(self) -> float:
+        """How far the drawing is from low, short and uncrossed."""
+        lines = [line.segments() for line in self.lines()]
+        across = [segment for line in lines for segment in line if segment[0][1] == segment[1][1]]
+        down = [segment for line in lines for segment in line if segment[0][0] == segment[1][0]]
+        crossings = sum(_cross(a, b) for a in across for b in down)
+        length = sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in across + down)
+        bends = sum(len(line) - 1 for line in lines)
+        return length + CROSSING * crossings + BEND * bends + TALL * self.height
+
+    # across
+
+    def _node_widths(self) -> dict[str, float]:
+        widths = {}
+        for name in self.graph.names:
+            least = 0.0 if name == self.graph.end else NODE_WIDTH
+            widths[name] = max(least, 2 * NODE_PADDING + CHARACTER * len(name))
+        for facing in self._facings:
+            for name in facing.nodes:
+                widths[name] = max(widths[name], facing.width())
+        return {name: float(round(width)) for name, width in widths.items()}
+
+    def _tracks_in_columns(self) -> list[dict[Net, int]]:
+        runs: list[dict[Net, Run]] = [{} for _ in range(self._columns + 1)]
+        for way in self.routes:
+            if way.column is None:
+                continue
+            run = _run(runs[way.column], way.net, float(way.first), float(way.last))
+            for channel, cell in ((way.first, way.source), (way.last, way.target)):
+                (run.before if cell.column < way.column else run.after).append(float(channel))
+        return [tracks(nets.values(), LOOSE) for nets in runs]
+
+    def _across(self) -> tuple[list[float], list[float], float]:
+        """Where each column begins, where each column channel begins, and the width of it all."""
+        columns = [0.0] * self._columns
+        for name, cell in self.cells.items():
+            columns[cell.column] = max(columns[cell.column], self._widths[name])
+        gaps = [self._gap(channel) for channel in range(self._columns + 1)]
+        steps = [width for pair in zip(gaps, [*columns, 0.0], strict=True) for width in pair]
+        edges = list(accumulate(steps, initial=0.0))
+        return edges[1:-1:2], edges[0:-1:2], edges[-1]
+
+    def _gap(self, channel: int) -> float:
+        room = COLUMN_TRACK * len(set(self._column_tracks[channel].values()))
+        if channel in (0, self._columns):
+            return MARGIN + room
+        labels = [
+            max(GAP_ARROW, len(self.graph.links[way.link].label) * CHARACTER + GAP_LABEL)
+            for way in self.routes
+            if way.straight and {way.source.column, way.target.column} == {channel - 1, channel}
+        ]
+        return room + max([COLUMN_TRACK if room else GAP_PLAIN, *labels])
+
+    def _center(self, cell: Cell) -> float:
+        widths = [self._widths[name] for name, other in self.cells.items() if other.column == cell.column]
+        return self._left[cell.column] + max(widths) / 2
+
+    def _port_places(self) -> dict[tuple[int, str], float]:
+        found = {}
+        for facing in self._facings:
+            center = self._center(self.cells[facing.nodes[0]])
+            offsets = facing.offsets(min(self._widths[name] for name in facing.nodes))
+            for offset, slot in zip(offsets, facing.slots, strict=True):
+                for tip in slot:
+                    found[tip] = round(center + offset, 1)
+        return found
+
+    def _column_x(self, channel: int, net: Net) -> float:
+        """Where a net runs in a column channel."""
+        offset = COLUMN_TRACK * (self._column_tracks[channel][net] + 0.5)
+        return self._gaps[channel] + offset + (0.0 if channel else MARGIN)
+
+    # down
+
+    def _stretches(self, way: Route) -> list[tuple[int, float, float]]:
+        """The row channels of a winding route with the places where it comes in and goes out."""
+        here, there = self._ports[way.link, "out"], self._ports[way.link, "into"]
+        if way.column is None:
+            return [(way.first, here, there)]
+        turn = self._column_x(way.column, way.net)
+        return [(way.first, here, turn), (way.last, turn, there)]
+
+    def _row_runs(self) -> dict[int, dict[Net, Run]]:
+        found: dict[int, dict[Net, Run]] = {}
+        for way in self.routes:
+            if way.straight:
+                continue
+            stretches = self._stretches(way)
+            runs = [_run(found.setdefault(channel, {}), way.net, a, b) for channel, a, b in stretches]
+            _join(runs[0], stretches[0][1], above=way.out == "S")
+            _join(runs[-1], stretches[-1][2], above=way.into == "S")
+            if way.column is not None:
+                _join(runs[0], stretches[0][2], above=way.last < way.first)
+                _join(runs[-1], stretches[-1][1], above=way.first < way.last)
+        return found
+
+    def _down(self) -> tuple[list[float], list[float], float]:
+        """Where each row begins, where the first track of each row channel lies, and the height of it all."""
+        tops, shelves, y = [], [], 0.0
+        for channel in range(self._rows + 1):
+            shelves.append(y + UNDER)
+            y += self._channel_height(channel)
+            tops.append(y)
+            y += NODE_HEIGHT
+        return tops, shelves, tops[-1]
+
+    def _channel_height(self, channel: int) -> float:
+        levels = len(set(self._row_tracks.get(channel, {}).values()))
+        busy = UNDER + TRACK * (levels - 1)
+        if channel == self._rows:
+            return busy + MARGIN if levels else MARGIN
+        if channel == 0:
+            return busy + OVER if levels else MARGIN
+        return max(GAP_PLAIN, busy + OVER if levels else 0.0, self._room_for_labels(channel))
+
+    def _room_for_labels(self, channel: int) -> float:
+        """The height that straight edges through a row channel need for their labels."""
+        spans = [sorted((way.source.row, way.target.row)) for way in self.routes if way.straight]
+        return GAP_ARROW if any(low < channel <= high for low, high in spans) else 0.0
+
+    # boxes and lines
+
+    def _box(self, name: str) -> Box:
+        cell, width = self.cells[name], self._widths[name]
+        left, top = self._center(cell) - width / 2, self._top[cell.row]
+        return Box(left, top, left + width, top + NODE_HEIGHT)
+
+    def _points(self, way: Route) -> list[Point]:
+        if way.straight and way.source.row == way.target.row:
+            return self._level(way)
+        down = way.target.row > way.source.row
+        begin = self._tip(way, "out", way.source, lower=down if way.straight else way.out == "S")
+        finish = self._tip(way, "into", way.target, lower=not down if way.straight else way.into == "S")
+        corners: list[Point] = []
+        for channel, a, b in [] if way.straight else self._stretches(way):
+            y = self._shelf[channel] + TRACK * self._row_tracks[channel][way.net]
+            corners += [(a, y), (b, y)]
+        return [begin, *[after for before, after in pairwise([begin, *corners, finish]) if after != before]]
+
+    def _tip(self, way: Route, tip: str, cell: Cell, *, lower: bool) -> Point:
+        return (self._ports[way.link, tip], self._top[cell.row] + (NODE_HEIGHT if lower else 0.0))
+
+    def _level(self, way: Route) -> list[Point]:
+        """A straight edge in a row; it makes room for its opposite."""
+        link = self.graph.links[way.link]
+        source, target = self._box(link.source), self._box(link.target)
+        forward = way.target.column > way.source.column
+        shift = (-PARALLEL if forward else PARALLEL) if (link.target, link.source) in self._joined else 0.0
+        y = source.top + NODE_HEIGHT / 2 + shift
+        return [(source.right, y), (target.left, y)] if forward else [(source.left, y), (target.right, y)]
+
+
+def _run(runs: dict[Net, Run], net: Net, a: float, b: float) -> Run:
+    """The run of the net, made longer so that it covers a to b."""
+    run = runs.setdefault(net, Run(net, min(a, b), max(a, b)))
+    run.low, run.high = min(run.low, a, b), max(run.high, a, b)
+    return run
+
+
+def _join(run: Run, x: float, *, above: bool) -> None:
+    (run.before if above else run.after).append(x)
+
+
+def _cross(across: Segment, down: Segment) -> bool:
+    """Whether a horizontal and a vertical piece cross, not merely touch."""
+    (x1, y), (x2, _) = across
+    (x, y1), (_, y2) = down
+    return min(x1, x2) < x < max(x1, x2) and min(y1, y2) < y < max(y1, y2)
+
+
+def path_data(points: Sequence[Point], radius: float) -> str:
+    """SVG path data along the points, with rounded corners."""
+    parts = [f"M{_number(points[0])}"]
+    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        reach = min(radius, _distance(before, corner) / 2, _distance(corner, after) / 2)
+        near, far = _towards(corner, before, reach), _towards(corner, after, reach)
+        parts.append(f"L{_number(near)}Q{_number(corner)} {_number(far)}")
+    return "".join([*parts, f"L{_number(points[-1])}"])
+
+
+def _distance(a: Point, b: Point) -> float:
+    return abs(a[0] - b[0]) + abs(a[1] - b[1])
+
+
+def _towards(a: Point, b: Point, reach: float) -> Point:
+    length = _distance(a, b)
+    return (a[0] + (b[0] - a[0]) * reach / length, a[1] + (b[1] - a[1]) * reach / length)
+
+
+def _number(point: Point) -> str:
+    return " ".join([f"{value:.1f}".removesuffix(".0") for value in point])
+
+
+# A drawing of a state diagram: boxes, lines with right angles, and labels, all sizes in SVG user units.
+#
+# Strategy, one module per step: every node gets a cell of a grid (`layout_cells`), every edge a way that crosses no
+# cell it does not end at (`layout_routes`) and a place on the borders it touches (`layout_ports`); that gives
+# coordinates (`layout_sheet`), and labels take free places beside their lines (`layout_labels`). Several placements
+# are drawn and the best one is kept: few crossings, short lines, no wider than asked for.
+#
+# Text is taken to be 11 px of a monospaced font. Labels are centred: `label_x`, `label_y` are the middle of their
+# baseline. The same graph always gives the same drawing, so drawings are kept and shared.
 
 MAX_WIDTH = 456.0  # 480 without the padding of the page
 CORNER = 5.0

@@ -1,20 +1,176 @@
-"""How each edge of a diagram runs between the cells: straight, or through the channels between rows and columns.
+"""Where the labels of a diagram's edges stand.
 
-The grid has a channel above every row and one below the last (`rows`), and one left of every column and one right of
-the last (`columns`). An edge is either one straight line between two nodes with nothing in between, or leaves its
-source upwards or downwards, follows a row channel, if need be a column channel and a second row channel, and enters
-its target from above or below. So no edge can cross a node, whatever the graph.
-
-All edges that enter one node by the same side share their way as far as they can (a net). Nets in one channel that
-would overlap get tracks of their own; tracks are ordered so that few lines cross.
+Every edge offers places beside its own lines, the middle of its longest piece first; the edge with the least room
+chooses first. A place on a node is never taken. One on another label, on a line, or beside a stretch that several
+edges share is taken only when there is none better. The layout leaves room for a label in every channel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from parsers.formats.layout_cells import Cell, Graph, is_straight
+
+CHARACTER = 6.7  # units per character at 11 px of a monospaced font
+ASCENT, DESCENT = 9.0, 2.5
+ABOVE, BELOW, BESIDE = 5.0, 12.0, 5.0  # from a line to the baseline above or below it, or to the text beside it
+STEP, TRIED = 6.0, 12  # distance of two places that are tried, and how many at most on either side of the middle
+ON_LABEL, ON_SHARED, ON_LINE, OFF_LIMITS = 200.0, 60.0, 20.0, 4.0
+OTHER_SIDE, FAR, SHORT = 3.0, 0.06, 0.04  # second choices: below or left of the line, off its middle, a short piece
+
+Point = tuple[float, float]
+Segment = tuple[Point, Point]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An upright rectangle; touching borders do not overlap."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlaps(self, other: Box) -> bool:
+        """Whether the two share area."""
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+    def contains(self, point: Point) -> bool:
+        """Whether the point lies inside or on the border."""
+        return self.left <= point[0] <= self.right and self.top <= point[1] <= self.bottom
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An edge as corner points, and its label."""
+
+    points: Sequence[Point]
+    label: str
+
+    def segments(self) -> list[Segment]:
+        """The straight pieces, each horizontal or vertical."""
+        return list(zip(self.points, self.points[1:], strict=False))
+
+
+Stroke = tuple[int, Box]  # the number of a line, and ink of it
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a label may stand: its baseline's middle, the point of the line beside it, and how little it is liked.
+
+    `near` are the strokes that could be in its way.
+    """
+
+    at: Point
+    anchor: Point
+    dislike: float
+    near: Sequence[Stroke]
+
+
+def text_box(label: str, at: Point) -> Box:
+    """The rectangle of a label whose baseline's middle is `at`."""
+    half = len(label) * CHARACTER / 2
+    return Box(at[0] - half, at[1] - ASCENT, at[0] + half, at[1] + DESCENT)
+
+
+def place_labels(lines: Sequence[Line], nodes: Sequence[Box], page: Box) -> tuple[list[Point], float]:
+    """The middle of every label's baseline, in the order of the lines, and how bad the places are altogether.
+
+    A label may leave the page at its sides.
+    """
+    strokes: list[Stroke] = [
+        (number, _stroke(segment)) for number, line in enumerate(lines) for segment in line.segments()
+    ]
+    strokes += [(number, _head(*line.points[-1])) for number, line in enumerate(lines)]
+    placed: list[Box] = []
+    found: dict[int, Point] = {}
+    total = 0.0
+    for number in sorted(range(len(lines)), key=lambda i: (_room(lines[i]), i)):
+        label = lines[number].label
+        best, least = lines[number].points[0], float("inf")
+        for place in sorted(_places(lines[number], strokes), key=lambda place: place.dislike):
+            if place.dislike >= least:
+                break
+            box = text_box(label, place.at)
+            if box.top < page.top or box.bottom > page.bottom or any(box.overlaps(node) for node in nodes):
+                continue
+            cost = place.dislike + OFF_LIMITS * (box.left < page.left or box.right > page.right)
+            cost += ON_LABEL * sum(box.overlaps(other) for other in placed)
+            cost = _with_strokes(cost, least, number, box, place)
+            if cost < least:
+                best, least = place.at, cost
+        found[number] = best
+        total += least
+        placed.append(text_box(f"{label} ", best))
+    return [found[number] for number in range(len(lines))], total
+
+
+def _with_strokes(cost: float, limit: float, number: int, box: Box, place: _Place) -> float:
+    """The cost with what the label does to the lines; counting stops at `limit`, where the place has lost."""
+    for other, stroke in place.near:
+        if cost >= limit:
+            break
+        if box.overlaps(stroke):
+            cost += ON_LINE
+        if other != number and stroke.contains(place.anchor):
+            cost += ON_SHARED
+    return cost
+
+
+def _room(line: Line) -> float:
+    return sum(map(_length, line.segments())) - len(line.label) * CHARACTER
+
+
+def _length(segment: Segment) -> float:
+    (x1, y1), (x2, y2) = segment
+    return abs(x1 - x2) + abs(y1 - y2)
+
+
+def _places(line: Line, strokes: Sequence[Stroke]) -> Iterator[_Place]:
+    longest = max(map(_length, line.segments()))
+    half = len(line.label) * CHARACTER / 2
+    for segment in line.segments():
+        (x1, y1), (x2, y2) = segment
+        around = _stroke(segment, BESIDE + 2 * half, BELOW + DESCENT)
+        near = [stroke for stroke in strokes if stroke[1].overlaps(around)]
+        steps = min(TRIED, int(_length(segment) / 2 / STEP))
+        for step in range(-steps, steps + 1):
+            part = 0.5 + step * STEP / _length(segment) if steps < TRIED else 0.5 + step / (2 * TRIED)
+            x, y = x1 + (x2 - x1) * part, y1 + (y2 - y1) * part
+            dislike = FAR * abs(part - 0.5) * _length(segment) + SHORT * (longest - _length(segment))
+            if y1 == y2:
+                yield _Place((x, y - ABOVE), (x, y), dislike, near)
+                yield _Place((x, y + BELOW), (x, y), dislike + OTHER_SIDE, near)
+            else:
+                yield _Place((x + BESIDE + half, y + 4), (x, y), dislike, near)
+                yield _Place((x - BESIDE - half, y + 4), (x, y), dislike + OTHER_SIDE, near)
+
+
+def _head(x: float, y: float) -> Box:
+    """The ink of an arrowhead that ends here, whatever its direction."""
+    return Box(x - 8, y - 8, x + 8, y + 8)
+
+
+def _stroke(segment: Segment, wide: float = 1, high: float = 1) -> Box:
+    """The ink of a segment, a little wider than the line, or more room around it."""
+    (x1, y1), (x2, y2) = segment
+    return Box(min(x1, x2) - wide, min(y1, y2) - high, max(x1, x2) + wide, max(y1, y2) + high)
+
+
+# How each edge of a diagram runs between the cells: straight, or through the channels between rows and columns.
+#
+# The grid has a channel above every row and one below the last (`rows`), and one left of every column and one right of
+# the last (`columns`). An edge is either one straight line between two nodes with nothing in between, or leaves its
+# source upwards or downwards, follows a row channel, if need be a column channel and a second row channel, and enters
+# its target from above or below. So no edge can cross a node, whatever the graph.
+#
+# All edges that enter one node by the same side share their way as far as they can (a net). Nets in one channel that
+# would overlap get tracks of their own; tracks are ordered so that few lines cross.
 
 BEND = 0.6
 CROWDED = 0.5  # what it costs to run beside another net in the same channel
@@ -182,3 +338,101 @@ def _crossings(upper: Run, lower: Run) -> int:
     """How many lines cross when `upper` lies above `lower`."""
     through = [x for x in lower.before if upper.low < x < upper.high]
     return len(through) + len([x for x in upper.after if lower.low < x < lower.high])
+
+
+# Where on the upper and lower border of a node its edges begin and end.
+#
+# Two nodes that face each other in one column share one order of ports, so that a line going up from the lower one can
+# never lie on a line going down from the upper one. A straight edge takes one place in that order for both its ends,
+# and all edges of one net take one place at their target.
+#
+# Order from left to right: edges to the left, straight ones, edges to the right, and a loop last; the further an edge
+# goes, the nearer it stands to the middle, because the far ones run outside the near ones.
+
+LEAST, MOST = 20, 26  # distances of neighbouring ports
+EDGE = 10.0  # from the last port to the corner of the node
+LABEL_MARGIN = 10.0
+
+Tip = tuple[int, str]  # a link and which of its ends: out or into
+LEFT, STRAIGHT, RIGHT, LOOP = range(4)
+
+
+@dataclass(slots=True)
+class Facing:
+    """The ports between two nodes of one column (or one node and the outside), from left to right.
+
+    `labels` is the room that each slot needs on its right.
+    """
+
+    nodes: tuple[str, ...]
+    slots: list[tuple[Tip, ...]] = field(default_factory=list)
+    labels: list[float] = field(default_factory=list)
+
+    def width(self) -> float:
+        """How wide the nodes must at least be."""
+        return sum(self._gaps(LEAST)) + 2 * EDGE
+
+    def offsets(self, width: float) -> list[float]:
+        """Where the slots lie from the middle of a border of this width, as far apart as fits."""
+        fitting = next((gap for gap in range(MOST, LEAST, -1) if sum(self._gaps(gap)) + 2 * EDGE <= width), LEAST)
+        places = list(accumulate(self._gaps(fitting), initial=0.0))
+        return [place - places[-1] / 2 for place in places]
+
+    def _gaps(self, usual: float) -> list[float]:
+        """The distances between neighbours: a label right of a straight edge may ask for more than usual."""
+        return [max(usual, label) for label in self.labels[:-1]]
+
+
+def facings(graph: Graph, cells: Mapping[str, Cell], routes: Sequence[Route]) -> list[Facing]:
+    """Every pair of facing borders that has ports."""
+    found = []
+    for column in range(1 + max(cell.column for cell in cells.values())):
+        stack = sorted((cell.row, name) for name, cell in cells.items() if cell.column == column)
+        names = [name for _, name in stack]
+        for upper, lower in zip([None, *names], [*names, None], strict=True):
+            facing = Facing(tuple(name for name in (upper, lower) if name is not None))
+            facing.slots = _slots(graph, routes, upper, lower)
+            facing.labels = [_label_room(graph, slot) for slot in facing.slots]
+            found.append(facing)
+    return [facing for facing in found if facing.slots]
+
+
+def _label_room(graph: Graph, slot: tuple[Tip, ...]) -> float:
+    """The room right of a straight edge; other edges have their labels elsewhere."""
+    (link, tip), straight = slot[0], len({link for link, _ in slot}) == 1 and len(slot) == 2
+    return len(graph.links[link].label) * CHARACTER + LABEL_MARGIN if straight and tip == "out" else 0.0
+
+
+def _slots(graph: Graph, routes: Sequence[Route], upper: str | None, lower: str | None) -> list[tuple[Tip, ...]]:
+    keyed: dict[object, list[Tip]] = {}
+    where: dict[object, list[tuple[int, float]]] = {}
+    for route in routes:
+        link = graph.links[route.link]
+        if route.straight:
+            if {link.source, link.target} == {upper, lower}:
+                keyed[route.link] = [(route.link, "out"), (route.link, "into")]
+                where[route.link] = [(STRAIGHT, float(link.source == lower))]
+            continue
+        if (link.source, route.out) in ((upper, "S"), (lower, "N")):
+            keyed.setdefault(route.link, []).append((route.link, "out"))
+            where.setdefault(route.link, []).append(_heading(route, route.source, route.target))
+        if (link.target, route.into) in ((upper, "S"), (lower, "N")):
+            keyed.setdefault(route.net, []).append((route.link, "into"))
+            where.setdefault(route.net, []).append(_heading(route, route.target, route.source))
+    order = sorted(keyed, key=lambda key: (_middle(where[key]), str(key)))
+    return [tuple(keyed[key]) for key in order]
+
+
+def _heading(route: Route, here: Cell, there: Cell) -> tuple[int, float]:
+    if here == there:
+        return (LOOP, 0.0)
+    away = (there.column + 0.5 if route.column is None else route.column) - (here.column + 0.5)
+    return (LEFT, -away) if away < 0 else (RIGHT, -away)
+
+
+def _middle(headings: Sequence[tuple[int, float]]) -> tuple[int, float]:
+    """A net that comes from both sides stands in the middle."""
+    sides = {side for side, _ in headings}
+    if len(sides) > 1:
+        return (STRAIGHT, 0.5)
+    return (sides.pop(), sum(place for _, place in headings) / len(headings))

@@ -20,7 +20,7 @@ ORDER = ("error", "warning", "info")
 def lint(fmt: Format, codecs: Codecs | None = None) -> list[LintFinding]:
     """Every finding, errors first. Without `codecs` the built-in ones are known. Never raises on a valid Format."""
     if codecs is None:
-        from parsers.codecs import CODECS  # here, so that formats can be read and drawn without the codecs
+        from parsers.arguments import CODECS  # here, so that formats can be read and drawn without the codecs
 
         codecs = CODECS
     found = [finding for check in CHECKS for finding in check(fmt, codecs)]

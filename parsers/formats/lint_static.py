@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Protocol
 
-from parsers.events import Severity
 from parsers.formats.model import ENGINE_TRIGGERS, Format, Row, State
 from parsers.formats.rows import policy_values
+from parsers.vocabulary.events import Severity
 
 
 class CodecFacts(Protocol):
-    """What lint wants to know of a codec (`parsers.codecs.CodecSpec`)."""
+    """What lint wants to know of a codec (`parsers.arguments.CodecSpec`)."""
 
     @property
     def triggers(self) -> tuple[str, ...]:

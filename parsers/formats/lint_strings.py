@@ -32,7 +32,7 @@ def check_strings(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
 def closers_of(fmt: Format, codecs: Codecs | None = None) -> list[tuple[str, str]]:
     """(state, text) for everything that ends a value of this format wherever it stands."""
     if codecs is None:
-        from parsers.codecs import CODECS  # here, so that formats can be read and drawn without the codecs
+        from parsers.arguments import CODECS  # here, so that formats can be read and drawn without the codecs
 
         codecs = CODECS
     found = []

@@ -24,7 +24,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parsers.types import FormatError
+from parsers.vocabulary.types import FormatError
 
 TextKind = Literal["content", "reasoning", "name", "header", "id", "structure", "marker"]
 Emit = Literal["CallStart", "CallEnd", "ReasoningEnd", "Break"]

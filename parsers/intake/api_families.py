@@ -23,7 +23,7 @@ from parsers.intake.json_frames import Frame
 from parsers.intake.plain_text import has_lone_surrogate
 from parsers.intake.token_bytes import choice_tokens, ids_in, llama_tokens, pieces_spelling, sglang_tokens
 from parsers.intake.written_values import choices_of, ids_of, object_of, objects_of, word_of, word_or_number_of
-from parsers.types import Piece, Request
+from parsers.vocabulary.types import Piece, Request
 
 # Finish reasons in the words of the OpenAI API; others stay as they are.
 _FINISH = {"eos": "stop", "eos_token": "stop", "word": "stop", "stop_sequence": "stop", "limit": "length"}

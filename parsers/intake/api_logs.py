@@ -27,7 +27,7 @@ from parsers.intake.evidence import (
 )
 from parsers.intake.json_frames import Frame, object_frames, read_event_lines
 from parsers.intake.plain_text import LONE_SURROGATE, has_lone_surrogate, without_lone_surrogates
-from parsers.types import Piece, RecordedDelta, Recording
+from parsers.vocabulary.types import Piece, RecordedDelta, Recording
 
 _LONGEST = 300  # characters of an error message that are quoted
 NO_FINISH = Warn("no_finish", "It has no finish reason: the stream broke off, or the log was cut.")

@@ -32,7 +32,7 @@ from parsers.intake.json_frames import Frame
 from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
 from parsers.intake.token_bytes import LoggedToken, choice_tokens, ids_in, lossy_text, pieces_of
 from parsers.intake.written_values import choices_of, ids_of, object_of, word_of, word_or_number_of
-from parsers.types import Piece, RecordedDelta, Recording, Request
+from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request
 
 _ASIDE = frozenset(("usage", "sglext", "output_ids", "prompt_token_ids", "prompt_text", "object"))
 _TOLD = 3  # outputs of a log whose warnings of one code are told: a log can hold thousands

@@ -27,7 +27,7 @@ from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, ma
 from parsers.intake.json_frames import Frame
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.written_values import Named, ids_of, literal_at, object_of, word_of, word_or_number_of
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 _CHUNKS = ("ChatCompletionChunk", "ModelResponseStream")
 _ANSWERS = ("ChatCompletion", "ParsedChatCompletion", "ModelResponse")

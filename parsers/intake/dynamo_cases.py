@@ -19,7 +19,7 @@ import yaml
 from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.written_values import object_of, objects_of, word_of
-from parsers.types import RecordedDelta, Recording, Request
+from parsers.vocabulary.types import RecordedDelta, Recording, Request
 
 BYTES = 2_000_000
 EVENTS = 150_000  # the largest such file has a third of it

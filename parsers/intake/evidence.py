@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any, Literal
 
 from parsers.formats.model import builtin_formats
-from parsers.search.guess_markup import BODY, LEFT_OVER, telling_of
-from parsers.types import Recording, Request
+from parsers.search.guess_read import BODY, LEFT_OVER, telling_of
+from parsers.vocabulary.types import Recording, Request
 
 Kind = Literal[
     "raw_text",  # model output as it stands

@@ -49,7 +49,7 @@ from parsers.intake.surroundings import (
 )
 from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
 from parsers.intake.written_values import choices_of, object_of, whole_object
-from parsers.types import RecordedDelta, Recording
+from parsers.vocabulary.types import RecordedDelta, Recording
 
 _NO_CAPTURE: frozenset[Kind] = frozenset(
     {"raw_text", "case", "chunk_list", "text_literal", "code_block", "empty", "not_text", "dynamo_yaml"}

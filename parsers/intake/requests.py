@@ -19,7 +19,7 @@ from parsers.intake.evidence import Payload, Warn
 from parsers.intake.plain_text import whole_characters
 from parsers.intake.surroundings import blocks_by_kind
 from parsers.intake.written_values import ids_of, object_of, objects_of, skip_space, value_at, word_of
-from parsers.types import Request
+from parsers.vocabulary.types import Request
 
 TAIL = 400  # characters of the prompt that are kept: about 64 tokens
 # Which server an address is that of: by its usual port, or by a path that only it has.

@@ -37,7 +37,7 @@ from parsers.intake.evidence import (
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.surroundings import COLOUR, LOG_LINE, without_prefixes
 from parsers.intake.written_values import Literal, Named, Shortened, ids_of, literal_at, quoted_at, string_at
-from parsers.types import RecordedDelta, Recording
+from parsers.vocabulary.types import RecordedDelta, Recording
 
 _VLLM = re.compile(
     r"Generated response (?P<id>[^\s:]+)(?: \(streaming (?P<mode>complete|delta)\))?(?: details)?: "

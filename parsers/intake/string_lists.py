@@ -27,7 +27,7 @@ from parsers.intake.evidence import (
 from parsers.intake.plain_text import has_lone_surrogate, without_lone_surrogates
 from parsers.intake.surroundings import COLOUR, LOG_LINE, without_prefixes
 from parsers.intake.written_values import ends_at, quoted_at, start_of, values_in
-from parsers.types import RecordedDelta, Recording
+from parsers.vocabulary.types import RecordedDelta, Recording
 
 _LIST = re.compile(r"[\[(]\s*+[bBuU]?['\"]")
 _QUOTE = re.compile(r"[bBuU]?['\"]")

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.decode import Utf8Decoder
+from parsers.decoding.utf8 import Utf8Decoder
 from parsers.intake.evidence import Payload
 from parsers.intake.plain_text import has_lone_surrogate
 from parsers.intake.written_values import ids_of, objects_of
-from parsers.types import Piece, PieceKind
+from parsers.vocabulary.types import Piece, PieceKind
 
 _NAMED = re.compile(r"token_id:(\d{1,10})")
 _LOST = "\ufffd".encode()

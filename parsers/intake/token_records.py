@@ -37,7 +37,7 @@ from parsers.intake.written_values import (
     values_in,
     word_of,
 )
-from parsers.types import Piece, PieceKind, Recording
+from parsers.vocabulary.types import Piece, PieceKind, Recording
 
 _LARGEST = 2_000_000  # no vocabulary has as many entries
 _BARE = re.compile(r"\s*+\[?\s*+\d++(?:[ \t\r\n,]++\d++){2,}+[\s,]*+\]?\s*+\Z")

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from parsers.chunking import Chunking
-from parsers.compare import Divergence, Grade
-from parsers.events import Severity
-from parsers.trace import About, Finding, Proof
-from parsers.types import Context, Message, Piece
+from parsers.compare.divergence import Divergence, Grade
+from parsers.replays.chunking import Chunking
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.trace import About, Finding, Proof
+from parsers.vocabulary.types import Context, Message, Piece
 
 Stage = Literal["replay", "sweep", "variants", "shrink", "done"]
 VerdictKind = Literal[

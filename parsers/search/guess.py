@@ -1,13 +1,4 @@
-"""Which format an output is in: all built-in formats read it, and are ranked by what they make of it.
-
-Strategy
-    Every format one of whose telling markers occurs, or whose calls need none, parses the whole text. Where none reads
-    it well, the markup is put right by the smallest change (an almost right marker spelled as the format spells it, a
-    missing opener put before a call's body) and read again: that is the nearest grammar, and the place of the first
-    change is where the output leaves it. A reading whose calls all lie inside a call of another one is no reading.
-
-Invariants: linear in the output, at most three parses for a format; pure; the order of equal guesses never changes.
-"""
+"""Why a format fits an output, in sentences."""
 
 from __future__ import annotations
 
@@ -15,14 +6,58 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from parsers.events import CallEnd, CallStart
+from parsers.checks.check import counted
 from parsers.formats.model import Format, builtin_formats
 from parsers.search.found import Guess
 from parsers.search.guess_leave import Place, leave
-from parsers.search.guess_markup import BODY, Near, is_bare, listed, nearly, occurs, quoted
-from parsers.search.guess_read import Reading, read
-from parsers.search.guess_words import evidence
-from parsers.types import Context
+from parsers.search.guess_read import BODY, Near, Reading, is_bare, listed, nearly, occurs, quoted, read
+from parsers.vocabulary.events import CallEnd, CallStart
+from parsers.vocabulary.types import Context
+
+
+def evidence(reading: Reading) -> tuple[str, ...]:
+    """What a reading shows for and against its format."""
+    said = [_calls(reading)]
+    if reading.markers:
+        verb = "are its markers" if len(reading.markers) > 1 else "is its marker"
+        said.append(f"{listed([quoted(text) for text in reading.markers])} {verb}")
+    if reading.left:
+        at = reading.left[0]
+        verb = "stays" if len(reading.left) == 1 else "stay"
+        said.append(f"{counted(len(reading.left), 'piece')} of markup {verb} in the content, first at character {at}")
+    if reading.dropped:
+        said.append(f"{counted(reading.dropped, 'letter')} dropped")
+    elif reading.message.tool_calls:
+        said.append("nothing dropped")
+    said += list(dict.fromkeys([event.message.rstrip(".") for event in reading.warnings]))[:2]
+    return tuple(said)
+
+
+def _calls(reading: Reading) -> str:
+    calls = reading.message.tool_calls
+    if not calls:
+        return "reads no call"
+    names = listed([quoted(call.name) for call in calls])
+    cut = len(calls) - reading.complete
+    odd = reading.complete - reading.good
+    parts = [f"reads {counted(reading.complete, 'complete call')}" if reading.complete else "reads no complete call"]
+    if cut:
+        parts.append(f"{counted(cut, 'call')} cut off")
+    if odd > 0:
+        parts.append(f"{odd} with a name or arguments that do not fit")
+    return f"{', '.join(parts)}: {names}"
+
+
+# Which format an output is in: all built-in formats read it, and are ranked by what they make of it.
+#
+# Strategy
+#     Every format one of whose telling markers occurs, or whose calls need none, parses the whole text. Where none
+#     reads it well, the markup is put right by the smallest change (an almost right marker spelled as the format
+#     spells it, a missing opener put before a call's body) and read again: that is the nearest grammar, and the place
+#     of the first change is where the output leaves it. A reading whose calls all lie inside a call of another one is
+#     no reading.
+#
+# Invariants: linear in the output, at most three parses for a format; pure; the order of equal guesses never changes.
 
 UNREAD = -10_000  # the score of a format that has nothing in the output to read
 MENDED_COSTS = 500  # what a reading of a mended output loses: it stays above one without calls, below a plain one

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from parsers.checks.json_prefix import JsonPrefix, is_whole_object
-from parsers.compiled import TOPMOST
-from parsers.events import CallArguments, CallEnd, CallName, CallStart
 from parsers.formats.model import Format, State
-from parsers.machine import Machine
-from parsers.search.guess_markup import SHORT, listed, quoted, telling_of
-from parsers.search.guess_read import NAME, Reading
-from parsers.trace import Ownership, RejectedCall, StateView
-from parsers.types import Delta, Piece
+from parsers.machine.machine import Machine
+from parsers.machine.program import TOPMOST
+from parsers.search.guess_read import NAME, SHORT, Reading, listed, quoted, telling_of
+from parsers.vocabulary.events import CallArguments, CallEnd, CallName, CallStart
+from parsers.vocabulary.trace import Ownership, RejectedCall, StateView
+from parsers.vocabulary.types import Delta, Piece
 
 JSON_CODECS = frozenset(("json_call", "json_calls", "json_span", "mistral"))
 OUTCOMES = frozenset(("rejected_call", "truncated_call", "incomplete_call"))  # said of a call that is looked at itself

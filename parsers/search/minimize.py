@@ -15,22 +15,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from parsers.checks import CHECKS, run_checks
-from parsers.chunking import WHOLE, Chunking
-from parsers.compare import Rules, grade, message_key
-from parsers.json_values import is_json
-from parsers.replayer import Replayer
-from parsers.search.compared import compared
+from parsers.compare.divergence import Rules, grade, message_key
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.replayer import Replayer
 from parsers.search.found import Minimized, Verdict
-from parsers.search.outcomes import Outcomes, Seen
+from parsers.search.outcomes import Outcomes, Seen, compared
 from parsers.search.shrink import Form, form_of, plain
 from parsers.search.subject import subject_of
 from parsers.search.sweep import cut_at, one_delta
 from parsers.search.targets import Differs, Finds, Misreads, Raises, Target, own_reading
 from parsers.search.variants import needed
 from parsers.search.variants.planted import AROUND
-from parsers.search.verdict_words import harm
-from parsers.trace import Finding
-from parsers.types import Message, Piece
+from parsers.search.verdict_case import harm
+from parsers.vocabulary.json_values import is_json
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Message, Piece
 
 COMPARING = ("chunking", "whole_equals_streamed")
 CHANGED = ("recovers", "neighbours", "escapes", "truncation")  # the changed output itself is made small

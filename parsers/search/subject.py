@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsers.checks import Subject
+from parsers.checks.check import Variant
 from parsers.checks.running import GROWTH
-from parsers.checks.variants import Variant
-from parsers.chunking import TRACED, WHOLE, apply
-from parsers.compare import EXACT, Rules, same_message
-from parsers.reasoning import ReasoningMarkers, reasoning_markers
-from parsers.replay import parse
-from parsers.replayer import Replayer
-from parsers.search.compared import Compared
-from parsers.trace import Trace
-from parsers.types import Message
+from parsers.compare.divergence import EXACT, Rules, same_message
+from parsers.machine.reasoning import ReasoningMarkers, reasoning_markers
+from parsers.replays.chunking import TRACED, WHOLE
+from parsers.replays.replayer import Outcome, Replayer
+from parsers.search.outcomes import Compared
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Message
 
 COUNTED_CHARACTERS = 20_000  # beyond this the linear_time check would cost two more replays of a long output
 
@@ -90,17 +89,18 @@ def _counters(replayer: Replayer) -> tuple[int, int] | None:
     for a black box."""
     if replayer.black_box or sum(len(piece.text) for piece in replayer.pieces) > COUNTED_CHARACTERS:
         return None
-    once, twice = _examined(replayer, 1), _examined(replayer, 2)
+    known = replayer.outcome(TRACED)
+    once, twice = 0 if known.raised else known.examined, _examined(replayer, 2)
     if twice <= GROWTH * once:
         return once, twice
     return twice, _examined(replayer, 4)  # an output that ends in the middle is another one when it is doubled
 
 
 def _examined(replayer: Replayer, times: int) -> int:
-    parser = replayer.make()
-    deltas = apply(TRACED, replayer.pieces * times, replayer.mode)
-    try:
-        parse(parser, deltas, replayer.context, mode=replayer.mode, markers=replayer.markers)
-    except Exception:  # parser_raised tells of it; nothing can be said of its costs
-        return 0
-    return parser.examined
+    """Characters examined for the output, that many times over. 0 where the parser fails: parser_raised tells of it."""
+
+    def outcome() -> Outcome:
+        return replayer.with_pieces(replayer.pieces * times).outcome(TRACED)
+
+    found = outcome() if replayer.known is None else replayer.known.outcome(times, outcome)
+    return 0 if found.raised else found.examined

@@ -21,9 +21,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from parsers.checks.base import any_of
-from parsers.chunking import WHOLE, Chunking
-from parsers.replayer import Replayer
+from parsers.checks.check import any_of
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.replayer import Replayer
 
 SIZES = (*range(1, 14), 20, 64, 100)
 INTERVALS = (2, 3, 4, 5, 8, 12, 13, 20, 64, 100)

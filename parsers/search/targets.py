@@ -11,19 +11,19 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from parsers.assemble import Assembler
 from parsers.checks import CHECKS, run_checks
-from parsers.chunking import WHOLE, Chunking, apply
-from parsers.compare import ANY_ID, Rules, grade, message_key
-from parsers.events import Diagnostic
-from parsers.json_values import is_json
-from parsers.replayer import Outcome, Replayer
+from parsers.compare.divergence import ANY_ID, Rules, grade, message_key
+from parsers.replays.chunking import WHOLE, Chunking, apply
+from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.outcomes import outcome_key
 from parsers.search.subject import subject_of
 from parsers.search.sweep import cut_at
 from parsers.search.variants import needed
-from parsers.trace import Finding
-from parsers.types import Context, Message
+from parsers.vocabulary.events import Diagnostic
+from parsers.vocabulary.json_values import is_json
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Context, Message
+from parsers.wire.assemble import Assembler
 
 LOSING = ("all_output_lost", "tool_call_dropped")  # what is lost must stay a call
 PLAIN = "w"

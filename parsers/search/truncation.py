@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
-from parsers.chunking import WHOLE
-from parsers.replayer import Outcome, Replayer
-from parsers.types import Message, Piece, ToolCall
+from parsers.replays.chunking import WHOLE
+from parsers.replays.replayer import Outcome, Replayer
+from parsers.vocabulary.types import Message, Piece, ToolCall
 
 BUDGET = 150_000
 

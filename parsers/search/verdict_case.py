@@ -1,4 +1,4 @@
-"""What the rules of the verdict look at."""
+"""What goes wrong between two messages of one output, and under which chunking, as parts of a sentence."""
 
 from __future__ import annotations
 
@@ -6,17 +6,144 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from parsers.chunking import WHOLE
-from parsers.events import CallStart
+from parsers.checks.check import counted
+from parsers.compare.divergence import shared_prefix
 from parsers.formats.model import Format, builtin_formats
-from parsers.registry import known_format
-from parsers.replayer import Replayer
+from parsers.replays.chunking import WHOLE, Chunking, empties, label
+from parsers.replays.replayer import Replayer
 from parsers.search.found import Guess, OutcomeClass
 from parsers.search.guess import guesses
-from parsers.search.guess_markup import BODY, LEFT_OVER, any_marker, nearly
-from parsers.search.guess_read import Reading, is_good, read
-from parsers.trace import Finding, Trace
-from parsers.types import Context, Message
+from parsers.search.guess_read import BODY, LEFT_OVER, Reading, any_marker, is_good, listed, nearly, quoted, read
+from parsers.selection.registry import known_format
+from parsers.vocabulary.events import CallStart
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import Context, Message, ToolCall
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
+def under(chunking: Chunking, size: int) -> str:
+    """A chunking of an output of `size` characters as the condition of a sentence: 'when it is cut after 118'."""
+    cuts = chunking.cuts or ()
+    late = chunking.holdback_chars or chunking.text_delay
+    if chunking.by == "cuts" and 0 < len({*cuts}) <= 4:
+        return "when " + _said_cuts(cuts, size)
+    if chunking.by == "whole" or (chunking.by == "cuts" and not cuts):
+        return "when the output comes in one delta"
+    noun = "token" if chunking.by == "token" else "character"
+    if late or chunking.by not in ("token", "char"):
+        return f'with the chunking "{label(chunking)}"'
+    return f"when the output comes {noun} by {noun}" if chunking.size == 1 else f"in deltas of {chunking.size} {noun}s"
+
+
+def _said_cuts(cuts: Sequence[int], size: int) -> str:
+    """'the output is cut after character 3 and an empty delta comes after character 5'."""
+    empty = {*empties(cuts), size} & {*cuts}
+    inside, others = _after(sorted({*cuts} - empty)), _after(sorted(empty - {0, size}))
+    said = [
+        *([f"the output is cut after {inside}"] if inside else []),
+        *(["an empty delta comes first"] if 0 in empty else []),
+        *([f"an empty delta comes after {others}"] if others else []),
+        *(["an empty delta comes last"] if size in empty else []),
+    ]
+    return listed(said)
+
+
+def _after(places: Sequence[int]) -> str:
+    """'character 5', 'characters 3 and 5', or nothing."""
+    return f"character{'s' * (len(places) > 1)} {listed([str(at) for at in places])}" if places else ""
+
+
+def the_call(index: int, calls: list[ToolCall]) -> str:
+    """'the second call (`f`)'; 'the only call (`f`)' where there is one."""
+    name = f" ({quoted(calls[index].name)})" if calls[index].name else ""
+    if len(calls) == 1:
+        return f"the only call{name}"
+    return f"{'the ' + ORDINALS[index] + ' call' if index < len(ORDINALS) else f'call {index}'}{name}"
+
+
+def harm(right: Message, wrong: Message) -> str:
+    """What the wrong message does to the right one, in one phrase."""
+    return _calls(right.tool_calls, wrong.tool_calls) or _texts(right, wrong) or "the ids of the calls change"
+
+
+def _calls(right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
+    if right and not wrong:
+        every = "both calls" if len(right) == 2 else f"all {len(right)} calls"
+        return f"{the_call(0, right)} is lost" if len(right) == 1 else f"{every} are lost"
+    if len(wrong) < len(right):
+        return _fewer(right, wrong)
+    if len(wrong) > len(right):
+        known = [(call.name, call.arguments) for call in right]
+        extra = next((call for call in wrong if (call.name, call.arguments) not in known), wrong[-1])
+        return f"{counted(len(wrong) - len(right), 'call')} too many, such as one to {quoted(extra.name)}"
+    return next((said for i in range(len(right)) if (said := _call(i, right, wrong))), None)
+
+
+def _fewer(right: list[ToolCall], wrong: list[ToolCall]) -> str:
+    """Which calls are missing: those that no call of the wrong message equals, in order."""
+    left = [(call.name, call.arguments) for call in wrong]
+    missing: list[int] = []
+    for index, call in enumerate(right):
+        if (call.name, call.arguments) in left:
+            left.remove((call.name, call.arguments))
+        else:
+            missing.append(index)
+    lost = len(right) - len(wrong)
+    words = [the_call(index, right) for index in missing[:lost]]
+    merged = len(missing) > lost
+    said = f"{listed(words)} {'is' if len(words) == 1 else 'are'} lost"
+    return said + (", and others change" if merged else "")
+
+
+def _call(index: int, right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
+    a, b = right[index], wrong[index]
+    if a.name != b.name:
+        return f"the name of {the_call(index, right)} becomes {quoted(b.name)}"
+    if a.arguments != b.arguments:
+        return f"the arguments of {the_call(index, right)} {_changed(a.arguments, b.arguments)}"
+    return f"{the_call(index, right)} is not closed" if a.complete and not b.complete else None
+
+
+def _changed(a: str, b: str) -> str:
+    """How one text became another: what is missing, what is there besides, or where they part."""
+    at = shared_prefix(a, b)
+    back = shared_prefix(a[at:][::-1], b[at:][::-1])
+    gone, new = a[at : len(a) - back], b[at : len(b) - back]
+    if not b:
+        return "are lost"
+    if not new:
+        return f"lose {quoted(gone)}"
+    return f"gain {quoted(new)}" if not gone else f"have {quoted(new)} for {quoted(gone)} from character {at} on"
+
+
+def _texts(right: Message, wrong: Message) -> str | None:
+    """What happens to content and reasoning."""
+    pairs = [
+        ("content", right.content or "", wrong.content or ""),
+        ("reasoning", right.reasoning or "", wrong.reasoning or ""),
+    ]
+    differing = [pair for pair in pairs if pair[1] != pair[2]]
+    if len(differing) == 2:
+        longer = max(pairs, key=lambda pair: len(pair[2]) - len(pair[1]))
+        other = "reasoning" if longer[0] == "content" else "content"
+        at = shared_prefix(longer[1], longer[2])
+        return f"{quoted(longer[2][at:])} becomes {longer[0]}, not {other}"
+    if not differing:
+        return None
+    name, a, b = differing[0]
+    at = shared_prefix(a, b)
+    back = shared_prefix(a[at:][::-1], b[at:][::-1])
+    gone, new = a[at : len(a) - back], b[at : len(b) - back]
+    if gone and not new:
+        return f"{quoted(gone)} is lost from the {name}"
+    if new and not gone:
+        leaks = LEFT_OVER.search(b) or new.lstrip().startswith(("<", "[", "{"))
+        return f"{quoted(new)} {'leaks into' if leaks else 'is added to'} the {name}"
+    return f"the {name} has {quoted(new)} for {quoted(gone)} from character {at} on"
+
+
+# What the rules of the verdict look at.
 
 CHUNKS = ("C1", "C2")
 GUESSED = 50_000  # characters; trying all formats on a longer output must be asked for

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsers.chunking import Chunking, label
-from parsers.compare import EXACT, Rules, grade, message_key
-from parsers.replay import raised_in
-from parsers.replayer import Replayer
-from parsers.search.compared import Compared, fitting
+from parsers.compare.divergence import EXACT, Rules, grade, message_key
+from parsers.replays.chunking import Chunking, label
+from parsers.replays.replay import raised_in
+from parsers.replays.replayer import Replayer
 from parsers.search.found import OutcomeClass
-from parsers.trace import Trace
+from parsers.search.outcomes import Compared, fitting
+from parsers.vocabulary.trace import Trace
 
 
 def outcomes_of(

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from parsers.checks.base import counted
+from parsers.checks.check import counted
 from parsers.checks.robust import AGAIN
-from parsers.chunking import Chunking
-from parsers.compare import ANY_ID, Rules, message_key
-from parsers.events import Severity
+from parsers.compare.divergence import ANY_ID, Rules, message_key
 from parsers.formats.model import builtin_formats
-from parsers.replay import RAISED, raised_in
+from parsers.replays.chunking import Chunking
+from parsers.replays.replay import RAISED, raised_in
 from parsers.search.found import Guess, OutcomeClass, Verdict, VerdictKind
-from parsers.search.guess_markup import SHORT, listed, quoted
-from parsers.search.verdict_case import CHUNKS, Evidence, good_calls
-from parsers.search.verdict_words import harm, under
-from parsers.trace import Finding, Proof
-from parsers.types import Message
+from parsers.search.guess_read import SHORT, listed, quoted
+from parsers.search.verdict_case import CHUNKS, Evidence, good_calls, harm, under
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.trace import Finding, Proof
+from parsers.vocabulary.types import Message
 
 CAUSES = ("N4", "N1", "N2", "N5", "N6")  # a name sent twice is why the deltas depart from the message
 HOSTILE = "Only cuts inside a token show it, which no server makes."

@@ -25,8 +25,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from parsers.trace import Step, Trace
-from parsers.types import Context, ToolCallDelta
+from parsers.vocabulary.trace import Step, Trace
+from parsers.vocabulary.types import Context, ToolCallDelta
 from parsers.wire.stream_state import CallDelta, FunctionDelta
 
 Dialect = Literal["reasoning", "reasoning_content"]

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from parsers.events import Severity
-from parsers.types import MessageDelta, ToolCallDelta
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.types import MessageDelta, ToolCallDelta
 
 NOTES: dict[str, Severity] = {
     "server_error": "error",

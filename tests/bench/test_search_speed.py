@@ -14,7 +14,7 @@ import pytest
 
 from parsers.cases.find import CaseSearch
 from parsers.cases.model import Case
-from parsers.types import Piece
+from parsers.vocabulary.types import Piece
 from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.render import Call, Spoken
 

@@ -18,10 +18,10 @@ from statistics import median
 
 import pytest
 
-from parsers.protocol import StreamParser
-from parsers.registry import build, get_format
-from parsers.replay import parse, replay
-from parsers.types import Context, Delta, Piece
+from parsers.replays.replay import parse, replay
+from parsers.selection.registry import build, get_format
+from parsers.vocabulary.trace import StreamParser
+from parsers.vocabulary.types import Context, Delta, Piece
 from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.render import Call, Spoken
 

@@ -22,7 +22,7 @@ from webapp.api.models import (
     VerdictBody,
 )
 from webapp.api.views import OPERATIONS, Operation
-from webapp.page.exports import TARGETS
+from webapp.runs.exports import TARGETS
 from webapp.settings import Settings
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text("utf-8")

@@ -13,7 +13,7 @@ from webapp.cli import COMMANDS, cli
 from webapp.commands.check import Outcome
 from webapp.commands.db import db
 from webapp.commands.inputs import LARGEST
-from webapp.page.exports import TARGETS
+from webapp.runs.exports import TARGETS
 from webapp.settings import get_settings, setting_rows
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")

@@ -11,8 +11,7 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from parsers.chunking import Chunking, apply
-from parsers.codecs import CODECS
+from parsers.arguments import CODECS
 from parsers.formats.lint import lint
 from parsers.formats.model import (
     ENGINE_TRIGGERS,
@@ -28,9 +27,10 @@ from parsers.formats.model import (
     load_format,
 )
 from parsers.formats.rows import policy_values
-from parsers.registry import build
-from parsers.replay import parse
-from parsers.types import Context, Piece
+from parsers.replays.chunking import Chunking, apply
+from parsers.replays.replay import parse
+from parsers.selection.registry import build
+from parsers.vocabulary.types import Context, Piece
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "format-language.md").read_text("utf-8")

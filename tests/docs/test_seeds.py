@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from parsers.registry import names, resolve
-from parsers.types import UsageError
+from parsers.selection.registry import names, resolve
+from parsers.vocabulary.types import UsageError
 from webapp.documentation import data, seeds_page
 
 ROOT = Path(__file__).resolve().parents[2]

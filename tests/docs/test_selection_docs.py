@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from parsers.fallback.options import FallbackOptions
-from parsers.fallback.table import OTHERS, STEPS
-from parsers.fallback.wrapper import Fallback
-from parsers.model_types import CODER, FAMILIES, Family
-from parsers.registry import get_format
+from parsers.selection.registry import CODER, FAMILIES, Family, get_format
+from parsers.wrappers.fallback import Fallback, FallbackOptions
+from parsers.wrappers.table import OTHERS, STEPS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "selection.md").read_text("utf-8")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parsers.events import Diagnostic, Event
 from parsers.formats.model import Format, load_format
-from parsers.registry import build, get_format
-from parsers.replay import replay
-from parsers.trace import Trace
-from parsers.types import Context, Delta, Message, Mode, Piece, Tool
+from parsers.replays.replay import replay
+from parsers.selection.registry import build, get_format
+from parsers.vocabulary.events import Diagnostic, Event
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece, Tool
 
 Calls = list[tuple[str, str]]
 

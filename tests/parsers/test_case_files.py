@@ -13,11 +13,11 @@ from parsers.cases.engines import Choice
 from parsers.cases.expect import differences
 from parsers.cases.io import dumps, loads
 from parsers.cases.model import Case
-from parsers.chunking import Chunking, apply, label
-from parsers.compare import same_message
-from parsers.replay import parse, replay
-from parsers.trace import Trace
-from parsers.types import Message, Mode, Piece
+from parsers.compare.divergence import same_message
+from parsers.replays.chunking import Chunking, apply, label
+from parsers.replays.replay import parse, replay
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Message, Mode, Piece
 from webapp.engines import choose
 from webapp.tokenizers import TokenizerAdapter, get_tokenizer
 

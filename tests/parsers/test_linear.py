@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.protocol import StreamParser
-from parsers.registry import build, get_format, names
-from parsers.replay import parse, replay
-from parsers.types import Context, Delta, Piece, Tool
+from parsers.replays.replay import parse, replay
+from parsers.selection.registry import build, get_format, names
+from parsers.vocabulary.trace import StreamParser
+from parsers.vocabulary.types import Context, Delta, Piece, Tool
 from tests.growth import assert_linear, seconds
 from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.render import Call, Spoken

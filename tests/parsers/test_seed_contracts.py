@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.fallback.wrapper import Fallback
-from parsers.registry import build, get_format
-from parsers.replay import parse, replay
-from parsers.types import Context
+from parsers.replays.replay import parse, replay
+from parsers.selection.registry import build, get_format
+from parsers.vocabulary.types import Context
+from parsers.wrappers.fallback import Fallback
 from tests.parsers.parsing import calls, deltas, rows, trace_of
 
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'

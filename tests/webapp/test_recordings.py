@@ -9,9 +9,9 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.intake import recognise
-from parsers.types import Piece, RecordedDelta, Recording, Request, UsageError
+from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request, UsageError
 from webapp.recordings import RecordingError, asked, taken
-from webapp.service import Service
+from webapp.runs.runner import Runner
 from webapp.settings import Settings
 from webapp.tokenizers import get_tokenizer
 
@@ -245,4 +245,4 @@ def test_every_shape_replays_or_asks_for_what_it_needs(name: str, tmp_path: Path
         except RecordingError as error:
             assert (error.field, output.ids is not None) == ("tokenizer", True)  # noqa: PT017
         else:
-            assert Service(Settings(data_dir=tmp_path), keep=False).run(case).trace.steps
+            assert Runner(Settings(data_dir=tmp_path), keep=False).run(case).trace.steps

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.settings import ENV_PREFIX, STRICT_VARIABLE, Settings, data_folder, get_settings, setting_rows
 
 

@@ -10,7 +10,7 @@ from parsers.cases.io import load_case
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
 from parsers.intake import recognise
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 
 MOST_CHUNKINGS = 64
 _RECORDING = ", and a recording of a server to /api/v1/intake"

@@ -14,7 +14,7 @@ from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import CaseError
 from parsers.intake import Intake, recognise
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 from webapp.api.intake_models import IntakeRequest, IntakeResult
 from webapp.api.models import ErrorBody
 from webapp.api.views import API, operation

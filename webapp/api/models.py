@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, JsonValue
 
 from parsers.cases.model import Case
-from parsers.chunking import Chunking
-from parsers.compare import Grade
+from parsers.compare.divergence import Grade
 from parsers.formats.model import Model
+from parsers.replays.chunking import Chunking
 from parsers.search.found import VerdictKind
-from parsers.trace import About
+from parsers.vocabulary.trace import About
 
 Pair = Annotated[list[int], Field(min_length=2, max_length=2, description="Half-open range in code points.")]
 Owner = Literal["content", "reasoning", "name", "id", "arguments", "marker", "dropped"]

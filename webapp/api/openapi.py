@@ -12,7 +12,7 @@ from pydantic.json_schema import models_json_schema
 from webapp.api.intake_models import IntakeRequest
 from webapp.api.models import ErrorBody, TokenizerUpload
 from webapp.api.views import Operation
-from webapp.page.exports import TARGETS
+from webapp.runs.exports import TARGETS
 
 REF = "#/components/schemas/{model}"
 STATUS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.api.models import DeletedTokenizer, ErrorBody, TokenizerRow, TokenizerUpload
 from webapp.api.views import API, operation
 from webapp.page.services import services

@@ -1,4 +1,4 @@
-"""The routes of the API. A view reads the request, calls `webapp.service`, and chooses what is sent back.
+"""The routes of the API. A view reads the request, calls `webapp.runs`, and chooses what is sent back.
 
 Errors are raised, not returned: those of a case become 422 with the JSON pointer of the place, deleted cases 410;
 everything else is `webapp.security`'s, which knows sizes, methods and addresses.
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from flask import Blueprint, Response, abort, current_app, jsonify, request
+from flask import Blueprint, Response, abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from parsers.cases.find import find_json
@@ -19,18 +19,18 @@ from parsers.cases.io import loads
 from parsers.cases.model import Case, CaseError
 from parsers.formats.model import Format, Policy
 from parsers.formats.rows import policy_values
-from parsers.registry import policies
-from parsers.types import UsageError
+from parsers.selection.registry import policies
+from parsers.vocabulary.types import UsageError
 from webapp.api.bodies import BadJson, NotACaseError, posted_case
 from webapp.api.models import ErrorBody, FindResult, Health, ParserInfo, ReplayResult, SavedCase, TokenizerRow
 from webapp.engines.response_template import about
 from webapp.finding import SearchError
 from webapp.formats.folder import all_formats, formats_folder
-from webapp.page.exports import TARGETS, installed_version
 from webapp.page.services import services
 from webapp.page.wire import dialect_of
+from webapp.runs.exports import TARGETS, exported, installed_version, json_text, save
+from webapp.runs.prepare import with_defaults
 from webapp.security import api_error
-from webapp.service import Service, exported, json_text, save, with_defaults
 from webapp.store import Gone, StoredCase
 from webapp.tokenizers import list_tokenizers
 
@@ -98,7 +98,7 @@ def tokenizers() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def replay() -> ResponseReturnValue:
     """Replay a case. Nothing is stored."""
-    run = service().run(with_defaults(posted_case(), service().settings))
+    run = services().runs.run_checked(with_defaults(posted_case(), services().settings))
     return Response(json_text(run), mimetype="application/json")
 
 
@@ -107,7 +107,7 @@ def replay() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def find() -> ResponseReturnValue:
     """Search for a chunking under which a case fails. Nothing is stored."""
-    found = services().jobs.find(with_defaults(posted_case(), service().settings))
+    found = services().jobs.find(with_defaults(posted_case(), services().settings))
     return Response(json.dumps(find_json(found), ensure_ascii=False) + "\n", mimetype="application/json")
 
 
@@ -116,7 +116,7 @@ def find() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def save_case() -> ResponseReturnValue:
     """Store a case and give it a permalink: 201 when it is new, 200 when it was there already."""
-    run = service().run(with_defaults(posted_case(), service().settings))
+    run = services().runs.run_checked(with_defaults(posted_case(), services().settings))
     saved = save(services().store, run)
     answer = {"id": saved.id, "url": permalink(saved.id)}
     if saved.delete_key is not None:
@@ -142,7 +142,7 @@ def export(case_id: str, target: str) -> ResponseReturnValue:
     """A stored case as a file for another tool: case, pytest, markdown, jsonl or sse."""
     if target not in TARGETS:
         abort(404, f"There is no export {target!r}; there are {', '.join(TARGETS)}.")
-    run = service().run(loads(find_case(case_id).body))
+    run = services().runs.run_checked(loads(find_case(case_id).body))
     accept = request.args.get("accept", "") not in ("", "0")
     dialect = dialect_of(request.args.get("dialect", ""))
     made = exported(run, target, accept=accept, permalink=permalink(case_id), dialect=dialect)
@@ -191,12 +191,6 @@ def search_failed(error: SearchError) -> Response:
 def bad_json(error: BadJson) -> Response:
     """400 with line and column."""
     return api_error("bad_json", error.description or "", status=400)
-
-
-def service() -> Service:
-    """The service of the running application."""
-    found: Service = current_app.extensions["inspector_api"]
-    return found
 
 
 def find_case(case_id: str) -> StoredCase:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parsers.replayer import Rendering
+from parsers.replays.replayer import Rendering
 from webapp.chat.child import MOST_TEMPLATE
 from webapp.children import bare_environment
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from parsers.cases.model import Case
-from parsers.replayer import Rendering, Rerender
-from parsers.types import Context, Tool, ToolCall, UsageError
+from parsers.replays.replayer import Rendering, Rerender
+from parsers.vocabulary.types import Context, Tool, ToolCall, UsageError
 from webapp.chat.host import ENDED, TOO_LATE, Host
 from webapp.tokenizers import library
 

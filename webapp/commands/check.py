@@ -26,17 +26,17 @@ import click
 
 from parsers.cases.engines import traced_chunking
 from parsers.cases.expect import Difference, differences
-from parsers.cases.export.command import replay_command
+from parsers.cases.export.markdown import replay_command
 from parsers.cases.model import Case, CaseError
 from parsers.cases.run import CaseRun
-from parsers.chunking import WHOLE, label
-from parsers.trace import Finding, Trace
-from parsers.types import UsageError
+from parsers.replays.chunking import WHOLE, label
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import UsageError
 from webapp.cli import BAD_INPUT, one_line
 from webapp.commands.inputs import STDIN, read_cases, shown
 from webapp.commands.running import service, within_limits
 from webapp.commands.words import count, quoted
-from webapp.service import with_defaults
+from webapp.runs.prepare import with_defaults
 
 Outcome = Literal["ok", "FAIL", "known bug", "fixed", "differs", "skip", "unusable"]
 SUFFIX = ".case.json"
@@ -119,7 +119,7 @@ def _checked(title: str, name: str, found: Case) -> Result:
     try:
         case = with_defaults(found, service().settings)
         with within_limits(shown(name)):
-            run = service().run(case)
+            run = service().run_checked(case)
     except CaseError as error:
         skip = error.pointer == "/parser/engine"
         return Result(title, "skip" if skip else "unusable", why=str(error))

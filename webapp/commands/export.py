@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from parsers.cases.model import CaseError
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import read_cases, shown
 from webapp.commands.running import service, within_limits
-from webapp.page.exports import TARGETS
-from webapp.service import exported, with_defaults
+from webapp.runs.exports import TARGETS, exported
+from webapp.runs.prepare import with_defaults
 
 
 @click.command()
@@ -32,7 +32,7 @@ def export(case: str, target: str, output: str | None) -> None:
         click.echo(f"{shown(case)}: it holds {len(others) + 1:,} outputs; the first is written", err=True)
     with within_limits(shown(case)):
         try:
-            made = exported(service().run(with_defaults(found, service().settings)), target)
+            made = exported(service().run_checked(with_defaults(found, service().settings)), target)
         except CaseError as error:
             raise UsageError(f"{shown(case)}: {error}") from error
     data = made.text.encode()

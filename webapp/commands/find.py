@@ -18,7 +18,7 @@ import click
 from parsers.cases.find import CaseFound, find_json
 from parsers.cases.model import CaseError
 from parsers.search.found import Progress
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.cli import INTERRUPTED
 from webapp.commands.find_report import find_report
 from webapp.commands.inputs import Given, read_given, say_notes, shown
@@ -26,7 +26,7 @@ from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.running import service, within_limits
 from webapp.commands.words import count
 from webapp.finding.search import Searching, case_search
-from webapp.service import with_defaults
+from webapp.runs.prepare import with_defaults
 
 FOUND = 1
 

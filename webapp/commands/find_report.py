@@ -8,19 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from parsers.cases.engines import traced_chunking
-from parsers.cases.export.command import replay_command
+from parsers.cases.export.markdown import replay_command
 from parsers.cases.find import CaseFound
 from parsers.cases.model import Case
 from parsers.cases.run import replayer_of
-from parsers.chunking import Chunking, label, to_json
+from parsers.replays.chunking import Chunking, label, to_json
 from parsers.search.found import Found, OutcomeClass
-from parsers.trace import Finding, Proof
+from parsers.vocabulary.trace import Finding, Proof
 from webapp.commands.inputs import Given, shown
 from webapp.commands.options import Options, given_words
 from webapp.commands.report import counted, spanned
 from webapp.commands.words import SHORT, count, literal, quoted, section, table
 from webapp.engines import choose
-from webapp.service import pieces_of
+from webapp.runs.prepare import tokens_of
 
 LONGEST = 2_000
 MOST_CUTS = 200  # in a command
@@ -46,7 +46,7 @@ class Commands:
         self._name = name
         self._options = options
         choice = choose(case)
-        self._replayer = replayer_of(case, choice, pieces_of(case, choice.format))
+        self._replayer = replayer_of(case, choice, tokens_of(case, choice.format))
 
     def replay(self, proof: Proof | None) -> str | None:
         """The `replay` that shows a proof; None for a changed output, which no option makes, and for endless cuts."""

@@ -20,7 +20,7 @@ from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
 from parsers.intake import Intake, recognise
-from parsers.types import Recording, UsageError
+from parsers.vocabulary.types import Recording, UsageError
 from webapp.recordings import RecordingError, taken
 
 STDIN = "-"

@@ -14,7 +14,7 @@ import click
 
 from parsers.cases.io import load_case
 from parsers.cases.model import Case, CaseError
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import Given, read_json, shown
 from webapp.engines.response_template.about import NAME as RESPONSE_TEMPLATE
 

@@ -10,8 +10,8 @@ from parsers.formats.diagram import RowLine, rows_table
 from parsers.formats.lint import LintFinding, lint
 from parsers.formats.model import Format, Policy, builtin_formats, load_format
 from parsers.formats.rows import policy_values
-from parsers.registry import get_format, policies
-from parsers.types import FormatError, UsageError
+from parsers.selection.registry import get_format, policies
+from parsers.vocabulary.types import FormatError, UsageError
 from webapp.cli import one_line
 from webapp.commands.inputs import read_json
 from webapp.commands.words import count, quoted, section, table

@@ -9,12 +9,13 @@ import click
 
 from parsers.cases.model import CaseError
 from parsers.cases.run import CaseRun
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import Given, read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.report import report
 from webapp.commands.running import service, within_limits
-from webapp.service import json_text, with_defaults
+from webapp.runs.exports import json_text
+from webapp.runs.prepare import with_defaults
 
 
 @click.command()
@@ -43,7 +44,7 @@ def run_given(given: Given, options: Options) -> CaseRun:
     case = case_with(given, options)
     with within_limits(shown(given.name)):
         try:
-            return service().run(with_defaults(case, service().settings))
+            return service().run_checked(with_defaults(case, service().settings))
         except CaseError as error:
             raise UsageError(blamed(error, given, options)) from error
 

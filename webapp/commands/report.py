@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.cases.engines import traced_chunking
-from parsers.cases.export.command import replay_command
+from parsers.cases.export.markdown import replay_command
 from parsers.cases.model import Case
 from parsers.cases.run import CaseRun
-from parsers.chunking import label
-from parsers.events import Dropped
-from parsers.trace import Finding, Step, Trace
-from parsers.types import Message, MessageDelta
+from parsers.replays.chunking import label
+from parsers.vocabulary.events import Dropped
+from parsers.vocabulary.trace import Finding, Step, Trace
+from parsers.vocabulary.types import Message, MessageDelta
 from webapp.commands.inputs import Given, shown
 from webapp.commands.words import SHORT, count, literal, quoted, section, table
 

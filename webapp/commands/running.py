@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
+from webapp.runs.runner import Runner
 from webapp.security import TooLarge
-from webapp.service import Service
 from webapp.settings import get_settings
 
 
 @cache
-def service() -> Service:
+def service() -> Runner:
     """The service of this process. Raises UsageError for settings that are wrong."""
-    return Service(get_settings(), keep=False)
+    return Runner(get_settings(), keep=False)
 
 
 @contextmanager

@@ -16,10 +16,10 @@ from typing import Any
 import click
 from waitress.server import create_server
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.app import create_app
 from webapp.cli import HOME, PROGRAM
-from webapp.page.exports import installed_version
+from webapp.runs.exports import installed_version
 from webapp.settings import Settings, get_settings
 
 # A body over the limit of the settings is refused by the application, which names limit and size; this only bounds

@@ -8,7 +8,7 @@ from parsers.cases.engines import ENGINES as PURE
 from parsers.cases.engines import Choice, Engine
 from parsers.cases.engines import choose as choose_among
 from parsers.cases.model import Case
-from parsers.registry import Evidence
+from parsers.selection.registry import Evidence
 from webapp.engines.response_template import NAME as RESPONSE_TEMPLATE
 from webapp.engines.response_template import template_engine
 

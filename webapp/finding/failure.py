@@ -12,7 +12,7 @@ from typing import Literal
 from werkzeug.exceptions import RequestEntityTooLarge, ServiceUnavailable
 
 from parsers.cases.model import CaseError
-from parsers.types import FormatError, UsageError
+from parsers.vocabulary.types import FormatError, UsageError
 from webapp.settings import ENV_PREFIX
 
 Kind = Literal["case", "usage", "limit", "late", "memory", "ended", "bug", "cancelled"]

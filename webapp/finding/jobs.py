@@ -25,7 +25,7 @@ from webapp.finding.child import FIXED_WEIGHT
 from webapp.finding.job import Job
 from webapp.finding.process import Last, run
 from webapp.finding.search import MakeSearch, case_search
-from webapp.page.cache import ByteCache
+from webapp.runs.cache import ByteCache
 from webapp.settings import Settings
 
 MOST_WAITING = 32

@@ -9,9 +9,8 @@ from typing import Protocol
 from parsers.cases.find import CaseFound, CaseSearch
 from parsers.cases.model import Case
 from parsers.search.found import Progress
-from webapp.chat import rerender_for
 from webapp.engines import ENGINES
-from webapp.service import checked_pieces, placed, prepared
+from webapp.runs.prepare import error_place, prepare
 from webapp.settings import Settings
 
 
@@ -28,8 +27,7 @@ MakeSearch = Callable[[Case, Settings], Searching]
 
 def case_search(case: Case, settings: Settings) -> CaseSearch:
     """The search of a case. Raises CaseError for what cannot be replayed, TooLarge over a limit."""
-    case = prepared(case)
-    pieces = checked_pieces(case, settings)
-    with placed(""):
-        rerender = rerender_for(case)
-        return CaseSearch(case, pieces=pieces, engines=ENGINES, clock=process_time, rerender=rerender)
+    ready = prepare(case, settings)
+    with error_place(""):
+        rerender = ready.replayer.rerender
+        return CaseSearch(ready.case, pieces=ready.stored, engines=ENGINES, clock=process_time, rerender=rerender)

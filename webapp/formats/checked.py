@@ -17,9 +17,9 @@ from pydantic_core import ErrorDetails
 
 from parsers.cases import jsontext
 from parsers.cases.jsontext import JsonError
-from parsers.events import Severity
 from parsers.formats.lint import LintFinding, lint
 from parsers.formats.model import CodecRef, Format, MarkerToken, ModelHint, Policy, Provenance, Row, State
+from parsers.vocabulary.events import Severity
 from webapp.formats.places import Place, Places, place_of_error
 
 MOST_CHARACTERS = 200_000

@@ -15,15 +15,14 @@ from parsers.cases import jsontext
 from parsers.cases.engines import policy_of
 from parsers.cases.expect import Difference, accept, arguments_text, differences
 from parsers.cases.model import Case, Expect
-from parsers.chunking import TRACED, WHOLE, Chunking, apply
-from parsers.compare import ANY_ID, divergence, same_message, shared_prefix
+from parsers.compare.divergence import ANY_ID, divergence, same_message, shared_prefix
 from parsers.formats.lint_strings import closers_of
 from parsers.formats.model import Format
-from parsers.protocol import StreamParser
-from parsers.registry import build
-from parsers.replay import finish_reason, parse, replay
-from parsers.trace import Ownership, Trace
-from parsers.types import Message, Piece
+from parsers.replays.chunking import TRACED, WHOLE, Chunking, apply
+from parsers.replays.replay import finish_reason, parse, replay
+from parsers.selection.registry import build
+from parsers.vocabulary.trace import Ownership, StreamParser, Trace
+from parsers.vocabulary.types import Message, Piece
 from webapp.page.glyphs import count, shorten, show_lines
 
 SHOWN = 4_000  # characters of a cell

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock, Thread, Timer
 from typing import Any
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.children import bare_environment
 from webapp.hub.job import Job, State
 from webapp.hub.names import repository

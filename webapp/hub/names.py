@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 
 PREFIXES = ("hub:", "https://huggingface.co/", "huggingface.co/", "https://hf.co/")
 SHOWN = 80

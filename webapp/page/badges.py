@@ -30,7 +30,7 @@ from typing import Literal
 from parsers.cases.model import Case
 from parsers.decoding import TokenFacts
 from parsers.formats.model import Format
-from parsers.types import Piece
+from parsers.vocabulary.types import Piece
 from webapp.page.decode_form import policy_words, said
 from webapp.page.glyphs import count, shorten
 from webapp.page.tokens import hexed

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from parsers.trace import Hold, Step, Transition
+from parsers.vocabulary.trace import Hold, Step, Transition
 from webapp.page.glyphs import count, shorten, spell
 from webapp.page.index import TraceIndex
 from webapp.page.lines import EventLine, event_line

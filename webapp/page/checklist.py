@@ -7,7 +7,7 @@ from functools import cache
 
 from parsers.checks import CHECKS, Check, run_checks
 from parsers.checks.examples import EXAMPLES
-from parsers.trace import Finding
+from parsers.vocabulary.trace import Finding
 from webapp.page.explained import WHY
 from webapp.page.findings import WORDS
 from webapp.page.played import needs, played

@@ -1,15 +1,15 @@
 """What clients make of a stream: the calls as each of three models of a client builds them, beside each other.
 
-The models are those of the check deltas_build_message (`parsers.checks.clients`); here they are drawn.
+The models are those of the check deltas_build_message (`parsers.checks.deltas`); here they are drawn.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsers.checks.clients import EVERY_CHUNK, ClientResult, clients
-from parsers.trace import Trace
-from parsers.types import ToolCall
+from parsers.checks.deltas import EVERY_CHUNK, ClientResult, clients
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import ToolCall
 from webapp.page.glyphs import count, shorten
 
 SHOWN = 300

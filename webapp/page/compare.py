@@ -11,7 +11,7 @@ View state, in the query or the form; none of it is part of the case. `go`, the 
 string that wins over the other fields.
 
 =================================  ==================================================================================
-a_chunk, b_chunk                   a chunking as a word (parsers.chunking_spec): token, char:5, whole, cuts:118
+a_chunk, b_chunk                   a chunking as a word (parsers.replays.chunking): token, char:5, whole, cuts:118
 a_parser, b_parser                 a parser by name; NAME+fallback or +fallback: behind the fallback wrapper
 a_policy, b_policy                 policies, key:value,key:value, over those of the case
 a_mode, b_mode                     ids or text: how markers are recognised, where the case has recorded ids
@@ -36,9 +36,8 @@ from flask.typing import ResponseReturnValue
 
 from parsers.cases.engines import traced_chunking
 from parsers.cases.model import Case
-from parsers.chunking import TRACED, WHOLE
-from parsers.chunking_spec import spec
-from parsers.compare import Rules
+from parsers.compare.divergence import Rules
+from parsers.replays.chunking import TRACED, WHOLE, spec
 from webapp.htmx import is_partial, render
 from webapp.page.compare_onto import on_one_text
 from webapp.page.compare_options import controls

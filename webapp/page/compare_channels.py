@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from parsers.compare import Rules, same_message, shared_prefix
-from parsers.types import Message, ToolCall
+from parsers.compare.divergence import Rules, same_message, shared_prefix
+from parsers.vocabulary.types import Message, ToolCall
 from webapp.page.index import CallIndex, Channel, TraceIndex
 
 PARTS = ("name", "id", "arguments")

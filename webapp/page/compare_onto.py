@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from parsers.events import Event, Segment, TextEvent
-from parsers.trace import Hold, Ownership, RejectedCall, Step, Trace, Transition
-from parsers.types import Piece, Span
+from parsers.vocabulary.events import Event, Segment, TextEvent
+from parsers.vocabulary.trace import Hold, Ownership, RejectedCall, Step, Trace, Transition
+from parsers.vocabulary.types import Piece, Span
 from webapp.page.compare_sides import Replayed
 from webapp.page.index import build as build_index
 from webapp.page.running import Run, Runner
-from webapp.service import collector_paused
+from webapp.runs.runner import collector_paused
 
 Placed = TypeVar("Placed", Hold, Transition, RejectedCall, Event)
 LEFT_OUT = "left out by the decode policy"

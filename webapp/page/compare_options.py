@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from parsers.cases.engines import FALLBACK, RECORDED
 from parsers.cases.model import Case
-from parsers.compare import Rules
+from parsers.compare.divergence import Rules
 from parsers.decoding import POLICIES
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder

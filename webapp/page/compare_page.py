@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from parsers.compare import Rules
+from parsers.compare.divergence import Rules
 from webapp.page import cards, compare_band, compare_message, compare_text
 from webapp.page.compare_parts import Comparison, Parting, compare, neighbours
 from webapp.page.compare_sides import Replayed
@@ -16,7 +16,7 @@ from webapp.page.compare_words import Place, Sentence, place, sentence
 from webapp.page.index import TraceIndex
 from webapp.page.running import Runner
 from webapp.page.window import Window
-from webapp.service import collector_paused
+from webapp.runs.runner import collector_paused
 
 LISTED = 40
 NAV_WORDS = {"step": "step of either side", "change": "state change", "parting": "place where the sides part"}

@@ -11,9 +11,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from parsers.compare import Divergence, Grade, Rules, divergence, grade
-from parsers.replay import raised_in
-from parsers.trace import Ownership
+from parsers.compare.divergence import Divergence, Grade, Rules, divergence, grade
+from parsers.replays.replay import raised_in
+from parsers.vocabulary.trace import Ownership
 from webapp.page.compare_channels import CallPair, Hunk, Pair, call_pairs, text_pairs
 from webapp.page.index import Channel, Stretch, TraceIndex
 

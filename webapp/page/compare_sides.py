@@ -10,23 +10,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from parsers.beside import PLACED, put_beside
 from parsers.cases.engines import FALLBACK, RECORDED, policy_of, traced_chunking
 from parsers.cases.model import Case, CaseError, ParserRef
 from parsers.cases.run import replayer_of
-from parsers.chunking import TRACED, Chunking, label
-from parsers.chunking_spec import parse_spec, spec
+from parsers.compare.beside import PLACED, put_beside
 from parsers.decoding import POLICIES, Decode
-from parsers.registry import policies, resolve
-from parsers.replayer import Replayer
-from parsers.types import Piece, UsageError
+from parsers.replays.chunking import TRACED, Chunking, label, parse_spec, spec
+from parsers.replays.replayer import Replayer
+from parsers.selection.registry import policies, resolve
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.engines import choose
 from webapp.formats.folder import formats_folder, with_folder_format
 from webapp.page.compare_state import Side
 from webapp.page.decode_form import said
 from webapp.page.index import build as build_index
 from webapp.page.running import Run, Runner
-from webapp.service import collector_paused, parser_place, placed
+from webapp.runs.prepare import error_place, parser_place
+from webapp.runs.runner import collector_paused
 
 PLACES = (
     ("/parser/policy", "policy"),
@@ -122,12 +122,12 @@ def _run(runner: Runner, base: Run, case: Case, chunking: Chunking) -> Run:
 
 def _on_tokens(base: Run, case: Case, chunking: Chunking, key: str) -> Run:
     """Another parser or another request on the tokens of `base`."""
-    with placed(parser_place(case)):
+    with error_place(parser_place(case)):
         choice = choose(case)
     stored = base.stored
     if case.mode() == "text":
         stored = tuple([replace(piece, recorded=False) if piece.recorded else piece for piece in stored])
-    with placed("/replay"), collector_paused():
+    with error_place("/replay"), collector_paused():
         replayer = replayer_of(case, choice, stored)
         if stored and not replayer.has_raw:
             replayer = _placed(base, replayer, stored)

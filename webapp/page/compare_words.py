@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsers.compare import Divergence, Grade, shared_prefix
+from parsers.compare.divergence import Divergence, Grade, shared_prefix
 from webapp.page.compare_parts import Comparison, Parting
 from webapp.page.compare_sides import Replayed
 from webapp.page.compare_text import role_at

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsers.chunking import Chunking, label
-from parsers.chunking_spec import spec
-from parsers.compare import Divergence
-from parsers.search import compared
+from parsers.compare.divergence import Divergence
+from parsers.replays.chunking import Chunking, label, spec
+from parsers.search import outcomes as compared
 from webapp.page.glyphs import count, shorten
 
 

@@ -8,14 +8,12 @@ from typing import Any
 
 from parsers.cases.engines import BUILTIN, ENGINES
 from parsers.cases.model import Case
-from parsers.chunking import Chunking
-from parsers.chunking_spec import parse_spec, spec
 from parsers.decoding import POLICIES
-from parsers.types import UsageError
+from parsers.replays.chunking import Chunking, parse_spec, spec
+from parsers.vocabulary.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder
 from webapp.page.examples import Example, examples
-from webapp.page.exports import TARGETS
 from webapp.page.filters import glyphless
 from webapp.page.form import Setup, setup_of
 from webapp.page.inspector import Page, inspector
@@ -29,6 +27,7 @@ from webapp.page.sharing import Lead, Origin
 from webapp.page.state import Links, ViewState
 from webapp.page.template_form import report as template_report
 from webapp.page.template_form import template_examples
+from webapp.runs.exports import TARGETS
 
 
 @dataclass(slots=True)

@@ -9,17 +9,17 @@ from parsers.cases.io import load_case
 from parsers.cases.jsontext import JsonError, line, read
 from parsers.cases.model import Case, CaseError, Expect
 from parsers.cases.run import run_case
-from webapp import service
 from webapp.engines import ENGINES
 from webapp.htmx import render
 from webapp.page.contexts import case_line
-from webapp.page.exports import TARGETS
 from webapp.page.running import Run
 from webapp.page.services import services
 from webapp.page.sharing import link
 from webapp.page.sources import find_example, opened_case, source_case
 from webapp.page.views import blueprint
 from webapp.page.wire import dialect_of
+from webapp.runs import exports
+from webapp.runs.exports import TARGETS
 
 
 @blueprint.get("/c/<case_id>/export/<target>")
@@ -53,7 +53,7 @@ def exported(case: Case, target: str, permalink: str | None = None) -> Response:
     asked = case if expect is None else case.model_copy(update={"expect": expect})
     dialect = dialect_of(request.values.get("dialect", ""))
     again = run_case(asked, pieces=run.stored, engines=ENGINES)
-    made = service.exported(again, target, permalink=permalink, dialect=dialect)
+    made = exports.exported(again, target, permalink=permalink, dialect=dialect)
     response = Response(made.text.encode("utf-8"), mimetype=made.mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
     return response

@@ -6,12 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from parsers.chunking import Chunking
-from parsers.chunking_spec import spec
-from parsers.compare import shared_prefix
-from parsers.events import Severity
+from parsers.compare.divergence import shared_prefix
+from parsers.replays.chunking import Chunking, spec
 from parsers.search.found import Found, Verdict
-from parsers.trace import Finding, Proof
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.trace import Finding, Proof
 from webapp.page.explained import Explained, explained
 from webapp.page.glyphs import count, shorten
 from webapp.page.matrix import beside

@@ -20,7 +20,7 @@ from parsers.cases.engines import FALLBACK
 from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
-from parsers.types import FormatError
+from parsers.vocabulary.types import FormatError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.page.decode_form import DecodeFields, decode_fields, read_decode, with_decode
 from webapp.page.filters import glyphless

@@ -9,20 +9,21 @@ from dataclasses import dataclass, field
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from parsers.cases.model import Case, CaseError
-from parsers.events import Severity
 from parsers.formats.diagram import diagram, rows_table
 from parsers.formats.layout import Diagram
 from parsers.formats.model import Format
-from parsers.trace import Trace
-from parsers.types import FormatError, UsageError
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import FormatError, UsageError
 from webapp.formats.checked import Checked, Noted, checked
 from webapp.formats.folder import all_formats
 from webapp.formats.samples import Outcome, replayed
 from webapp.page.format_form import OPENED, Editor, Sample, opened_format, sample_case
 from webapp.page.glyphs import count
 from webapp.page.machine import Arrow, StateNode, TableRow
+from webapp.runs.prepare import error_place, tokens_of
+from webapp.runs.runner import collector_paused
 from webapp.security import check_limit
-from webapp.service import collector_paused, pieces_of, placed
 from webapp.settings import Settings
 from webapp.tokenizers import markers_of
 
@@ -154,8 +155,8 @@ def _outcome(editor: Editor, sample: Sample, found: Checked, beside: Format | No
         case = sample_case(editor, sample, found.data)
         text = case.text()
         check_limit(settings, "max_text_bytes", len(text.encode("utf-8", "surrogatepass")), "The output")
-        with placed("/parser/format/tokens"):
-            pieces = pieces_of(case, fmt)
+        with error_place("/parser/format/tokens"):
+            pieces = tokens_of(case, fmt)
         check_limit(settings, "max_tokens", len(pieces), "The output")
         if len(pieces) > MOST_TOKENS:
             return Outcome(problem=TOO_LONG.format(len(pieces)), at="output")

@@ -20,13 +20,12 @@ from flask.typing import ResponseReturnValue
 from parsers.cases.io import dumps, load_case
 from parsers.cases.model import Case
 from parsers.formats.model import Format, builtin_formats
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.formats.checked import checked
 from webapp.formats.folder import all_formats, formats_folder, with_folder_format
 from webapp.formats.texts import pretty
 from webapp.htmx import is_partial, render
 from webapp.page import format_form
-from webapp.page.exports import filename
 from webapp.page.form import setup_of
 from webapp.page.format_form import Editor, Sample, read_editor
 from webapp.page.format_report import report, runnable
@@ -35,6 +34,7 @@ from webapp.page.services import services
 from webapp.page.shared import share_page
 from webapp.page.sources import carried, named
 from webapp.page.views import blueprint, run_scene, show
+from webapp.runs.exports import filename
 from webapp.security import TooLarge
 
 PACKAGE = Path(__file__).resolve().parent.parent

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from parsers.trace import Trace
+from parsers.vocabulary.trace import Trace
 from webapp.page.glyphs import count
 
 COLUMNS = 1000

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from parsers.events import (
+from parsers.formats.diagram import END
+from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
     CallId,
@@ -24,9 +25,8 @@ from parsers.events import (
     ReasoningText,
     TextEvent,
 )
-from parsers.formats.diagram import END
-from parsers.trace import Finding, Step, Trace, Transition
-from parsers.types import Piece
+from parsers.vocabulary.trace import Finding, Step, Trace, Transition
+from parsers.vocabulary.types import Piece
 
 if TYPE_CHECKING:
     from webapp.page.lag import Drawn

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from parsers.chunking import label
+from parsers.replays.chunking import label
 from parsers.wire.chunks import Envelope
 from webapp.page import cards, lag, log, machine, overview, ownership, result, strip, window, wire
 from webapp.page.decode_form import said

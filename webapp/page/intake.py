@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from parsers.cases import jsontext
 from parsers.cases.jsontext import JsonError
 from parsers.intake.evidence import About, Ask, Capture, Fact, Intake, Reading, facts_about, missing_inputs, number
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 from webapp.page.intake_form import AUTO, BLANK, Found, value_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from parsers.lag import ChannelLag, LongestHold, Stay, Wait, channel_lags, held, longest_hold, stays, waits
+from parsers.compare.lag import ChannelLag, LongestHold, Stay, Wait, channel_lags, held, longest_hold, stays, waits
 from webapp.page.glyphs import count, shorten
 from webapp.page.index import TraceIndex
 from webapp.page.overview import BAR, COLUMNS

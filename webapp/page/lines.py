@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsers.events import (
+from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
     CallId,
@@ -16,7 +16,7 @@ from parsers.events import (
     Marker,
     TextEvent,
 )
-from parsers.trace import Step
+from parsers.vocabulary.trace import Step
 from webapp.page.index import TraceIndex
 from webapp.page.roles import DRAWN
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from parsers.chunking import Chunking
-from parsers.chunking_spec import spec
+from parsers.replays.chunking import Chunking, spec
 from parsers.search.found import Found, Group, OutcomeClass
 from webapp.page.compared import Parting, parting_of
 from webapp.page.glyphs import count, shorten

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from parsers.trace import Finding
+from parsers.vocabulary.trace import Finding
 from webapp.page.glyphs import count
 from webapp.page.index import TraceIndex
 from webapp.page.roles import DRAWN

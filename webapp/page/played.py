@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from parsers.checks import Check, Subject
-from parsers.checks.base import WHY
-from parsers.trace import Step, Trace
-from parsers.types import Message, MessageDelta
+from parsers.checks.check import WHY
+from parsers.vocabulary.trace import Step, Trace
+from parsers.vocabulary.types import Message, MessageDelta
 
 
 def played(subject: Subject) -> str:

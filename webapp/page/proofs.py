@@ -9,9 +9,9 @@ from pydantic import TypeAdapter, ValidationError
 from parsers.cases.io import load_case, to_data
 from parsers.cases.jsontext import JsonError, read
 from parsers.cases.model import Case
-from parsers.edit import edited, edited_text
-from parsers.trace import Proof
-from parsers.types import Piece, UsageError
+from parsers.replays.replayer import edited, edited_text
+from parsers.vocabulary.trace import Proof
+from parsers.vocabulary.types import Piece, UsageError
 
 _PROOF = TypeAdapter(Proof)
 IN_CASE = ("finish_reason", "reasoning_open", "tool_choice")

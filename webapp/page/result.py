@@ -15,7 +15,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from parsers.types import Context
+from parsers.vocabulary.types import Context
 from webapp.page.arguments import members
 from webapp.page.glyphs import count, show_lines
 from webapp.page.index import CallIndex, Channel, TraceIndex

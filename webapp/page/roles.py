@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from parsers.trace import Hold
+from parsers.vocabulary.trace import Hold
 from webapp.page.glyphs import show, show_lines
 from webapp.page.index import TraceIndex
 

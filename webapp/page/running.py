@@ -19,28 +19,27 @@ from parsers.cases.engines import policy_of, traced_chunking
 from parsers.cases.io import loads
 from parsers.cases.model import Case
 from parsers.cases.run import CaseRun, chunkings_of, replayer_of, run_case
-from parsers.chunking import Chunking
-from parsers.chunking_spec import spec
-from parsers.compare import Divergence, divergence
+from parsers.compare.divergence import Divergence, divergence
 from parsers.decoding import Decoded
 from parsers.formats.model import Format
-from parsers.registry import Selection, policies
-from parsers.replayer import Replayer
-from parsers.search.compared import fitting
+from parsers.replays.chunking import Chunking, spec
+from parsers.replays.replayer import Replayer
+from parsers.search.outcomes import fitting
 from parsers.search.truncation import CutRecords
-from parsers.trace import Finding, Trace
-from parsers.types import Context, Piece
+from parsers.selection.registry import Selection, policies
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import Context, Piece
 from webapp.chat import rerender_for
-from webapp.engines import ENGINES, Choice, choose
+from webapp.engines import ENGINES, Choice
 from webapp.page.badges import Badge
-from webapp.page.cache import ByteCache
 from webapp.page.compare_parts import Comparison
 from webapp.page.compared import Compared, digest
 from webapp.page.index import TraceIndex
 from webapp.page.index import build as build_index
 from webapp.page.tokens import Tokens
-from webapp.security import check_limit
-from webapp.service import collector_paused, parser_place, pieces_of, placed, prepared
+from webapp.runs.cache import ByteCache
+from webapp.runs.prepare import error_place, prepare
+from webapp.runs.runner import collector_paused
 from webapp.settings import Settings
 
 STEP_BYTES = 1_800
@@ -154,16 +153,9 @@ class Runner:
         return run.report
 
     def _run(self, case: Case, key: str) -> Run:
-        text = case.text()
-        check_limit(self.settings, "max_text_bytes", len(text.encode("utf-8", "surrogatepass")), "The output text")
-        case = prepared(case)
-        with placed(parser_place(case)):
-            choice = choose(case)
-        stored = pieces_of(case, choice.format)
-        check_limit(self.settings, "max_tokens", len(stored), "The output")
-        check_limit(self.settings, "max_tokens", len(case.input.stream or ()), "The recorded stream")
-        with placed("/replay"), collector_paused():
-            replayer = replayer_of(case, choice, stored)
+        prepared = prepare(case, self.settings)
+        case, choice, replayer, stored = prepared.case, prepared.choice, prepared.replayer, prepared.stored
+        with error_place("/replay"), collector_paused():
             pieces, chunking = replayer.pieces, chunkings_of(case, choice)[0]
             trace = replayer.trace(chunking)
             index = build_index(trace, pieces, ())

@@ -8,8 +8,7 @@ from itertools import pairwise
 
 from parsers.cases.find import CaseFound
 from parsers.cases.model import Case
-from parsers.chunking import Chunking, label
-from parsers.chunking_spec import spec
+from parsers.replays.chunking import Chunking, label, spec
 from parsers.search.found import Minimized, Progress
 from webapp.finding import Job, Jobs
 from webapp.page.glyphs import count

@@ -8,8 +8,8 @@ from functools import partial
 
 from parsers.cases.model import Case
 from parsers.checks import CHECKS
-from parsers.chunking import Chunking
-from parsers.trace import Finding
+from parsers.replays.chunking import Chunking
+from parsers.vocabulary.trace import Finding
 from webapp.page.compared import Chunkings, chunkings
 from webapp.page.findings import Checked, Findings, findings
 from webapp.page.heat import Heat, heat

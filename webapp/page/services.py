@@ -9,6 +9,7 @@ from flask import current_app
 from webapp.finding import Jobs
 from webapp.hub import HubJobs
 from webapp.page.running import Runner
+from webapp.runs.runner import Runner as PlainRunner
 from webapp.settings import Settings
 from webapp.store import CaseStore
 
@@ -17,10 +18,11 @@ EXTENSION = "inspector"
 
 @dataclass(slots=True)
 class Services:
-    """Settings, the stored cases, the runner with its cache, the searches, and the downloads from the hub."""
+    """Settings, the stored cases, the runner (and the page's), the searches, and the downloads from the hub."""
 
     settings: Settings
     store: CaseStore
+    runs: PlainRunner
     runner: Runner
     jobs: Jobs
     hub: HubJobs

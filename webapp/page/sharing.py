@@ -8,8 +8,8 @@ from urllib.parse import urlencode, urlsplit
 from parsers.cases.io import outcome_digest
 from parsers.cases.model import Case
 from parsers.cases.run import CaseRun
-from webapp import service
 from webapp.page.running import Report, Run
+from webapp.runs import exports
 from webapp.settings import LOOPBACK, Settings
 from webapp.store import CaseStore, Saved, StoredCase
 
@@ -45,7 +45,7 @@ def save(store: CaseStore, run: Run, case: Case, report: Report) -> Saved:
     """Store `case`, the titled form of the replayed one, with its tokens and today's outcome."""
     found = CaseRun(case, run.format, run.selection, run.context, run.pieces, run.trace, run.trace)
     found.findings, found.stored = report.findings, run.stored
-    return service.save(store, found)
+    return exports.save(store, found)
 
 
 def digest(run: Run, report: Report) -> str:

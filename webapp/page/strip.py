@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from parsers.types import Piece
+from parsers.vocabulary.types import Piece
 from webapp.page.glyphs import count, shorten, spell
 from webapp.page.index import TraceIndex
 from webapp.page.roles import Destination, Run, destinations, runs

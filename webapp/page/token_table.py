@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from parsers.cases.model import Case
 from parsers.decoding import TokenFacts
 from parsers.formats.model import Format
-from parsers.types import Piece, UsageError
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.page.badges import Badge, Subject, badges
 from webapp.page.glyphs import count
 from webapp.page.running import Run
 from webapp.page.tokens import Repeats, Tokens
-from webapp.service import tokenizer_of
+from webapp.runs.prepare import tokenizer_of
 from webapp.tokenizers.base import TokenizerAdapter
 
 COMPARED = 2_000  # distinct ids looked at before a vocabulary is taken for that of stored tokens

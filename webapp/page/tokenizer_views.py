@@ -19,7 +19,7 @@ from flask import Response, abort, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from parsers.formats.model import builtin_formats
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.htmx import is_partial, render
 from webapp.hub import Job
 from webapp.page.services import services

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from parsers.formats.model import Format
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.page.glyphs import show, spell
 from webapp.page.options import ORIGINS
 from webapp.settings import ENV_PREFIX, Settings

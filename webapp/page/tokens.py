@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from parsers.decode import Utf8Decoder
 from parsers.decoding import TokenFacts
-from parsers.types import Piece, UsageError
+from parsers.decoding.utf8 import Utf8Decoder
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.page.glyphs import count, shorten, show, spell
 from webapp.tokenizers.base import TokenizerAdapter
 

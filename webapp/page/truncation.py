@@ -11,15 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from parsers.replay import finish_reason
+from parsers.replays.replay import finish_reason
 from parsers.search.truncation import BUDGET, CutRecord, CutRecords, Cutter, cut_records
 from parsers.search.variants.ground import Ground
-from parsers.types import Message, ToolCall
+from parsers.vocabulary.types import Message, ToolCall
 from webapp.page.glyphs import count, shorten
 from webapp.page.index import after, before
 from webapp.page.lag import HEIGHT
 from webapp.page.running import Run
-from webapp.service import collector_paused, placed
+from webapp.runs.prepare import error_place
+from webapp.runs.runner import collector_paused
 
 TEXT_SHOWN = 2_000
 CALLS_SHOWN = 20
@@ -145,14 +146,14 @@ def records_of(run: Run) -> CutRecords:
     with run.lock:
         if run.cuts is None:
             budget = BUDGET // BLACK_BOX_SHARE if run.choice.black_box else BUDGET
-            with placed("/replay"), collector_paused():
+            with error_place("/replay"), collector_paused():
                 run.cuts = cut_records(cutter_of(run), run.trace.message, budget)
         return run.cuts
 
 
 def cut_result(run: Run, offset: int) -> CutResult:
     """A replay of the output up to `offset`."""
-    with placed("/replay"), collector_paused():
+    with error_place("/replay"), collector_paused():
         outcome, problem = cutter_of(run).result(offset, run.trace.message)
     at, whole, text = outcome.message, run.trace.message, run.trace.text
     first = max(0, len(at.tool_calls) - CALLS_SHOWN)

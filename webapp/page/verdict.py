@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from parsers.checks.base import WHY
-from parsers.chunking import Chunking
-from parsers.chunking_spec import spec
+from parsers.checks.check import WHY
+from parsers.replays.chunking import Chunking, spec
 from parsers.search import found
-from parsers.trace import Finding
+from parsers.vocabulary.trace import Finding
 from webapp.page.findings import SEVERITIES, Checked, FindingLine, Findings, counts
 from webapp.page.glyphs import count
 from webapp.page.matrix import beside

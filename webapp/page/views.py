@@ -18,7 +18,7 @@ from flask.typing import ResponseReturnValue
 
 from parsers.cases.io import dumps
 from parsers.cases.model import Case, CaseError
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.htmx import is_partial, render
 from webapp.page.checklist import entries
 from webapp.page.contexts import Scene, case_line, form_context, scene_context, view_of
@@ -33,8 +33,8 @@ from webapp.page.sharing import Lead, Origin, is_loopback
 from webapp.page.sources import carried, find_example, is_stored, named, opened_case
 from webapp.page.state import read_state
 from webapp.page.words import CHIPS, KEYS, ROLES
+from webapp.runs.prepare import with_defaults
 from webapp.security import TooLarge, check_limit
-from webapp.service import with_defaults
 from webapp.tokenizers import library
 
 blueprint = Blueprint("page", __name__)

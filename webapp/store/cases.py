@@ -29,7 +29,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Engine, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.store.engine import make_engine, writing
 from webapp.store.migrate import upgrade
 from webapp.store.schema import ID_LENGTH, cases

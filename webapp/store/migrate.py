@@ -17,7 +17,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.store.engine import in_memory, writing
 
 MIGRATIONS = Path(__file__).parent / "migrations"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from parsers.formats.model import Format
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.tokenizers import case_vocabulary, embedded
 from webapp.tokenizers.base import MarkerState, Token, TokenizerAdapter, TokenizerInfo, TokenStream
 from webapp.tokenizers.current import library

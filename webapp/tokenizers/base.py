@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, TypedDict
 
-from parsers.decoding.model import Decoder
-from parsers.types import Piece, PieceKind, UsageError
+from parsers.decoding.policy import Decoder
+from parsers.vocabulary.types import Piece, PieceKind, UsageError
 
 Origin = Literal["embedded", "none", "package", "folder", "upload", "hub", "case"]
 Realism = Literal["demo", "real", "approximate", "none"]

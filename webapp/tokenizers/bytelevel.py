@@ -12,8 +12,8 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 from tokenizers import Tokenizer
 
-from parsers.decoding.model import Decoder
-from parsers.types import Piece
+from parsers.decoding.policy import Decoder
+from parsers.vocabulary.types import Piece
 from webapp.tokenizers.base import (
     MarkerState,
     Origin,

@@ -12,8 +12,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from parsers.decoding.model import Decoder
-from parsers.types import Piece, UsageError
+from parsers.decoding.policy import Decoder
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.tokenizers.base import (
     MarkerState,
     Realism,

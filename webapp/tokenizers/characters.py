@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 
-from parsers.decoding.model import Decoder
-from parsers.types import Piece, UsageError
+from parsers.decoding.policy import Decoder
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.tokenizers.base import (
     MarkerState,
     Realism,

@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, get_args
 
-from parsers.decode import Utf8Decoder
-from parsers.types import Piece, PieceKind, UsageError
+from parsers.decoding.utf8 import Utf8Decoder
+from parsers.vocabulary.types import Piece, PieceKind, UsageError
 from webapp.tokenizers.base import DecodePolicy, Token, TokenStream
 
 UNKNOWN = Token("", b"", "unknown")

@@ -13,7 +13,7 @@ from importlib import resources
 
 from tokenizers import AddedToken, Tokenizer
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.tokenizers.bytelevel import ByteLevelTokenizer
 from webapp.tokenizers.detokenize import Entries, Entry, entry
 from webapp.tokenizers.markers import MarkerTable

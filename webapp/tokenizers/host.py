@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event, Lock, Timer
 from typing import Any, BinaryIO, cast
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.children import bare_environment
 from webapp.settings import ENV_PREFIX, Settings
 from webapp.vocabularies.child import Answer, receive, send

@@ -14,9 +14,9 @@ from contextlib import AbstractContextManager
 from itertools import pairwise
 from types import MappingProxyType
 
-from parsers.decode import Utf8Decoder
-from parsers.decoding.model import Decoder
-from parsers.types import Piece, PieceKind
+from parsers.decoding.policy import Decoder
+from parsers.decoding.utf8 import Utf8Decoder
+from parsers.vocabulary.types import Piece, PieceKind
 from webapp.tokenizers.base import (
     DecodePolicy,
     MarkerState,

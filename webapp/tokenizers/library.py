@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.settings import ENV_PREFIX, Settings
 from webapp.tokenizers import characters, deepseek, embedded, folders, mistral
 from webapp.tokenizers.base import TokenizerAdapter, TokenizerInfo

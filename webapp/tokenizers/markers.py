@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from parsers.formats.model import Format
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.tokenizers.base import require_encodable
 
 MarkerTable = tuple[tuple[str, bool], ...]

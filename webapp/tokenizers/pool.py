@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Condition
 from time import monotonic
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.tokenizers.host import COMMAND, Host, Limits
 
 ALIVE = 2

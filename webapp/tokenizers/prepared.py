@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.settings import ENV_PREFIX
 from webapp.tokenizers.base import TokenizerInfo
 from webapp.tokenizers.host import Host, Limits

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.tokenizers.host import Limits
 from webapp.tokenizers.prepared import NOTE, prepare, writing
 from webapp.tokenizers.vocabulary import Vocabulary, of_answer, read_note, write_note

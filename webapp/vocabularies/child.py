@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.vocabularies import sources
 from webapp.vocabularies.plain_json import VocabularyError, parsed
 from webapp.vocabularies.sanitize import written

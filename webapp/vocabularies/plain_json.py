@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any, TypeVar
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 
 MAX_DEPTH = 40
 MAX_BRACKETS = 2_000_000

@@ -23,7 +23,7 @@ from webapp.vocabularies.components import Part, leaves
 from webapp.vocabularies.plain_json import VocabularyError
 
 if TYPE_CHECKING:
-    from parsers.decoding.model import Decoder
+    from parsers.decoding.policy import Decoder
 
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _SHOWN = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))

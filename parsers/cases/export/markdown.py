@@ -1,26 +1,130 @@
-"""A run as a bug report in Markdown, for the project that owns the bug.
+"""Text made safe and visible for Markdown.
 
-Strategy: sections in the order in which maintainers ask: what is wrong, versions, which parser and why, the smallest
-input, expected against actual, findings, the first delta that diverges, the trace around the first finding, and how
-to run it again. Text of the case only ever stands in fences, cells or escaped paragraphs (`export.escape`), so that
-nothing in it can break out of its place. Long texts are shown around the place that matters.
+Strategy: model output goes into fences longer than any run of back-ticks in it, or into table cells and paragraphs in
+which every character that Markdown or HTML could act on is a numeric entity. Characters nobody sees are spelled out.
+Facts about fences, tables and entities: CommonMark 0.31 and GitHub Flavored Markdown 0.29.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from parsers.cases.expect import arguments_text, differences
-from parsers.cases.export.command import replay_command
-from parsers.cases.export.escape import LEGEND, MARKS, cell, fence, inline, marked, needs_marks, prose
 from parsers.cases.io import dumps
 from parsers.cases.model import Case, Expect, NamedTool
-from parsers.compare import Divergence, excerpt, shared_prefix
-from parsers.trace import Finding, Step, Trace
-from parsers.types import Message, Piece
+from parsers.compare.divergence import Divergence, excerpt, shared_prefix
+from parsers.replays.chunking import DEFAULT_MAX
+from parsers.vocabulary.trace import Finding, Step, Trace
+from parsers.vocabulary.types import Message, Piece
+
+MARKS = {" ": "·", "\t": "→", "\n": "↵", "\r": "␍"}
+LEGEND = "· blank, → tab, ↵ newline, ␍ carriage return, ⟨U+…⟩ any other character that cannot be seen or that is a mark"
+_ACTIVE = re.compile(r"[\\`*_\[\]<>&|~#@!$:]")
+_LINE_START = re.compile(r"^([-+=]|\d+(?=[.)]))")
+_UNSEEN = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f"
+)
+_SPELLED = re.compile(f"[{_UNSEEN}·→↵␍⟨⟩]")
+_NEEDS_MARKS = re.compile(f"[{_UNSEEN}\t\r]| (?=\n|$)|\n$")
+_OUTER_BLANKS = re.compile(r"^ +| +$| {2,}| +(?=[\n\t\r])|(?<=[\n\t\r]) +")
+
+
+def fence(text: str, info: str = "") -> str:
+    """The text as a fenced block that nothing inside can close."""
+    runs = [len(run) for run in re.findall("`+", text)]
+    ticks = "`" * max(3, 1 + max(runs, default=0))
+    body = text if text.endswith("\n") or not text else f"{text}\n"
+    return f"{ticks}{info}\n{body}{ticks}"
+
+
+def needs_marks(text: str) -> bool:
+    """Whether a plain fence would hide something: blanks at line ends, tabs, control and invisible characters."""
+    return _NEEDS_MARKS.search(text) is not None
+
+
+def marked(text: str) -> str:
+    """The text with every blank, tab and newline shown (lines stay lines) and unseen characters spelled."""
+    shown = spelled(text).translate({ord(char): mark for char, mark in MARKS.items()})
+    return shown.replace("↵", "↵\n")
+
+
+def cell(text: str) -> str:
+    """The text as code on one line, for table cells and lists. Blanks are shown where a browser would swallow them."""
+    blanks_shown = _OUTER_BLANKS.sub(lambda match: "·" * len(match[0]), spelled(text))
+    shown = blanks_shown.translate({ord(char): mark for char, mark in MARKS.items() if char != " "})
+    if "`" in shown or "|" in shown:
+        return f"<code>{entities(shown)}</code>"
+    return f"`{shown}`" if shown else ""
+
+
+def spelled(text: str) -> str:
+    """The text with the number of every character that cannot be seen, or that is used as a mark here."""
+    return _SPELLED.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
+
+
+def prose(text: str) -> str:
+    """Words of a user as plain paragraphs: nothing in them is Markdown or HTML."""
+    return "\n".join([_prose_line(line) for line in text.split("\n")])
+
+
+def inline(text: str) -> str:
+    """Words of a user on one line, for headings and lists."""
+    return _prose_line(" ".join(text.split()))
+
+
+def entities(text: str) -> str:
+    """The text with each active character as a numeric entity."""
+    return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)
+
+
+def _prose_line(line: str) -> str:
+    plain = entities(spelled(" ".join(line.split())))
+    return _LINE_START.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", plain)
+
+
+# The command that repeats a replay.
+
+
+def replay_command(chunking: Mapping[str, Any], filename: str) -> str:
+    """The command line that replays `filename` under a trace's chunking (JSON with its resolved cuts).
+
+    Where no option names the chunking its resolved cuts are given; these hold any lateness of the text already.
+    """
+    words = ["toolcall-inspector", "replay", filename]
+    name = _name(chunking)
+    if name is None:
+        cuts = ",".join(map(str, chunking.get("cuts", ())))
+        return shlex.join([*words, *(["--cuts", cuts] if cuts else ["--chunk", "whole"])])
+    words += ["--chunk", name]
+    for key, option in (("holdback_chars", "--holdback"), ("text_delay", "--text-delay")):
+        if chunking.get(key):
+            words += [option, str(chunking[key])]
+    return shlex.join(words)
+
+
+def _name(chunking: Mapping[str, Any]) -> str | None:
+    """What --chunk calls this chunking, or None where only its cuts say it."""
+    by, size = chunking["by"], chunking.get("size", 1)
+    if by == "token":
+        return "token" if size == 1 else str(size)
+    if by in ("whole", "recorded") or (by == "char" and size == 1):
+        return str(by)
+    drawn_by_default = chunking.get("max", DEFAULT_MAX) == DEFAULT_MAX and chunking.get("unit", "token") == "token"
+    return f"random:{chunking.get('seed', 0)}" if by == "random" and drawn_by_default else None
+
+
+# A run as a bug report in Markdown, for the project that owns the bug.
+#
+# Strategy: sections in the order in which maintainers ask: what is wrong, versions, which parser and why, the smallest
+# input, expected against actual, findings, the first delta that diverges, the trace around the first finding, and how
+# to run it again. Text of the case only ever stands in fences, cells or escaped paragraphs (`export.escape`), so that
+# nothing in it can break out of its place. Long texts are shown around the place that matters.
 
 WHOLE_TEXT = 20_000
 AROUND = 400

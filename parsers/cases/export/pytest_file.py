@@ -16,8 +16,8 @@ from typing import Any
 from parsers.cases import jsontext
 from parsers.cases.io import one_line, to_data
 from parsers.cases.model import Case, Expect, ExpectedCall
-from parsers.chunking import DEFAULT_COMPARED, Chunking, Sent, apply, label
-from parsers.types import Delta, Piece, UsageError
+from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, Sent, apply, label
+from parsers.vocabulary.types import Delta, Piece, UsageError
 
 _PARSER_KEYS = ("schema", "source", "parser", "input", "tokenizer", "tools", "context")
 
@@ -46,9 +46,9 @@ def make_parser():
     feed(text: str, ids: list[int]) -> list of OpenAI-style deltas (dicts with reasoning, content, tool_calls);
     finish(reason: str | None) -> list of such deltas: what was still held back when the output ended.
     """
-    from parsers.assemble import Assembler
+    from parsers.wire.assemble import Assembler
     from parsers.cases.io import load_case
-    from parsers.types import Delta
+    from parsers.vocabulary.types import Delta
     from webapp.engines import choose
 
     case = load_case(CASE)
@@ -174,8 +174,8 @@ def pytest_file(
     `pieces` defaults to the case's own tokens, `expect` to the case's own expectation, `chunkings` to the case's
     followed by the default ones. `parser` names the built-in parser where the case says "auto" or a foreign engine;
     `keep_engine`: the engine of the case comes with the inspector, so the default parser can run it.
-    `due` and `sent` shape the deltas as `parsers.chunking.apply` has it; tokens that a decode policy changes are given
-    as they were decoded, in a case without one (`parsers.cases.decoded.settled_case`).
+    `due` and `sent` shape the deltas as `parsers.replays.chunking.apply` has it; tokens that a decode policy changes
+    are given as they were decoded, in a case without one (`parsers.cases.run.settled_case`).
     The file grows with output length times number of chunkings. Raises UsageError where something is missing.
     """
     wanted = expect or case.expect

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from parsers.checks import Check
-from parsers.checks.variants import Variant, VariantKind
-from parsers.replayer import Replayer
-from parsers.search.variants.beside import followed, neighbour
+from parsers.checks.check import Variant, VariantKind
+from parsers.replays.replayer import Replayer
 from parsers.search.variants.broken import cut_offsets, mutated, mutations, truncated
 from parsers.search.variants.ground import BOUNDS, Bounds, Ground
-from parsers.search.variants.plain import no_calls, no_tools, reused, start_state
+from parsers.search.variants.neighbours import followed, neighbour
+from parsers.search.variants.plain import no_calls, no_tools, rerendered, reused, start_state
 from parsers.search.variants.planted import SIZES, escaped, padded, plants
-from parsers.search.variants.rerendered import rerendered
-from parsers.trace import Trace
+from parsers.vocabulary.trace import Trace
 
 __all__ = ["BOUNDS", "KINDS", "Bounds", "needed", "total", "variants"]
 

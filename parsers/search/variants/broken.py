@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from parsers.checks.variants import Variant
-from parsers.edit import Edit
-from parsers.replay import finish_reason
+from parsers.checks.check import Variant
+from parsers.replays.replay import finish_reason
+from parsers.replays.replayer import Edit
 from parsers.search.variants.ground import Ground
-from parsers.types import Message
+from parsers.vocabulary.types import Message
 
 LENGTH = {"finish_reason": "length"}
 

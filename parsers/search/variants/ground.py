@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from parsers.checks.variants import Variant, VariantKind
-from parsers.chunking import TRACED, WHOLE, Chunking
-from parsers.edit import Edit
-from parsers.fallback.wrapper import Fallback
-from parsers.replay import replay
-from parsers.replayer import Replayer
-from parsers.trace import Proof, StateView, Trace
-from parsers.types import Delta, Message, Piece
+from parsers.checks.check import Variant, VariantKind
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.replay import replay
+from parsers.replays.replayer import Edit, Replayer
+from parsers.vocabulary.trace import Proof, StateView, Trace
+from parsers.vocabulary.types import Delta, Message, Piece
+from parsers.wrappers.fallback import Fallback
 
 STREAMED = Chunking(by="char", size=5)
 

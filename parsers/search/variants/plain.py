@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from parsers.checks.variants import Variant
-from parsers.chunking import Chunking
-from parsers.edit import Edit
-from parsers.events import Diagnostic
-from parsers.protocol import StreamParser
-from parsers.reasoning import prompt_opens, reasoning_markers
-from parsers.replay import parse
+from parsers.checks.check import Variant
+from parsers.machine.reasoning import prompt_opens, reasoning_markers
+from parsers.replays.chunking import Chunking
+from parsers.replays.replay import parse
+from parsers.replays.replayer import Edit
 from parsers.search.sweep import one_delta
 from parsers.search.variants.ground import Ground
-from parsers.trace import Proof
-from parsers.types import Message
+from parsers.vocabulary.events import Diagnostic
+from parsers.vocabulary.json_values import is_json
+from parsers.vocabulary.trace import Proof, StreamParser
+from parsers.vocabulary.types import Message
 
 PROBE = "Hello"
 
@@ -123,3 +123,31 @@ def _unclosed(ground: Ground) -> str | None:
     if message.reasoning and not message.content and not message.tool_calls and closers:
         return None if any(closer in ground.text for closer in closers) else closers[0]
     return None
+
+
+# Variants that a chat template wrote: the calls of the output as the next request will hold them.
+#
+# The template is code of others and is run elsewhere (`Replayer.rerender`); here its text is read by the same parser.
+# It is the assistant's part of a conversation, so it begins where an output begins.
+
+AS = {"object": "an object", "string": "text"}
+REQUEST = {"finish_reason": "stop", "reasoning_open": False, "prompt_tail": None}
+
+
+def rerendered(ground: Ground) -> Iterator[Variant]:
+    """The calls as the chat template writes them, once for each way it needs their arguments."""
+    replayer, calls = ground.replayer, ground.trace.message.tool_calls
+    whole = all(call.complete and is_json(call.arguments) for call in calls)
+    if replayer.rerender is None or replayer.plays or not ground.can_call or not calls or not whole:
+        return
+    ends = () if replayer.format is None else replayer.format.end_tokens
+    for one in replayer.rerender(calls, replayer.context, ends):
+        label = f"Written by the chat template with arguments as {AS[one.spelling]}"
+        facts: dict[str, str] = {"spelling": one.spelling}
+        if one.problem:
+            yield Variant(
+                "rerendered", label, Proof(), "", ground.trace.message, facts={**facts, "problem": one.problem}
+            )
+            continue
+        edits = ((0, len(ground.text), one.text),)
+        yield from ground.run("rerendered", label, edits=edits, context=REQUEST, facts=facts)

@@ -1,19 +1,145 @@
-"""Variants of one string argument: markers, braces and quotes planted into it, and a long text.
+"""Where a string argument stands in the output, and how its syntax writes a string.
 
-What is planted is escaped as the argument's syntax asks for. A syntax without escapes (text between tags or
-delimiters) cannot say its own markers; the check tells that apart by the `syntax` and `marker` of the facts.
+A place is found in the format's own reading: a declared or undeclared string argument of a whole call whose spelling
+occurs once between the call's name and its end. Which syntax that is follows from the codec of the state there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from parsers.checks.variants import Variant
-from parsers.chunking import WHOLE, Chunking
-from parsers.replay import parse
+from parsers.checks.check import Variant
+from parsers.formats.model import Format
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.replay import parse
 from parsers.search.variants.ground import Ground
-from parsers.search.variants.places import Place, find_place
+from parsers.vocabulary.events import CallEnd, CallName
+from parsers.vocabulary.json_values import object_of
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Tool
+
+Syntax = Literal["json", "python", "bare"]
+QUOTES = ("'", '"')
+QUOTED: Mapping[str, Syntax] = {
+    "json_call": "json",
+    "json_calls": "json",
+    "json_span": "json",
+    "mistral": "json",
+    "pythonic": "python",
+}
+
+
+@dataclass(slots=True)
+class Place:
+    """A string argument: call number, key and value; where its spelling stands, quotes included; its syntax."""
+
+    call: int
+    key: str
+    value: str
+    start: int
+    end: int
+    syntax: Syntax
+
+    def written(self, value: str) -> str:
+        """Another value in this place's syntax."""
+        if self.syntax == "json":
+            return json.dumps(value, ensure_ascii=False)
+        return repr(value) if self.syntax == "python" else value
+
+
+def find_place(ground: Ground) -> Place | None:
+    """A string argument that can be replaced: the first one with quotes, else the first one at all."""
+    found = list(_places(ground))
+    return next((place for place in found if place.syntax != "bare"), found[0] if found else None)
+
+
+def _places(ground: Ground) -> Iterator[Place]:
+    own, fmt = ground.own, ground.replayer.format
+    if own is None or fmt is None or not ground.can_call:
+        return
+    states = _states(own)
+    for index, (start, end) in _spans(own).items():
+        call = own.message.tool_calls[index]
+        tool = ground.replayer.context.tool(call.name)
+        arguments = object_of(call.arguments)
+        if not call.complete or arguments is None:
+            continue
+        for key, value in arguments.items():
+            if isinstance(value, str) and value.strip() and is_free_string(tool, key):
+                yield from _spelled(own, fmt, states, index, key, value, start, end)
+
+
+def _spelled(
+    own: Trace, fmt: Format, states: list[tuple[int, str]], index: int, key: str, value: str, start: int, end: int
+) -> Iterator[Place]:
+    """The place of a value whose spelling stands once in its call."""
+    raw = own.text[start:end]
+    options: dict[str, Syntax] = {
+        json.dumps(value): "json",
+        json.dumps(value, ensure_ascii=False): "json",
+        repr(value): "python",
+        value: "bare",
+    }
+    for spelling, kind in options.items():
+        if raw.count(spelling) == 1:
+            at = start + raw.index(spelling)
+            state = states[bisect_right(states, at, key=lambda one: one[0]) - 1][1]
+            syntax = _syntax(fmt, state, kind, own.text[:at], own.text[at + len(spelling) :])
+            if syntax is not None:
+                yield Place(index, key, value, at, at + len(spelling), syntax)
+                return
+
+
+def _syntax(fmt: Format, state: str, kind: Syntax, before: str, after: str) -> Syntax | None:
+    """The syntax of a spelling in this state, or None where it is not one that can be replaced as it stands."""
+    codec = fmt.states[state].codec
+    wanted = QUOTED.get(codec.name, "bare") if codec is not None else "bare"
+    if kind != wanted:
+        return wanted if (kind, wanted) == ("json", "python") else None
+    if kind != "bare" or codec is None:
+        return kind
+    delimiter = codec.options.get("string")
+    if delimiter is not None:  # a notation with delimiters, in which this value may stand without
+        return kind if before.endswith(delimiter) and after.startswith(delimiter) else None
+    return None if before.endswith(QUOTES) and after.startswith(QUOTES) else kind
+
+
+def _spans(own: Trace) -> dict[int, tuple[int, int]]:
+    """Per call of the message, where its name ends and where it ends itself."""
+    names, spans = {}, {}
+    for _, event in own.events():
+        if isinstance(event, CallName):
+            names[event.call] = event.end
+        elif isinstance(event, CallEnd):
+            spans[event.call] = (names[event.call], max(event.end, names[event.call]))
+    return spans
+
+
+def _states(own: Trace) -> list[tuple[int, str]]:
+    """(offset, state) for each change of state, in order of offsets."""
+    first = own.steps[0].transitions[0].from_state if own.steps[0].transitions else own.steps[0].state
+    return [(0, first), *[(move.end, move.to_state) for step in own.steps for move in step.transitions]]
+
+
+def is_free_string(tool: Tool | None, key: str) -> bool:
+    """Whether any text fits an argument: nothing is declared for it, or the type string and no more."""
+    properties: Any = ((tool.parameters if tool is not None else None) or {}).get("properties", {})
+    schema = properties.get(key, {}) if isinstance(properties, Mapping) else None
+    return isinstance(schema, Mapping) and schema.get("type", "string") == "string" and not _narrows(schema)
+
+
+def _narrows(schema: Mapping[str, Any]) -> bool:
+    return not schema.keys().isdisjoint({"enum", "const", "anyOf", "oneOf", "allOf", "$ref", "not"})
+
+
+# Variants of one string argument: markers, braces and quotes planted into it, and a long text.
+#
+# What is planted is escaped as the argument's syntax asks for. A syntax without escapes (text between tags or
+# delimiters) cannot say its own markers; the check tells that apart by the `syntax` and `marker` of the facts.
 
 SIGNS = ("{", "}", "[", "]", '"', "'", "\\", "</", "\\n", '"}', "')", "}}]", '{"name": "f", "arguments": {}}')
 AROUND = ("a", "b")  # a plant stands between these

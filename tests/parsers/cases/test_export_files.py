@@ -15,15 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.cases.expect import accept
-from parsers.cases.export.casefile import casefile
-from parsers.cases.export.command import replay_command
-from parsers.cases.export.jsonl import jsonl
+from parsers.cases.export.casefile import casefile, jsonl
+from parsers.cases.export.markdown import replay_command
 from parsers.cases.export.pytest_file import pytest_file
 from parsers.cases.io import load_case, loads
 from parsers.cases.model import Case, CaseError, Expect
 from parsers.cases.run import run_case
-from parsers.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json
-from parsers.types import Message, Piece, ToolCall, UsageError
+from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json
+from parsers.vocabulary.types import Message, Piece, ToolCall, UsageError
 
 OUTPUT = (
     'Let me think.</think>\n\n<tool_call>\n{"name": "f", "arguments": {"city": "Zürich\\n", "n": 1.5}}\n</tool_call>'

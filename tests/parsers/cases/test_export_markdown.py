@@ -18,11 +18,11 @@ from parsers.cases.export.markdown import RunLike, markdown
 from parsers.cases.io import load_case
 from parsers.cases.model import Case
 from parsers.cases.run import run_case
-from parsers.chunking import Chunking, apply, to_json
-from parsers.compare import Divergence
-from parsers.events import ContentText, Event
-from parsers.trace import Finding, Hold, StateView, Step, Trace, Transition
-from parsers.types import Message, MessageDelta, Piece, Span, ToolCall
+from parsers.compare.divergence import Divergence
+from parsers.replays.chunking import Chunking, apply, to_json
+from parsers.vocabulary.events import ContentText, Event
+from parsers.vocabulary.trace import Finding, Hold, StateView, Step, Trace, Transition
+from parsers.vocabulary.types import Message, MessageDelta, Piece, Span, ToolCall
 
 NASTY = "``` | <b>\n\n# x\n| a |\n- `y` \\| ~~~ <!-- [l](u) $z$\t\u202e &amp; \r\n1. t\n=== "
 nasty_text = st.text(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.cases.export.sse import sse
+from parsers.cases.export.casefile import sse
 from parsers.cases.io import load_case, loads
 from parsers.cases.run import CaseRun, run_case
 from parsers.intake.json_frames import Events, read_event_lines

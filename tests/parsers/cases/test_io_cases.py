@@ -24,8 +24,8 @@ from parsers.cases.io import (
     to_data,
 )
 from parsers.cases.model import Case, CaseError, RequestContext
-from parsers.trace import Finding
-from parsers.types import Message, ToolCall
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Message, ToolCall
 
 SMALL: dict[str, Any] = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "a\nb"}}
 FULL: dict[str, Any] = {

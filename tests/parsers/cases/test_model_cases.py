@@ -10,7 +10,7 @@ from parsers.cases.expect import accept, arguments_text, differences
 from parsers.cases.io import load_case, to_data
 from parsers.cases.model import Case, CaseError, Compare, Expect
 from parsers.formats.model import Format
-from parsers.types import Message, Piece, Tool, ToolCall, UsageError
+from parsers.vocabulary.types import Message, Piece, Tool, ToolCall, UsageError
 
 TOOL = {"name": "f", "parameters": {"type": "object"}, "strict": True}
 STATES = {"content": {"text": "content"}}

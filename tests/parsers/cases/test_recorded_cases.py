@@ -10,17 +10,16 @@ import pytest
 
 from parsers.cases.engines import BUILTIN, RECORDED, choose, engine_of, traced_chunking
 from parsers.cases.expect import differences
-from parsers.cases.export.command import replay_command
-from parsers.cases.export.sse import sse
+from parsers.cases.export.casefile import sse
+from parsers.cases.export.markdown import replay_command
 from parsers.cases.find import CaseSearch, find_json
 from parsers.cases.io import case_id, dumps, load_case, loads
 from parsers.cases.model import Case, CaseError
-from parsers.cases.run import UNSHARED, CaseRun, replayer_of, run_case
-from parsers.cases.run_json import run_json
-from parsers.chunking import RECORDED as AS_RECORDED
-from parsers.chunking import TRACED, Chunking
-from parsers.registry import Evidence
-from parsers.types import Piece, UsageError
+from parsers.cases.run import UNSHARED, CaseRun, replayer_of, run_case, run_json
+from parsers.replays.chunking import RECORDED as AS_RECORDED
+from parsers.replays.chunking import TRACED, Chunking
+from parsers.selection.registry import Evidence
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.engines import ENGINES
 
 FILES = sorted((Path(__file__).parents[2] / "cases" / "recorded").glob("*.case.json"))

@@ -10,13 +10,12 @@ import pytest
 from parsers.cases.engines import builtin, policy_of
 from parsers.cases.io import load_case
 from parsers.cases.model import Case, ParserRef
-from parsers.cases.run import run_case
-from parsers.cases.run_json import run_json
+from parsers.cases.run import run_case, run_json
 from parsers.checks import CHECKS
-from parsers.events import CallArguments
-from parsers.machine import Machine
-from parsers.registry import Evidence
-from parsers.types import Delta, FormatError, Piece, UsageError
+from parsers.machine.machine import Machine
+from parsers.selection.registry import Evidence
+from parsers.vocabulary.events import CallArguments
+from parsers.vocabulary.types import Delta, FormatError, Piece, UsageError
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "é"}}\n</tool_call>\n'
 KIMI = "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>"

@@ -10,17 +10,16 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from parsers.assemble import Assembler
-from parsers.blackbox import BlackBox
 from parsers.checks import run_checks
-from parsers.chunking import TRACED, WHOLE
-from parsers.events import Event
-from parsers.protocol import StreamParser
-from parsers.registry import build, get_format, policies
-from parsers.replayer import Replayer
+from parsers.replays.chunking import TRACED, WHOLE
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer
 from parsers.search.subject import subject_of
-from parsers.trace import Finding, RejectedCall, StateView, Trace, Transition
-from parsers.types import Context, Delta, MessageDelta, Mode, Piece
+from parsers.selection.registry import build, get_format, policies
+from parsers.vocabulary.events import Event
+from parsers.vocabulary.trace import Finding, RejectedCall, StateView, StreamParser, Trace, Transition
+from parsers.vocabulary.types import Context, Delta, MessageDelta, Mode, Piece
+from parsers.wire.assemble import Assembler
 
 _TOKEN = re.compile(r"\w+|\s+|.", re.DOTALL)
 Made = tuple[list[Finding], Trace]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks.script import scripted
-from parsers.trace import Trace
+from parsers.vocabulary.trace import Trace
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from parsers.checks import Subject, run_checks
-from parsers.events import CallName, ContentText, ReasoningText
-from parsers.trace import Finding, Ownership, Trace
+from parsers.vocabulary.events import CallName, ContentText, ReasoningText
+from parsers.vocabulary.trace import Finding, Ownership, Trace
 
 Build = Callable[..., Trace]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks import Subject, run_checks
-from parsers.checks.base import LIMIT
-from parsers.trace import Finding, Trace
-from parsers.types import Context, MessageDelta, Piece, ToolCallDelta
+from parsers.checks.check import LIMIT
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import Context, MessageDelta, Piece, ToolCallDelta
 
 Build = Callable[..., Trace]
 Entry = tuple[str, ...]

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from parsers.assemble import Assembler
-from parsers.blackbox import BlackBox
 from parsers.cases.io import loads
 from parsers.cases.model import Case
 from parsers.cases.run import replayer_of
 from parsers.checks import CHECKS, run_checks
-from parsers.chunking import WHOLE, Chunking
-from parsers.replayer import Replayer
-from parsers.search.compared import compared
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer
+from parsers.search.outcomes import compared
 from parsers.search.subject import subject_of
-from parsers.trace import Finding
-from parsers.types import Context, Delta, MessageDelta
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Context, Delta, MessageDelta
+from parsers.wire.assemble import Assembler
 from webapp.engines import choose
 from webapp.tokenizers import get_tokenizer
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.blackbox import BlackBox
 from parsers.checks import Subject, run_checks
-from parsers.chunking import TRACED, WHOLE
-from parsers.protocol import StreamParser
+from parsers.replays.chunking import TRACED, WHOLE
+from parsers.replays.recorded import BlackBox
 from parsers.search.subject import subject_of
-from parsers.types import Context, Tool
+from parsers.vocabulary.trace import StreamParser
+from parsers.vocabulary.types import Context, Tool
 from tests.growth import assert_linear, seconds
 from tests.parsers.checks.broken import Broken, BrokenDeltas, Fault, replayer_of
 

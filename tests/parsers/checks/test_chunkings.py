@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks import CHECKS, Subject, run_checks
-from parsers.compare import Rules
-from parsers.trace import Proof, Trace
+from parsers.compare.divergence import Rules
+from parsers.vocabulary.trace import Proof, Trace
 
 Build = Callable[..., Trace]
 CALL = [("marker", "<c>"), ("name", "f"), ("arguments", '{"a": 1}'), ("marker", "</c>"), ("end",)]

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks import Subject, run_checks
-from parsers.checks.clients import clients
-from parsers.trace import Finding, Trace
-from parsers.types import Message, MessageDelta, ToolCall, ToolCallDelta
+from parsers.checks.deltas import clients
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import Message, MessageDelta, ToolCall, ToolCallDelta
 
 Build = Callable[..., Trace]
 Part = tuple[int, str | None, str | None, str | None]

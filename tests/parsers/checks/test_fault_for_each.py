@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pytest
 
 from parsers.checks import CHECKS
-from parsers.events import CallArguments, CallName, ContentText, Dropped, Event, Marker, ReasoningText
-from parsers.types import Context, Tool
+from parsers.vocabulary.events import CallArguments, CallName, ContentText, Dropped, Event, Marker, ReasoningText
+from parsers.vocabulary.types import Context, Tool
 from tests.parsers.checks import test_faults, test_faults_black_box, test_variant_faults
 from tests.parsers.checks.broken import Fault, open_box
 from tests.parsers.checks.test_faults import TEXT, TOOLS, Changes, Coerces, is_, with_

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from parsers.events import (
+from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
     CallId,
@@ -20,8 +20,8 @@ from parsers.events import (
     ReasoningText,
     Segment,
 )
-from parsers.trace import Hold, StateView
-from parsers.types import Context, MessageDelta, Tool
+from parsers.vocabulary.trace import Hold, StateView
+from parsers.vocabulary.types import Context, MessageDelta, Tool
 from tests.parsers.checks.broken import Fault, open_box
 
 TEXT = (

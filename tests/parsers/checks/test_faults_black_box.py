@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from parsers.types import Context, MessageDelta, Tool, ToolCallDelta
+from parsers.vocabulary.types import Context, MessageDelta, Tool, ToolCallDelta
 from tests.parsers.checks.broken import Fault, closed_box
 from tests.parsers.checks.test_faults import TEXT, TOOLS, Throws
 

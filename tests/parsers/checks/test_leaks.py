@@ -8,8 +8,8 @@ import pytest
 
 from parsers.checks import Subject, run_checks
 from parsers.checks.leaks import is_marker
-from parsers.trace import Finding, RejectedCall, Trace
-from parsers.types import Context
+from parsers.vocabulary.trace import Finding, RejectedCall, Trace
+from parsers.vocabulary.types import Context
 
 Build = Callable[..., Trace]
 TERMINALS = {"OPEN": "<tool_call>", "CLOSE": "</tool_call>", "NAMED": '<invoke name="', "END": ">", "FENCE": "```json"}

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks import Subject, run_checks
-from parsers.checks.base import Books
+from parsers.checks.check import Books
 from parsers.checks.script import Entry
-from parsers.trace import Finding, RejectedCall, Trace
-from parsers.types import Context, Message, MessageDelta, Tool, ToolCall, ToolCallDelta
+from parsers.vocabulary.trace import Finding, RejectedCall, Trace
+from parsers.vocabulary.types import Context, Message, MessageDelta, Tool, ToolCall, ToolCallDelta
 from parsers.wire.read import ServerChunk
 
 Build = Callable[..., Trace]

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks import CHECKS, Subject, run_checks
-from parsers.checks.base import LIMIT
-from parsers.trace import Trace
-from parsers.types import Context, Message, Tool, ToolCall, UsageError
+from parsers.checks.check import LIMIT
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Context, Message, Tool, ToolCall, UsageError
 
 Build = Callable[..., Trace]
 TOOLS = (Tool("get_weather", {"type": "object"}), Tool("get_time"))

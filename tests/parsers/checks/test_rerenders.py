@@ -12,9 +12,9 @@ from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
 from parsers.cases.model import Case
 from parsers.cases.run import run_case
-from parsers.replayer import Rendering, Rerender
-from parsers.trace import Finding
-from parsers.types import Context, ToolCall
+from parsers.replays.replayer import Rendering, Rerender
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Context, ToolCall
 
 CALL = '<tool_call>\n{"name": "find", "arguments": {"city":"Bern","days":2}}\n</tool_call>'
 Write = Callable[[str, Any], str]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from parsers.checks import CHECKS, Subject, run_checks
+from parsers.checks.check import Variant, VariantKind
 from parsers.checks.examples_variants import VARIANTS
-from parsers.checks.variants import Variant, VariantKind
-from parsers.trace import Finding, Proof, Trace
-from parsers.types import Context, Message, Tool, ToolCall
+from parsers.vocabulary.trace import Finding, Proof, Trace
+from parsers.vocabulary.types import Context, Message, Tool, ToolCall
 
 Build = Callable[..., Trace]
 TOOLS = Context((Tool("f", {"type": "object"}),))

@@ -8,8 +8,8 @@ import pytest
 
 from parsers.checks import Subject, run_checks
 from parsers.checks.running import linear_time
-from parsers.trace import Finding, Hold, HoldKind, Trace
-from parsers.types import Context
+from parsers.vocabulary.trace import Finding, Hold, HoldKind, Trace
+from parsers.vocabulary.types import Context
 
 Build = Callable[..., Trace]
 CALL = [("name", "f"), ("arguments", "{}"), ("end",)]

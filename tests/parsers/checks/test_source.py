@@ -8,8 +8,8 @@ import pytest
 
 from parsers.checks import Subject, run_checks
 from parsers.checks.source import Source, unescape
-from parsers.trace import Trace
-from parsers.types import Context, Tool
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Context, Tool
 
 Build = Callable[..., Trace]
 

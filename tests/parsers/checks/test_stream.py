@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from parsers.blackbox import BlackBox
 from parsers.cases.io import load_case
 from parsers.cases.run import replayer_of
 from parsers.checks import run_checks
-from parsers.checks.clients import clients
+from parsers.checks.deltas import clients
+from parsers.replays.recorded import BlackBox
 from parsers.search.subject import subject_of
-from parsers.trace import Finding, Trace
-from parsers.types import Piece
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import Piece
 from webapp.engines import choose
 
 Payload = dict[str, Any]

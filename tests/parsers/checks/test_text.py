@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks import Subject, run_checks
-from parsers.trace import Finding, Trace
-from parsers.types import MessageDelta, ToolCallDelta
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import MessageDelta, ToolCallDelta
 
 Build = Callable[..., Trace]
 

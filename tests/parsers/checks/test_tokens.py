@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from parsers.checks import Subject, run_checks
-from parsers.trace import Finding, Trace
-from parsers.types import Piece
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import Piece
 
 Build = Callable[..., Trace]
 PIECES = (Piece("It ", 7, b"It "), Piece("rains", 8, b"rains"), Piece("", 9, b""))

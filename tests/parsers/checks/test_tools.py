@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from parsers.checks import Subject, run_checks
-from parsers.trace import Finding, RejectedCall, Trace
-from parsers.types import Context, Tool
+from parsers.vocabulary.trace import Finding, RejectedCall, Trace
+from parsers.vocabulary.types import Context, Tool
 
 Build = Callable[..., Trace]
 SCHEMA = {

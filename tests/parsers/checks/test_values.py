@@ -9,8 +9,8 @@ import pytest
 
 from parsers.checks import Subject, run_checks
 from parsers.checks.script import Entry, scripted
-from parsers.trace import Finding
-from parsers.types import Context, Tool
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Context, Tool
 
 SCHEMA = {
     "type": "object",

@@ -14,9 +14,9 @@ import pytest
 from parsers.cases.io import loads
 from parsers.cases.run import replayer_of
 from parsers.checks import CHECKS, Subject, run_checks
-from parsers.chunking import TRACED
+from parsers.replays.chunking import TRACED
 from parsers.search.variants import BOUNDS, KINDS, Bounds, variants
-from parsers.types import Piece
+from parsers.vocabulary.types import Piece
 from webapp.engines import choose
 
 pytestmark = pytest.mark.replays

@@ -11,18 +11,25 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from parsers.blackbox import BlackBox
 from parsers.checks import Subject, run_checks
-from parsers.chunking import TRACED, Chunking
-from parsers.edit import edited
-from parsers.events import CallArguments, CallEnd, CallName, CallStart, ContentText, Diagnostic, Event, Segment
-from parsers.protocol import StreamParser
-from parsers.registry import build, get_format, policies
-from parsers.replayer import Replayer
-from parsers.search.find import Search
+from parsers.replays.chunking import TRACED, Chunking
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer, edited
+from parsers.search.search import Search
 from parsers.search.variants import total, variants
-from parsers.trace import Finding, RejectedCall, StateView, Transition
-from parsers.types import Context, Delta, Message, MessageDelta, Mode, Piece, Tool, ToolCallDelta
+from parsers.selection.registry import build, get_format, policies
+from parsers.vocabulary.events import (
+    CallArguments,
+    CallEnd,
+    CallName,
+    CallStart,
+    ContentText,
+    Diagnostic,
+    Event,
+    Segment,
+)
+from parsers.vocabulary.trace import Finding, RejectedCall, StateView, StreamParser, Transition
+from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Mode, Piece, Tool, ToolCallDelta
 
 CALL = '<tool_call>\n{"name": "find", "arguments": {"city": "New York City"}}\n</tool_call>'
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from parsers.decoding import POLICIES, Decode, Decoded, DecodePolicy, Decoder, TokenFacts, decoded, schedule, settled
-from parsers.types import Piece, PieceKind
+from parsers.vocabulary.types import Piece, PieceKind
 
 EMOJI = "😀".encode()
 KINDS: dict[str, PieceKind] = {"[": "special", "<": "added"}

@@ -7,18 +7,16 @@ from typing import Any
 
 import pytest
 
-from parsers.cases.decoded import IGNORED, sent_of, settled_case
 from parsers.cases.engines import choose
 from parsers.cases.expect import differences
-from parsers.cases.find import CaseSearch
+from parsers.cases.find import CaseSearch, minimized_case
 from parsers.cases.io import load_case, loads
-from parsers.cases.minimized import minimized_case
 from parsers.cases.model import Case, CaseError
-from parsers.cases.run import replayer_of, run_case
-from parsers.chunking import Chunking, Sent
+from parsers.cases.run import IGNORED, replayer_of, run_case, sent_of, settled_case
+from parsers.replays.chunking import Chunking, Sent
 from parsers.search.found import Minimized
-from parsers.trace import Finding
-from parsers.types import Piece
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Piece
 
 FILES = sorted((Path(__file__).parents[2] / "cases" / "decoding").glob("*.case.json"))
 TOKENS: list[list[Any]] = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.decoding import Decode, DecodePolicy, Decoder, decoded
-from parsers.types import Piece
+from parsers.vocabulary.types import Piece
 from tests.growth import assert_linear, seconds
 
 pytestmark = pytest.mark.linear

@@ -13,7 +13,7 @@ from pathlib import Path
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from parsers.decoding import Decoder
-from parsers.types import Piece, PieceKind
+from parsers.vocabulary.types import Piece, PieceKind
 
 _SHOWN = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
 _HIDDEN = tuple(sorted(set(range(0x100)) - set(_SHOWN)))

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from parsers.compiled import literals
 from parsers.formats.model import Format, builtin_formats, load_format
 from parsers.formats.rows import guard_holds, policy_values, row_ids
-from parsers.ids import ALPHANUMERIC, call_id
-from parsers.types import Context, FormatError
+from parsers.machine.program import literals
+from parsers.machine.sink import ALPHANUMERIC, call_id
+from parsers.vocabulary.types import Context, FormatError
 from tests.parsers.parsing import calls, codes, dropped, owners, rows, trace_of
 
 BUILTIN = builtin_formats()

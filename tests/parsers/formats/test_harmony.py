@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.registry import get_format
-from parsers.types import Context, Delta
+from parsers.selection.registry import get_format
+from parsers.vocabulary.types import Context, Delta
 from tests.parsers.parsing import calls, codes, dropped, owners, tokens, trace_of
 
 MARKERS = {text: token.id for text, token in get_format("harmony").tokens.items() if token.id is not None}

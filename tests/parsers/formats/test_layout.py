@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from parsers.formats.diagram import diagram
 from parsers.formats.layout import CORNER, Diagram, Edge, Node, layout
 from parsers.formats.layout_cells import Graph, Link
-from parsers.formats.layout_labels import Box, Line, place_labels, text_box
+from parsers.formats.layout_routes import Box, Line, place_labels, text_box
 from parsers.formats.model import builtin_formats
 
 NUMBER = r"-?\d+(?:\.\d+)?"

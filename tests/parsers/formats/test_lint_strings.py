@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from parsers.codecs import CODECS
+from parsers.arguments import CODECS
 from parsers.formats.lint import lint
 from parsers.formats.lint_strings import closers_of
 from parsers.formats.model import Format, builtin_formats, load_format

@@ -10,7 +10,7 @@ import pytest
 from parsers.intake import Intake, recognise
 from parsers.intake.api_families import FAMILIES, RawChunk
 from parsers.intake.evidence import Warn
-from parsers.types import Piece, Request
+from parsers.vocabulary.types import Piece, Request
 
 Payload = dict[str, Any]
 

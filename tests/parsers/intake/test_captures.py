@@ -11,7 +11,7 @@ import pytest
 from parsers.intake.captures import ANY, PICKLE, SERVERS, captures
 from parsers.intake.curl_commands import curl_commands
 from parsers.intake.requests import request_of
-from parsers.types import Request
+from parsers.vocabulary.types import Request
 
 
 @pytest.mark.parametrize("server", SERVERS)

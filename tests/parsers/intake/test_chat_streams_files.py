@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from parsers.intake import Intake, recognise
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 FILES = Path(__file__).parent / "files"
 VLLM_IDS = (151667, 10380, 432, 705, 151668, 151657, 4913, 8926, 151658, 151645)

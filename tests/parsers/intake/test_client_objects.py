@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from parsers.intake.client_objects import read_client_objects
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 CHOICE = "Choice(delta=ChoiceDelta(content='<think>'), finish_reason='stop', index=0)"
 DELTA = "ChoiceDeltaToolCall(index=0, id='c', function=ChoiceDeltaToolCallFunction(arguments='{}', name='f'))"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.intake.dynamo_cases import BYTES, EVENTS, FINISH, read_dynamo
-from parsers.types import Recording
+from parsers.vocabulary.types import Recording
 
 
 def case(lines: str) -> Recording:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.intake.evidence import Fact, facts_about, missing_inputs
-from parsers.types import Piece, RecordedDelta, Recording, Request
+from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request
 
 TEXT, IDS, DELTAS, SERVER, TOOLS, START, FINISH = range(7)
 # A recording, which fact, how certain, a part of its words.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from parsers.intake import Intake, recognise
-from parsers.types import Piece, Recording
+from parsers.vocabulary.types import Piece, Recording
 from tests.parsers.intake.recognise_files import CALL, EXPECTED, FILES, LONG, PARTS, Out, Row
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from parsers.intake import Intake, recognise
 from parsers.intake.requests import TAIL, is_request, request_of
-from parsers.types import Request
+from parsers.vocabulary.types import Request
 
 CHUNK = '{"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"<think>"}}]}'
 LOG = f"data: {CHUNK}\n\ndata: [DONE]\n"

@@ -9,7 +9,7 @@ import pytest
 
 from parsers.intake import recognise
 from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
-from parsers.types import Piece
+from parsers.vocabulary.types import Piece
 
 Row = tuple[tuple[int, ...], tuple[int, ...] | None]
 IDS: list[tuple[str, list[Row] | None, list[str]]] = [

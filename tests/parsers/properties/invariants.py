@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from parsers.chunking import Chunking, apply
-from parsers.compiled import Program
-from parsers.events import (
+from parsers.formats.model import Format
+from parsers.machine.program import Program
+from parsers.replays.chunking import Chunking, apply
+from parsers.replays.replay import parse, replay
+from parsers.selection.registry import build, policies
+from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
     CallId,
@@ -21,12 +24,8 @@ from parsers.events import (
     Marker,
     TextEvent,
 )
-from parsers.formats.model import Format
-from parsers.protocol import StreamParser
-from parsers.registry import build, policies
-from parsers.replay import parse, replay
-from parsers.trace import Step, Trace
-from parsers.types import Context, Delta, Message, Mode, Piece
+from parsers.vocabulary.trace import Step, StreamParser, Trace
+from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece
 
 Claim = tuple[int, int, str]
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from parsers.compiled import literals
 from parsers.formats.lint_strings import closers_of
 from parsers.formats.model import Format
 from parsers.formats.rows import policy_values
-from parsers.registry import get_format, names
-from parsers.types import Context, Tool
+from parsers.machine.program import literals
+from parsers.selection.registry import get_format, names
+from parsers.vocabulary.types import Context, Tool
 from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.invariants import Run, as_ids, as_text
 from tests.parsers.properties.render import Call, Dialect, Spoken

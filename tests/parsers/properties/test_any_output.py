@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.chunking import Chunking
+from parsers.replays.chunking import Chunking
 from tests.parsers.properties.invariants import check
 from tests.parsers.properties.strategies import PARSERS, WRITTEN, damaged, noise, runs
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.registry import get_format
+from parsers.selection.registry import get_format
 from tests.parsers.properties.invariants import check
 from tests.parsers.properties.strategies import KEYVALUE_BITS, PYTHON_BITS, marker_texts, runs
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.chunking import Chunking
 from parsers.formats.model import builtin_formats
-from parsers.registry import get_format
-from parsers.types import Context, Message, Tool
+from parsers.replays.chunking import Chunking
+from parsers.selection.registry import get_format
+from parsers.vocabulary.types import Context, Message, Tool
 from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.invariants import Run, as_ids, as_text, check
 from tests.parsers.properties.render import Dialect, Spoken, schema_of

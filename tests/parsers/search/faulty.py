@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from parsers.blackbox import BlackBox
 from parsers.cases.engines import ENGINES, Choice, Engine, builtin
 from parsers.cases.io import load_case
 from parsers.cases.model import Case, ParserRef
-from parsers.events import CallArguments, CallEnd, CallStart, ContentText, Event, Segment
-from parsers.machine import Machine
-from parsers.protocol import StreamParser
-from parsers.registry import Evidence, get_format, policies
-from parsers.types import Context, Delta, MessageDelta, ToolCallDelta
+from parsers.machine.machine import Machine
+from parsers.replays.recorded import BlackBox
+from parsers.selection.registry import Evidence, get_format, policies
+from parsers.vocabulary.events import CallArguments, CallEnd, CallStart, ContentText, Event, Segment
+from parsers.vocabulary.trace import StreamParser
+from parsers.vocabulary.types import Context, Delta, MessageDelta, ToolCallDelta
 
 Change = Callable[[list[Event], str], list[Event]]
 

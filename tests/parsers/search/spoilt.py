@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 
-from parsers.assemble import Assembler
-from parsers.registry import build, get_format
-from parsers.types import Context, Delta, MessageDelta, Piece, ToolCallDelta
+from parsers.selection.registry import build, get_format
+from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece, ToolCallDelta
+from parsers.wire.assemble import Assembler
 
 
 class Spoilt:

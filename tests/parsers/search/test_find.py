@@ -18,13 +18,13 @@ from parsers.cases.model import Case, ParserRef
 from parsers.cases.run import run_case
 from parsers.checks import CHECKS
 from parsers.checks.chunkings import chunking, whole_equals_streamed
-from parsers.chunking import WHOLE, Chunking
-from parsers.events import CallEnd
-from parsers.machine import Machine
-from parsers.registry import get_format, policies
+from parsers.machine.machine import Machine
+from parsers.replays.chunking import WHOLE, Chunking
 from parsers.search.found import Found
 from parsers.search.outcomes import UNKNOWN
-from parsers.types import Delta
+from parsers.selection.registry import get_format, policies
+from parsers.vocabulary.events import CallEnd
+from parsers.vocabulary.types import Delta
 from tests.parsers.search.faulty import (
     LEAKY,
     Faulty,

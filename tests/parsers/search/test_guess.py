@@ -12,10 +12,9 @@ from parsers.formats.model import builtin_formats
 from parsers.search.found import Guess
 from parsers.search.guess import guesses
 from parsers.search.guess_leave import leave
-from parsers.search.guess_markup import listed, nearly, quoted
-from parsers.search.guess_read import is_good, read
-from parsers.trace import RejectedCall
-from parsers.types import Context, Tool, ToolCall
+from parsers.search.guess_read import is_good, listed, nearly, quoted, read
+from parsers.vocabulary.trace import RejectedCall
+from parsers.vocabulary.types import Context, Tool, ToolCall
 from tests.growth import assert_linear, seconds
 
 CASES = Path(__file__).parents[2] / "cases"

@@ -6,17 +6,17 @@ import pytest
 
 from parsers.cases.find import CaseSearch
 from parsers.cases.run import characters
-from parsers.chunking import TRACED, WHOLE, Chunking
-from parsers.compare import EXACT
-from parsers.events import Severity
-from parsers.registry import get_format, maker
-from parsers.replayer import Replayer
+from parsers.compare.divergence import EXACT
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.replayer import Replayer
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes
 from parsers.search.shrink import form_of
 from parsers.search.targets import Finds, _kind, own_reading
-from parsers.trace import About, Finding, Proof
-from parsers.types import Message, ToolCall
+from parsers.selection.registry import get_format, maker
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.trace import About, Finding, Proof
+from parsers.vocabulary.types import Message, ToolCall
 from tests.parsers.search.faulty import case_of, engines, loses_brace
 
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'

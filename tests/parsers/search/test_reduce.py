@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.search.reduce import reduce
+from parsers.search.shrink import reduce
 
 
 @given(st.sets(st.integers(0, 40)), st.integers(0, 41))

@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from parsers.chunking import WHOLE, Chunking
-from parsers.edit import edited_text
-from parsers.registry import get_format, maker
-from parsers.replayer import Replayer
-from parsers.search.shrink import Form, Shrinker, form_of, plain
-from parsers.search.shrink_text import characters, flaws, lines, structures, words
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.replayer import Replayer, edited_text
+from parsers.search.shrink import Form, Shrinker, characters, flaws, form_of, lines, plain, structures, words
 from parsers.search.sweep import cut_at
-from parsers.types import Piece
+from parsers.selection.registry import get_format, maker
+from parsers.vocabulary.types import Piece
 
 MAKE = maker(get_format("passthrough"))
 

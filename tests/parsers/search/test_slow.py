@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from parsers.cases.engines import ENGINES
 from parsers.cases.find import CaseSearch
-from parsers.events import Event
-from parsers.machine import Machine
-from parsers.registry import get_format
-from parsers.types import Delta
+from parsers.machine.machine import Machine
+from parsers.selection.registry import get_format
+from parsers.vocabulary.events import Event
+from parsers.vocabulary.types import Delta
 from tests.parsers.search.faulty import case_of, engine
 
 CALL = '<tool_call>{"name": "find", "arguments": {"q": "short"}}</tool_call>'

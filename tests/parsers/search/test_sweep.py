@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from parsers.chunking import WHOLE, Chunking, apply
-from parsers.registry import get_format, maker
-from parsers.replayer import Replayer
+from parsers.replays.chunking import WHOLE, Chunking, apply
+from parsers.replays.replayer import Replayer
 from parsers.search.sweep import FLOOR, HONEST, LABELS, RANDOM, SIZES, Trial, sweep_of
-from parsers.types import Piece
+from parsers.selection.registry import get_format, maker
+from parsers.vocabulary.types import Piece
 
 MAKE = maker(get_format("passthrough"))
 

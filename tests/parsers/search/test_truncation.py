@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from parsers.chunking import WHOLE
-from parsers.events import CallEnd, Event
-from parsers.machine import Machine
-from parsers.registry import build, get_format, policies
-from parsers.replayer import Outcome, Replayer
+from parsers.machine.machine import Machine
+from parsers.replays.chunking import WHOLE
+from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.truncation import CutRecord, Cutter, cut_problem, cut_records
-from parsers.types import Context, Message, Piece, ToolCall
+from parsers.selection.registry import build, get_format, policies
+from parsers.vocabulary.events import CallEnd, Event
+from parsers.vocabulary.types import Context, Message, Piece, ToolCall
 
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
 OUTPUT = f"Hi {CALL}{CALL}"

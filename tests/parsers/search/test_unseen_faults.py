@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from parsers.blackbox import BlackBox
 from parsers.cases.engines import ENGINES, Choice, Engine, builtin
 from parsers.cases.expect import differences
 from parsers.cases.find import CaseFound, CaseSearch
 from parsers.cases.io import dumps, load_case, loads
 from parsers.cases.model import Case, ParserRef
 from parsers.cases.run import run_case
-from parsers.chunking import WHOLE
-from parsers.protocol import StreamParser
-from parsers.registry import Evidence
+from parsers.replays.chunking import WHOLE
+from parsers.replays.recorded import BlackBox
 from parsers.search.sweep import cut_at
-from parsers.types import Piece
+from parsers.selection.registry import Evidence
+from parsers.vocabulary.trace import StreamParser
+from parsers.vocabulary.types import Piece
 from tests.parsers.search.spoilt import (
     Blocks,
     Caps,

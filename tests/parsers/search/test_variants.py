@@ -11,19 +11,18 @@ from typing import Any
 
 import pytest
 
-from parsers.blackbox import BlackBox
 from parsers.cases.engines import choose
 from parsers.cases.io import load_case
 from parsers.cases.run import replayer_of
 from parsers.checks import CHECKS, Subject
-from parsers.checks.variants import Variant
-from parsers.chunking import TRACED, Chunking
-from parsers.edit import edited
-from parsers.replayer import Replayer
+from parsers.checks.check import Variant
+from parsers.replays.chunking import TRACED, Chunking
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer, edited
 from parsers.search.variants import KINDS, Bounds, total, variants
 from parsers.search.variants.ground import Ground
-from parsers.search.variants.places import find_place
-from parsers.types import Context, Delta, MessageDelta, Piece
+from parsers.search.variants.planted import find_place
+from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece
 
 CALL = '<tool_call>\n{"name": "find", "arguments": {"city": "Bern"}}\n</tool_call>'
 TYPED = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}

@@ -11,20 +11,19 @@ import pytest
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case, loads
 from parsers.checks import run_checks
-from parsers.chunking import TRACED, WHOLE, Chunking
-from parsers.events import Diagnostic
-from parsers.protocol import StreamParser
-from parsers.registry import build, get_format, policies
-from parsers.replayer import Replayer
-from parsers.search.compared import compared
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.replayer import Replayer
 from parsers.search.found import OutcomeClass, Verdict
 from parsers.search.guess import guesses
+from parsers.search.outcomes import compared
 from parsers.search.subject import subject_of
 from parsers.search.verdict import verdict
 from parsers.search.verdict_outcomes import outcomes_of
 from parsers.search.verdict_parser import kind_of
-from parsers.trace import Finding
-from parsers.types import Context, Message, Piece, Tool
+from parsers.selection.registry import build, get_format, policies
+from parsers.vocabulary.events import Diagnostic
+from parsers.vocabulary.trace import Finding, StreamParser
+from parsers.vocabulary.types import Context, Message, Piece, Tool
 from tests.parsers.search.faulty import (
     LEAKY,
     Change,

@@ -11,11 +11,11 @@ import pytest
 
 from parsers.cases.io import loads
 from parsers.cases.model import Case
-from parsers.chunking import WHOLE
 from parsers.formats.model import builtin_formats
-from parsers.registry import build
+from parsers.replays.chunking import WHOLE
 from parsers.search.guess_read import read
 from parsers.search.verdict_case import good_calls
+from parsers.selection.registry import build
 from tests.parsers.search.test_verdict import judged, replayer
 
 ROOT = Path(__file__).parents[2] / "cases"

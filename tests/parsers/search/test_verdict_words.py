@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.chunking import Chunking
-from parsers.search.verdict_words import harm, the_call, under
-from parsers.types import Message, ToolCall
+from parsers.replays.chunking import Chunking
+from parsers.search.verdict_case import harm, the_call, under
+from parsers.vocabulary.types import Message, ToolCall
 
 
 def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from parsers.types import Message, ToolCall
+from parsers.vocabulary.types import Message, ToolCall
 
 
 class Client:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import loads
-from parsers.chunking import Chunking, apply, label
-from parsers.replay import replay
-from parsers.trace import StateView, Step, Trace
-from parsers.types import MessageDelta, Piece, Span, ToolCallDelta
+from parsers.replays.chunking import Chunking, apply, label
+from parsers.replays.replay import replay
+from parsers.vocabulary.trace import StateView, Step, Trace
+from parsers.vocabulary.types import MessageDelta, Piece, Span, ToolCallDelta
 from parsers.wire.chunks import DONE, Dialect, Envelope, chunks, transcript
 from tests.parsers.parsing import tool, trace_of
 from tests.parsers.wire.client import Client, seen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from parsers.wire.collector import ChunkCollector
+from parsers.wire.message import ChunkCollector
 from tests.parsers.parsing import trace_of
 
 

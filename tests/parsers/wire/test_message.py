@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from parsers.types import Message
+from parsers.vocabulary.types import Message
 from parsers.wire.chunks import Envelope
 from parsers.wire.message import Usage, chat_completion
-from parsers.wire.results import ExtractedToolCallInformation, FunctionCall, ToolCall
+from parsers.wire.stream_state import ExtractedToolCallInformation, FunctionCall, ToolCall
 from tests.parsers.parsing import trace_of
 
 CALL = '<tool_call>{"name": "f", "arguments": {"a":1,  "b": "ü"}}</tool_call>'

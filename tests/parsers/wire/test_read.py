@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.types import MessageDelta, ToolCallDelta
+from parsers.vocabulary.types import MessageDelta, ToolCallDelta
 from parsers.wire.read import NOTES, ServerChunk, read_stream
 
 

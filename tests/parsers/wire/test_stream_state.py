@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.wire.results import FunctionCall, ToolCall
-from parsers.wire.stream_state import ToolCallStreamState
+from parsers.wire.stream_state import FunctionCall, ToolCall, ToolCallStreamState
 
 
 def test_stream_state_basic() -> None:

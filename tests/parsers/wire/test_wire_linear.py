@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.registry import build, get_format
-from parsers.replay import replay
-from parsers.trace import Trace
-from parsers.types import Context
+from parsers.replays.replay import replay
+from parsers.selection.registry import build, get_format
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Context
 from parsers.wire.chunks import Envelope, chunks, transcript
 from parsers.wire.message import Usage, chat_completion
 from tests.growth import assert_linear, seconds

@@ -13,7 +13,7 @@ from parsers.cases.io import load_case
 from parsers.formats.model import builtin_formats
 from webapp.api.models import ErrorBody, FindResult
 from webapp.finding import Busy, Failure, Jobs
-from webapp.service import checked_pieces
+from webapp.runs.prepare import prepare
 from webapp.settings import get_settings
 
 Client = Any
@@ -31,7 +31,7 @@ def error_of(answer: Any) -> dict[str, Any]:
 def test_the_answer_is_the_object_of_find_json(client: Client, case: CaseMaker) -> None:
     answer = client.post(URL, json=case())
     loaded = load_case(case())
-    search = CaseSearch(loaded, pieces=checked_pieces(loaded, get_settings()))
+    search = CaseSearch(loaded, pieces=prepare(loaded, get_settings()).stored)
     assert list(search.run())[-1].stage == "done"
     assert (answer.status_code, answer.mimetype) == (200, "application/json")
     assert answer.json == json.loads(json.dumps(find_json(search.result())))

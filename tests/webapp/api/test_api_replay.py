@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import load_case
-from parsers.cases.run_json import run_json
+from parsers.cases.run import run_json
 from parsers.formats.model import builtin_formats
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.api.bodies import MOST_CHUNKINGS
 from webapp.api.models import ErrorBody, ReplayResult
-from webapp.service import Service
+from webapp.runs.runner import Runner
 from webapp.settings import get_settings
 
 Client = Any  # FlaskClient, whose answers' JSON is typed as perhaps absent
@@ -32,7 +32,7 @@ def error_of(answer: Any) -> dict[str, Any]:
 
 def test_the_answer_is_the_object_of_run_json(client: Client, case: CaseMaker) -> None:
     answer = client.post(URL, json=case())
-    run = Service(get_settings(), keep=False).run(load_case(case()))
+    run = Runner(get_settings(), keep=False).run_checked(load_case(case()))
     assert (answer.status_code, answer.mimetype) == (200, "application/json")
     assert answer.json == json.loads(json.dumps(run_json(run)))
 
@@ -201,7 +201,7 @@ def test_a_bug_of_ours_tells_nothing_of_the_code(
     def fail(*_args: object, **_options: object) -> None:
         raise RuntimeError("secret of the code")
 
-    monkeypatch.setattr("webapp.service.run_case", fail)
+    monkeypatch.setattr("webapp.runs.runner.checked_run", fail)
     answer = make_app().test_client().post(URL, json=case())
     assert (answer.status_code, error_of(answer)["code"]) == (500, "internal_error")
     assert "secret" not in answer.get_data(as_text=True)

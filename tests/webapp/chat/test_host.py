@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from parsers.replayer import Rendering
-from parsers.types import Context, Tool, ToolCall
+from parsers.replays.replayer import Rendering
+from parsers.vocabulary.types import Context, Tool, ToolCall
 from tests.webapp.chat.templates import HOSTILE, QWEN
 from webapp.chat import Host, rerender_of
 from webapp.chat.child import MOST_TEMPLATE

@@ -10,7 +10,7 @@ import pytest
 
 from parsers.cases.io import loads
 from parsers.cases.run import CaseRun, run_case
-from parsers.trace import Finding
+from parsers.vocabulary.trace import Finding
 from webapp.commands.running import service
 
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
@@ -34,7 +34,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
         ]
         return found
 
-    monkeypatch.setattr(service(), "run", run)
+    monkeypatch.setattr(service(), "run_checked", run)
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ import pytest
 from parsers.cases.find import CaseFound
 from parsers.cases.io import load_case, loads
 from parsers.cases.model import Case
-from parsers.chunking import Chunking
-from parsers.compare import Divergence
+from parsers.compare.divergence import Divergence
+from parsers.replays.chunking import Chunking
 from parsers.search.found import Found, OutcomeClass, Progress, Verdict
-from parsers.trace import Finding, Proof
-from parsers.types import Message, Span
+from parsers.vocabulary.trace import Finding, Proof
+from parsers.vocabulary.types import Message, Span
 from webapp.api.models import FindResult
 from webapp.commands import find as command
 from webapp.commands.options import Options, given_words

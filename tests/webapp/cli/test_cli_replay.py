@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import loads
-from parsers.cases.run import run_case
-from parsers.cases.run_json import run_json
+from parsers.cases.run import run_case, run_json
 from parsers.formats.model import builtin_formats
 
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
@@ -160,7 +159,7 @@ def test_the_model_type_helps_auto_choose(program: Program, monkeypatch: pytest.
     formats = builtin_formats()
     typed = formats["kimik2"].models.model_copy(update={"model_type": ("kimi_k2",)})
     more = formats | {"kimik2": formats["kimik2"].model_copy(update={"models": typed})}
-    monkeypatch.setattr("parsers.registry.builtin_formats", lambda: more)
+    monkeypatch.setattr("parsers.selection.registry.builtin_formats", lambda: more)
     assert replayed(program, "x", "--model-type", "kimi_k2")["parser"] == "kimik2"
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
-from parsers.chunking import Chunking
-from parsers.compare import Divergence
-from parsers.search.compared import Compared
-from parsers.trace import Finding, RejectedCall
-from parsers.types import Span
+from parsers.compare.divergence import Divergence
+from parsers.replays.chunking import Chunking
+from parsers.search.outcomes import Compared
+from parsers.vocabulary.trace import Finding, RejectedCall
+from parsers.vocabulary.types import Span
 from webapp.commands.inputs import Given
 from webapp.commands.report import report
 from webapp.commands.words import literal, quoted, table

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp import cli
 from webapp.commands import serve
 from webapp.settings import get_settings

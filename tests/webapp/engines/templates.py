@@ -6,10 +6,10 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from parsers.events import Diagnostic
-from parsers.replay import replay
-from parsers.trace import Trace
-from parsers.types import Context, Delta, Piece
+from parsers.replays.replay import replay
+from parsers.vocabulary.events import Diagnostic
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Context, Delta, Piece
 from webapp.engines.response_template import TemplateParser, loaded
 from webapp.engines.response_template.parser import Template
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from parsers.cases.fields import CaseError
+from parsers.cases.input import CaseError
 from parsers.cases.io import load_case
 from parsers.cases.model import Case
 from parsers.formats.lint import lint
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from tests.webapp.engines.templates import ANCHOR, EACH, JOINED, PLAIN, STREAMED, TEMPLATES, template
 from webapp.engines import choose
 from webapp.engines.response_template import loaded, observed

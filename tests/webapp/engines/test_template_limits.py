@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.replay import replay
-from parsers.types import Context, Message
+from parsers.replays.replay import replay
+from parsers.vocabulary.types import Context, Message
 from tests.parsers.parsing import calls
 from tests.webapp.engines.templates import (
     ANCHOR,

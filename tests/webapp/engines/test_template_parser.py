@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from transformers.utils.chat_parsing import parse_response
 
-from parsers.replay import parse, replay
-from parsers.trace import Trace
-from parsers.types import Context, Message, Tool, ToolCall, UsageError
+from parsers.replays.replay import parse, replay
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Context, Message, Tool, ToolCall, UsageError
 from tests.parsers.parsing import calls
 from tests.webapp.engines.templates import (
     ANCHOR,

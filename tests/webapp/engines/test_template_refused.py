@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from parsers.types import Message
+from parsers.vocabulary.types import Message
 from tests.parsers.parsing import calls
 from tests.webapp.engines.templates import (
     ANCHOR,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from parsers.types import FormatError
+from parsers.vocabulary.types import FormatError
 from tests.webapp.engines.templates import ANCHOR, PLAIN, TEMPLATES, template
 from webapp.engines.response_template import loaded
 from webapp.engines.response_template.shape import check, extract

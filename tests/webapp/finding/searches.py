@@ -11,7 +11,7 @@ from parsers.cases.find import CaseFound
 from parsers.cases.io import load_case
 from parsers.cases.model import Case, CaseError
 from parsers.search.found import Found, Progress, Verdict
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.security import TooLarge
 from webapp.settings import Settings
 

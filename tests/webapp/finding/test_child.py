@@ -15,7 +15,7 @@ import pytest
 
 from parsers.cases.find import CaseFound
 from parsers.search.found import Progress
-from parsers.types import FormatError
+from parsers.vocabulary.types import FormatError
 from tests.webapp.finding.searches import Scripted, case_of, refusing, scripted
 from webapp.finding import Failure
 from webapp.finding import alarm as module

@@ -15,7 +15,7 @@ from werkzeug.exceptions import RequestEntityTooLarge, ServiceUnavailable
 
 from parsers.cases.io import load_case
 from parsers.cases.model import CaseError
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from tests.webapp.finding.searches import case_of, refusing
 from webapp.app import create_app
 from webapp.finding import Busy, Job, Jobs, SearchError, job, process

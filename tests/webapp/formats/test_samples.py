@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import load_case
-from parsers.chunking import WHOLE, Chunking
 from parsers.formats.model import Format, builtin_formats, load_format
-from parsers.types import Message, Piece
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.vocabulary.types import Message, Piece
 from webapp.formats import samples
 from webapp.formats.samples import CALLS_SHOWN, NOTES_SHOWN, SHOWN, Outcome, Replays, Said, replayed
 from webapp.formats.texts import skeleton

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from tests.webapp.hub.hub import CONFIG, SMALL, Hub
 from webapp.hub import HubJobs, Job, child
 from webapp.hub.child import FILES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.hub import repository
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from parsers.checks import CHECKS
-from parsers.chunking import TRACED, WHOLE, Chunking
-from parsers.compare import Divergence
+from parsers.compare.divergence import Divergence
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.search import found as search_found
 from parsers.search.found import Found, Group, OutcomeClass
-from parsers.trace import Finding
-from parsers.types import Message
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Message
 from webapp.page.findings import Checked, findings
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'

@@ -12,7 +12,7 @@ from parsers.cases.model import Case
 from parsers.search.found import Progress
 from tests.parsers.search.faulty import Faulty, drops_text_after_call, engine, loses_second_call
 from webapp.engines import ENGINES
-from webapp.service import checked_pieces
+from webapp.runs.prepare import prepare
 from webapp.settings import Settings
 
 FAULTY: Mapping[str, Engine] = {
@@ -25,7 +25,7 @@ SLOW = "Take your time."
 def faulty_search(case: Case, settings: Settings) -> CaseSearch | Slowly:
     """The search of a case that may name a broken engine; an output that begins so takes its time."""
     cast(dict[str, Engine], ENGINES).update(FAULTY)  # this is the search's own process
-    search = CaseSearch(case, pieces=checked_pieces(case, settings), engines=ENGINES, max_replays=300)
+    search = CaseSearch(case, pieces=prepare(case, settings).stored, engines=ENGINES, max_replays=300)
     return Slowly(search) if case.text().startswith(SLOW) else search
 
 

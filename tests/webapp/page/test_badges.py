@@ -12,7 +12,7 @@ from parsers.cases.io import load_case
 from parsers.cases.model import Case
 from parsers.decoding import TokenFacts
 from parsers.formats.model import Format, builtin_formats
-from parsers.types import Piece, PieceKind
+from parsers.vocabulary.types import Piece, PieceKind
 from webapp.page.badges import JUDGES, Badge, Subject, badges
 from webapp.tokenizers import TokenizerAdapter, get_tokenizer
 from webapp.tokenizers.base import MarkerState

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.compare import EXACT, Rules
-from parsers.trace import Trace
+from parsers.compare.divergence import EXACT, Rules
+from parsers.vocabulary.trace import Trace
 from webapp.page.compare_channels import Hunk, call_pairs, hunks, text_pairs
 from webapp.page.index import CallIndex, Channel, Stretch, TraceIndex
 from webapp.page.index import build as build_index

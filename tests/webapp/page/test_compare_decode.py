@@ -9,10 +9,10 @@ from flask.testing import FlaskClient
 
 from parsers.cases.io import dumps, load_case
 from parsers.cases.model import Case
-from parsers.chunking import Chunking
-from parsers.compare import Rules
-from parsers.trace import Ownership, Trace
-from parsers.types import Piece
+from parsers.compare.divergence import Rules
+from parsers.replays.chunking import Chunking
+from parsers.vocabulary.trace import Ownership, Trace
+from parsers.vocabulary.types import Piece
 from webapp.page.compare_onto import LEFT_OUT, on_one_text, onto
 from webapp.page.compare_parts import compare
 from webapp.page.compare_sides import Replayed, replayed

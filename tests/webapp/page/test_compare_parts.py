@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import load_case
-from parsers.compare import EXACT, Rules
-from parsers.events import CallStart, ContentText, Event
-from parsers.machine import Machine
-from parsers.registry import policies
-from parsers.trace import Trace
-from parsers.types import Delta
+from parsers.compare.divergence import EXACT, Rules
+from parsers.machine.machine import Machine
+from parsers.selection.registry import policies
+from parsers.vocabulary.events import CallStart, ContentText, Event
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Delta
 from webapp.engines import Choice
 from webapp.engines import choose as real_choose
 from webapp.page import compare_sides, compare_text
@@ -73,7 +73,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[type[Machine]], None]:
             return replace(found, make=lambda: parser(found.format, policies(found.format)), black_box=black_box)
 
         monkeypatch.setattr(compare_sides, "choose", choose)
-        monkeypatch.setattr("webapp.page.running.choose", choose)
+        monkeypatch.setattr("webapp.runs.prepare.choose", choose)
 
     return put
 

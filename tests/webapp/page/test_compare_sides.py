@@ -10,7 +10,7 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.cases.model import Case
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.page.compare_sides import Replayed, replayed
 from webapp.page.compare_state import Side
 from webapp.page.running import Runner

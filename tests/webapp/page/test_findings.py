@@ -8,8 +8,8 @@ import pytest
 
 from parsers.checks import CHECKS
 from parsers.search import found as search_found
-from parsers.trace import About, Finding, Proof
-from parsers.types import Span
+from parsers.vocabulary.trace import About, Finding, Proof
+from parsers.vocabulary.types import Span
 from tests.webapp.page.results import KNOWN, checked, found, pane, said
 from webapp.page.explained import CONTRACT, WHY, explained
 from webapp.page.findings import findings, following

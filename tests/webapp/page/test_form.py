@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import dumps, load_case, to_data
-from parsers.compare import Rules
+from parsers.compare.divergence import Rules
 from webapp.page.form import FormError, Setup, case_of, field_of, read_setup, setup_of, unix_lines
 
 TOOLS = '[{"name": "f", "parameters": {"type": "object"}}]'

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from parsers.trace import Hold, Ownership, StateView, Step, Trace
-from parsers.types import Piece, Span
+from parsers.vocabulary.trace import Hold, Ownership, StateView, Step, Trace
+from parsers.vocabulary.types import Piece, Span
 from webapp.page.index import after, before, build
 from webapp.page.window import STEPS_EACH_SIDE, TOKENS_AT_MOST, window_around
 

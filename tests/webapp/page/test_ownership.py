@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from parsers.trace import Ownership
+from parsers.vocabulary.trace import Ownership
 from webapp.page.ownership import ownership
 from webapp.page.roles import LEGEND, read_only
 from webapp.page.strip import strip

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from parsers.trace import Finding
-from parsers.types import Context, Tool
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Context, Tool
 from webapp.page.cards import card, cards
 from webapp.page.inspector import inspector, interesting_step
 from webapp.page.log import log

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from parsers.beside import PLACED
 from parsers.cases.io import load_case
 from parsers.cases.model import Case
+from parsers.compare.beside import PLACED
 from webapp.page.clients import CALLS_SHOWN, STRICT, client_views
 from webapp.page.compare_sides import Replayed, replayed
 from webapp.page.compare_state import Side

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from parsers.cases.find import CaseFound
-from parsers.checks.base import WHY
-from parsers.chunking import TRACED, WHOLE, Chunking
-from parsers.compare import Divergence
+from parsers.checks.check import WHY
+from parsers.compare.divergence import Divergence
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.search.found import Found, Group, Minimized, OutcomeClass, Progress
-from parsers.trace import Finding, Proof
-from parsers.types import Context, Message, Piece
+from parsers.vocabulary.trace import Finding, Proof
+from parsers.vocabulary.types import Context, Message, Piece
 from tests.webapp.page.results import CALL, CUT, KNOWN, checked, found, pane, said
 from webapp.finding import Failure, Job, Jobs
 from webapp.page.compared import Compared, chunkings

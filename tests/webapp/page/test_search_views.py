@@ -13,8 +13,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from parsers.cases.io import load_case
-from parsers.trace import Proof
-from parsers.types import Piece, UsageError
+from parsers.vocabulary.trace import Proof
+from parsers.vocabulary.types import Piece, UsageError
 from tests.webapp.page.searches import FAULTY, SLOW, faulty_search
 from webapp.app import create_app
 from webapp.engines import ENGINES

@@ -11,8 +11,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from parsers.cases.io import loads
-from webapp.page.exports import TARGETS, filename
 from webapp.page.sharing import is_loopback
+from webapp.runs.exports import TARGETS, filename
 from webapp.settings import Settings
 
 OUTPUT = 'Hi <tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'

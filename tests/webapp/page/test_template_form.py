@@ -13,7 +13,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from parsers.cases.io import load_case, loads, to_data
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.page import template_form
 from webapp.page.form import FormError, case_of, read_setup, setup_of
 from webapp.page.template_form import EMPTY, report, template_examples, template_text

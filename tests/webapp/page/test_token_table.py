@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.page import token_table
 from webapp.page.badges import Subject
 from webapp.page.running import Run

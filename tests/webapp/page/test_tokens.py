@@ -8,7 +8,7 @@ import pytest
 from markupsafe import escape
 
 from parsers.decoding import TokenFacts
-from parsers.types import Piece, UsageError
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.page.strip import strip
 from webapp.page.tokens import Chip, Repeats, Tokens, hexed
 from webapp.page.window import window_around

@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from parsers.search.truncation import CutRecord, CutRecords
-from parsers.types import Message, ToolCall
+from parsers.vocabulary.types import Message, ToolCall
 from webapp.page.lag import HEIGHT
 from webapp.page.truncation import (
     CALLS_SHOWN,

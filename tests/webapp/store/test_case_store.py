@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.store import CaseStore, Gone, Saved, make_engine, open_store, upgrade
 from webapp.store.cases import utc_now
 from webapp.store.schema import cases

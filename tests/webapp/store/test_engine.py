@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 from sqlalchemy.pool import Pool
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.store import engine as module
 from webapp.store import make_engine
 from webapp.store.engine import in_memory, writing

@@ -8,7 +8,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Engine, inspect
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.store import make_engine, open_store, upgrade
 from webapp.store.engine import writing
 from webapp.store.migrate import alembic_config

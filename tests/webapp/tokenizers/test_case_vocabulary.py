@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.cases.io import loads
-from parsers.types import Piece, UsageError
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.tokenizers import MarkerState, Token, get_tokenizer
 
 CASE = loads(

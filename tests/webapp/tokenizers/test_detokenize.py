@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.tokenizers.base import DecodePolicy
 from webapp.tokenizers.detokenize import decode, entry, open_stream, pieces_of
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from parsers.types import Piece, UsageError
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.tokenizers import TokenizerAdapter, get_tokenizer
 from webapp.tokenizers.embedded import model
 from webapp.tokenizers.train import CORPUS

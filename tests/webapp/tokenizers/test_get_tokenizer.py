@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.formats.model import load_format
-from parsers.types import Piece, UsageError
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.tokenizers import MarkerState, get_tokenizer, list_tokenizers, markers_of
 
 FORMAT = load_format(

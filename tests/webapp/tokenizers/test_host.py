@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.app import create_app
 from webapp.page.services import EXTENSION
 from webapp.settings import get_settings

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer
 
-from parsers.types import Piece, UsageError
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.tokenizers import MarkerState, Token, TokenizerAdapter
 from webapp.tokenizers import hosted as hosted_module
 from webapp.tokenizers.hosted import cut

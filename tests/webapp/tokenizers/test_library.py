@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from parsers.types import UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.settings import get_settings
 from webapp.tokenizers import current, folders, list_tokenizers, mistral, packages, prepared, uploads
 from webapp.tokenizers.library import PACKAGES, TokenizerLibrary

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from parsers.cases.engines import Choice
-from parsers.cases.fields import CaseError
+from parsers.cases.input import CaseError
 from parsers.cases.model import Case
-from parsers.registry import Evidence, Selection
-from parsers.types import Context, FormatError
+from parsers.selection.registry import Evidence, Selection
+from parsers.vocabulary.types import Context, FormatError
 from webapp.engines.response_template.about import NAME
 from webapp.engines.response_template.observed import load
 from webapp.engines.response_template.parser import Template, TemplateParser

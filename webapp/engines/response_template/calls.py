@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.cases.jsontext import same
-from parsers.events import Segment, SegmentKind
+from parsers.vocabulary.events import Segment, SegmentKind
 from webapp.engines.response_template.places import SLOT, Place, Step, items, locate, source
 from webapp.engines.response_template.watching import Closed
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from parsers.events import (
+from parsers.machine.sink import call_id
+from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
     CallId,
@@ -19,8 +20,7 @@ from parsers.events import (
     Segment,
     Severity,
 )
-from parsers.ids import call_id
-from parsers.types import Context
+from parsers.vocabulary.types import Context
 from webapp.engines.response_template.calls import Call, Part
 
 STRUCTURE = "structure"

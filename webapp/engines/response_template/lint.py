@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.formats.lint_static import LintFinding, pointer
-from parsers.types import Context, FormatError
+from parsers.vocabulary.types import Context, FormatError
 from webapp.engines.response_template.parser import Template, TemplateParser
 from webapp.engines.response_template.places import SLOT, source
 from webapp.engines.response_template.shape import FieldShape, TemplateShape, check, extract

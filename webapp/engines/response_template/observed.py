@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from parsers.types import FormatError, UsageError
+from parsers.vocabulary.types import FormatError, UsageError
 from webapp.engines.response_template.patterns import Budget, Watched, rehearse
 from webapp.engines.response_template.watching import USED, Listener, Watching
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from parsers.events import ContentText, Diagnostic, Event
-from parsers.trace import Hold, RejectedCall, StateView, Transition
-from parsers.types import Context, Delta, Mode, UsageError
+from parsers.vocabulary.events import ContentText, Diagnostic, Event
+from parsers.vocabulary.trace import Hold, RejectedCall, StateView, Transition
+from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 from webapp.engines.response_template.about import NAME
 from webapp.engines.response_template.emitter import Emitter
 from webapp.engines.response_template.observed import observe

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from parsers.events import ContentText, ReasoningEnd, ReasoningText
-from parsers.trace import Hold, RejectedCall, Transition
+from parsers.vocabulary.events import ContentText, ReasoningEnd, ReasoningText
+from parsers.vocabulary.trace import Hold, RejectedCall, Transition
 from webapp.engines.response_template.calls import NoCallError, Region, calls_in, part, streamed_name
 from webapp.engines.response_template.edge import Edge, Run
 from webapp.engines.response_template.emitter import Emitter

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from parsers.cases.fields import Switch
+from parsers.cases.input import Switch
 from parsers.formats.model import Model
-from parsers.types import FormatError
+from parsers.vocabulary.types import FormatError
 
 MOST_CHARACTERS = 64_000
 MOST_FIELDS = 32

@@ -1,0 +1,269 @@
+"""Codec `elements`: arguments as elements that nest, every tag behind a namespace marker, turned into JSON while they
+arrive.
+
+    ]<]minimax[>[<city>Bern]<]minimax[>[</city>
+
+Literals (options): `open` and `close` begin an opening and a closing tag, `tag_end` ends both, and `implied_close` are
+texts that show that every element ended (they are read again afterwards). An element is named after its argument. Its
+schema, or without one the first thing in it, decides what it is: text is a value, elements are an object, or an array
+where the first one is called `item`.
+
+The namespace marker is what tells tags from text, so a tag never is part of a value: an opening tag inside a text ends
+it, and so does the closing tag of an element further out. A closing tag that closes nothing is text. A text that ends
+in its element's closing tag without the marker ends there, if another tag follows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from parsers.arguments.coerce import item_schema, property_schema, streams, types_of
+from parsers.arguments.contract import CUT, OPEN, Codec, Output
+from parsers.arguments.json_build import JsonBuilder, Piece
+from parsers.arguments.json_span import drop_words
+from parsers.vocabulary.trace import Hold
+
+TAG, VALUE = "tag", "value"
+LONGEST_BARE_CLOSER = 64
+Kind = Literal["new", "text", "object", "array"]
+
+
+@dataclass(slots=True)
+class Element:
+    """An open element. `kept` is text that waits: white space before the first thing, or half of a bare closing tag."""
+
+    name: str
+    schema: Mapping[str, Any] | None
+    kind: Kind = "new"
+    kept: list[Piece] = field(default_factory=list)
+
+
+class Elements(Codec):
+    """Reads nested elements until the machine's own terminal ends the call."""
+
+    triggers: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[Mapping[str, Any]] = {
+        "open": "<",
+        "close": "</",
+        "tag_end": ">",
+        "item": "item",
+        "implied_close": [],
+    }
+
+    def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
+        super().__init__(out, options)
+        chosen = {**self.options, **options}
+        self._close_text: str = chosen["close"]
+        self._tag_end: str = chosen["tag_end"]
+        self._item: str = chosen["item"]
+        self._build = JsonBuilder(out)
+        self._stack: list[Element] = []
+        self._names: Counter[str] = Counter()
+        self._tag: list[str] = []
+        self._closing = False
+        self._lead = self._tag_at = self._at = 0
+
+    @classmethod
+    def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
+        """See Codec.scopes."""
+        chosen = {**cls.options, **options}
+        tags = {"ELEMENT_OPEN": chosen["open"], "ELEMENT_CLOSE": chosen["close"]}
+        implied = {f"IMPLIED_{n}": text for n, text in enumerate(chosen["implied_close"])}
+        return {OPEN: tags, TAG: {"TAG_END": chosen["tag_end"]}, VALUE: {**tags, **implied}}
+
+    @classmethod
+    def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """See Codec.closers."""
+        chosen = {**cls.options, **options}
+        return (chosen["open"], *chosen["implied_close"])
+
+    def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
+        """See Codec.text."""
+        if self.scope == TAG:
+            self._tag.append(buffer[pos:end])
+        elif self._stack and self._stack[-1].kind in ("new", "text"):
+            self._value(buffer[pos:end], base + pos)
+        else:
+            drop_words(self.out, buffer, pos, end, base, "text between elements")
+        self._at = base + end
+        return end
+
+    def _value(self, text: str, at: int) -> None:
+        """Text of the innermost element, which makes it a value unless it is white space."""
+        top = self._stack[-1]
+        if top.kind == "new" and not text.strip():
+            top.kept.append((text, at, at + len(text)))
+            return
+        self._become_text(top, at)
+        kept, top.kept = top.kept, []
+        start = kept[0][1] if kept else at
+        text = "".join([piece for piece, _, _ in kept]) + text
+        cut = len(text) - _half_closer(text, top.name)
+        if cut:
+            self._build.string(text[:cut], start, start + cut)
+        if cut < len(text):
+            top.kept = [(text[cut:], start + cut, start + len(text))]
+
+    def _become_text(self, top: Element, at: int) -> None:
+        if top.kind == "new":
+            top.kind = "text"
+            self._build.begin_string(top.kept[0][1] if top.kept else at)
+
+    def literal(self, name: str, start: int, end: int) -> int:
+        """See Codec.literal."""
+        if name.startswith("IMPLIED"):
+            self._missing(start)
+            while self._stack:
+                self._end_element(start)
+            self.scope = OPEN
+            return start
+        if name == "TAG_END":
+            self._at = end
+            self._end_tag(start, end)
+            return end
+        if name == "ELEMENT_OPEN" and self._stack and self._stack[-1].kind == "text":
+            self._missing(start)
+            self._end_element(start)
+        self._closing = name == "ELEMENT_CLOSE"
+        self.scope, self._tag, self._lead, self._tag_at, self._at = TAG, [], start, end, end
+        return end
+
+    def _missing(self, at: int) -> None:
+        message = f"The element {self._stack[-1].name} has no closing tag; it ends where the next tag begins."
+        self.out.diagnostic("missing_value_close", message, at, at)
+
+    def _end_tag(self, start: int, end: int) -> None:
+        raw = "".join(self._tag)
+        name = raw.strip()
+        if self._closing:
+            self._closing_tag(name, raw, end)
+        else:
+            self._open_element(name, self._tag_at + len(raw) - len(raw.lstrip()), start, end)
+        self.scope = VALUE if self._stack else OPEN
+
+    def _open_element(self, name: str, at: int, start: int, end: int) -> None:
+        """An element begins; `at` is where its name stands in the tag that ends at [start, end)."""
+        parent = self._stack[-1] if self._stack else self._root()
+        if parent.kind == "new":
+            self._become_container(parent, name)
+        if parent.kind == "array":
+            schema = item_schema(parent.schema)
+            self.out.marker(self._lead, end, "element_open")
+        else:
+            schema = property_schema(parent.schema, name)
+            self._build.key(name, [(name, at, at + len(name))])
+            self.out.marker(self._lead, at, "element_open")
+            self.out.marker(at + len(name), end, "element_open")
+        element = Element(name, schema)
+        self._stack.append(element)
+        self._names[name] += 1
+        if types_of(schema) is not None and streams(schema):
+            self._become_text(element, end)
+
+    def _root(self) -> Element:
+        """What all arguments stand in: an object, whatever they are called."""
+        if not self._build.depth:
+            self._build.open("{", self._at)
+        return Element("", self.out.schema, "object")
+
+    def _become_container(self, parent: Element, first: str) -> None:
+        """The first thing in an element is another element."""
+        types = types_of(parent.schema) or frozenset({"array", "object"})
+        listed = "array" in types and (first == self._item or "object" not in types)
+        parent.kind = "array" if listed else "object"
+        self._build.open("[" if listed else "{", self._lead)
+        for _, start, end in parent.kept:
+            self.out.marker(start, end)
+        parent.kept = []
+
+    def _closing_tag(self, name: str, raw: str, end: int) -> None:
+        if not self._names[name]:
+            self._stray(f"{self._close_text}{raw}{self._tag_end}", end)
+            return
+        while self._stack[-1].name != name:
+            self._missing(self._lead)
+            self._end_element(self._lead)
+        self._end_element(self._lead, own=True)
+        self.out.marker(self._lead, end, "element_close")
+
+    def _stray(self, text: str, end: int) -> None:
+        """A closing tag that closes nothing."""
+        if self._stack and self._stack[-1].kind in ("new", "text"):
+            self._value(text, self._lead)
+        else:
+            self.out.dropped(self._lead, end, "a closing tag that closes nothing")
+
+    def _end_element(self, at: int, *, own: bool = False) -> None:
+        """The innermost element is over; `own`: by its own closing tag."""
+        top = self._stack.pop()
+        self._names[top.name] -= 1
+        if top.kind == "new":
+            self._end_empty(top, at)
+        elif top.kind == "text":
+            self._end_text(top, at, own=own)
+        else:
+            self._build.close(at)
+
+    def _end_empty(self, top: Element, at: int) -> None:
+        """An element with nothing in it is an empty list or object where its schema wants one, else an empty text."""
+        types = types_of(top.schema) or frozenset()
+        wanted = [bracket for name, bracket in (("array", "["), ("object", "{")) if name in types - {"string"}]
+        if wanted and "string" not in types:
+            self._build.open(wanted[0], at)
+            self._build.close(at)
+            for _, start, end in top.kept:
+                self.out.marker(start, end)
+        else:
+            self._become_text(top, at)
+            self._end_text(top, at, own=True)
+
+    def _end_text(self, top: Element, at: int, *, own: bool) -> None:
+        for text, start, end in top.kept:
+            if not own and text == f"</{top.name}>":
+                self.out.marker(start, end)
+            else:
+                self._build.string(text, start, end)
+        self._build.end_string(at)
+
+    def finish(self, at: int) -> None:
+        """See Codec.finish. At a terminal between arguments the object is whole; elsewhere it was cut off."""
+        if self.scope == OPEN:
+            self.complete = not self.over
+        elif self.scope == TAG:
+            self.out.dropped(self._lead, at, CUT)
+        if self.complete or self.out.closes:
+            self._root()
+        for _, start, end in [piece for element in self._stack for piece in element.kept]:
+            self.out.dropped(start, end, CUT)
+        if self.complete:
+            self._build.close_all(at)
+        else:
+            self._build.cut(at)
+
+    def hold(self) -> Hold | None:
+        """See Codec.hold."""
+        start = self._build.held_from()
+        if start is not None:
+            return Hold(start, self._at, "codec", self._build.wanted())
+        kept = self._stack[-1].kept if self._stack else []
+        if kept:
+            return Hold(kept[0][1], self._at, "codec", "What follows says whether this is part of the value.")
+        return Hold(self._lead, self._at, "codec", "A tag is read whole.") if self.scope == TAG else None
+
+    def describe(self) -> str:
+        """See Codec.describe."""
+        if self.scope == TAG:
+            return "in a tag"
+        return f"in {'/'.join([element.name for element in self._stack[-8:]])}" if self._stack else "between arguments"
+
+
+def _half_closer(text: str, name: str) -> int:
+    """How many characters at the end of the text may belong to the element's closing tag without its marker."""
+    closer = f"</{name}>"
+    if len(closer) > LONGEST_BARE_CLOSER:
+        return 0
+    sizes = range(min(len(closer), len(text)), 0, -1)
+    return next((size for size in sizes if text.endswith(closer[:size])), 0)

@@ -1,0 +1,263 @@
+"""Writes a JSON value from a notation that is not JSON, while it arrives.
+
+A codec says what it reads (an opening bracket, a key, a piece of a string, a word) and this class writes JSON text
+from it: keys and values own the characters they come from, all JSON punctuation is synthetic. A key is written
+together with its value, so brackets appended to what was written always make it whole.
+
+A string whose schema is exactly string, or that has none, goes out piece by piece; any other waits for its end and is
+written by the types its schema allows. A group is a bracket of which it is not known yet whether it is an array
+(Python's parentheses): everything in it waits until a comma or the closing bracket tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parsers.arguments.coerce import item_schema, json_to_json, property_schema, stays_string, streams, types_of
+from parsers.arguments.contract import CUT, Output
+from parsers.arguments.json_scan import CLOSERS, escaped
+from parsers.arguments.json_value import coerced
+from parsers.vocabulary.events import Segment, SegmentKind
+
+Piece = tuple[str, int, int]
+
+
+@dataclass(slots=True)
+class Frame:
+    """An open container. `key` are the pieces of a key that waits for its value; `place`, where the bracket of a group
+    will stand among what is kept."""
+
+    bracket: str
+    schema: Mapping[str, Any] | None
+    count: int = 0
+    key: list[Piece] | None = None
+    key_schema: Mapping[str, Any] | None = None
+    place: int | None = None
+
+
+class JsonBuilder:
+    """Writer of one JSON value to `out.arguments`."""
+
+    __slots__ = ("_frames", "_groups", "_kept", "_out", "_schema", "_string", "_waits")
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._frames: list[Frame] = []
+        self._schema: Mapping[str, Any] | None = None
+        self._string: list[Piece] | None = None
+        self._waits = False
+        self._kept: list[tuple[Segment, ...]] = []
+        self._groups = 0
+
+    @property
+    def depth(self) -> int:
+        """Number of open containers."""
+        return len(self._frames)
+
+    def open(self, bracket: str, at: int) -> None:
+        """A container begins at raw offset `at`; a group, if the bracket is a parenthesis."""
+        frame = Frame(bracket, self._value_schema())
+        self._groups += bracket == "("
+        self._begin(at)
+        if bracket == "(":
+            frame.place = len(self._kept)
+        self._synthetic("" if bracket == "(" else bracket, at)
+        self._frames.append(frame)
+
+    def comma(self) -> None:
+        """A comma follows a value: a group is an array."""
+        frame = self._frames[-1]
+        if frame.place is not None:
+            self._settle(frame, "[")
+
+    def close(self, at: int) -> None:
+        """The innermost container ends."""
+        frame = self._frames.pop()
+        self._forget_key(frame)
+        if frame.place is not None:
+            array = frame.count != 1
+            self._synthetic("]" if array else "", at)
+            self._settle(frame, "[" if array else "")
+        else:
+            self._synthetic(CLOSERS.get(frame.bracket, "]"), at)
+
+    def close_all(self, at: int) -> None:
+        """Every container ends here."""
+        while self._frames:
+            self.close(at)
+
+    def key(self, text: str, pieces: list[Piece]) -> None:
+        """A key of the innermost object; its pieces are (text, start, end)."""
+        frame = self._frames[-1]
+        frame.key = pieces
+        frame.key_schema = property_schema(frame.schema, text)
+
+    def begin_string(self, at: int) -> None:
+        """A string value begins."""
+        self._schema = self._value_schema()
+        self._waits = not streams(self._schema)
+        self._string = []
+        if not self._waits:
+            self._begin(at)
+            self._synthetic('"', at)
+
+    def string(self, text: str, start: int, end: int, *, raw: bool = True) -> None:
+        """A piece of the open string; `raw`: it stands in the output as it is."""
+        if self._waits and self._string is not None:
+            self._string.append((text, start, end))
+            return
+        out = escaped(text)
+        self._write((Segment(out, start, end, "copied" if raw and out == text else "converted"),))
+
+    def end_string(self, at: int) -> None:
+        """The open string is over."""
+        pieces, self._string = self._string or [], None
+        if not self._waits:
+            self._synthetic('"', at)
+            return
+        raw = f'"{escaped("".join([text for text, _, _ in pieces]))}"'
+        self._value(json_to_json(raw, self._schema), raw, pieces or [("", at, at)])
+
+    def scalar(self, text: str, start: int, end: int, *, raw: str) -> None:
+        """A word that means the JSON `text` and stands in the output as `raw`."""
+        self._schema = self._value_schema()
+        written = json_to_json(text, self._schema)
+        self._value(written, text, [(raw, start, end)], copied=written == raw)
+
+    def _value(self, text: str, before: str, pieces: list[Piece], *, copied: bool = False) -> None:
+        """Write a whole value over the characters of its pieces; `before` is its JSON as it was read."""
+        written = text if text == before else coerced(text, self._schema)
+        self._begin(pieces[0][1])
+        self._write(_spread(written, pieces, copied=copied))
+
+    def _value_schema(self) -> Mapping[str, Any] | None:
+        """The schema of the value that begins here."""
+        if not self._frames:
+            return self._out.schema
+        frame = self._frames[-1]
+        if frame.bracket == "{":
+            return frame.key_schema
+        is_array = frame.place is None or "array" in (types_of(frame.schema) or ())
+        return item_schema(frame.schema) if is_array else frame.schema
+
+    def _begin(self, at: int) -> None:
+        """What stands before a value: a comma, and the key in an object."""
+        if not self._frames:
+            return
+        frame = self._frames[-1]
+        at = frame.key[0][1] if frame.key else at
+        if frame.count:
+            self._synthetic(", ", at)
+        frame.count += 1
+        if frame.bracket == "{":
+            self._write_key(frame, at)
+
+    def _write_key(self, frame: Frame, at: int) -> None:
+        pieces, frame.key = frame.key or [], None
+        self._synthetic('"', at)
+        for text, start, end in pieces:
+            out = escaped(text)
+            kind: SegmentKind = "copied" if out == text and end - start == len(text) else "converted"
+            self._write((Segment(out, start, end, kind),))
+            at = end
+        self._synthetic('": ', at)
+
+    def _synthetic(self, text: str, at: int) -> None:
+        self._write((Segment(text, at, at, "synthetic"),))
+
+    def _write(self, segments: tuple[Segment, ...]) -> None:
+        if self._groups:
+            self._kept.append(segments)
+        else:
+            self._send(segments)
+
+    def _send(self, segments: tuple[Segment, ...]) -> None:
+        first = segments[0]
+        text, start, end = first.text, first.start, first.end
+        if len(segments) > 1:
+            text, end = "".join([part.text for part in segments]), segments[-1].end
+        if text:
+            self._out.arguments(text, start, end, None if first.kind == "copied" else segments)
+        else:
+            self._out.marker(start, end)
+
+    def _settle(self, frame: Frame, bracket: str) -> None:
+        """It is known what a group is."""
+        place = frame.place or 0
+        at = self._kept[place][0].start
+        self._kept[place] = (Segment(bracket, at, at, "synthetic"),)
+        frame.place = None
+        self._groups -= 1
+        if not self._groups:
+            kept, self._kept = self._kept, []
+            for segments in kept:
+                self._send(segments)
+
+    def held_from(self) -> int | None:
+        """The first raw offset of what waits: a group, a string, a key."""
+        starts = [segments[0].start for segments in self._kept[:1]]
+        starts += [frame.key[0][1] for frame in self._frames[-1:] if frame.key]
+        starts += [start for _, start, _ in (self._string or [])[:1]]
+        return min(starts, default=None)
+
+    def wanted(self) -> str:
+        """Why a value waits, in words."""
+        if self._groups:
+            return "A bracket is an array if a comma follows its first value."
+        if self._string is not None and self._waits:
+            wanted = " or ".join(sorted(types_of(self._schema) or ()))
+            return f"The schema wants {wanted}: the value is written when it is whole."
+        return "A key is sent with its value."
+
+    def cut(self, at: int) -> None:
+        """The output ends inside the value: what waits goes nowhere, what was written is closed if that is wanted."""
+        self._cut_groups()
+        pieces, self._string = self._string, None
+        if pieces is not None and self._waits:
+            self._cut_string(pieces)
+        for frame in self._frames:
+            self._forget_key(frame)
+        if self._out.closes:
+            closers = '"' * (pieces is not None and not self._waits)
+            self._synthetic(
+                closers + "".join([CLOSERS.get(frame.bracket, "]") for frame in reversed(self._frames)]), at
+            )
+        self._frames = []
+
+    def _cut_groups(self) -> None:
+        """A bracket that waited to be told goes nowhere, with all that is in it."""
+        if not self._groups:
+            return
+        for segments in self._kept:
+            self._drop([(part.text, part.start, part.end) for part in segments])
+        self._drop(self._string or [])
+        first = next(number for number, frame in enumerate(self._frames) if frame.place is not None)
+        for frame in self._frames[first:]:
+            self._forget_key(frame)
+        del self._frames[first:]
+        self._kept, self._groups, self._string = [], 0, None
+
+    def _cut_string(self, pieces: list[Piece]) -> None:
+        """A string that waited is cut off: it goes out only if it can have been nothing but a string."""
+        text = "".join([piece for piece, _, _ in pieces])
+        if self._out.closes or not stays_string(text, self._schema):
+            self._drop(pieces)
+        else:
+            self._begin(pieces[0][1])
+            self._write(_spread(f'"{escaped(text)}', pieces))
+
+    def _forget_key(self, frame: Frame) -> None:
+        self._drop(frame.key or [], "a key without a value")
+        frame.key = None
+
+    def _drop(self, pieces: list[Piece], reason: str = CUT) -> None:
+        for _, start, end in pieces:
+            self._out.dropped(start, end, reason)
+
+
+def _spread(text: str, pieces: list[Piece], *, copied: bool = False) -> tuple[Segment, ...]:
+    """Text that stands for all of the pieces together."""
+    kind: SegmentKind = "copied" if copied else "converted"
+    return tuple([Segment("" if number else text, start, end, kind) for number, (_, start, end) in enumerate(pieces)])

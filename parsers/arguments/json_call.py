@@ -1,0 +1,507 @@
+"""Codec `json_call`: one JSON object that names the tool and holds its arguments.
+
+    {"name": "get_weather", "arguments": {"city": "Bern"}}
+
+Keys come in any order, and the arguments value is passed on in the model's own spelling. Further keys are structure;
+where no key holds the arguments, they are the arguments (`loose_keys`).
+An object under one of the `wrapper_keys` is the call itself: {"type": "function", "function": {"name": ...}}.
+Until the call is committed (its name is known, and with `require_arguments` the start of its arguments too) the
+object is read strictly: the first character that JSON could not have is the REJECT trigger, and so is an object that
+ends without naming a tool. From then on it is read leniently, because the call stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from parsers.arguments.coerce import property_schema
+from parsers.arguments.contract import CUT, OPEN, Codec, Output
+from parsers.arguments.json_scan import WHITESPACE, JsonScanner, Unit, decode_string
+from parsers.arguments.json_span import after_value, drop_surplus, skip_space
+from parsers.arguments.json_value import EarlyArguments, JsonValue, coerced
+from parsers.vocabulary.events import Segment
+from parsers.vocabulary.trace import Hold
+
+Phase = Literal["before", "object", "arguments", "after"]
+NO_VALUE = frozenset("}],:")
+
+
+class JsonCall(Codec):
+    """Reads one call object. Options: name_keys, argument_keys (first one wins), wrapper_keys, require_arguments."""
+
+    triggers: ClassVar[tuple[str, ...]] = ("DONE", "REJECT", "OTHER")
+    options: ClassVar[Mapping[str, Any]] = {
+        "name_keys": ["name"],
+        "argument_keys": ["arguments", "parameters"],
+        "wrapper_keys": [],
+        "require_arguments": False,
+    }
+
+    def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
+        super().__init__(out, options)
+        chosen = {**self.options, **options}
+        self._name_keys = frozenset(chosen["name_keys"])
+        self._argument_keys = frozenset(chosen["argument_keys"])
+        self._wrapper_keys = frozenset(chosen["wrapper_keys"])
+        self._needs_arguments: bool = chosen["require_arguments"]
+        self._scan = JsonScanner(strict=True)
+        self._phase: Phase = "before"
+        self._level = 1
+        self._string: list[str] = []
+        self._key = ""
+        self._name: tuple[str, int, int] | None = None
+        self._value: JsonValue | None = None
+        self._early: EarlyArguments | None = None
+        self._read_arguments = self._committed = self._odd = False
+        self._loose = LooseKeys(out)
+        self._lead: list[str] = []
+        self._string_at = self._lead_at = self._at = 0
+
+    def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
+        """See Codec.text."""
+        stop = self._step(buffer, pos, end, base, final)
+        self._at = base + stop
+        return stop
+
+    def _step(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
+        if self._phase == "before":
+            pos = skip_space(self.out, buffer, pos, end, base)
+            if pos == end or buffer[pos] != "{":
+                self.queue += ["REJECT"] * (pos < end)
+                return pos
+            self._phase = "object"
+        if self._phase == "after":
+            return after_value(self, buffer, pos, end, base)
+        if self._phase == "arguments":
+            return self._arguments(buffer, pos, end, base, final)
+        return self._object(buffer, pos, end, base, final)
+
+    def _object(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
+        """Units of the outer object, up to a string boundary, the arguments, or its end."""
+        while pos < end:
+            unit, stop = self._scan.step(buffer, pos, end, final=final)
+            if unit == "hold":
+                return pos
+            if unit == "error" or not self._unit(unit, buffer, pos, stop, base):
+                self.queue.append("REJECT")
+                return stop if unit in ("quote", "close") else pos
+            if self._scan.odd and not self._odd:
+                self._odd = True
+                message = "The call's object is not JSON here; the call stands, because its name was sent."
+                self.out.diagnostic("malformed_call", message, base + pos, base + pos + 1)
+            pos = stop
+            if unit == "quote" or self._phase != "object":
+                self.scope = None if self._scan.in_string else OPEN
+                return pos
+        return pos
+
+    def _unit(self, unit: Unit, buffer: str, pos: int, stop: int, base: int) -> bool:
+        """Follow one unit of the outer object; False rejects the candidate."""
+        text = buffer[pos:stop]
+        if unit == "string":
+            self._string.append(text)
+            if not self._is_name():
+                self._structure(text, base + pos)
+            return True
+        if unit == "quote":
+            return self._quote(text, base + pos)
+        if unit == "scalar" and self._awaits_name():
+            return False
+        if unit == ("comma" if self._scan.depth == self._level else "close") and self._scan.depth <= self._level:
+            self._loose.end()
+        self._structure(text, base + pos)
+        if unit == "colon" and self._scan.depth == self._level:
+            return self._after_colon()
+        if unit == "open" and text == "{" and self._wraps():
+            self._level, self._key = self._scan.depth, ""
+            self._loose.settle()
+        if unit == "close":
+            self._level = min(self._level, self._scan.depth)
+        if unit == "close" and self._scan.depth == 0:
+            return self._end(base + stop)
+        return True
+
+    def _structure(self, text: str, at: int) -> None:
+        """Text of the object that is neither name nor arguments, unless it turns out to be an argument by itself."""
+        if not self._loose.take(text, at):
+            self.out.marker(at, at + len(text))
+
+    def _wraps(self) -> bool:
+        """Whether the object that opens here is the call: nothing of it is known yet, and its key says so."""
+        fits = self._key in self._wrapper_keys and self._scan.depth == self._level + 1
+        return fits and self._name is None and not self._read_arguments
+
+    def _is_name(self) -> bool:
+        return self._scan.depth == self._level and not self._scan.is_key and self._awaits_name()
+
+    def _awaits_name(self) -> bool:
+        return self._scan.depth == self._level and self._key in self._name_keys and self._name is None
+
+    def _quote(self, text: str, at: int) -> bool:
+        is_key = self._scan.depth == self._level and self._scan.is_key
+        fits = True
+        if self._scan.in_string:
+            self._string, self._string_at = [], at + 1
+            if is_key:
+                self._loose.begin()
+        elif is_key:
+            self._key = decode_string('"' + "".join(self._string) + '"')
+            self._know_key()
+        elif self._is_name():
+            name = decode_string('"' + "".join(self._string) + '"')
+            self._name = (name, self._string_at, at)
+            fits = bool(name.strip()) and self._commit()
+        self._structure(text, at)
+        return fits
+
+    def _know_key(self) -> None:
+        """A key is whole: does it say what follows, or may it be an argument?"""
+        holds_arguments = self._key in self._argument_keys and not self._read_arguments
+        if self._awaits_name() or holds_arguments or self._key in self._wrapper_keys:
+            self._loose.leave_open()
+        else:
+            self._loose.name(self._key)
+
+    def _commit(self) -> bool:
+        """Name the call, once enough of it is known."""
+        if self._committed or self._name is None or (self._needs_arguments and not self._read_arguments):
+            return True
+        text, start, end = self._name
+        self._committed, self._scan.strict = True, False
+        copied = end - start == len(text)
+        self.out.name(text, start, end, None if copied else (Segment(text, start, end, "converted"),))
+        if self._early is not None:
+            self._early.replay(self.out)
+        return True
+
+    def _after_colon(self) -> bool:
+        if self._key in self._argument_keys and not self._read_arguments:
+            self._phase, self._read_arguments = "arguments", True
+            self._loose.settle()
+        return True
+
+    def _arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
+        if self._value is None:
+            pos = pos if self._lead else skip_space(self.out, buffer, pos, end, base)
+            if pos == end:
+                return pos
+            if self._needs_arguments:
+                pos = self._lead_in(buffer, pos, end, base)
+                if self._value is None or pos == end:
+                    return pos
+            elif buffer[pos] in NO_VALUE:
+                self._phase, self._read_arguments = "object", False
+                return self._object(buffer, pos, end, base, final)
+            else:
+                self._value = self._begin_value(base + pos, buffer[pos])
+        stop = self._value.text(buffer, pos, end, base, final=final)
+        self.scope = None if self._value.closed else OPEN
+        if self._value.done:
+            self._phase, self._scan.previous, self.complete = "object", "value", True
+            return self._object(buffer, stop, end, base, final)
+        if stop == pos and not self._value.closed:
+            self.queue.append("REJECT")
+        return stop
+
+    def _lead_in(self, buffer: str, pos: int, end: int, base: int) -> int:
+        """Where only the arguments tell a call, they must begin as an object does: a brace, then a key or an end."""
+        if not self._lead:
+            if buffer[pos] != "{":
+                self.queue.append("REJECT")
+                return pos
+            self._lead, self._lead_at, pos = ["{"], base + pos, pos + 1
+        space = WHITESPACE.match(buffer, pos, end)
+        if space is not None:
+            self._lead.append(space.group())
+            pos = space.end()
+        if pos < end and buffer[pos] in '"}':
+            self._read_lead()
+        elif pos < end:
+            self.queue.append("REJECT")
+        return pos
+
+    def _read_lead(self) -> None:
+        text = "".join(self._lead)
+        self._value = self._begin_value(self._lead_at, "{")
+        self._value.text(text, 0, len(text), self._lead_at)
+
+    def _begin_value(self, at: int, char: str) -> JsonValue:
+        """The reader of the arguments; while the call has no name, its schema is not known and the text is kept."""
+        self._commit()
+        if char == '"':
+            message = "The arguments are a JSON string, not an object (double-encoded)."
+            self.out.diagnostic("double_encoded", message, at, at + 1)
+        if self._committed:
+            return JsonValue(self.out)
+        self._early = EarlyArguments(at)
+        return JsonValue(self._early, strict=True)
+
+    def _end(self, at: int) -> bool:
+        if not self._committed:
+            return False
+        if self._read_arguments or self._scan.odd:
+            self._loose.settle()
+        if not self._read_arguments:
+            self._loose.write(at)
+        self._phase, self.complete = "after", self._read_arguments or not self._scan.odd
+        self.queue.append("DONE")
+        return True
+
+    def finish(self, at: int) -> None:
+        """See Codec.finish."""
+        if self._lead and self._value is None:
+            self._read_lead()
+        self._loose.drop(CUT)
+        if self._value is None and self._committed and self._phase != "after" and self.out.closes:
+            self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
+        if self._phase == "arguments" and self._value is not None:
+            self._value.finish(at)
+            self.complete = self._value.done
+
+    def hold(self) -> Hold | None:
+        """See Codec.hold."""
+        if self._committed and (start := self._loose.start) is not None:
+            return Hold(start, self._at, "codec", "These may be the arguments, if no key holds them.")
+        return None if self._value is None else self._value.hold(self._at)
+
+    def describe(self) -> str:
+        """See Codec.describe."""
+        if self._phase == "arguments" and self._value is not None:
+            return f"arguments, {self._value.describe()}"
+        words = {"before": "before the object", "after": "after the object", "arguments": "before the arguments"}
+        where = words.get(self._phase) or f"in the call object, depth {self._scan.depth}"
+        return f"{where}, key {self._key}" if self._phase == "object" and self._key else where
+
+
+# Keys beside a call's name, where no key holds the arguments: then they are the arguments themselves.
+#
+#     {"name": "get_weather", "city": "Bern"}   ->   get_weather, {"city": "Bern"}
+#
+# Whether that is so shows at the end of the object, so these keys are kept until then, or until an arguments key comes.
+# `id` and `type` belong to the call and not to its arguments, unless the tool declares them.
+
+OWN_KEYS = frozenset({"id", "type"})
+Piece = tuple[str, int]
+
+
+@dataclass(slots=True)
+class Pair:
+    """A key and its value as pieces of raw text with their offsets."""
+
+    key: str = ""
+    pieces: list[Piece] = field(default_factory=list)
+
+
+class LooseKeys:
+    """The pairs that are neither name nor arguments, in order; `_open` is the one that is being read."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._pairs: list[Pair] = []
+        self._open: Pair | None = None
+
+    def begin(self) -> None:
+        """A key begins."""
+        self._open = Pair()
+        self._pairs.append(self._open)
+
+    def take(self, text: str, at: int) -> bool:
+        """Keep a piece of the pair that is open; False where none is."""
+        if self._open is not None:
+            self._open.pieces.append((text, at))
+        return self._open is not None
+
+    def name(self, key: str) -> None:
+        """The key of the pair that was begun last is known."""
+        self._pairs[-1].key = key
+
+    def leave_open(self) -> None:
+        """The pair that was begun last is none of these: what was kept of it is structure."""
+        self._mark(self._pairs.pop().pieces)
+        self._open = None
+
+    def end(self) -> None:
+        """The open pair is over."""
+        self._open = None
+
+    def settle(self) -> None:
+        """None of them is an argument: they are structure."""
+        self._mark(self._clear())
+
+    def drop(self, reason: str) -> None:
+        """The object was cut off: nobody can say what they were."""
+        for text, at in self._clear():
+            self._out.dropped(at, at + len(text), reason)
+
+    def write(self, at: int) -> None:
+        """The object ends at `at`: write them as the arguments; an empty object where there are none."""
+        count = 0
+        for pair in self._pairs:
+            if not self._is_argument(pair.key):
+                self._mark(pair.pieces)
+                continue
+            start = pair.pieces[0][1]
+            self._write(Segment(", " if count else "{", start, start, "synthetic"), *self._segments(pair.pieces))
+            count += 1
+        self._clear()
+        self._write(Segment("}" if count else "{}", at, at, "synthetic"))
+
+    def _write(self, *parts: Segment) -> None:
+        for part in parts:
+            self._out.arguments(part.text, part.start, part.end, (part,))
+
+    def _mark(self, pieces: Sequence[Piece]) -> None:
+        for text, at in pieces:
+            self._out.marker(at, at + len(text))
+
+    def _is_argument(self, key: str) -> bool:
+        return key not in OWN_KEYS or property_schema(self._out.schema, key) is not None
+
+    def _segments(self, pieces: list[Piece]) -> list[Segment]:
+        """One pair: as it is, or with its value coerced to the schema."""
+        text = "".join([piece for piece, _ in pieces])
+        start, end = pieces[0][1], pieces[-1][1] + len(pieces[-1][0])
+        written = coerced(f"{{{text}}}", self._out.schema)[1:-1]
+        if written == text or end - start != len(text):
+            return [Segment(piece, place, place + len(piece)) for piece, place in pieces]
+        return [Segment(written, start, end, "converted")]
+
+    def _clear(self) -> list[Piece]:
+        """Everything that is kept, in order; nothing is kept afterwards."""
+        pieces = [piece for pair in self._pairs for piece in pair.pieces]
+        self._pairs, self._open = [], None
+        return pieces
+
+    @property
+    def start(self) -> int | None:
+        """Raw offset of the first character kept."""
+        return self._pairs[0].pieces[0][1] if self._pairs and self._pairs[0].pieces else None
+
+
+# Codec `json_calls`: a JSON array of call objects, or one such object.
+#
+#     [{"name": "add", "arguments": {"a": 1}}, {"name": "get_time", "arguments": {}}]
+#
+# Each object is read as codec json_call reads it, so it is strict until its call is committed. The first call is opened
+# by the format, on its marker or on the bracket itself; a bracket that begins no call is then text again, like the rest
+# of a candidate. From there on the codec speaks:
+#
+# ITEM      the next object of the array begins
+# ITEM_END  the object is over
+# DONE      the array is over; a single object is over
+# REJECT    the object that was begun, or what should be the first one, is no call
+# OTHER     the array goes on with something that is no object, or text follows it
+#
+# An object that follows without a comma is taken for the next call, a closing bracket too many is dropped, and a call
+# whose braces are not closed ends with the array. A terminal of the machine that leaves this codec in force begins
+# another array or object.
+
+BRACES = re.compile(r"\}+")
+ArrayPhase = Literal["before", "first", "item", "ended", "between", "over"]
+
+
+class JsonCalls(Codec):
+    """Reads the calls for a run of states. Its options are those of json_call."""
+
+    spans_states: ClassVar[bool] = True
+    triggers: ClassVar[tuple[str, ...]] = ("ITEM", "ITEM_END", *JsonCall.triggers)
+    options: ClassVar[Mapping[str, Any]] = JsonCall.options
+
+    def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
+        super().__init__(out, options)
+        self._options = options
+        self._item = JsonCall(out, options)
+        self._phase: ArrayPhase = "before"
+        self._array_open = False
+
+    def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
+        """See Codec.text."""
+        if self._phase == "item":
+            return self._read(buffer, pos, end, base, final)
+        if self._phase == "over" or (self._phase == "ended" and not self._array_open):
+            return after_value(self, buffer, pos, end, base)
+        pos = skip_space(self.out, buffer, pos, end, base)
+        if pos == end:
+            return pos
+        if self._phase in ("before", "first"):
+            return self._begin(buffer, pos, end, base, final)
+        return self._between(buffer, pos, end, base)
+
+    def _begin(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
+        """The call is open already: its object begins, or the array before it."""
+        if buffer[pos] == "{":
+            self._phase = "item"
+            return self._read(buffer, pos, end, base, final)
+        if buffer[pos] != "[" or self._array_open:
+            self.queue.append("REJECT")
+            return pos
+        self._phase, self._array_open = "first", True
+        self.out.marker(base + pos, base + pos + 1)
+        return pos + 1
+
+    def _read(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
+        stop = self._item.text(buffer, pos, end, base, final=final)
+        self.scope, self.complete = self._item.scope, self._item.complete
+        for trigger in self._item.queue:
+            if trigger == "DONE":
+                self._phase, self._array_open = "ended", self._array_open and buffer[stop - 1] != "]"
+                self.queue += ["ITEM_END"] if self._array_open else ["ITEM_END", "DONE"]
+            else:
+                self.queue.append(trigger)
+        self._item.queue.clear()
+        return stop
+
+    def _between(self, buffer: str, pos: int, end: int, base: int) -> int:
+        """After an object of the array: a comma, the next object or the array's end."""
+        char = buffer[pos]
+        if char in ",]":
+            self.out.marker(base + pos, base + pos + 1)
+            if char == "]":
+                self._phase, self._array_open = "over", False
+                self.queue.append("DONE")
+            return pos + 1
+        if char == "}":
+            return drop_surplus(self, BRACES, buffer, pos, end, base)
+        if char != "{":
+            self._phase = "over"
+        self.queue.append("ITEM" if char == "{" else "OTHER")
+        return pos
+
+    def terminal(self, name: str, end: int) -> None:
+        """See Codec.terminal: the machine has opened the next call, closed one, or met a marker of its own."""
+        if name == "ITEM":
+            self._next("item")
+        elif name == "ITEM_END":
+            self._phase = "between" if self._array_open else "over"
+        elif name not in self.triggers:
+            self._unclosed(end)
+            self._next("before")
+            self._array_open = False
+
+    def _next(self, phase: ArrayPhase) -> None:
+        self._item, self._phase = JsonCall(self.out, self._options), phase
+        self.complete = self.surplus = False
+
+    def _unclosed(self, at: int) -> None:
+        if self._phase == "between":
+            self.out.diagnostic("missing_array_end", "The array of calls is not closed.", at, at)
+
+    def finish(self, at: int) -> None:
+        """See Codec.finish."""
+        self._item.over = self.over
+        self._item.finish(at)
+        self.complete = self._item.complete
+        self._unclosed(at)
+
+    def hold(self) -> Hold | None:
+        """See Codec.hold."""
+        return self._item.hold()
+
+    def describe(self) -> str:
+        """See Codec.describe."""
+        words = {"before": "before the calls", "first": "in the array, before its first object"}
+        words |= {"ended": "after the call", "between": "in the array", "over": "after the calls"}
+        return words.get(self._phase) or self._item.describe()

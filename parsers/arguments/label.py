@@ -1,0 +1,63 @@
+"""Codec `label`: the first line of a block may be its label, which is structure; the rest is left to the next state.
+
+    <|channel>thought
+    Let me see.<channel|>
+
+LABEL fires after a label and its line break, OTHER before any other text. With `after_marker` the block has just been
+opened, so any single word with a line break after it is a label, and a known one needs no line break when a marker
+follows it. Without, only a known label with its line break counts: the opening marker may be missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from parsers.arguments.contract import Codec, Output
+
+WORD = re.compile(r"[A-Za-z_]*")
+LONGEST = 11
+
+
+class Label(Codec):
+    """Reads a label, or nothing."""
+
+    triggers: ClassVar[tuple[str, ...]] = ("LABEL", "OTHER")
+    awaits: ClassVar[str] = "It may be a label, which ends with a line break."
+    options: ClassVar[Mapping[str, Any]] = {"labels": ["thought"], "after_marker": False}
+
+    def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
+        super().__init__(out, options)
+        chosen = {**self.options, **options}
+        self._labels = frozenset(chosen["labels"])
+        self._after_marker: bool = chosen["after_marker"]
+
+    def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
+        """See Codec.text."""
+        run = WORD.match(buffer, pos, end)
+        word, stop = ("", pos) if run is None else (run.group(), run.end())
+        if stop < end:
+            is_label = buffer[stop] == "\n" and self._is_label(word)
+            stop += 1
+        elif final or stop < len(buffer):
+            is_label = self._after_marker and word in self._labels
+        elif self._may_become(word):
+            return pos
+        else:
+            is_label = False
+        if not is_label:
+            self.queue.append("OTHER")
+            return pos
+        self.out.marker(base + pos, base + stop, "label")
+        self.queue.append("LABEL")
+        return stop
+
+    def _is_label(self, word: str) -> bool:
+        return word in self._labels or (self._after_marker and 0 < len(word) <= LONGEST)
+
+    def _may_become(self, word: str) -> bool:
+        """Whether more text can make the word a label."""
+        if self._after_marker and len(word) <= LONGEST:
+            return True
+        return any(label.startswith(word) for label in self._labels)

@@ -1,0 +1,194 @@
+"""Emission lag: how much later than it arrived each character left for the client, and how much was held meanwhile.
+
+The lag of a character is what was fed between the step it arrived in and the step it left in: 0 if that is one step,
+whatever the size of its delta. Only what reaches the client leaves; markers and dropped text have no lag. It is a
+figure and no fault: a name waits until it is whole. What a parser keeps back without a word is the check's
+(`emission_lag`, P2).
+
+Invariants: linear in the output and the events; stays ascend and never overlap, whatever a parser claims. A parser
+that does not say where its text comes from has no stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from parsers.vocabulary.events import TextEvent
+from parsers.vocabulary.trace import Hold, Trace
+from parsers.vocabulary.types import Owner
+
+CHANNELS: tuple[Owner, ...] = ("reasoning", "content", "name", "id", "arguments")
+
+
+@dataclass(slots=True)
+class Stay:
+    """Characters [start, end) of one channel that arrived in one step and left in one step.
+
+    `lag` is the number of characters fed between the two steps.
+    """
+
+    start: int
+    end: int
+    channel: Owner
+    arrived: int
+    left: int
+    lag: int = 0
+
+    @property
+    def steps(self) -> int:
+        """The lag in steps."""
+        return max(0, self.left - self.arrived)
+
+
+@dataclass(slots=True)
+class Wait:
+    """Characters [start, end) that left together, later than the first of them arrived: lag and steps are that one's.
+
+    `hold` is what the parser said while it held the first of them, None where it said nothing.
+    """
+
+    start: int
+    end: int
+    channel: Owner
+    arrived: int
+    left: int
+    lag: int
+    hold: Hold | None = None
+
+    @property
+    def steps(self) -> int:
+        """The lag in steps."""
+        return self.left - self.arrived
+
+
+@dataclass(slots=True)
+class ChannelLag:
+    """The lag of one channel over its `characters`: the largest and the median one, both in characters."""
+
+    channel: Owner
+    characters: int
+    largest: int
+    median: int
+
+
+@dataclass(slots=True)
+class LongestHold:
+    """The most that was held after any step: `characters` of it, first at `step`, and why."""
+
+    characters: int
+    step: int
+    hold: Hold
+
+
+def stays(trace: Trace) -> list[Stay]:
+    """Every character that reached the client, in the order of the output."""
+    if not trace.partition:
+        return []
+    ends = [step.span.end for step in trace.steps]
+    found: list[Stay] = []
+    at = arrived = 0
+    for claim in _claims(trace):
+        at = max(at, claim.start)
+        while at < claim.end:
+            while ends[arrived] <= at:
+                arrived += 1
+            end = min(claim.end, ends[arrived])
+            lag = max(0, ends[claim.left - 1] - ends[arrived])
+            found.append(Stay(at, end, claim.channel, arrived + 1, claim.left, lag))
+            at = end
+    return found
+
+
+def waits(trace: Trace, found: Sequence[Stay]) -> list[Wait]:
+    """The stays with a lag, those that left together as one, in the order of the output."""
+    joined: list[Wait] = []
+    for stay in found:
+        last = joined[-1] if joined else None
+        if not stay.lag:
+            continue
+        if last and (last.end, last.channel, last.left) == (stay.start, stay.channel, stay.left):
+            last.end = stay.end
+        else:
+            joined.append(Wait(stay.start, stay.end, stay.channel, stay.arrived, stay.left, stay.lag))
+    for wait in joined:
+        wait.hold = _hold_at(trace, wait)
+    return joined
+
+
+def channel_lags(found: Sequence[Stay]) -> list[ChannelLag]:
+    """The channels that have text, in their usual order."""
+    by_channel: dict[Owner, dict[int, int]] = {}
+    for stay in found:
+        lags = by_channel.setdefault(stay.channel, {})
+        lags[stay.lag] = lags.get(stay.lag, 0) + stay.end - stay.start
+    return [_channel_lag(channel, by_channel[channel]) for channel in CHANNELS if channel in by_channel]
+
+
+def held(trace: Trace) -> list[int]:
+    """How many characters are held after each step, first held character to last."""
+    return [
+        max(hold.end for hold in step.holds) - min(hold.start for hold in step.holds) if step.holds else 0
+        for step in trace.steps
+    ]
+
+
+def longest_hold(trace: Trace) -> LongestHold | None:
+    """The first step after which most is held, with the widest of its holds; None where nothing ever is."""
+    lengths = held(trace)
+    longest = max(lengths, default=0)
+    if not longest:
+        return None
+    step = trace.steps[lengths.index(longest)]
+    return LongestHold(longest, step.index, max(step.holds, key=lambda hold: hold.end - hold.start))
+
+
+@dataclass(slots=True)
+class _Claim:
+    start: int
+    end: int
+    channel: Owner
+    left: int
+
+
+def _claims(trace: Trace) -> list[_Claim]:
+    """What every text event says of the output, in its order. A claim inside a larger one (a name in an id) cuts it."""
+    said = [
+        _Claim(part.start, part.end, event.owner, step.index)
+        for step, event in trace.events()
+        if isinstance(event, TextEvent) and event.owner is not None
+        for part in event.parts()
+        if part.start < part.end <= len(trace.text)
+    ]
+    said.sort(key=lambda claim: (claim.start, -claim.end))
+    out: list[_Claim] = []
+    for claim in said:
+        out += _cut_out(out.pop(), claim) if out and _is_inside(claim, out[-1]) else [claim]
+    return out
+
+
+def _is_inside(claim: _Claim, other: _Claim) -> bool:
+    return claim.end <= other.end and claim.end - claim.start < other.end - other.start
+
+
+def _cut_out(outer: _Claim, inner: _Claim) -> Iterator[_Claim]:
+    for part in (replace(outer, end=inner.start), inner, replace(outer, start=inner.end)):
+        if part.start < part.end:
+            yield part
+
+
+def _channel_lag(channel: Owner, lags: dict[int, int]) -> ChannelLag:
+    """From how many characters have which lag. Of an even number the lower middle one is the median."""
+    characters = sum(lags.values())
+    seen, median = 0, 0
+    for lag in sorted(lags):
+        if 2 * seen < characters:
+            median = lag
+        seen += lags[lag]
+    return ChannelLag(channel, characters, max(lags), median)
+
+
+def _hold_at(trace: Trace, wait: Wait) -> Hold | None:
+    """The hold over the first character when it last was held, which is when its reason was known best."""
+    holds = trace.steps[wait.left - 2].holds
+    return next((hold for hold in holds if hold.start <= wait.start < hold.end), None)

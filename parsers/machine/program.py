@@ -1,0 +1,203 @@
+"""A Format made ready to run: rows by trigger, scopes compiled, policies applied.
+
+Compilation happens at begin(), because it depends on the policies (row guards), on the marker mode (literals that
+only a token id can mean are out of every scope) and on tool_choice none (rows that lead into tool calls are out).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from parsers.arguments import CODECS, OPEN, Codec, Output
+from parsers.formats.model import CodecRef, Emit, Format, Row, State, TextKind
+from parsers.formats.rows import guard_holds, row_ids
+from parsers.machine.lexer import Scope
+from parsers.machine.reasoning import prompt_opens
+from parsers.vocabulary.types import Context, FormatError
+
+SKIPPING = "It may be a marker at which a call that is passed over ends (recovery)."
+TOPMOST = ("content", "reasoning")
+END_TOKEN = "end token"  # the name of an end token's literal begins with it; no terminal is called so
+
+
+@dataclass(slots=True)
+class CompiledRow:
+    """A row with its id."""
+
+    id: str
+    to: str
+    emit: tuple[Emit, ...]
+    keep: str
+    diagnostic: str | None
+    note: str
+
+
+@dataclass(slots=True)
+class CompiledCodec:
+    """A codec reference that can be built. Two states that refer to the same codec share one instance."""
+
+    ref: CodecRef
+
+    def build(self, out: Output) -> Codec:
+        """A new codec writing to `out`."""
+        return CODECS[self.ref.name].codec(out, self.ref.options)
+
+    def scopes(self) -> Mapping[str, Mapping[str, str]]:
+        """The codec's own literals."""
+        return CODECS[self.ref.name].codec.scopes(self.ref.options)
+
+
+class CompiledState:
+    """A state with its rows by trigger and its scopes."""
+
+    __slots__ = (
+        "_joint",
+        "_literals",
+        "_own",
+        "_scopes",
+        "accepts",
+        "awaits",
+        "by_text",
+        "codec",
+        "inert",
+        "name",
+        "plain",
+        "rows",
+        "text",
+        "unquote",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        state: State,
+        rows: Mapping[str, CompiledRow],
+        terminals: Mapping[str, str],
+        ends: Mapping[str, str],
+        by_id: frozenset[str],
+    ) -> None:
+        self.name = name
+        self.text: TextKind | None = state.text
+        self.unquote = state.unquote
+        self.rows = dict(rows)
+        self.inert = frozenset(state.inert)
+        self.accepts = tuple(trigger for trigger in rows if trigger in terminals)
+        self.by_text = {terminals[trigger]: trigger for trigger in self.accepts}
+        self.codec = None if state.codec is None else CompiledCodec(state.codec)
+        self.awaits = SKIPPING if self.codec is None else CODECS[self.codec.ref.name].codec.awaits
+        seen = {**{n: terminals[n] for n in (*self.accepts, *state.inert)}, **ends}
+        own = {} if self.codec is None else self.codec.scopes()
+        self._own = {key: {text: n for n, text in literals.items()} for key, literals in own.items()}
+        scopes = {**own, OPEN: {**seen, **own.get(OPEN, {})}}
+        self._scopes = {
+            key: Scope({n: text for n, text in literals.items() if text not in by_id})
+            for key, literals in scopes.items()
+        }
+        self.plain = self._scopes[OPEN]
+        self._joint: dict[str, Scope] = {}
+        self._literals = {**terminals, **{n: text for literals in scopes.values() for n, text in literals.items()}}
+
+    def scope(self, codec_scope: str | None) -> Scope | None:
+        """What the state's codec lets match: None for nothing."""
+        return None if codec_scope is None else self._scopes[codec_scope]
+
+    def own(self, codec_scope: str | None) -> Mapping[str, str]:
+        """The codec's own literals in this scope, as names by text."""
+        return self._own.get(codec_scope or "", {})
+
+    def joint(self, other: CompiledState) -> Scope:
+        """The literals of both states."""
+        if other.name not in self._joint:
+            self._joint[other.name] = Scope({**other.plain.literals, **self.plain.literals})
+        return self._joint[other.name]
+
+    def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], str]:
+        """The literals that held text may become, and why it is held in words."""
+        candidates = () if scope is None else scope.candidates(held)
+        if not candidates:
+            return (), self.awaits
+        texts = [
+            f"{self._literals[name]} ({len(held)} of {len(self._literals[name])} characters)" for name in candidates
+        ]
+        return candidates, f"Could begin {' or '.join(texts)}."
+
+    def open(self, out: Output) -> Codec | None:
+        """A new codec for a visit to this state, where it has one."""
+        return None if self.codec is None else self.codec.build(out)
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest literal in sight."""
+        return max(scope.longest for scope in self._scopes.values())
+
+
+def literals(fmt: Format) -> Iterator[str]:
+    """Every literal of a format: its terminals, its end tokens, and those of its codecs."""
+    yield from fmt.terminals.values()
+    yield from fmt.end_tokens
+    for state in fmt.states.values():
+        if state.codec is not None:
+            for own in CompiledCodec(state.codec).scopes().values():
+                yield from own.values()
+
+
+class Program:
+    """All states of a format under one set of policies."""
+
+    def __init__(self, fmt: Format, policy: Mapping[str, str], by_id: frozenset[str], *, skip_tools: bool) -> None:
+        self._format = fmt
+        self.end_tokens = frozenset(fmt.end_tokens)
+        ends = {f"{END_TOKEN} {text}": text for text in fmt.end_tokens}
+        ids = row_ids(fmt)
+        self._states: dict[str, CompiledState] = {}
+        for name, state in fmt.states.items():
+            rows: dict[str, CompiledRow] = {}
+            for index, given in enumerate(state.rows):
+                if given.on in rows or not guard_holds(given, policy):
+                    continue
+                tool_row = skip_tools and self._calls(state, given)
+                row = self._without_tools(state, given) if tool_row else given
+                if row is not None:
+                    rows[row.on] = CompiledRow(ids[name, index], row.to, row.emit, row.keep, row.diagnostic, row.note)
+            self._states[name] = CompiledState(name, state, rows, fmt.terminals, ends, by_id)
+
+    def _calls(self, state: State, row: Row) -> bool:
+        """Whether a row leads from ordinary text towards a tool call, and not through a header to reasoning."""
+        target = self._format.states.get(row.to)
+        if "CallStart" in row.emit or target is None or state.text not in TOPMOST:
+            return "CallStart" in row.emit
+        return target.text not in TOPMOST and "reasoning" not in self._exits(row.to)
+
+    def _without_tools(self, state: State, row: Row) -> Row | None:
+        """What becomes of a row that leads to a call: a marker that ends reasoning still does, and is content."""
+        content = next((name for name, one in self._format.states.items() if one.text == "content"), None)
+        if state.text != "reasoning" or "ReasoningEnd" not in row.emit or content is None:
+            return None
+        return row.model_copy(update={"to": content, "emit": ("ReasoningEnd",), "keep": "text", "diagnostic": None})
+
+    def _exits(self, name: str) -> set[TextKind | None]:
+        """What the text is of the first ordinary states that are reached from a state without a call."""
+        states, queue = self._format.states, [name]
+        for reached in queue:
+            following = [row.to for row in states[reached].rows if "CallStart" not in row.emit and row.to in states]
+            queue += [to for to in dict.fromkeys(following) if to not in queue and states[reached].text not in TOPMOST]
+        return {states[reached].text for reached in queue} & {*TOPMOST}
+
+    def state(self, name: str) -> CompiledState:
+        """A state by name."""
+        try:
+            return self._states[name]
+        except KeyError:
+            raise FormatError(f"there is no state {name!r}", "/states") from None
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest literal any state or codec can wait for."""
+        return max((state.longest for state in self._states.values()), default=0)
+
+    def initial(self, context: Context) -> CompiledState:
+        """Where an output of this request begins."""
+        opened = self._format.initial_when_reasoning_open
+        is_open = context.reasoning_open or prompt_opens(self._format, context.prompt_tail)
+        return self.state(opened if is_open and opened is not None else self._format.initial)

@@ -1,0 +1,417 @@
+"""How an output is cut into deltas.
+
+Strategy: a chunking first says where its deltas end. An end is a pair (tokens begun, code points of text), so that a
+token without text has a place of its own. Everything that makes text late then moves the text part of each end back,
+never the token part: what a decode policy has not let out yet (`due`), a text delay, a hold-back, in this order. Ids
+come on time, text comes late. One walk over the pieces cuts them at the ends. `due` counts after each token, so it
+shapes deltas that end between tokens; all others are cut from the same text, without its lateness.
+
+Invariants, for every chunking: no piece is lost or reordered; the texts of the deltas joined are the output; every
+token id is delivered once and in order (`Delta.token_ids`); the last delta releases everything; an output without
+pieces has no deltas; in ids mode a recorded marker is never split. O(n) in pieces plus code points.
+
+The effects modelled (several tokens per delta under speculative decoding or a stream interval, text kept back for
+stop strings, text that trails its ids) are those of vLLM's parser replay harness, 0.33
+(tests/parser/engine/replay_harness.py).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from parsers.formats.model import Model
+from parsers.vocabulary.types import Delta, Mode, Piece, UsageError
+
+By = Literal["token", "char", "whole", "random", "cuts", "recorded"]
+Unit = Literal["token", "char"]
+Count = Annotated[int, Field(strict=True, ge=0)]
+Size = Annotated[int, Field(strict=True, ge=1)]
+
+DEFAULT_MAX = 8
+_OPTIONS: dict[By, frozenset[str]] = {
+    "token": frozenset({"size"}),
+    "char": frozenset({"size"}),
+    "whole": frozenset(),
+    "random": frozenset({"seed", "max", "unit"}),
+    "cuts": frozenset({"cuts"}),
+    "recorded": frozenset(),
+}
+
+
+class Chunking(Model):
+    """One way to cut an output into deltas; recorded: as a server sent it, which a case holds in `input.deltas`.
+
+    `size` counts tokens or code points per delta. random draws sizes uniformly from 1 to `max` (8 when absent)
+    tokens, or code points with `unit` char. `cuts` are offsets in code points of the output; one given again, or at
+    either end of the output, makes an empty delta there. `holdback_chars` keeps that many last code points back until
+    the output ends; `text_delay` lets the text of a token come that many tokens after its id.
+    """
+
+    by: By
+    size: Size = 1
+    seed: Annotated[int, Field(strict=True)] = 0
+    max: Size | None = None
+    unit: Unit | None = None
+    cuts: tuple[Annotated[int, Field(strict=True)], ...] | None = None
+    holdback_chars: Count = 0
+    text_delay: Count = 0
+
+    @model_validator(mode="after")
+    def _only_its_own_options(self) -> Chunking:
+        options = {name for name in ("size", "seed", "max", "unit", "cuts") if self._is_set(name)}
+        for name in sorted(options - _OPTIONS[self.by]):
+            raise PydanticCustomError(
+                "foreign_option", "'{name}' means nothing in a chunking by {by}", {"name": name, "by": self.by}
+            )
+        if self.by == "cuts" and self.cuts is None:
+            raise PydanticCustomError("missing_cuts", "a chunking by cuts needs 'cuts': a list of offsets")
+        return self
+
+    def _is_set(self, name: str) -> bool:
+        return bool(getattr(self, name) != type(self).model_fields[name].default)
+
+
+WHOLE = Chunking(by="whole")
+RECORDED = Chunking(by="recorded")
+TRACED = Chunking(by="token")  # what is traced where a case does not say
+
+DEFAULT_COMPARED: tuple[Chunking, ...] = (
+    *[Chunking(by="token", size=size) for size in (1, 2, 3, 5)],
+    Chunking(by="char"),
+    Chunking(by="whole"),
+    *[Chunking(by="random", seed=seed) for seed in range(5)],
+)
+
+
+class Sent(NamedTuple):
+    """The deltas that a server sent: the length of each text, and the number of ids where each delta has them."""
+
+    lengths: tuple[int, ...]
+    counts: tuple[int, ...] | None = None
+
+
+class _End(NamedTuple):
+    """Where a delta ends: how many pieces are begun by then, and how many code points of text are out."""
+
+    pieces: int
+    text: int
+
+
+def apply(
+    chunking: Chunking,
+    pieces: Sequence[Piece],
+    mode: Mode,
+    *,
+    due: Sequence[int] | None = None,
+    sent: Sent | None = None,
+) -> list[Delta]:
+    """The deltas, indexed from 1, that `chunking` makes of the output `pieces`.
+
+    `due`: how many code points are out after each token, where text comes late. `sent`: what a chunking as recorded
+    follows. Raises UsageError for cuts that do not fit the output, and where nothing was recorded.
+    """
+    if chunking.by != "recorded":
+        sent = None
+    elif sent is None:
+        raise UsageError("no deltas were recorded: give them in 'deltas' of the input, or choose another chunking")
+    if not pieces:
+        _checked_cuts(chunking.cuts or (), 0)
+        return []
+    ends = _ends(chunking, pieces, mode, sent)
+    counted = by_tokens(chunking) or (sent is not None and _counts(sent, pieces) is not None)
+    if not (chunking.holdback_chars or chunking.text_delay or (counted and (due or sent))):
+        return [Delta(index, parts) for index, parts in enumerate(_cut(pieces, ends), start=1)]
+    late = _late(chunking, pieces, ends, mode, due if counted else None)
+    rows = [(parts, ids) for parts, ids in zip(_cut(pieces, late), _ids(pieces, ends), strict=True)]
+    kept = rows if chunking.by == "recorded" else [row for row in rows if any(row)]
+    return [Delta(index, parts, ids) for index, (parts, ids) in enumerate(kept, start=1)]
+
+
+def by_tokens(chunking: Chunking) -> bool:
+    """Whether deltas end between tokens whatever the text is."""
+    return chunking.by == "token" or (chunking.by == "random" and chunking.unit != "char")
+
+
+def to_json(chunking: Chunking, deltas: Sequence[Delta]) -> dict[str, Any]:
+    """The chunking as JSON with its resolved `cuts`: the offsets where deltas meet, repeated where it asks for that."""
+    cuts = resolved(deltas)
+    if chunking.by != "cuts" and cuts:
+        end = cuts[-1] + len(deltas[-1].text)
+        cuts = list(dict.fromkeys([cut for cut in cuts if 0 < cut < end]))
+    return chunking.model_dump(mode="json", exclude_defaults=True) | {"cuts": cuts}
+
+
+def resolved(deltas: Sequence[Delta]) -> list[int]:
+    """The offsets at which deltas meet: cuts that make the same deltas, empty ones too. None where there is no text."""
+    ends = list(accumulate([len(delta.text) for delta in deltas]))
+    return ends[:-1] if any(ends) else []
+
+
+def empties(cuts: Sequence[int]) -> list[int]:
+    """Where cuts make an empty delta for certain: at the beginning, and where one is given again."""
+    return list(dict.fromkeys([cut for before, cut in pairwise([0, *cuts]) if before == cut]))
+
+
+def label(chunking: Chunking) -> str:
+    """The chunking in words: "token by token", "5 tokens", "random, seed 3", "cut at 118"."""
+    words = [_base_label(chunking)]
+    if chunking.holdback_chars:
+        words.append(f"last {_count(chunking.holdback_chars, 'character')} held back")
+    if chunking.text_delay:
+        words.append(f"text {_count(chunking.text_delay, 'token')} late")
+    return ", ".join(words)
+
+
+def _base_label(chunking: Chunking) -> str:
+    if chunking.by in ("whole", "recorded"):
+        return "whole" if chunking.by == "whole" else "as recorded"
+    if chunking.by == "cuts":
+        return _cuts_label(chunking.cuts or ())
+    if chunking.by == "random":
+        return _random_label(chunking)
+    noun = "token" if chunking.by == "token" else "character"
+    return f"{noun} by {noun}" if chunking.size == 1 else _count(chunking.size, noun)
+
+
+def _random_label(chunking: Chunking) -> str:
+    what = "random characters" if chunking.unit == "char" else "random"
+    size = "" if chunking.max in (None, DEFAULT_MAX) else f", up to {chunking.max}"
+    return f"{what}{size}, seed {chunking.seed}"
+
+
+def _cuts_label(cuts: tuple[int, ...]) -> str:
+    if not cuts:
+        return "in one delta"
+    empty = empties(cuts)
+    places = [cut for cut in dict.fromkeys(cuts) if cut not in {*empty}]
+    words = [_places("cut", places), _places("empty delta", empty)]
+    return ", ".join([part for part in words if part])
+
+
+def _places(what: str, places: Sequence[int]) -> str:
+    if len(places) > 6:
+        return f"{len(places)} {what}s from {places[0]} to {places[-1]}"
+    *first, last = [str(place) for place in places] or [""]
+    if first:
+        return f"{what}{'s' * (what != 'cut')} at {', '.join(first)} and {last}"
+    return f"{what} at {last}" if last else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _ends(chunking: Chunking, pieces: Sequence[Piece], mode: Mode, sent: Sent | None) -> list[_End]:
+    """Where the deltas end before any lateness; the last one is the end of the output."""
+    starts = [0, *accumulate([len(piece.text) for piece in pieces])]
+    if by_tokens(chunking):
+        return [_End(count, starts[count]) for count in (*_grid(chunking, len(pieces)), len(pieces))]
+    length = starts[-1]
+    if sent is not None:
+        return _as_sent(sent, pieces, starts, mode)
+    cuts = _checked_cuts(chunking.cuts, length) if chunking.by == "cuts" else _grid(chunking, length)
+    return [*_with_pieces(_beside_markers(cuts, pieces, mode, length), starts), _End(len(pieces), length)]
+
+
+def _as_sent(sent: Sent, pieces: Sequence[Piece], starts: Sequence[int], mode: Mode) -> list[_End]:
+    """Where the recorded deltas end: after their ids if these are the output's, with their text if that is; else after
+    their text, as far as the output goes."""
+    length, last = starts[-1], _End(len(pieces), starts[-1])
+    texts = [min(end, length) for end in accumulate(sent.lengths)]
+    counts = _counts(sent, pieces)
+    if counts is not None:
+        same = sum(sent.lengths) == length
+        begun = list(accumulate(counts))
+        ends = [min(text, starts[at]) if same else starts[at] for text, at in zip(texts, begun, strict=True)]
+        return [*[_End(at, text) for at, text in zip(begun[:-1], ends[:-1], strict=True)], last]
+    moved = _past_markers(texts[:-1], pieces, mode)
+    return [*_with_pieces([cut for cut in moved if cut < length], starts), last]
+
+
+def _counts(sent: Sent, pieces: Sequence[Piece]) -> tuple[int, ...] | None:
+    """How many tokens came with each recorded delta, where these are the output's tokens."""
+    return sent.counts if sent.counts is not None and sum(sent.counts) == len(pieces) else None
+
+
+def _grid(chunking: Chunking, length: int) -> list[int]:
+    """Cuts strictly between 0 and `length`, in the chunking's own unit."""
+    if chunking.by == "random":
+        return list(_random_cuts(chunking.seed, chunking.max or DEFAULT_MAX, length))
+    return [] if chunking.by == "whole" else list(range(chunking.size, length, chunking.size))
+
+
+def _random_cuts(seed: int, largest: int, length: int) -> Iterator[int]:
+    source = random.Random(seed)
+    cut = source.randint(1, largest)
+    while cut < length:
+        yield cut
+        cut += source.randint(1, largest)
+
+
+def _checked_cuts(cuts: Iterable[int] | None, length: int) -> list[int]:
+    """The cuts, if they are offsets of the output and never decrease."""
+    before = 0
+    for cut in cuts or ():
+        if not 0 <= cut <= length:
+            raise UsageError(
+                f"cut {cut} is not inside the output of {_count(length, 'code point')}: give offsets from 0 to {length}"
+            )
+        if cut < before:
+            raise UsageError(f"cut {cut} is after the larger cut {before}: give the cuts in increasing order")
+        before = cut
+    return list(cuts or ())
+
+
+def _beside_markers(cuts: Sequence[int], pieces: Sequence[Piece], mode: Mode, length: int) -> Iterator[int]:
+    """The cuts; in ids mode those inside a recorded marker at its end, if no other is there and more text follows."""
+    last, owed = -1, False  # owed: a cut was moved to `last`, and none was given there so far
+    for cut, to in zip(cuts, _past_markers(cuts, pieces, mode), strict=True):
+        if to != cut:
+            if to not in (last, length):
+                yield to
+                last, owed = to, True
+        elif to == last and owed:
+            owed = False
+        else:
+            yield to
+            last, owed = to, False
+
+
+def _past_markers(cuts: Iterable[int], pieces: Sequence[Piece], mode: Mode) -> Iterator[int]:
+    """The cuts (never decreasing) with those inside a recorded marker moved to its end, in ids mode."""
+    if mode == "text":
+        yield from cuts
+        return
+    markers = _marker_spans(pieces)
+    start, end = next(markers, (0, 0))
+    for cut in cuts:
+        while end and cut >= end:
+            start, end = next(markers, (0, 0))
+        yield end if end and start < cut else cut
+
+
+def _marker_spans(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
+    start = 0
+    for piece in pieces:
+        end = start + len(piece.text)
+        if piece.recorded and piece.kind in ("special", "added") and start < end:
+            yield start, end
+        start = end
+
+
+def _with_pieces(cuts: Iterable[int], starts: Sequence[int]) -> Iterator[_End]:
+    """Each cut with the number of pieces that begin before it: a token without text goes with the text after it."""
+    begun = 0
+    for cut in cuts:
+        while starts[begun] < cut:
+            begun += 1
+        yield _End(begun, cut)
+
+
+def _late(
+    chunking: Chunking, pieces: Sequence[Piece], ends: Sequence[_End], mode: Mode, due: Sequence[int] | None
+) -> list[_End]:
+    """The ends with their text moved back: by what is not due, by the delay, by the hold-back. The last one stays."""
+    timed = due or list(accumulate([len(piece.text) for piece in pieces]))
+    out, delay = [], chunking.text_delay
+    for begun, text in ends[:-1]:
+        known = timed[begun - delay - 1] if begun > delay else 0
+        out.append(max(0, (min(text, known) if due or delay else text) - chunking.holdback_chars))
+    moved = _past_markers(out, pieces, mode)
+    return [*[_End(end.pieces, text) for end, text in zip(ends[:-1], moved, strict=True)], ends[-1]]
+
+
+def _cut(pieces: Sequence[Piece], ends: Iterable[_End]) -> Iterator[tuple[Piece, ...]]:
+    """The pieces between each two ends. The first part of a split piece keeps its id and bytes, the rest has none."""
+    index = start = taken = 0
+    for limit, offset in ends:
+        parts = []
+        while index < limit and start + len(pieces[index].text) <= offset:
+            parts.append(_part(pieces[index], taken, len(pieces[index].text)))
+            start, index, taken = start + len(pieces[index].text), index + 1, 0
+        if index < limit and start + taken < offset:
+            parts.append(_part(pieces[index], taken, offset - start))
+            taken = offset - start
+        yield tuple(parts)
+
+
+def _part(piece: Piece, begin: int, end: int) -> Piece:
+    if begin:
+        return Piece(piece.text[begin:end], kind=piece.kind, recorded=piece.recorded)
+    if end == len(piece.text):
+        return piece
+    return Piece(piece.text[:end], piece.token_id, piece.raw, piece.kind, piece.recorded)
+
+
+def _ids(pieces: Sequence[Piece], ends: Sequence[_End]) -> Iterator[tuple[int, ...]]:
+    """The ids of the tokens begun between each two ends."""
+    before = 0
+    for begun, _ in ends:
+        yield tuple([piece.token_id for piece in pieces[before:begun] if piece.token_id is not None])
+        before = begun
+
+
+# A chunking in one word, for addresses and menus: token, token:3, char:5, whole, random:7:8:char, cuts:4,118.
+#
+# =================================  ============================================================
+# token[:size], char[:size], whole   so many tokens or code points a delta, or all of them
+# recorded                           the deltas as a server sent them
+# random:seed[:max[:unit]]           sizes drawn from 1 to max
+# cuts:offset,offset,...             deltas end at these offsets; cuts alone is one delta
+# +holdback=n, +delay=n              at the end of any: text kept back, text later than its ids
+# =================================  ============================================================
+#
+# `parse_spec` undoes `spec`.
+
+LATE = {"holdback": "holdback_chars", "delay": "text_delay"}
+PARTS: dict[str, tuple[str, ...]] = {
+    "token": ("size",),
+    "char": ("size",),
+    "whole": (),
+    "random": ("seed", "max", "unit"),
+    "cuts": ("cuts",),
+    "recorded": (),
+}
+
+
+def spec(chunking: Chunking) -> str:
+    """The word for a chunking."""
+    values = [_word(getattr(chunking, part)) for part in PARTS[chunking.by]]
+    if values == ["1"] and chunking.by in ("token", "char"):
+        values = []
+    late = [f"+{word}={getattr(chunking, key)}" for word, key in LATE.items() if getattr(chunking, key)]
+    return ":".join([chunking.by, *values]).rstrip(":") + "".join(late)
+
+
+def parse_spec(text: str) -> Chunking:
+    """The chunking of a word. Raises UsageError for a word that is none."""
+    base, *late = text.split("+")
+    by, *values = base.split(":")
+    try:
+        if len(values) > len(PARTS[by]):
+            raise ValueError
+        data: dict[str, Any] = {"by": by} | ({"cuts": ()} if by == "cuts" else {})
+        data |= {part: _value(part, value) for part, value in zip(PARTS[by], values, strict=False) if value}
+        for word in late:
+            key, _, number = word.partition("=")
+            data[LATE[key]] = int(number)
+        return Chunking.model_validate(data)
+    except (KeyError, ValueError, ValidationError) as error:
+        known = "token, char, char:5, whole, recorded, random:SEED, cuts:A,B"
+        raise UsageError(f"{text[:80]!r} is no chunking; write one like {known}") from error
+
+
+def _word(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str("" if value is None else value)
+
+
+def _value(part: str, text: str) -> Any:
+    if part == "unit":
+        return text
+    return [int(cut) for cut in text.split(",")] if part == "cuts" else int(text)

@@ -1,0 +1,334 @@
+"""Edits of an output: the pieces that are left, and those of the text that is put in.
+
+An edit is (start, end, text): characters [start, end) become `text`. Tokens that no edit touches stay what they are,
+with their ids; what is left of a token that is cut is plain text. Text put in is plain too, but for the markers that
+the output has as recorded tokens: such a marker is that token again, as it is when the model writes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import accumulate
+from typing import Any, Literal
+
+from parsers.decoding import Decoded, Schedule
+from parsers.formats.model import Format
+from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json
+from parsers.replays.recorded import ServerStream, as_sent
+from parsers.replays.replay import failure_words, parse, raised_in
+from parsers.replays.replay import replay as traced
+from parsers.selection.registry import build
+from parsers.vocabulary.trace import StreamParser, Trace
+from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece, ToolCall, UsageError
+
+Edit = tuple[int, int, str]
+
+
+def edited(
+    pieces: Sequence[Piece], edits: Sequence[Edit], markers: Mapping[str, int] | None = None
+) -> tuple[Piece, ...]:
+    """The pieces of the changed output. `markers` are ids of markers by text, where ids are recorded.
+
+    Raises UsageError for edits that overlap, do not ascend, or lie outside the output.
+    """
+    _refuse(edits, sum([len(piece.text) for piece in pieces]))
+    known = _tokens(pieces, markers)
+    out: list[Piece] = []
+    at = 0
+    for start, end, text in edits:
+        out += kept(pieces, at, start)
+        out += _written(text, known)
+        at = end
+    return (*out, *kept(pieces, at, None))
+
+
+def edited_text(text: str, edits: Sequence[Edit]) -> str:
+    """The changed text. Raises UsageError as `edited` does."""
+    _refuse(edits, len(text))
+    parts, at = [], 0
+    for start, end, new in edits:
+        parts += [text[at:start], new]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def kept(pieces: Sequence[Piece], start: int, end: int | None) -> Iterator[Piece]:
+    """The pieces of characters [start, end), to the end of the output where `end` is None.
+
+    A token without text belongs to the text before it.
+    """
+    at = 0
+    for piece in pieces:
+        stop = at + len(piece.text)
+        inside = (at >= start if piece.text else at > start or start == 0) and (end is None or stop <= end)
+        if inside:
+            yield piece
+        elif stop > start and (end is None or at < end) and piece.text:
+            yield Piece(piece.text[max(start - at, 0) : None if end is None else end - at])
+        at = stop
+
+
+def _refuse(edits: Sequence[Edit], length: int) -> None:
+    before = 0
+    for start, end, _ in edits:
+        if not before <= start <= end <= length:
+            raise UsageError(
+                f"the edit of characters {start} to {end} does not fit: edits ascend, do not overlap, "
+                f"and stay inside the output of {length} characters"
+            )
+        before = end
+
+
+def _tokens(pieces: Sequence[Piece], markers: Mapping[str, int] | None) -> dict[str, Piece]:
+    """What each marker is as a token; nothing where the output has no recorded ones."""
+    if not any(piece.recorded for piece in pieces):
+        return {}
+    known = {text: Piece(text, token, text.encode(), "added", True) for text, token in (markers or {}).items() if text}
+    return known | {p.text: p for p in pieces if p.recorded and p.text and p.kind in ("special", "added")}
+
+
+def _written(text: str, known: Mapping[str, Piece]) -> list[Piece]:
+    if not text or not known:
+        return [Piece(text)] if text else []
+    longest = sorted(known, key=len, reverse=True)
+    parts = re.split(f"({'|'.join([re.escape(marker) for marker in longest])})", text)
+    return [known.get(part) or Piece(part) for part in parts if part]
+
+
+# One output, one parser, one request: replays of them under any chunking.
+#
+# A `Replayer` is a value. `outcome` answers with the message only and is what a search runs thousands of times; `trace`
+# records every step; the `with_*` methods give the same replayer for a changed output, request or parser.
+#
+# Character chunkings of a parser that reads text (not ids) are cut from the joined text: the tokens make no difference
+# there, and cutting two pieces is much cheaper than cutting five hundred.
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The message of a replay, how many deltas were fed, and what the parser failed with, if it did.
+
+    `examined`: characters the parser looked at, 0 where it does not count them.
+    """
+
+    message: Message
+    deltas: int
+    raised: str | None = None
+    examined: int = 0
+
+
+class Replays:
+    """The replays made so far of one output, request and parser: each chunking is run once, whoever asks.
+
+    A traced replay answers for its message too. At most `most` chunkings are kept, those that came first. Threads may
+    share it: at worst one replay is made twice. It fits parsers that answer alike every time; a search that asks
+    whether one does leaves it out.
+    """
+
+    __slots__ = ("__weakref__", "most", "outcomes", "traces")
+
+    def __init__(self, most: int = 32) -> None:
+        self.most = most
+        self.traces: dict[Chunking, Trace] = {}
+        self.outcomes: dict[Hashable, Outcome] = {}
+
+    def trace(self, chunking: Chunking, make: Callable[[], Trace]) -> Trace:
+        """The traced replay of `chunking`, made unless it is here."""
+        found = self.traces.get(chunking)
+        if found is None:
+            found = make()
+            if len(self.traces) < self.most:
+                self.traces[chunking] = found
+        return found
+
+    def outcome(self, key: Hashable, make: Callable[[], Outcome]) -> Outcome:
+        """The outcome of `key` (a chunking, or what else was replayed), made unless it or a trace of it is here."""
+        found = self.outcomes.get(key)
+        if found is None:
+            traced = self.traces.get(key) if isinstance(key, Chunking) else None
+            found = make() if traced is None else _outcome_of(traced)
+            if len(self.outcomes) < self.most:
+                self.outcomes[key] = found
+        return found
+
+
+def _outcome_of(trace: Trace) -> Outcome:
+    return Outcome(trace.message, len(trace.steps) - 1, raised_in(trace), trace.examined)
+
+
+@dataclass(slots=True, frozen=True)
+class Rendering:
+    """Calls as a chat template writes them into the next request, or the problem it has with them, as one sentence.
+
+    `spelling`: whether the template got the arguments as a JSON object or as text.
+    """
+
+    spelling: Literal["object", "string"]
+    text: str = ""
+    problem: str = ""
+
+
+Rerender = Callable[[Sequence[ToolCall], Context, Sequence[str]], Sequence[Rendering]]
+
+
+@dataclass(slots=True, frozen=True)
+class Replayer:
+    """Everything a replay needs but the chunking.
+
+    `terminals`: name to literal of the format's markers; `longest_terminal` in characters. `black_box`: the parser
+    shows nothing but its deltas. `one_shot` makes the parser of a second code path for whole outputs, where the
+    engine has one: `trace(WHOLE)` then uses it. `format` is the grammar that the outputs are in, where it is known, and
+    `policy` the value of each of its policies. `server`: what a server sent for the output, where that was recorded;
+    `plays` says that the parser plays just this back, so that there is no other chunking than `RECORDED`.
+    `rerender` writes calls as the model's chat template does, given the calls, the request and the texts that end a
+    turn.
+    `decoded` is what a decode policy made of the output, and `late` says when the text of a changed one is out;
+    `due` is how many characters are out after each token, None where all are. `sent`: the deltas that a chunking as
+    recorded follows. `spelled`: the text is the bytes of the tokens joined. `known`: what was replayed already; a
+    replayer of anything changed begins without.
+    """
+
+    make: Callable[[], StreamParser]
+    pieces: tuple[Piece, ...]
+    context: Context = field(default_factory=Context)
+    mode: Mode = "text"
+    markers: Mapping[str, int] | None = None
+    reasons: tuple[str, ...] = ()
+    terminals: Mapping[str, str] = field(default_factory=dict)
+    longest_terminal: int = 0
+    black_box: bool = False
+    one_shot: Callable[[], StreamParser] | None = None
+    format: Format | None = None
+    policy: Mapping[str, str] = field(default_factory=dict)
+    server: ServerStream | None = None
+    plays: bool = False
+    rerender: Rerender | None = None
+    decoded: Decoded | None = None
+    late: Schedule | None = None
+    sent: Sent | None = None
+    spelled: bool = True
+    known: Replays | None = field(default=None, compare=False)
+    text: str = field(init=False)
+    due: Sequence[int] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """`text` is the output text, joined once: a search cuts it thousands of times."""
+        object.__setattr__(self, "text", "".join([piece.text for piece in self.pieces]))
+        object.__setattr__(self, "due", self._due())
+
+    def _due(self) -> Sequence[int] | None:
+        if self.decoded is not None and self.pieces is self.decoded.pieces:
+            return self.decoded.due
+        return None if self.late is None else self.late(self.pieces)
+
+    def with_pieces(self, pieces: tuple[Piece, ...]) -> Replayer:
+        """The same for another output, of which no server has sent anything."""
+        return replace(self, pieces=pieces, server=self.own, known=None)
+
+    def with_context(self, context: Context) -> Replayer:
+        """The same for another request."""
+        return replace(self, context=context, known=None)
+
+    def changed(self, edits: Sequence[Edit] = (), context: Mapping[str, Any] | None = None) -> Replayer:
+        """The same for a changed output and request. `context` holds the keys of the request that change."""
+        found = self.with_pieces(edited(self.pieces, edits, self.markers))
+        return found.with_context(replace(found.context, **context)) if context else found
+
+    def with_parser(self, make: Callable[[], StreamParser]) -> Replayer:
+        """The same with other parser instances."""
+        return replace(self, make=make, one_shot=None, known=None)
+
+    def by_format(self) -> Replayer | None:
+        """The same output read by the built-in parser of its format, or None where no format is known."""
+        fmt, policy = self.format, self.policy
+        if fmt is None or not self.has_raw:
+            return None
+        make = partial(build, fmt, policy)
+        return replace(self, make=make, black_box=False, one_shot=None, plays=False, known=None)
+
+    @property
+    def behind(self) -> int:
+        """How many characters at most are not out when their tokens have come."""
+        ends = accumulate([len(piece.text) for piece in self.pieces])
+        return max([end - out for end, out in zip(ends, self.due or (), strict=False)], default=0)
+
+    @property
+    def own(self) -> ServerStream | None:
+        """The stream that the parser plays back, if it does."""
+        return self.server if self.plays else None
+
+    @property
+    def traced(self) -> Chunking:
+        """The chunking that is traced where nobody says."""
+        return RECORDED if self.plays else TRACED
+
+    @property
+    def has_raw(self) -> bool:
+        """Whether it is known what the parser was fed: of a recorded stream only the chunks may be."""
+        return self.own is None or self.own.fed is not None
+
+    def deltas(self, chunking: Chunking) -> list[Delta]:
+        """What the parser is fed under `chunking`. Raises UsageError where the parser has another one only."""
+        if self.own is not None:
+            return self._played(self.own, chunking)
+        counted = by_tokens(chunking) or chunking.by == "recorded"
+        late = chunking.holdback_chars or chunking.text_delay
+        if counted or late or self.mode == "ids" or self.black_box or len(self.pieces) < 2:
+            return self._applied(chunking)
+        return apply(chunking, (Piece(self.text),), self.mode)
+
+    def outcome(self, chunking: Chunking) -> Outcome:
+        """Only the message. A parser that fails is run again with tracing, which says where."""
+        if self.known is None:
+            return self._outcome(chunking)
+        return self.known.outcome(chunking, partial(self._outcome, chunking))
+
+    def trace(self, chunking: Chunking) -> Trace:
+        """A replay with every step. A parser that fails gives a step with a `parser_raised` diagnostic."""
+        if self.known is None:
+            return self._trace(chunking)
+        found = self.known.trace(chunking, partial(self._trace, chunking))
+        return replace(found, reasons=self.reasons, findings=[])
+
+    def _outcome(self, chunking: Chunking) -> Outcome:
+        deltas = self.deltas(chunking)
+        if self.own is not None:
+            return Outcome(self.trace(chunking).message, len(deltas))
+        parser = self._parser(chunking)
+        try:
+            message = parse(parser, deltas, self.context, mode=self.mode, markers=self.markers)
+        except Exception as error:
+            trace = self.trace(chunking)  # which a parser that fails by chance may survive
+            return Outcome(trace.message, len(deltas), raised_in(trace) or failure_words(error))
+        return Outcome(message, len(deltas), examined=parser.examined)
+
+    def _trace(self, chunking: Chunking) -> Trace:
+        deltas = self._applied(chunking) if self.own is None else self.deltas(chunking)
+        trace = traced(
+            self._parser(chunking),
+            deltas,
+            self.context,
+            mode=self.mode,
+            markers=self.markers,
+            chunking=to_json(chunking, deltas),
+            reasons=self.reasons,
+        )
+        if self.black_box:
+            trace.partition = []
+        if self.own is not None:
+            as_sent(trace, self.own)
+        return trace
+
+    def _applied(self, chunking: Chunking) -> list[Delta]:
+        return apply(chunking, self.pieces, self.mode, due=self.due, sent=self.sent)
+
+    def _played(self, stream: ServerStream, chunking: Chunking) -> list[Delta]:
+        if chunking != RECORDED:
+            raise UsageError("a recorded stream can be replayed as it was recorded only: use the chunking 'recorded'")
+        return list(stream.deltas())
+
+    def _parser(self, chunking: Chunking) -> StreamParser:
+        return self.one_shot() if self.one_shot is not None and chunking == WHOLE else self.make()

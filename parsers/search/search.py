@@ -1,0 +1,259 @@
+"""The search: every stage in order, as a generator that its caller may stop at any time.
+
+replay: the traced replay and the whole one. sweep: the other chunkings. variants: the changed outputs. shrink: the
+smallest output and chunking that keep the worst finding. Nothing here has a clock: the caller stops iterating when
+its time is up, and `found` says what is known by then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+
+from parsers.checks import CHECKS, CheckReport, run_checks
+from parsers.checks.check import Variant
+from parsers.compare.divergence import EXACT, Rules
+from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, label, resolved
+from parsers.replays.replayer import Outcome, Replayer
+from parsers.search.found import Found, Minimized, OutcomeClass, Progress, Stage, Verdict
+from parsers.search.minimize import Start, minimized, start_of
+from parsers.search.outcomes import Outcomes, Seen, fitting
+from parsers.search.shrink import SHRINKS, Shrinker, reduce
+from parsers.search.subject import subject_of
+from parsers.search.sweep import MAX_REPLAYS, cut_at, sweep_of
+from parsers.search.variants import total, variants
+from parsers.search.verdict import verdict
+from parsers.vocabulary.trace import Proof, Trace
+
+EVERY = 16  # replays between two reports of progress
+LONG = 20_000  # characters from which on every replay is reported
+REDUCED = 4  # of so many outcomes the smallest chunking is looked for
+REDUCTIONS = 200  # replays spent on each
+REPEATS = 3  # what no other replay of the same chunking contradicts is no chance
+
+
+class Search:
+    """A search over one replayer.
+
+    `asked`: chunkings to try besides, the first of which is the one under study. `recorded`: the cuts of the deltas
+    that a server sent. `only`: the checks to run, all where None. `max_replays` bounds the sweep, `shrinks`
+    the replays that make a finding small. `clock` gives seconds: with one, a parser is also found slow that does more
+    than it counts. The same seed finds the same.
+    """
+
+    def __init__(
+        self,
+        replayer: Replayer,
+        *,
+        rules: Rules = EXACT,
+        asked: tuple[Chunking, ...] = (),
+        recorded: tuple[int, ...] = (),
+        seed: int = 0,
+        only: Sequence[str] | None = None,
+        max_replays: int = MAX_REPLAYS,
+        shrinks: int = SHRINKS,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        self.replays = 0
+        self._replayer = replayer
+        self._rules = fitting(rules, replayer)
+        self._traced = asked[0] if asked else TRACED
+        self._only = only
+        self._shrinks = shrinks
+        self._clock = clock
+        self._seed = seed
+        self._every = EVERY if len(replayer.text) < LONG else 1
+        self._variants: list[Variant] = []
+        self._sweep = sweep_of(replayer, asked=asked, recorded=recorded, seed=seed, max_replays=max_replays)
+        self._outcomes = Outcomes(replayer, self._rules)
+        self._traces: tuple[Trace, Trace] | None = None
+        self._report: CheckReport | None = None
+        self._small: tuple[Start, Shrinker] | None = None
+        self._over = False
+
+    def run(self) -> Iterator[Progress]:
+        """Search. What is yielded says how far it is; stop iterating to stop it."""
+        yield self._progress("replay", 0, 2)
+        self._replayed()
+        yield from self._swept()
+        yield from self._reduced()
+        yield from self._varied()
+        yield from self._shrunk()
+        self._over = True
+        yield self._progress("done", 1, 1)
+
+    def found(self) -> Found:
+        """What is known by now."""
+        base, _ = self._replayed()
+        report, said = self._checked(), self._verdict()
+        classes = self._outcomes.classes(base)
+        return Found(
+            self._replayer.text,
+            report.findings,
+            report.holding,
+            report.skipped,
+            classes,
+            list(self._outcomes.groups.values()),
+            self._outcomes.heat(self._sweep.solid),
+            said,
+            self._minimized(),
+            self.replays,
+            self._over,
+            Counter([variant.kind for variant in self._variants]),
+        )
+
+    def _progress(self, stage: Stage, done: int, total: int) -> Progress:
+        return Progress(stage, done, max(total, done), self.replays, max(len(self._outcomes.seen), 1))
+
+    def _replayed(self) -> tuple[Trace, Trace]:
+        """The traced replay and the whole one."""
+        if self._traces is None:
+            self._traces = self._replayer.trace(self._traced), self._replayer.trace(WHOLE)
+            self._outcomes.begin(self._traced, self._traces[0])
+            self.replays += 2
+        return self._traces
+
+    def _outcome(self, chunking: Chunking) -> Outcome:
+        self.replays += 1
+        return self._replayer.outcome(chunking)
+
+    def _swept(self) -> Iterator[Progress]:
+        """Every chunking of the sweep."""
+        total = self._sweep.total()
+        for done, trial in enumerate(self._sweep.trials()):
+            if done % self._every == 0:
+                yield self._progress("sweep", done, total)
+            self._outcomes.add(trial, self._outcome(trial.chunking))
+            self._report = None
+
+    def _reduced(self) -> Iterator[Progress]:
+        """Fewer cuts for the outcomes that need many: what is left out of them makes no difference."""
+        seen = self._outcomes.seen
+        for one in seen[: REDUCED + 1] if len(seen) > 1 else ():
+            yield self._progress("sweep", self._sweep.total(), self._sweep.total())
+            if self._is_repeated(one):
+                self._fewer_cuts(one)
+
+    def _is_repeated(self, seen: Seen) -> bool:
+        """Whether the same chunking gives the same again. Where it does not, chance decides, or a parser before it."""
+        chunking, asked = seen.smallest, (self._outcome(seen.smallest) for _ in range(REPEATS))
+        again = next((one for one in asked if self._outcomes.number(one) != seen.number), None)
+        if again is None:
+            return True
+        said = chunking.model_dump(mode="json", exclude_defaults=True) | {"by": chunking.by}
+        base, text, facts = seen.outcome.message, self._replayer.text, {"failures": (seen.outcome.raised, again.raised)}
+        self._variants.append(Variant("reused", "again", Proof(said), text, again.message, None, facts, base))
+        self._report = None
+        return False
+
+    def _fewer_cuts(self, seen: Seen) -> None:
+        chunking, left = seen.smallest, REDUCTIONS
+        if chunking.holdback_chars or chunking.text_delay:
+            return
+
+        def fails(cuts: Sequence[int]) -> bool:
+            nonlocal left
+            left -= 1
+            return left >= 0 and self._outcomes.number(self._outcome(cut_at(cuts))) == seen.number
+
+        cuts = resolved(self._replayer.deltas(chunking))
+        if len(cuts) > 1 and fails(cuts):
+            seen.smallest = cut_at(reduce(cuts, fails))
+            self._report = None
+
+    def _varied(self) -> Iterator[Progress]:
+        """Replays of changed outputs, where a check asks for them."""
+        base, _ = self._replayed()
+        if not any(need.startswith("variants") for name in self._only or CHECKS for need in CHECKS[name].needs):
+            return
+        expected = total(self._replayer, base)
+        for done, variant in enumerate(variants(self._replayer, base, seed=self._seed, clock=self._clock)):
+            if done % self._every == 0:
+                yield self._progress("variants", done, expected)
+            self._variants.append(variant)
+            self.replays += 1
+            self._report = None
+
+    def _shrunk(self) -> Iterator[Progress]:
+        """The smallest form of the worst finding. What comes and goes with chance is not made small."""
+        if any("failures" in one.facts for one in self._variants):
+            return
+        findings, said = self._checked().findings, self._verdict()
+        start = start_of(self._replayer, self._traced, self._outcomes, findings, self._rules, said)
+        if start is None:
+            return
+        before, shrinker = self.replays, Shrinker(start.replayer, start.form, start.target, self._shrinks)
+        self._small = start, shrinker
+        for replays in shrinker.run():
+            self.replays = before + replays
+            yield self._progress("shrink", replays, self._shrinks)
+
+    def _verdict(self) -> Verdict:
+        """What the findings so far amount to."""
+        base, _ = self._replayed()
+        return verdict(self._checked().findings, base, self._replayer, outcomes=self._outcomes.classes(base))
+
+    def _minimized(self) -> Minimized | None:
+        """The smallest form so far."""
+        if self._small is None:
+            return None
+        start, shrinker = self._small
+        return minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
+
+    def _checked(self) -> CheckReport:
+        """What the checks say of all replays so far."""
+        if self._report is None:
+            base, whole = self._replayed()
+            others = self._outcomes.compared(base)
+            subject = subject_of(self._replayer, base, whole, others, rules=self._rules, variants=self._variants)
+            self._report = run_checks(subject, self._only)
+        return self._report
+
+
+# The search over a stream that is played back: its output cannot be changed and has one chunking, so that there is
+# nothing to search. What was recorded is judged, and the verdict says so.
+
+NOT_SEARCHED = (
+    "This is a recorded stream: it has one chunking, and its output cannot be changed, so nothing was searched. "
+    "What the server sent was judged as it is."
+)
+
+
+class Played:
+    """Has the interface of `Search`, and is over after one replay."""
+
+    def __init__(self, replayer: Replayer, *, rules: Rules = EXACT, only: Sequence[str] | None = None) -> None:
+        self._replayer = replayer
+        self._rules = fitting(rules, replayer)
+        self._only = only
+
+    def run(self) -> Iterator[Progress]:
+        """Replay it once."""
+        yield Progress("replay", 0, 1, 0)
+        _ = self._report
+        yield Progress("done", 1, 1, 1)
+
+    def found(self) -> Found:
+        """What the checks say of it."""
+        report, own = self._report, self._outcome
+        said = (self._replayer.text, report.findings, report.holding, report.skipped)
+        return Found(*said, [own], [], [], self._verdict(), replays=1)
+
+    @cached_property
+    def _trace(self) -> Trace:
+        return self._replayer.trace(RECORDED)
+
+    @cached_property
+    def _report(self) -> CheckReport:
+        return run_checks(subject_of(self._replayer, self._trace, self._trace, (), rules=self._rules), self._only)
+
+    @property
+    def _outcome(self) -> OutcomeClass:
+        trace = self._trace
+        return OutcomeClass(0, trace.message, trace.finish_reason, 1, 1, RECORDED, label(RECORDED))
+
+    def _verdict(self) -> Verdict:
+        said = verdict(self._report.findings, self._trace, self._replayer)
+        said.details = (*said.details, NOT_SEARCHED)
+        return said

@@ -1,0 +1,208 @@
+"""Variants with something beside the output: prose, or a whole call.
+
+Where that must change nothing is decided by the format's own reading: prose comes before only where the format is
+still at its beginning after it, and something follows only where the format is at rest and waits for a call. (Inside
+an open string or value, what follows belongs to it; so do words after the beginning of a bare list of calls.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from parsers.checks.check import Variant
+from parsers.replays.chunking import Chunking
+from parsers.replays.replayer import Edit, edited
+from parsers.search.variants.broken import mutations
+from parsers.search.variants.ground import Ground, before_end, stands_open
+from parsers.vocabulary.events import CallEnd, CallName, Marker
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Message, Piece, ToolCall
+
+BEFORE = "Let me look.\n\n"
+AFTER = "\n\nThat is all."
+GAP = "\n"
+STOPPED = {"finish_reason": "stop"}
+CANDIDATES = 12
+
+
+@dataclass(slots=True)
+class Block:
+    """Text that is one or more whole calls, and the calls that the parser reads in it when it stands alone."""
+
+    text: str
+    calls: list[ToolCall]
+
+
+def blocks(ground: Ground) -> list[Block]:
+    """Calls that could be appended: of the output itself, then of the format's example. Each is read alone first."""
+    if "blocks" not in ground.memo:
+        ground.memo["blocks"] = list(_blocks(ground))
+    found: list[Block] = ground.memo["blocks"]
+    return found
+
+
+def _blocks(ground: Ground) -> Iterator[Block]:
+    fmt, own = ground.replayer.format, ground.own
+    if fmt is None or own is None or not ground.can_call:
+        return
+    example = ground.reference((Piece(fmt.example),), tools=())
+    texts = [text for trace in (own, example) if trace is not None for text in _candidates(trace)]
+    for text in dict.fromkeys(texts):
+        calls = _alone(ground, text, ground.chunkings[0])
+        if calls:
+            yield Block(text, calls)
+
+
+def _candidates(trace: Trace) -> Iterator[str]:
+    """Runs of the output around whole calls without content or reasoning, from each marker they could begin with."""
+    ends = {event.call for _, event in trace.events() if isinstance(event, CallEnd) and event.complete}
+    names = [e.start for _, e in trace.events() if isinstance(e, CallName) and e.call in ends]
+    starts = [event.start for _, event in trace.events() if isinstance(event, Marker)]
+    seen: set[int] = set()
+    for begin, end in _structure(trace):
+        inside = [name for name in names if begin <= name < end]
+        if inside and len(seen) < CANDIDATES:
+            seen |= {start for start in starts if begin <= start <= inside[0]}
+            yield from [trace.text[start:end].rstrip() for start in sorted(seen) if begin <= start <= inside[0]]
+
+
+def _structure(trace: Trace) -> Iterator[tuple[int, int]]:
+    """The runs of the output that are neither content nor reasoning."""
+    begin = None
+    for run in trace.partition:
+        if run.owner in ("content", "reasoning"):
+            if begin is not None:
+                yield begin, run.start
+            begin = None
+        elif begin is None:
+            begin = run.start
+    if begin is not None:
+        yield begin, len(trace.text)
+
+
+def _alone(ground: Ground, text: str, chunking: Chunking) -> list[ToolCall]:
+    """The calls in a block, if the parser and the format read it as nothing but whole calls."""
+    alone = {**STOPPED, "reasoning_open": False}
+    size = len(ground.text)
+    changed = ground.replayer.changed(((0, size, text),), alone)
+    trace = ground.reference(changed.pieces, **alone)
+    message = changed.outcome(chunking).message
+    whole = trace is not None and _only_calls(trace.message) and _only_calls(message)
+    return message.tool_calls if whole else []
+
+
+def _only_calls(message: Message) -> bool:
+    blank = not (message.content or "").strip() and not message.reasoning
+    return blank and bool(message.tool_calls) and all(call.complete for call in message.tool_calls)
+
+
+def followed(ground: Ground) -> Iterator[Variant]:
+    """A valid call appended to the output, and to the output with one marker deleted or doubled."""
+    options = blocks(ground)
+    changes: list[tuple[str, tuple[Edit, ...]]] = [("", ())]
+    if options:
+        changes += [(f", {label}", (edit,)) for label, edit in mutations(ground)]
+    for label, edits in changes:
+        block = _fitting(ground, edits, options)
+        if block is not None:
+            yield from _followed(ground, label, edits, block)
+
+
+def _followed(ground: Ground, label: str, edits: tuple[Edit, ...], block: Block) -> Iterator[Variant]:
+    """The calls of the block are compared with those that the same chunking gives of it alone."""
+    size = len(ground.text)
+    before = ground.replayer.changed(edits, STOPPED)
+    for chunking in ground.chunkings:
+        calls = _alone(ground, block.text, chunking)
+        if not calls:
+            continue
+        last = calls[-1]
+        already = sum([_same(call, last) for call in before.outcome(chunking).message.tool_calls])
+        facts = {"expected": [(call.name, call.arguments) for call in calls], "already": already}
+        facts |= {"changed": bool(edits), "at": size, "bare": ground.bare}
+        words = f"with a call to {last.name} appended{label}"
+        whole = _appended(edits, size, GAP + block.text)
+        yield from ground.run("followed", words, edits=whole, context=STOPPED, facts=facts, chunkings=(chunking,))
+
+
+def _appended(edits: tuple[Edit, ...], size: int, text: str) -> tuple[Edit, ...]:
+    """The edits with text at the end."""
+    if edits and edits[-1][1] == size:
+        start, end, before = edits[-1]
+        return (*edits[:-1], (start, end, before + text))
+    return (*edits, (size, size, text))
+
+
+def _same(call: ToolCall, other: ToolCall) -> bool:
+    return (call.name, call.arguments) == (other.name, other.arguments)
+
+
+def _fitting(ground: Ground, edits: tuple[Edit, ...], options: list[Block]) -> Block | None:
+    """The first block that the format is ready for after a changed output."""
+    if not options:
+        return None
+    changed = edited(ground.pieces, edits, ground.replayer.markers)
+    trace = ground.reference((*changed, Piece(GAP)))
+    if trace is None or not _at_rest(ground, trace):
+        return None
+    openers = _openers(ground, trace)
+    return next((block for block in options if block.text.startswith(openers)), None)
+
+
+def _at_rest(ground: Ground, trace: Trace) -> bool:
+    """Whether a reading ends outside calls, values and reasoning."""
+    fmt = ground.replayer.format
+    state = fmt.states.get(before_end(trace).state) if fmt is not None else None
+    return state is not None and state.text not in ("reasoning", "marker") and not stands_open(trace)
+
+
+def _openers(ground: Ground, trace: Trace) -> tuple[str, ...]:
+    """The terminals that the format would take now."""
+    fmt = ground.replayer.format
+    terminals = {} if fmt is None else fmt.terminals
+    return tuple([terminals[name] for name in before_end(trace).accepts if name in terminals])
+
+
+def neighbour(ground: Ground) -> Iterator[Variant]:
+    """Prose before the output, prose after it, and another call after it."""
+    if not any(call.complete for call in ground.base(ground.chunkings[0]).tool_calls):
+        return
+    size = len(ground.text)
+    if _begins_anew(ground):
+        yield from _beside(ground, "with prose before the output", (0, 0, BEFORE), 0)
+    if ground.own is not None and _at_rest(ground, ground.own):
+        yield from _beside(ground, "with prose after the output", (size, size, AFTER), size, context=STOPPED)
+    block = _fitting(ground, (), blocks(ground))
+    if block is not None:
+        words = f"with a call to {block.calls[-1].name} after the output"
+        yield from _beside(ground, words, (size, size, GAP + block.text), size, context=STOPPED)
+
+
+def _beside(
+    ground: Ground, label: str, edit: Edit, at: int, *, context: dict[str, Any] | None = None
+) -> Iterator[Variant]:
+    facts: dict[str, Any] = {"at": at, "text": edit[2], "bare": ground.bare}
+    if edit[2] in (BEFORE, AFTER):
+        facts["prose"], facts["kept"] = edit[2].strip(), _is_kept(ground, edit, context or {})
+    yield from ground.run("neighbour", label, edits=(edit,), context=context, facts=facts)
+
+
+def _is_kept(ground: Ground, edit: Edit, context: dict[str, Any]) -> bool:
+    """Whether the format makes content of the prose, where the parser shows its deltas only; else nobody asks."""
+    if not ground.replayer.black_box:
+        return False
+    changed = edited(ground.pieces, (edit,), ground.replayer.markers)
+    trace = ground.reference(changed, **context)
+    return trace is not None and edit[2].strip() in (trace.message.content or "")
+
+
+def _begins_anew(ground: Ground) -> bool:
+    """Whether the format, after the prose, is where it was before it."""
+    start = ground.reference(())
+    after = ground.reference((Piece(BEFORE),))
+    if start is None or after is None or stands_open(after):
+        return False
+    first, then = before_end(start), before_end(after)
+    return first.state == then.state and set(first.accepts) == set(then.accepts)

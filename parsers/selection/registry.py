@@ -1,0 +1,273 @@
+"""Model families as vllm.rs names them: which model types belong to one, and which parser its models are read with.
+
+A name is a `model_type` of a config.json, an architecture, or the family's own name; spelling is compared without case.
+Formats list further types as hints of their own (`Format.models`). Where the family table of vllm.rs (as of 2026-05)
+sends models to a grammar they do not write, the grammar they do write stands here:
+
+* Qwen2.5-Coder writes the JSON of the other Qwen2.5 models, though its id says coder;
+* plain Mistral is read with mistral, not with llama, although it shares that architecture;
+* Gemma 4 has a grammar of its own;
+* DeepSeek V3.2 (model type deepseek_v32) is left to its own format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from parsers.formats.model import Format, builtin_formats
+from parsers.formats.rows import policy_values
+from parsers.machine.machine import Machine, Programs
+from parsers.vocabulary.trace import StreamParser
+from parsers.vocabulary.types import UsageError
+
+CODER = ("coder", "qwen3.5", "qwen3.6")
+NOT_CODER = "qwen2"
+CODER_PARSER = "qwen_coder"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A ModelType of vllm.rs. `coder`: a model id that contains one of CODER is read with qwen_coder instead."""
+
+    name: str
+    parser: str
+    types: tuple[str, ...]
+    coder: bool = False
+
+    @property
+    def parsers(self) -> tuple[str, ...]:
+        """The parsers its models may be read with, the usual one first."""
+        return (self.parser, CODER_PARSER) if self.coder else (self.parser,)
+
+
+FAMILIES = (
+    Family("LLaMa", "llama", ("llama", "llama2", "llama3", "LlamaForCausalLM", "IQuestCoderForCausalLM")),
+    Family(
+        "LLaMa4",
+        "pythonic",
+        ("llama4", "llama4_text", "Llama4ForCausalLM", "Llama4ForConditionalGeneration"),
+    ),
+    Family("Mistral", "mistral", ("mistral", "mixtral", "MistralForCausalLM", "MixtralForCausalLM")),
+    Family("Mistral3VL", "mistral", ("mistral3", "Mistral3ForConditionalGeneration")),
+    Family("Qwen3", "qwen", ("qwen2", "qwen3", "Qwen2ForCausalLM", "Qwen3ForCausalLM"), coder=True),
+    Family("Qwen3MoE", "qwen", ("qwen2_moe", "qwen3_moe", "Qwen2MoeForCausalLM", "Qwen3MoeForCausalLM"), coder=True),
+    Family(
+        "Qwen3VL",
+        "qwen",
+        (
+            *("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "Qwen2VLForConditionalGeneration"),
+            *("Qwen2_5_VLForConditionalGeneration", "Qwen3VLForConditionalGeneration"),
+            "Qwen3VLMoeForConditionalGeneration",
+        ),
+        coder=True,
+    ),
+    Family(
+        "Qwen3_5",
+        "qwen_coder",
+        ("qwen3_5", "qwen35", "Qwen3_5ForCausalLM", "Qwen3_5ForConditionalGeneration"),
+    ),
+    Family(
+        "Qwen3_5MoE",
+        "qwen_coder",
+        (
+            *("qwen3_5_moe", "qwen35moe", "Qwen3_5MoeForCausalLM", "Qwen3_5MoeForConditionalGeneration"),
+            *("qwen3_next", "Qwen3NextForCausalLM", "Qwen3NextForConditionalGeneration"),
+        ),
+    ),
+    Family("Gemma", "json", ("gemma", "gemma2", "GemmaForCausalLM", "Gemma2ForCausalLM")),
+    Family("Gemma3", "json", ("gemma3", "gemma3_text", "Gemma3ForCausalLM", "Gemma3ForConditionalGeneration")),
+    Family("Gemma4", "gemma4", ("gemma4", "gemma4_text", "Gemma4ForCausalLM", "Gemma4ForConditionalGeneration")),
+    Family("Phi", "qwen", ("phi", "phi3", "PhiForCausalLM", "Phi3ForCausalLM")),
+    Family("Phi4", "qwen", ("phi4", "Phi4ForCausalLM")),
+    Family("GLM4", "glm47_moe", ("glm4", "Glm4ForCausalLM")),
+    Family("GLM4MoE", "glm47_moe", ("glm4_moe", "Glm4MoeForCausalLM")),
+    Family("GLM4MoeLite", "glm47_moe", ("glm4_moe_lite", "Glm4MoeLiteForCausalLM")),
+    Family("Yi", "qwen", ("yi", "YiForCausalLM")),
+    Family("StableLM", "qwen", ("stablelm", "StableLmForCausalLM")),
+    Family("DeepSeek", "deepseek", ("deepseek", "deepseek_v3", "DeepseekV3ForCausalLM")),
+    Family("MiniMax", "minimax_m2", ("minimax", "minimax_m2", "MiniMaxForCausalLM", "MiniMaxM2ForCausalLM")),
+)
+
+BY_TYPE = {spelling.casefold(): family for family in FAMILIES for spelling in (family.name, *family.types)}
+
+
+def family_of(model_type: str) -> Family | None:
+    """The family a model type or architecture belongs to."""
+    return BY_TYPE.get(model_type.casefold())
+
+
+# Parsers by name: the built-in formats, their aliases, and how one is chosen.
+#
+# Selection is: an enforced name, else evidence from the model (type, then id), else evidence from the tokenizer's
+# vocabulary, else from the output itself, else passthrough. It always says why.
+
+PYTHON_CALLS = re.compile(r"^\[[A-Za-z_]\w*\(", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What may decide: a name the user enforces, the model, its vocabulary, and as a last hint the output."""
+
+    enforced: str | None = None
+    model_type: str | None = None
+    model_id: str | None = None
+    vocabulary: Collection[str] = ()
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Selection:
+    """The chosen parser and the reasons, most telling first."""
+
+    name: str
+    reasons: tuple[str, ...]
+
+
+def names() -> list[str]:
+    """The names of the built-in parsers."""
+    return list(builtin_formats())
+
+
+def resolve(name: str) -> str:
+    """The built-in name for a name or alias. UsageError lists the valid names."""
+    wanted = name.strip()
+    for fmt in builtin_formats().values():
+        if wanted == fmt.name or wanted in fmt.aliases:
+            return fmt.name
+    raise UsageError(f"there is no parser {wanted!r}; valid parsers: {', '.join(names())}, or auto")
+
+
+def get_format(name: str) -> Format:
+    """The built-in format of that name or alias."""
+    return builtin_formats()[resolve(name)]
+
+
+def known_format(name: str) -> Format | None:
+    """The built-in format of that name or alias, or None."""
+    return next((fmt for fmt in builtin_formats().values() if name == fmt.name or name in fmt.aliases), None)
+
+
+def policies(fmt: Format, overrides: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Every policy's value: the format's own, then the overrides. UsageError names what is wrong."""
+    values = policy_values()
+    for key, value in (overrides or {}).items():
+        if key not in values:
+            raise UsageError(f"there is no policy {key!r}; valid policies: {', '.join(values)}")
+        if value not in values[key]:
+            raise UsageError(f"policy {key} cannot be {value!r}; valid values: {', '.join(values[key])}")
+    return {**fmt.policy.model_dump(), **(overrides or {})}
+
+
+def build(fmt: Format, policy: Mapping[str, str] | None = None) -> StreamParser:
+    """A new parser for the format under these policies."""
+    return Machine(fmt, policies(fmt, policy))
+
+
+def maker(fmt: Format, policy: Mapping[str, str] | None = None) -> Callable[[], StreamParser]:
+    """What makes new parsers for the format under these policies; they share what they compile."""
+    values = policies(fmt, policy)
+    programs: Programs = {}
+    return lambda: Machine(fmt, values, programs)
+
+
+def select(evidence: Evidence) -> Selection:
+    """Choose a parser and say why."""
+    if evidence.enforced and evidence.enforced.strip() not in ("", "auto"):
+        name = resolve(evidence.enforced)
+        alias = f" (an alias of {name})" if name != evidence.enforced.strip() else ""
+        return Selection(name, (f"{evidence.enforced.strip()}{alias} was asked for.",))
+    for rule in (_by_type, _by_id, _by_vocabulary, _by_text):
+        if (found := rule(evidence)) is not None:
+            return found
+    return Selection("passthrough", ("Neither model, vocabulary nor output points to a format.",))
+
+
+def _by_type(evidence: Evidence) -> Selection | None:
+    """The family's parser, or the first format that lists the type; among several the model id decides, or the text."""
+    wanted = (evidence.model_type or "").strip()
+    family = family_of(wanted)
+    hinted = [
+        fmt.name
+        for fmt in builtin_formats().values()
+        if any(_same_type(wanted, family, listed) for listed in fmt.models.model_type)
+    ]
+    listed = list(dict.fromkeys([*(family.parsers if family else ()), *hinted]))
+    if not wanted or not listed:
+        return None
+    first = f"Model type {wanted} is listed for {' and '.join(listed)}."
+    formats = [get_format(name) for name in listed]
+    chosen = _by_family(evidence, family) or _by_id(evidence, formats) or _first_in_text(evidence, formats)
+    if chosen is not None and len(listed) > 1:
+        return Selection(chosen.name, (first, *chosen.reasons))
+    return Selection(listed[0], (first,))
+
+
+def _by_family(evidence: Evidence, family: Family | None) -> Selection | None:
+    """Families whose model id says which of two grammars the model writes."""
+    model = (evidence.model_id or "").lower()
+    part = next((part for part in CODER if part in model), None)
+    if family is None or not family.coder or part is None or NOT_CODER in model:
+        return None
+    return Selection(CODER_PARSER, (f"The model id {evidence.model_id} contains {part!r}.",))
+
+
+def _same_type(wanted: str, family: Family | None, listed: str) -> bool:
+    return listed.casefold() == wanted.casefold() or (family is not None and family_of(listed) is family)
+
+
+def _by_id(evidence: Evidence, among: Collection[Format] | None = None) -> Selection | None:
+    """The longest matching part of the model id wins."""
+    model = (evidence.model_id or "").lower()
+    hits = [
+        (len(part), fmt.name, part)
+        for fmt in among or builtin_formats().values()
+        for part in fmt.models.id_contains
+        if part in model and not any(other in model for other in fmt.models.id_excludes)
+    ]
+    if not hits:
+        return None
+    _, name, part = max(hits)
+    return Selection(name, (f"The model id {evidence.model_id} contains {part!r}.",))
+
+
+def _by_vocabulary(evidence: Evidence) -> Selection | None:
+    """The format with most of its telling markers in the vocabulary, all of them."""
+    known = set(evidence.vocabulary)
+    hits = [
+        (len(f.models.tokens), f.name)
+        for f in builtin_formats().values()
+        if f.models.tokens and known >= set(f.models.tokens)
+    ]
+    if not hits:
+        return None
+    most = max(count for count, _ in hits)
+    name = next(name for count, name in hits if count == most)
+    markers = ", ".join(builtin_formats()[name].models.tokens)
+    return Selection(name, (f"The vocabulary has {markers} as single tokens.",))
+
+
+def _first_in_text(evidence: Evidence, among: Collection[Format]) -> Selection | None:
+    """The format one of whose telling strings stands first in the output; the longest one there."""
+    hits = [
+        (-at, len(text), fmt.name, text)
+        for fmt in among
+        for text in fmt.models.text
+        if (at := evidence.text.find(text)) >= 0
+    ]
+    if not hits:
+        return None
+    at, _, name, text = max(hits)
+    return Selection(name, (f"The output has {text!r} at character {-at}.",))
+
+
+def _by_text(evidence: Evidence) -> Selection | None:
+    """A telling string of a format, or a line that begins with a list of Python calls."""
+    found = _first_in_text(evidence, builtin_formats().values())
+    if found is not None:
+        return Selection(found.name, (*found.reasons, "No model or vocabulary was given."))
+    listed = PYTHON_CALLS.search(evidence.text)
+    if listed is None:
+        return None
+    return Selection("pythonic", (f"The output has a list of Python calls at character {listed.start()}.",))

@@ -1,0 +1,147 @@
+"""Typed events: what a parser says about the output, each with its place in the output text.
+
+Text events (`TextEvent`) carry text that reaches the client. Where the text is a plain copy of the raw span,
+`segments` is None and the span says it all; otherwise each segment maps a part of the text to its raw span:
+copied (same characters), converted (the raw span was rewritten, e.g. a number quoted) or synthetic (no raw
+span: punctuation the format implies). Marker and Dropped account for the rest, so that every character of
+the output has exactly one owner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from parsers.vocabulary.types import Owner
+
+SegmentKind = Literal["copied", "converted", "synthetic"]
+Severity = Literal["error", "warning", "info"]
+
+
+@dataclass(slots=True)
+class Segment:
+    """A part of an event's text and the raw span [start, end) it came from."""
+
+    text: str
+    start: int
+    end: int
+    kind: SegmentKind = "copied"
+
+
+@dataclass(slots=True)
+class Event:
+    """Common part: the raw span [start, end) the event speaks about."""
+
+    kind: ClassVar[str] = "Event"
+    owner: ClassVar[Owner | None] = None
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class TextEvent(Event):
+    """Text for the client. `segments` None means one copied segment over the whole span."""
+
+    text: str
+    segments: tuple[Segment, ...] | None = None
+
+    def parts(self) -> tuple[Segment, ...]:
+        """The segments, spelled out."""
+        if self.segments is None:
+            return (Segment(self.text, self.start, self.end),)
+        return self.segments
+
+
+@dataclass(slots=True)
+class ReasoningText(TextEvent):
+    """A piece of reasoning."""
+
+    kind: ClassVar[str] = "ReasoningText"
+    owner: ClassVar[Owner | None] = "reasoning"
+
+
+@dataclass(slots=True)
+class ContentText(TextEvent):
+    """A piece of content."""
+
+    kind: ClassVar[str] = "ContentText"
+    owner: ClassVar[Owner | None] = "content"
+
+
+@dataclass(slots=True)
+class CallId(TextEvent):
+    """The id of call `call`, whole and once; synthetic when the parser generated it."""
+
+    kind: ClassVar[str] = "CallId"
+    owner: ClassVar[Owner | None] = "id"
+    call: int = 0
+
+
+@dataclass(slots=True)
+class CallName(TextEvent):
+    """The name of call `call`, whole and once, before any of its arguments."""
+
+    kind: ClassVar[str] = "CallName"
+    owner: ClassVar[Owner | None] = "name"
+    call: int = 0
+
+
+@dataclass(slots=True)
+class CallArguments(TextEvent):
+    """A piece of the JSON text of call `call`'s arguments; pieces only ever append."""
+
+    kind: ClassVar[str] = "CallArguments"
+    owner: ClassVar[Owner | None] = "arguments"
+    call: int = 0
+
+
+@dataclass(slots=True)
+class ReasoningEnd(Event):
+    """Reasoning is over."""
+
+    kind: ClassVar[str] = "ReasoningEnd"
+
+
+@dataclass(slots=True)
+class CallStart(Event):
+    """Call `call` begins; committed only once its name is known."""
+
+    kind: ClassVar[str] = "CallStart"
+    call: int = 0
+
+
+@dataclass(slots=True)
+class CallEnd(Event):
+    """Call `call` ends; `complete` is false when the output cut it off or left its JSON open."""
+
+    kind: ClassVar[str] = "CallEnd"
+    call: int = 0
+    complete: bool = True
+
+
+@dataclass(slots=True)
+class Marker(Event):
+    """Characters that are structure: a terminal (by name) or what stands between terminals ('structure')."""
+
+    kind: ClassVar[str] = "Marker"
+    owner: ClassVar[Owner | None] = "marker"
+    terminal: str = "structure"
+
+
+@dataclass(slots=True)
+class Dropped(Event):
+    """Characters that reach nobody, with the reason."""
+
+    kind: ClassVar[str] = "Dropped"
+    owner: ClassVar[Owner | None] = "dropped"
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Diagnostic(Event):
+    """Something the user should know. `code` is stable, `message` is for people."""
+
+    kind: ClassVar[str] = "Diagnostic"
+    code: str = ""
+    severity: Severity = "warning"
+    message: str = ""

@@ -1,0 +1,244 @@
+"""What a replay records: one Step per delta, and the Trace that holds them.
+
+Nothing here grows with the square of the output: a step stores spans and lengths, never the message so far.
+The text held at a step and the message at a step are derived (`Trace.held_text`, `Trace.message_at`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from parsers.vocabulary.events import Diagnostic, Event, Severity
+from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Mode, Owner, Span
+
+HoldKind = Literal["lexer", "policy", "codec", "tentative"]
+About = Literal["parser", "output", "request"]
+
+
+@dataclass(slots=True)
+class Hold:
+    """Text a parser has seen and not let go yet: where it is, who holds it, and why in words.
+
+    lexer: it may be the beginning of a terminal; policy: a whitespace or content rule waits;
+    codec: a value must end before it can be written; tentative: a call whose name is not known yet.
+    """
+
+    start: int
+    end: int
+    kind: HoldKind
+    reason: str
+
+
+@dataclass(slots=True)
+class Transition:
+    """One row that fired: `sub` counts the transitions of one step from 1. `row` is the row's id in its format."""
+
+    from_state: str
+    trigger: str
+    to_state: str
+    row: str
+    start: int
+    end: int
+    sub: int
+    note: str = ""
+
+
+@dataclass(slots=True)
+class StateView:
+    """What a parser would answer if asked now.
+
+    `candidates`: terminals the held text may still become; `accepts`: terminals with a row in this state;
+    `call`: index of the open call; `codec`: the codec's state in words.
+    """
+
+    state: str
+    holds: tuple[Hold, ...] = ()
+    candidates: tuple[str, ...] = ()
+    accepts: tuple[str, ...] = ()
+    call: int | None = None
+    codec: str | None = None
+
+
+@dataclass(slots=True)
+class Step:
+    """One delta's worth of parsing. Step `index` counts from 1; the last one may be the end of the output.
+
+    `span` is the text fed in this step; `end` marks the step made by finish(). The `*_length` fields are the
+    lengths, after the step, of content and reasoning; `calls` the number of calls begun.
+    """
+
+    index: int
+    span: Span
+    ids: tuple[int, ...]
+    state: str
+    holds: tuple[Hold, ...]
+    transitions: tuple[Transition, ...]
+    events: tuple[Event, ...]
+    delta: MessageDelta | None
+    view: StateView
+    end: bool = False
+    reasoning_length: int = 0
+    content_length: int = 0
+    calls: int = 0
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics among this step's events."""
+        return tuple([event for event in self.events if isinstance(event, Diagnostic)])
+
+
+@dataclass(slots=True)
+class RejectedCall:
+    """A call that was begun and not kept, with the text it was made of."""
+
+    start: int
+    end: int
+    name: str | None
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As `replay --json` prints it."""
+        return {"span": [self.start, self.end], "name": self.name, "reason": self.reason}
+
+
+@dataclass(slots=True)
+class Ownership:
+    """A run of the output and where it went. The runs of a trace tile the output without gap or overlap."""
+
+    start: int
+    end: int
+    owner: Owner
+    reason: str | None = None
+
+
+@dataclass(slots=True)
+class Proof:
+    """How to see a finding for oneself: what to change in the case before it is replayed.
+
+    `chunking` is a chunking as JSON. `edits` are (start, end, text): characters [start, end) of the output become
+    text; they do not overlap and ascend. `context` holds the keys of the request that change, as in a case. `parser` is
+    the name of another parser.
+    """
+
+    chunking: Mapping[str, Any] | None = None
+    edits: tuple[tuple[int, int, str], ...] = ()
+    context: Mapping[str, Any] = field(default_factory=dict)
+    parser: str | None = None
+
+    @property
+    def changes_case(self) -> bool:
+        """Whether it takes more than another chunking."""
+        return bool(self.edits or self.context or self.parser)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `find --json` prints it."""
+        chunking = None if self.chunking is None else dict(self.chunking)
+        edits = [list(edit) for edit in self.edits]
+        return {"chunking": chunking, "edits": edits, "context": dict(self.context), "parser": self.parser}
+
+
+@dataclass(slots=True)
+class Finding:
+    """What a check found. `about` says whose fault it looks like; `step` is where it begins.
+
+    `id` is the check's number. `grade`, of checks that compare messages: calls, text or whitespace. `policy` names
+    the policy (key=value) that makes this a contract and not a fault. `proof` is what shows it, where the traced
+    replay alone does not.
+    """
+
+    check: str
+    severity: Severity
+    about: About
+    message: str
+    step: int | None = None
+    span: Span | None = None
+    expected: str | None = None
+    actual: str | None = None
+    id: str = ""
+    grade: str | None = None
+    policy: str | None = None
+    proof: Proof | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As `replay --json` prints it."""
+        return {
+            "check": self.check,
+            "id": self.id,
+            "severity": self.severity,
+            "about": self.about,
+            "step": self.step,
+            "span": None if self.span is None else list(self.span),
+            "message": self.message,
+            "expected": self.expected,
+            "actual": self.actual,
+            "grade": self.grade,
+            "policy": self.policy,
+            "proof": None if self.proof is None else self.proof.to_json(),
+        }
+
+
+@dataclass(slots=True)
+class Trace:
+    """A whole replay. `text` is the output text; `chunking` the chunking's JSON with its resolved cuts.
+
+    `examined`: characters the parser looked at, 0 where it does not count them.
+    """
+
+    parser: str
+    reasons: tuple[str, ...]
+    chunking: dict[str, Any]
+    mode: Mode
+    text: str
+    steps: list[Step] = field(default_factory=list)
+    message: Message = field(default_factory=Message)
+    finish_reason: str = "stop"
+    partition: list[Ownership] = field(default_factory=list)
+    rejected_calls: list[RejectedCall] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    examined: int = 0
+
+    def events(self) -> Iterator[tuple[Step, Event]]:
+        """Every event with its step, in order."""
+        for step in self.steps:
+            for event in step.events:
+                yield step, event
+
+    @property
+    def deltas(self) -> list[MessageDelta | None]:
+        """One delta per step; None where the step sent nothing."""
+        return [step.delta for step in self.steps]
+
+    def held_text(self, step: Step) -> str:
+        """The text held after a step, first held character to last."""
+        if not step.holds:
+            return ""
+        return self.text[min(h.start for h in step.holds) : max(h.end for h in step.holds)]
+
+
+# What a parser is: the interface of every parser that can be replayed, whatever stands behind it.
+
+
+class StreamParser(Protocol):
+    """What every parser of this package can do.
+
+    `transitions` is None while tracing is off; `examined` counts the characters looked at since begin().
+    """
+
+    name: str
+    transitions: list[Transition] | None
+    rejected: list[RejectedCall]
+    examined: int
+
+    def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
+        """Start a new output. `markers` are the marker texts that are single tokens, with their ids."""
+
+    def feed(self, delta: Delta) -> list[Event]:
+        """Read one delta and return the events it gave rise to."""
+
+    def finish(self, reason: str | None = None) -> list[Event]:
+        """The output is over, for this finish_reason."""
+
+    def view(self) -> StateView:
+        """The parser's state as it would answer now."""

@@ -1,0 +1,99 @@
+"""Events to message deltas, and to the whole message.
+
+A call's first delta carries its id, its name and the arguments so far (at least ''); later ones only arguments.
+Pieces of one call in one batch of events become one entry, so that a client sees every index at most once in a delta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from parsers.vocabulary.events import CallArguments, CallEnd, CallId, CallName, ContentText, Event, ReasoningText
+from parsers.vocabulary.types import Message, MessageDelta, ToolCall, ToolCallDelta
+
+
+class _Call:
+    __slots__ = ("arguments", "complete", "id", "name")
+
+    def __init__(self) -> None:
+        self.id: str | None = None
+        self.name = ""
+        self.arguments: list[str] = []
+        self.complete = True
+
+
+class Assembler:
+    """Adds batches of events; each gives at most one delta, and all together the message."""
+
+    def __init__(self) -> None:
+        self._reasoning: list[str] = []
+        self._content: list[str] = []
+        self._calls: dict[int, _Call] = {}
+        self.reasoning_length = self.content_length = 0
+
+    @property
+    def calls(self) -> int:
+        """Number of calls so far."""
+        return len(self._calls)
+
+    def absorb(self, events: Iterable[Event]) -> None:
+        """Take these events in where only the message counts: no delta is made and no length kept."""
+        for event in events:
+            if isinstance(event, ContentText):
+                self._content.append(event.text)
+            elif isinstance(event, CallArguments):
+                self._call(event.call).arguments.append(event.text)
+            elif isinstance(event, ReasoningText):
+                self._reasoning.append(event.text)
+            elif isinstance(event, (CallId, CallName, CallEnd)):
+                self._call_event(event, {})
+
+    def add(self, events: Iterable[Event]) -> MessageDelta | None:
+        """The delta these events send, or None."""
+        reasoning: list[str] = []
+        content: list[str] = []
+        deltas: dict[int, ToolCallDelta] = {}
+        for event in events:
+            if isinstance(event, ContentText):
+                content.append(event.text)
+            elif isinstance(event, ReasoningText):
+                reasoning.append(event.text)
+            elif isinstance(event, (CallId, CallName, CallArguments, CallEnd)):
+                self._call_event(event, deltas)
+        if not (reasoning or content or deltas):
+            return None
+        self._reasoning += reasoning
+        self._content += content
+        delta = MessageDelta("".join(reasoning) or None, "".join(content) or None, list(deltas.values()))
+        self.reasoning_length += len(delta.reasoning or "")
+        self.content_length += len(delta.content or "")
+        return delta
+
+    def _call(self, index: int) -> _Call:
+        call = self._calls.get(index)
+        if call is None:
+            call = self._calls[index] = _Call()
+        return call
+
+    def _call_event(self, event: CallId | CallName | CallArguments | CallEnd, deltas: dict[int, ToolCallDelta]) -> None:
+        call = self._call(event.call)
+        if isinstance(event, CallEnd):
+            call.complete = event.complete
+            return
+        delta = deltas.setdefault(event.call, ToolCallDelta(event.call))
+        if isinstance(event, CallId):
+            call.id = delta.id = event.text
+        elif isinstance(event, CallName):
+            call.name = delta.name = event.text
+            delta.arguments = delta.arguments or ""
+        else:
+            call.arguments.append(event.text)
+            delta.arguments = (delta.arguments or "") + event.text
+
+    def message(self) -> Message:
+        """The whole message so far."""
+        indices = sorted(self._calls)
+        found = [self._calls[index] for index in indices]
+        calls = [ToolCall(c.id, c.name, "".join(c.arguments), c.complete) for c in found]
+        begun = () if indices == list(self._calls) else tuple([indices.index(index) for index in self._calls])
+        return Message("".join(self._reasoning) or None, "".join(self._content) or None, calls, begun)

@@ -1,0 +1,175 @@
+"""Single values rewritten to the types of a schema, and schemas that say little or nonsense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from parsers.arguments.coerce import (
+    MAX_SCHEMA_DEPTH,
+    item_schema,
+    json_to_json,
+    property_schema,
+    stays_string,
+    streams,
+    text_to_json,
+    types_of,
+)
+
+
+def nested(branch: str, depth: int, leaf: dict[str, Any]) -> dict[str, Any]:
+    for _ in range(depth):
+        leaf = {branch: [leaf]}
+    return leaf
+
+
+@pytest.mark.parametrize(
+    ("schema", "types"),
+    [
+        (None, None),
+        ({}, None),
+        (True, None),
+        ({"type": "integer"}, {"integer"}),
+        ({"type": ["STRING", "null", 5]}, {"string", "null"}),
+        ({"type": "int"}, {"integer"}),
+        ({"type": "dict"}, {"object"}),
+        ({"type": "whatever"}, {"whatever"}),
+        (
+            {"enum": ["a", 1, 2.5, None, True, [], {}]},
+            {"string", "integer", "number", "null", "boolean", "array", "object"},
+        ),
+        ({"enum": "abc"}, None),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, {"integer", "null"}),
+        ({"oneOf": [{"allOf": [{"type": "number"}]}]}, {"number"}),
+        ({"anyOf": 5}, None),
+        ({"anyOf": [5, "x"]}, None),
+        ({"properties": {}}, {"object"}),
+        (nested("anyOf", MAX_SCHEMA_DEPTH, {"type": "integer"}), {"integer"}),
+        (nested("anyOf", MAX_SCHEMA_DEPTH + 1, {"type": "integer"}), None),
+    ],
+)
+def test_the_types_a_schema_allows(schema: Any, types: set[str] | None) -> None:
+    assert types_of(schema) == types
+    assert streams(schema) is (types is None or types == {"string"})
+
+
+INTEGER = {"type": "integer"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "found"),
+    [
+        (None, None),
+        ({"properties": {"a": INTEGER}}, INTEGER),
+        ({"properties": {"a": True}}, None),
+        ({"properties": []}, None),
+        ({"anyOf": [{"properties": {"b": {}}}, {"properties": {"a": INTEGER}}]}, INTEGER),
+        ({"additionalProperties": INTEGER}, INTEGER),
+        ({"additionalProperties": False}, None),
+        (nested("anyOf", MAX_SCHEMA_DEPTH + 1, {"properties": {"a": INTEGER}}), None),
+    ],
+)
+def test_the_schema_of_a_property(schema: Any, found: Any) -> None:
+    assert property_schema(schema, "a") == found
+
+
+@pytest.mark.parametrize(
+    ("schema", "found"),
+    [
+        (None, None),
+        ({"items": INTEGER}, INTEGER),
+        ({"items": [INTEGER]}, None),
+        ({"oneOf": [{}, {"items": INTEGER}]}, INTEGER),
+        (nested("anyOf", MAX_SCHEMA_DEPTH + 1, {"items": INTEGER}), None),
+    ],
+)
+def test_the_schema_of_an_item(schema: Any, found: Any) -> None:
+    assert item_schema(schema) == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "written"),
+    [
+        (None, "1", '"1"'),
+        ("string", " 1 ", '" 1 "'),
+        ("string", 'é"', '"é\\""'),
+        ("integer", " 42 ", "42"),
+        ("integer", "4.0", "4.0"),
+        ("integer", "4.5", '"4.5"'),
+        ("integer", "042", '"042"'),
+        ("integer", "1" * 50, "1" * 50),
+        ("integer", "1" * 50 + ".0", f'"{"1" * 50}.0"'),
+        ("number", "1e3", "1e3"),
+        ("number", "NaN", '"NaN"'),
+        ("number", "Infinity", '"Infinity"'),
+        ("number", "108.", '"108."'),
+        ("boolean", "True", "true"),
+        ("boolean", "0", "false"),
+        ("boolean", "yes", '"yes"'),
+        ("null", "NULL", "null"),
+        ("object", '{"a": 1}', '{"a": 1}'),
+        ("object", "{a: 1}", '"{a: 1}"'),
+        ("object", "[1]", '"[1]"'),
+        ("array", "[1, 2]", "[1, 2]"),
+        ("array", "[" * 100_000, '"' + "[" * 100_000 + '"'),
+        ("array", f"[{'1' * 5000}]", f"[{'1' * 5000}]"),
+        (["integer", "string"], "7", "7"),
+        (["integer", "string"], "x", '"x"'),
+        (["string", "null"], "null", "null"),
+        ("whatever", "x", '"x"'),
+    ],
+)
+def test_bare_text_is_written_as_the_first_type_it_is(kind: Any, text: str, written: str) -> None:
+    assert text_to_json(text, None if kind is None else {"type": kind}) == written
+
+
+@pytest.mark.parametrize(
+    ("kind", "raw", "written"),
+    [
+        (None, "12", "12"),
+        ("string", "12", '"12"'),
+        ("string", "-0.5e3", '"-0.5e3"'),
+        ("string", "true", '"true"'),
+        ("string", "null", '"null"'),
+        ("string", "nonsense", '"nonsense"'),
+        ("string", '"x"', '"x"'),
+        ("integer", '"12"', "12"),
+        ("integer", '" 12 "', "12"),
+        ("integer", "true", "true"),
+        ("integer", '"x"', '"x"'),
+        ("integer", '"\\x"', '"\\x"'),
+        ("number", "4.0", "4.0"),
+        (["number", "string"], "4.0", "4.0"),
+        (["integer", "string"], "4.5", '"4.5"'),
+        ("boolean", '"true"', "true"),
+        ("boolean", "1", "1"),
+        (["string", "null"], '"NULL"', "null"),
+        ("object", '"{\\"a\\": 1}"', '{"a": 1}'),
+        ("object", '"{\\"a\\": \\"\\ud800\\"}"', '"{\\"a\\": \\"\\ud800\\"}"'),
+        ("array", '"x"', '"x"'),
+    ],
+)
+def test_a_json_scalar_is_rewritten_only_when_its_schema_wants_another_type(kind: Any, raw: str, written: str) -> None:
+    assert json_to_json(raw, None if kind is None else {"type": kind}) == written
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "string"),
+    [
+        (["string", "integer"], "", False),
+        (["string", "integer"], "  ", False),
+        (["string", "integer"], "12", False),
+        (["string", "integer"], "12a", True),
+        (["string", "number"], "-1.5e", False),
+        (["string", "boolean"], "Tr", False),
+        (["string", "boolean"], "tra", True),
+        (["string", "null"], "nu", False),
+        (["string", "object"], "{", False),
+        (["string", "object"], "[", True),
+        (["string", "array"], "[", False),
+        ("string", "1", True),
+    ],
+)
+def test_the_beginning_of_a_value_that_can_only_be_a_string(kind: Any, start: str, string: bool) -> None:
+    assert stays_string(start, {"type": kind}) is string

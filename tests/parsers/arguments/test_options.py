@@ -1,0 +1,53 @@
+"""What a format may say about a codec."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from parsers.arguments import CODECS, OPEN
+from parsers.arguments.contract import Codec
+
+UNKNOWN = "unknown option {}; this codec has: {}"
+TAGGED = ", ".join(sorted(CODECS["tagged"].codec.options))
+EMPTY = "must be a text that is not empty"
+
+
+@pytest.mark.parametrize(
+    ("codec", "options", "wrong"),
+    [
+        ("json_span", {}, []),
+        ("json_span", {"x": 1}, [("/x", UNKNOWN.format("'x'", "none"))]),
+        ("json_call", {"name_keys": ["function"], "require_arguments": True}, []),
+        ("json_call", {"name_keys": "name"}, [("/name_keys", "option 'name_keys' must be list")]),
+        ("json_call", {"name_keys": ["", 1]}, [("/name_keys/0", EMPTY), ("/name_keys/1", EMPTY)]),
+        ("tagged", {"key_open": ""}, [("/key_open", EMPTY)]),
+        ("tagged", {"value_open": "", "trim": "space"}, []),
+        ("tagged", {"trim": "spaces"}, [("/trim", "option 'trim' must be one of: newline, pair, space, none")]),
+        ("tagged", {"key_open": 1}, [("/key_open", "option 'key_open' must be str")]),
+        ("tagged", {"keys": ""}, [("/keys", UNKNOWN.format("'keys'", TAGGED))]),
+    ],
+)
+def test_options_are_checked_against_their_defaults(codec: str, options: dict[str, Any], wrong: list[object]) -> None:
+    assert CODECS[codec].check_options(options) == wrong
+
+
+def test_a_codec_has_triggers_and_scopes_of_its_own() -> None:
+    assert CODECS["json_span"].triggers == ("DONE", "OTHER")
+    assert CODECS["json_span"].codec.scopes({}) == {}
+    assert CODECS["tagged"].codec.scopes({})[OPEN] == {"KEY_OPEN": "<parameter="}
+
+
+class Quiet(Codec):
+    """A codec that passes nothing on."""
+
+    def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
+        return end
+
+
+def test_what_a_codec_need_not_answer_has_an_answer() -> None:
+    quiet = Quiet(None, {})  # type: ignore[arg-type]
+    quiet.terminal("X", 3)
+    quiet.finish(3)
+    assert (quiet.literal("X", 0, 3), quiet.hold(), quiet.describe(), quiet.complete) == (3, None, "", False)

@@ -1,0 +1,76 @@
+"""The writer: adjacent text of one kind is one event, and the events of a tentative call wait."""
+
+from __future__ import annotations
+
+from parsers.machine.sink import Writer, split_header
+from parsers.vocabulary.events import CallArguments, CallStart, ContentText, Event, Marker, ReasoningText, Segment
+
+
+def test_adjacent_text_is_one_event() -> None:
+    writer = Writer()
+    writer.text(ContentText, "a", 0, 1)
+    writer.text(ContentText, "b", 1, 2)
+    assert writer.take() == [ContentText(0, 2, "ab")]
+    assert writer.take() == []
+
+
+def test_a_gap_another_kind_or_another_call_begins_a_new_event() -> None:
+    writer = Writer()
+    writer.text(ContentText, "a", 0, 1)
+    writer.text(ContentText, "c", 2, 3)
+    writer.reasoning("d", 3)
+    writer.text(CallArguments, "e", 4, 5, call=0)
+    writer.text(CallArguments, "f", 5, 6, call=1)
+    kinds = [(type(event), event.start) for event in writer.take()]
+    assert kinds == [(ContentText, 0), (ContentText, 2), (ReasoningText, 3), (CallArguments, 4), (CallArguments, 5)]
+
+
+def test_segments_are_spelled_out_once_one_of_them_is_no_copy() -> None:
+    writer = Writer()
+    writer.text(CallArguments, "ab", 0, 2)
+    writer.text(CallArguments, '"', 2, 2, (Segment('"', 2, 2, "synthetic"),))
+    writer.text(CallArguments, "c", 2, 3)
+    (event,) = writer.take()
+    assert isinstance(event, CallArguments)
+    assert event.segments == (Segment("ab", 0, 2), Segment('"', 2, 2, "synthetic"), Segment("c", 2, 3))
+
+
+def test_structure_that_touches_is_one_marker_and_terminals_stay_apart() -> None:
+    writer = Writer()
+    for marker in (Marker(0, 1), Marker(1, 2), Marker(2, 5, "OPEN"), Marker(5, 6), Marker(7, 8)):
+        writer.marker(marker)
+    assert writer.take() == [Marker(0, 2), Marker(2, 5, "OPEN"), Marker(5, 6), Marker(7, 8)]
+
+
+def test_held_events_wait_until_they_are_released_or_forgotten() -> None:
+    writer = Writer()
+    writer.hold()
+    writer.add(CallStart(0, 1))
+    writer.text(CallArguments, "{}", 1, 3)
+    writer.add(Marker(3, 4))
+    assert writer.take() == []
+    assert writer.held_arguments() == "{}"
+    named: list[Event] = [Marker(0, 0, "NAME")]
+    writer.after_start(named)
+    held = writer.release()
+    assert [event.kind for event in held] == ["CallStart", "Marker", "CallArguments", "Marker"]
+    writer.extend(held)
+    assert writer.take() == held
+    writer.hold()
+    writer.add(CallStart(4, 5))
+    writer.discard()
+    assert (writer.take(), writer.held_arguments()) == ([], "")
+
+
+def test_a_header_holds_the_name_between_the_last_dot_and_the_last_colon() -> None:
+    names = {
+        "functions.get_weather:0": "get_weather",
+        "get_weather:0": "get_weather",
+        "get_weather": "get_weather",
+        "a.b.c:1": "c",
+        "a:b:1": "a:b",
+        ":0": ":0",
+        "functions.:0": "functions.",
+    }
+    found = {text: text[slice(*split_header(text))] for text in names}
+    assert found == names

@@ -1,0 +1,174 @@
+"""The service under the command line and the API: what is kept, what is refused, what is written."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from parsers.cases.io import load_case
+from parsers.cases.model import Case, CaseError
+from parsers.cases.run import run_json
+from parsers.machine.machine import Machine
+from parsers.replays.chunking import DEFAULT_COMPARED, WHOLE
+from parsers.vocabulary.types import FormatError, UsageError
+from webapp.runs.exports import exported, json_text
+from webapp.runs.prepare import error_place, stored_form, with_defaults
+from webapp.runs.runner import Runner, collector_paused
+from webapp.settings import get_settings
+
+Again = Callable[[Runner, Case], Case]
+POLICY = {"recovery": "content"}
+TEXT = 'Hi <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+
+
+def case_of(**keys: Any) -> Case:
+    return load_case({"schema": 1, "parser": {"name": "auto"}, "input": {"text": TEXT}, **keys})
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The parsers that were started."""
+    seen: list[str] = []
+    begin = Machine.begin
+
+    def counted(machine: Machine, *args: Any, **options: Any) -> None:
+        seen.append(machine.name)
+        begin(machine, *args, **options)
+
+    monkeypatch.setattr(Machine, "begin", counted)
+    return seen
+
+
+def test_a_parser_starts_once_for_each_chunking_and_once_for_the_output_twice_over(begun: list[str]) -> None:
+    Runner(get_settings()).run_checked(case_of())
+    assert len(begun) == len(DEFAULT_COMPARED) + 1
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        pytest.param(lambda runner, case: case, id="the same"),
+        pytest.param(lambda runner, case: case.model_copy(update={"title": "Another"}), id="a title"),
+        pytest.param(lambda runner, case: case_of(parser={"name": "qwen"}), id="the parser that was chosen"),
+        pytest.param(lambda runner, case: stored_form(runner.run_checked(case)), id="as it is saved"),
+    ],
+)
+def test_cases_that_are_replayed_alike_are_replayed_once(begun: list[str], again: Again) -> None:
+    kept = Runner(get_settings())
+    first = kept.run_checked(case_of())
+    made = len(begun)
+    found = kept.run_checked(again(kept, case_of()))
+    assert len(begun) == made
+    assert (found.trace.message, found.trace.steps) == (first.trace.message, first.trace.steps)
+
+
+def test_a_run_says_why_its_own_parser_was_chosen() -> None:
+    kept = Runner(get_settings())
+    auto, named = kept.run(case_of()), kept.run(case_of(parser={"name": "qwen"}))
+    assert auto.trace.reasons == auto.selection.reasons != named.trace.reasons == named.selection.reasons
+
+
+@pytest.mark.parametrize(
+    "other", [{"context": {"id_seed": 3}}, {"tools": [{"name": "f"}]}, {"parser": {"name": "qwen", "policy": POLICY}}]
+)
+def test_another_request_or_policy_is_another_replay(begun: list[str], other: dict[str, Any]) -> None:
+    kept = Runner(get_settings())
+    kept.run(case_of())
+    kept.run(case_of(**other))
+    assert len(begun) == 2
+
+
+def test_a_run_is_kept_and_never_changed() -> None:
+    kept = Runner(get_settings())
+    run = kept.run(case_of())
+    assert not run.beside.has("checked")
+    assert kept.checked(run) is kept.checked(kept.run(case_of()))
+    assert kept.run(case_of()) is run
+    assert run.beside.has("checked")
+    with pytest.raises(AttributeError):
+        run.trace = run.trace  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("keep", "size"), [(False, 256_000_000), (True, 0), (True, 10)])
+def test_nothing_is_kept_where_nothing_may_be(begun: list[str], keep: bool, size: int) -> None:
+    kept = Runner(get_settings(trace_cache_bytes=size), keep=keep)
+    assert kept.run_checked(case_of()) is not kept.run_checked(case_of())
+    assert len(begun) == 2 * (len(DEFAULT_COMPARED) + 1)
+
+
+def test_another_chunking_of_a_run_is_a_run_beside_it() -> None:
+    kept = Runner(get_settings())
+    run, whole = kept.run(case_of()), kept.run(case_of(), WHOLE)
+    assert (run.trace.message, len(whole.trace.steps)) == (whole.trace.message, 2)
+    assert kept.run(case_of(), WHOLE) is whole
+    assert kept.run(case_of(), run.chunking) is run
+    assert run.key != whole.key
+
+
+def test_the_budget_of_memory_holds_for_all_that_is_kept() -> None:
+    kept = Runner(get_settings(trace_cache_bytes=1_000_000))
+    for seed in range(40):
+        kept.run_checked(case_of(context={"id_seed": seed}))
+    assert 0 < kept.used <= 1_000_000
+
+
+@pytest.mark.parametrize("text", ["", "a", TEXT, TEXT * 30])
+def test_the_text_in_pieces_is_that_of_run_json(text: str) -> None:
+    run = Runner(get_settings(), keep=False).run_checked(case_of(input={"text": text}))
+    written = "".join(json_text(run))
+    assert written.endswith("}\n")
+    assert json.loads(written) == json.loads(json.dumps(run_json(run)))
+    assert list(json.loads(written)) == list(run_json(run))
+
+
+def test_the_environment_decides_only_what_the_case_leaves_open() -> None:
+    strict, open_ = get_settings(strict=True), get_settings()
+    assert with_defaults(case_of(), strict).context.strict is True
+    assert with_defaults(case_of(context={"strict": False}), strict).context.strict is False
+    assert with_defaults(case_of(), open_).context.strict is None
+
+
+def test_a_stored_case_needs_no_tokenizer_and_no_choice() -> None:
+    kept = Runner(get_settings(), keep=False)
+    stored = stored_form(kept.run_checked(case_of()))
+    assert stored.parser.name == "qwen"
+    assert stored.tokenizer is not None
+    assert (stored.tokenizer.name, len(stored.tokenizer.fingerprint or "")) == ("embedded", 64)
+    assert stored_form(kept.run_checked(stored)) == stored
+
+
+def test_a_case_keeps_the_name_it_asked_for() -> None:
+    run = Runner(get_settings(), keep=False).run_checked(case_of(parser={"name": "hermes"}))
+    assert stored_form(run).parser.name == "hermes"
+
+
+def test_an_unknown_export_is_refused_with_those_there_are() -> None:
+    run = Runner(get_settings(), keep=False).run_checked(case_of())
+    with pytest.raises(UsageError, match="choose one of: case, pytest, markdown, jsonl"):
+        exported(run, "har")
+
+
+@pytest.mark.parametrize(
+    ("error", "pointer", "message"),
+    [
+        (UsageError("no such thing"), "/here", "no such thing"),
+        (CaseError("wrong", "/there"), "/there", "wrong"),
+        (FormatError("wrong row", "/states/A"), "/parser/format/states/A", "wrong row"),
+    ],
+)
+def test_an_error_learns_its_place_in_the_case(error: Exception, pointer: str, message: str) -> None:
+    with pytest.raises(CaseError) as caught, error_place("/here"):
+        raise error
+    assert (caught.value.pointer, caught.value.message) == (pointer, message)
+
+
+def test_garbage_is_collected_again_after_the_last_run_is_over() -> None:
+    with collector_paused():
+        with collector_paused():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()

@@ -1,0 +1,145 @@
+"""A run as a file for other people's tools: which exports there are, and what is in them.
+
+`json_text` writes `run_json` in pieces, since the object of a long output is many times its text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
+from typing import Any
+
+from parsers.cases.expect import accept as accepted
+from parsers.cases.export.casefile import casefile, jsonl, sse
+from parsers.cases.export.markdown import markdown
+from parsers.cases.export.pytest_file import pytest_file
+from parsers.cases.io import case_id, dumps, outcome_digest
+from parsers.cases.model import Case
+from parsers.cases.run import CaseRun, run_json, sent_of, settled_case, step_json
+from parsers.vocabulary.types import UsageError
+from parsers.wire.chunks import Dialect
+from webapp.engines import ENGINES
+from webapp.runs.prepare import error_place, stored_form
+from webapp.store import CaseStore, Saved
+
+STEPS_AT_ONCE = 200  # of a long output's JSON, in one piece of the answer
+NAME = "toolcall-inspector"
+
+
+@dataclass(slots=True, frozen=True)
+class Target:
+    """One export: its name in addresses, its words in the menu, the file it makes."""
+
+    name: str
+    words: str
+    about: str
+    suffix: str
+    mimetype: str
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target("case", "Case file", "opens here and in the command line", ".case.json", "application/json"),
+        Target("pytest", "pytest file", "stands alone, one parser to replace", "_test.py", "text/x-python"),
+        Target("markdown", "Markdown report", "for an issue tracker", ".md", "text/markdown"),
+        Target("jsonl", "JSON line", "for a corpus", ".jsonl", "application/jsonl"),
+        Target("sse", "SSE transcript", "what a client receives", ".sse", "text/event-stream"),
+    )
+}
+
+
+@dataclass(slots=True, frozen=True)
+class Exported:
+    """A file to hand out."""
+
+    filename: str
+    text: str
+    mimetype: str
+
+
+def filename(title: str, suffix: str) -> str:
+    """A file name out of a title: plain letters, digits and hyphens (underscores before `_test.py`)."""
+    words = "".join(char if char.isascii() and char.isalnum() else " " for char in title.lower()).split()
+    joint = "_" if suffix.startswith("_") else "-"
+    return (joint.join(words)[:60].strip(joint) or "case") + suffix
+
+
+def installed_version() -> str:
+    """The version of this program, as installed."""
+    try:
+        return version(NAME)
+    except PackageNotFoundError:
+        return "0"
+
+
+def save(store: CaseStore, run: CaseRun) -> Saved:
+    """Store the case of a run with its outcome. Raises CaseError for a case that can have no id (floats in it)."""
+    stored = stored_form(run)
+    digest = outcome_digest(run.trace.message, run.trace.finish_reason, run.findings)
+    return store.save(case_id(stored), dumps(stored), digest, installed_version())
+
+
+def exported(
+    run: CaseRun, target: str, *, accept: bool = False, permalink: str | None = None, dialect: Dialect = "reasoning"
+) -> Exported:
+    """The file for `target`; `accept` takes today's result for the right one where the case expects nothing.
+
+    `dialect` is the name reasoning goes by in an SSE transcript.
+    Raises UsageError for an unknown target, CaseError at /expect for a pytest file that would test nothing.
+    """
+    if target not in TARGETS:
+        raise UsageError(f"there is no export {target!r}; choose one of: {', '.join(TARGETS)}")
+    form, case = TARGETS[target], stored_form(run)
+    if target == "pytest" and run.plays:
+        words = "a pytest file feeds a raw output to a parser, and here a recorded stream is played back"
+        raise UsageError(f"{words}: export it under the parser that is to read the output, or as a case file")
+    expect = accepted(run.trace.message) if accept and case.expect is None else None
+    if target == "case":
+        text = casefile(case, None, expect)
+    elif target == "jsonl":
+        text = jsonl(case, None, expect)
+    elif target == "markdown":
+        text = markdown(replace(run, case=case), versions={NAME: installed_version()}, permalink=permalink)
+    elif target == "sse":
+        text = sse(run, dialect)
+    else:
+        builtin = None if case.parser.format is not None else run.format.name
+        with error_place("/expect"):
+            ours = case.parser.engine in ENGINES
+            text = _pytest_file(run, case, expect=expect, parser=builtin, keep_engine=ours)
+    return Exported(filename(case.title or run.format.name, form.suffix), text, form.mimetype)
+
+
+def _pytest_file(run: CaseRun, case: Case, **how: Any) -> str:
+    """The test file of a case. It holds the tokens as they were decoded, and when their text came."""
+    due, sent = run.decoded.due if run.decoded else None, sent_of(case)
+    told = settled_case(case, run.pieces) if case.decode else case
+    return pytest_file(told, told.pieces() if case.decode else run.pieces, due=due, sent=sent, **how)
+
+
+def json_text(run: CaseRun) -> Iterator[str]:
+    """The text of `run_json(run)`, a few hundred steps at a time, ended by a newline."""
+    trace = run.trace
+    bare = replace(run, trace=replace(trace, steps=[]))
+    lists: dict[str, Iterator[Any]] = {
+        "deltas": (None if delta is None else delta.to_openai() for delta in trace.deltas),
+        "steps": (step_json(trace, step) for step in trace.steps),
+    }
+    lead = "{"
+    for key, value in run_json(bare).items():
+        yield f"{lead}{json.dumps(key)}: "
+        yield from _list_text(lists[key]) if key in lists else (json.dumps(value, ensure_ascii=False),)
+        lead = ", "
+    yield "}\n"
+
+
+def _list_text(items: Iterator[Any]) -> Iterator[str]:
+    lead = "["
+    while part := list(islice(items, STEPS_AT_ONCE)):
+        yield lead + json.dumps(part, ensure_ascii=False)[1:-1]
+        lead = ", "
+    yield "[]" if lead == "[" else "]"

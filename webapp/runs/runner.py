@@ -1,0 +1,266 @@
+"""One runner for whoever asks: the page, the API and the command line get the same replay of the same case.
+
+Strategy
+    A *run* is a case, replayed under one chunking. The *checks* of it cost a dozen more replays; for a long output the
+    page opens with the run alone and asks for them afterwards. Both are kept, and whatever a page computes from a run
+    is kept beside it, all within one budget of memory (`trace_cache_bytes`).
+
+Invariants
+    A run is never changed. Cases that are replayed alike share their replays, whatever their titles are, whether their
+    tokens are stored or made, and whether their parser was named or chosen: each chunking is run once.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+from pydantic import ValidationError
+
+from parsers.cases.engines import engine_of, policy_of
+from parsers.cases.io import loads
+from parsers.cases.model import Case
+from parsers.cases.run import CaseRun, checked_run, chunkings_of
+from parsers.decoding import Decoded
+from parsers.formats.model import Format
+from parsers.replays.chunking import Chunking, spec
+from parsers.replays.replayer import Replayer, Replays
+from parsers.selection.registry import Selection, policies
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Context, Piece
+from webapp.engines import Choice
+from webapp.runs.cache import ByteCache
+from webapp.runs.prepare import Prepared, error_place, prepare
+from webapp.settings import Settings
+
+STEP_BYTES = 1_800
+PIECE_BYTES = 250
+FIXED_BYTES = 50_000
+SMALL_BYTES = 5_000  # of a value that nobody measured
+SHORT = 3_000  # tokens: up to here the checks are cheap enough to come with the page
+
+Value = TypeVar("Value")
+Kept = ByteCache[tuple[Any, int]]
+
+
+class Beside:
+    """What was computed from one run: kept under the run's key, in the budget of the runs."""
+
+    __slots__ = ("_cache", "_key")
+
+    def __init__(self, cache: Kept, key: str) -> None:
+        self._cache = cache
+        self._key = key
+
+    def get(self, name: str, make: Callable[[], Value], *, size: Callable[[Value], int] | None = None) -> Value:
+        """The value of that name, made unless it is here. `size`: about how many bytes it takes."""
+
+        def weighed() -> tuple[Value, int]:
+            value = make()
+            return value, SMALL_BYTES if size is None else size(value)
+
+        found: Value = self._cache.get((self._key, name), weighed)[0]
+        return found
+
+    def has(self, name: str) -> bool:
+        """Whether the value of that name was made already and is still here."""
+        return self._cache.peek((self._key, name)) is not None
+
+
+@dataclass(slots=True, frozen=True)
+class Run:
+    """One case, replayed under one chunking.
+
+    `stored` are the tokens before any decode policy; `key` tells runs apart, by what the case says and the chunking.
+    """
+
+    case: Case
+    choice: Choice
+    replayer: Replayer
+    stored: tuple[Piece, ...]
+    chunking: Chunking
+    trace: Trace
+    key: str
+    beside: Beside
+
+    @property
+    def format(self) -> Format:
+        """The format that is shown."""
+        return self.choice.format
+
+    @property
+    def selection(self) -> Selection:
+        """Why it was chosen."""
+        return self.choice.selection
+
+    @property
+    def context(self) -> Context:
+        """The request, as the parser was told of it."""
+        return self.case.to_context()
+
+    @property
+    def policy(self) -> dict[str, str]:
+        """Every policy with its value."""
+        return policies(self.format, policy_of(self.case))
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The tokens, as they were decoded."""
+        return self.replayer.pieces
+
+    @property
+    def decoded(self) -> Decoded | None:
+        """The tokens after the case's decode policy, and what became of each."""
+        return self.replayer.decoded
+
+    @property
+    def short(self) -> bool:
+        """Whether the checks are cheap enough to come with the page."""
+        return len(self.pieces) <= SHORT
+
+
+class Runner:
+    """Runs cases within the limits of the settings and keeps what came of them. Safe to share between threads.
+
+    `keep` False keeps nothing: a command runs a case once.
+    """
+
+    def __init__(self, settings: Settings, *, keep: bool = True) -> None:
+        self.settings = settings
+        self._kept: Kept = ByteCache(settings.trace_cache_bytes if keep else 0, lambda kept: kept[1])
+        self._shared: WeakValueDictionary[bytes, Replays] = WeakValueDictionary()
+        self._sharing = Lock()
+
+    @property
+    def used(self) -> int:
+        """About how many bytes of memory everything that is kept takes."""
+        return self._kept.used
+
+    def run(self, case: Case, chunking: Chunking | None = None) -> Run:
+        """The replay of `case` under its own chunking, or under another one.
+
+        Raises CaseError for what cannot be replayed, TooLarge over a limit.
+        """
+        key = hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
+        beside = Beside(self._kept, key)
+        run = beside.get("run", lambda: self._run(case, key), size=_run_bytes)
+        if chunking is None or chunking == run.chunking:
+            return run
+        return beside.get(f"run {spec(chunking)}", lambda: self._other(run, chunking), size=_run_bytes)
+
+    def checked(self, run: Run) -> CaseRun:
+        """Everything about a case: its run, the other chunkings, and the checks."""
+        return run.beside.get("checked", lambda: _checked(run), size=_checked_bytes)
+
+    def run_checked(self, case: Case) -> CaseRun:
+        """Everything about a case. Raises what `run` raises."""
+        return self.checked(self.run(case))
+
+    def opened(self, body: str) -> Case:
+        """The case of a stored body. We wrote it, so it is validated, but not searched for what JSON cannot hold."""
+        beside = Beside(self._kept, hashlib.sha256(body.encode()).hexdigest())
+        return beside.get("case", lambda: _opened(body), size=_case_bytes)
+
+    def computed(self, key: str, make: Callable[[], Value], *, size: Callable[[Value], int]) -> Value:
+        """A value that belongs to several runs, kept in the same budget."""
+        return Beside(self._kept, key).get("computed", make, size=size)
+
+    def _run(self, case: Case, key: str) -> Run:
+        prepared = prepare(case, self.settings)
+        with error_place("/replay"):
+            chunking = chunkings_of(prepared.case, prepared.choice)[0]
+            replayer = replace(prepared.replayer, known=self._replays(prepared))
+            with collector_paused():
+                trace = replayer.trace(chunking)
+        beside = Beside(self._kept, key)
+        return Run(prepared.case, prepared.choice, replayer, prepared.stored, chunking, trace, key, beside)
+
+    def _other(self, run: Run, chunking: Chunking) -> Run:
+        key = f"{hashlib.sha256(spec(chunking).encode()).hexdigest()[:8]}{run.key}"
+        with collector_paused():
+            trace = run.replayer.trace(chunking)
+        return replace(run, chunking=chunking, trace=trace, key=key, beside=Beside(self._kept, key))
+
+    def _replays(self, prepared: Prepared) -> Replays:
+        """The replays of everything that is replayed alike; they live as long as a run of theirs does."""
+        key = replay_key(prepared)
+        with self._sharing:
+            found = self._shared.get(key)
+            if found is None:
+                found = self._shared[key] = Replays()
+            return found
+
+
+def replay_key(prepared: Prepared) -> bytes:
+    """A digest of all that decides how an output is replayed: the same for a case before and after it was saved."""
+    case, replayer = prepared.case, prepared.replayer
+    parser = case.parser.model_dump_json(exclude={"name"}, exclude_defaults=True)
+    said = [
+        engine_of(case),
+        prepared.choice.selection.name,
+        parser,
+        policy_of(case),
+        repr(replayer.context),
+        replayer.mode,
+        dict(replayer.markers or {}) if replayer.mode == "ids" else {},
+        replayer.due,
+        [[delta.text, delta.ids] for delta in case.input.deltas or ()],
+        case.input.stream,
+    ]
+    pieces = [[piece.text, piece.token_id, piece.kind, piece.recorded] for piece in replayer.pieces]
+    text = json.dumps([said, pieces], ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _checked(run: Run) -> CaseRun:
+    with error_place(""), collector_paused():
+        return checked_run(run.case, run.choice, run.replayer, run.stored)
+
+
+def _opened(body: str) -> Case:
+    try:
+        return Case.model_validate(json.loads(body))
+    except ValidationError:
+        return loads(body)  # says what is wrong in our words
+
+
+def _run_bytes(run: Run) -> int:
+    """About how many bytes a run takes, with the replay of the whole text that its checks will ask for."""
+    steps = 2 * len(run.trace.steps)
+    return STEP_BYTES * steps + PIECE_BYTES * len(run.pieces) + 4 * len(run.trace.text) + FIXED_BYTES
+
+
+def _checked_bytes(found: CaseRun) -> int:
+    """About how many bytes the checks of a run take beside it: replays that differ are kept with their steps."""
+    return STEP_BYTES * sum(len(other.trace.steps) for other in found.compared) + FIXED_BYTES
+
+
+def _case_bytes(case: Case) -> int:
+    return 600 * len(case.input.tokens or case.input.deltas or ()) + 10_000
+
+
+_pausing = Lock()
+_paused = 0
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Garbage collection off while many objects that stay are made: it would look at all of them again and again."""
+    global _paused
+    with _pausing:
+        _paused += 1
+        gc.disable()
+    try:
+        yield
+    finally:
+        with _pausing:
+            _paused -= 1
+            if not _paused:
+                gc.enable()
