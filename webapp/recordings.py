@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parsers.cases.input import to_token
-from parsers.intake.model import number
+from parsers.intake.evidence import number
 from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request, UsageError
 from webapp.tokenizers import TokenizerAdapter, get_tokenizer
 

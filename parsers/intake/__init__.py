@@ -1,7 +1,27 @@
 """Intake: what was pasted, dropped or uploaded is recognised and named, never silently taken for model output.
 
-    bytes -> decoding (UTF-8, BOM, CRLF) -> transcript (HTTP, curl's noise) -> requests (curl, JSON) -> shapes (a table
-    of readers) -> outputs, with facts (exact, assumed, lossy, missing), warnings, asks and captures
+The modules in the order in which the bytes pass them. Each imports only those above it.
+
+    evidence          the answer: outputs, with facts (exact, assumed, lossy, missing), warnings and asks
+    captures          the commands that record what is missing
+    plain_text        bytes -> text (UTF-8, BOM, CRLF), escapes, halves of characters
+    written_values    text -> values, as JSON writes them or Python prints them
+    json_frames       text -> JSON objects, as event streams, lines and logs carry them
+    surroundings      text -> the body, without HTTP, curl's noise, prefixes of log lines and prose
+    curl_commands     a shell's words -> a curl command
+    requests          body -> the request beside the recording, and the rest
+    token_bytes       log probabilities -> tokens
+    chat_dialects     events of the Responses and Messages APIs -> chat chunks
+    api_families      payload -> its API: a table of shapes, with a reader for each that holds raw output
+    api_logs          frames -> a log of one API, its damage, and the raw output rebuilt
+    chat_streams      chat chunks -> what the server's parser made, and what still tells of the raw output
+    answers           logs and answers of APIs, by themselves or inside other JSON
+    string_lists      deltas and texts as programs print them
+    token_records     token ids, with or without texts
+    server_logs       lines of a server's log that quote an output
+    client_objects    printed objects of client libraries -> chat chunks
+    dynamo_cases      test cases in YAML
+    recognise         every reader in order -> the answer, with the other readings
 
 Everything is taken. Chunks that a server has parsed are kept as they came; raw text is rebuilt where ids, bytes or
 unparsed content allow it; damage is named and what is whole is used. What is missing is asked for, with the command
@@ -10,7 +30,7 @@ that records it. Every step is linear in the input and none raises, whatever the
 
 from __future__ import annotations
 
-from parsers.intake.model import Intake, Kind
-from parsers.intake.recognise import as_raw_text, recognise
+from parsers.intake.evidence import Intake, Kind
+from parsers.intake.recognise import recognise
 
-__all__ = ["Intake", "Kind", "as_raw_text", "recognise"]
+__all__ = ["Intake", "Kind", "recognise"]

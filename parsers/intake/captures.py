@@ -8,7 +8,7 @@ sent from here.
 
 from __future__ import annotations
 
-from parsers.intake.model import Capture
+from parsers.intake.evidence import Capture
 
 _JSON = '-H "Content-Type: application/json"'
 _CHAT = '"model": "MODEL", "messages": [{"role": "user", "content": "PROMPT"}], "tools": []'
@@ -93,6 +93,6 @@ EOF""",
 
 
 def captures(server: str | None) -> tuple[Capture, ...]:
-    """The commands of all servers; first the one for `server`, or the one that fits any."""
+    """Return the commands of all servers; first the one for `server`, or the one that fits any."""
     first = server if server in SERVERS else ANY
     return tuple(sorted(_ALL, key=lambda capture: capture.server != first))

@@ -2,36 +2,96 @@
 
 named *.case.json   a case, whatever it holds: the case loader knows best what is wrong with it
 around the body     HTTP lines, curl's noise and the request are taken off first
-shapes              each reader of `shapes` in order; the first is taken, `take_as` chooses another
+readers             each in order, the surest first; the first that says yes is taken, `take_as` chooses another
 inside prose        where none fits: a code block, or JSON between paragraphs, that one of them takes
 anything else       raw text: calls and lists of calls written as JSON are model output
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from parsers.intake import facts
-from parsers.intake.captures import PICKLE, captures
-from parsers.intake.contents import contents
-from parsers.intake.decoding import BOM, decoded, is_pickle, not_text
-from parsers.intake.hints import hints
-from parsers.intake.jsonread import skip_space, value_at
-from parsers.intake.model import Ask, Capture, Fact, Intake, Kind, Reading, Recognised, Warn, number
-from parsers.intake.prose import read_code_block, read_in_prose
-from parsers.intake.requests import Asked, joined, take_request
-from parsers.intake.shapes import READERS
-from parsers.intake.transcript import Transcript, redacted, without_http
-from parsers.intake.values import named_case
-from parsers.vocabulary.types import Recording
+from parsers.intake.answers import READERS as ANSWER_READERS
+from parsers.intake.answers import named_case, read_events
+from parsers.intake.captures import captures
+from parsers.intake.client_objects import read_client_objects
+from parsers.intake.dynamo_cases import read_dynamo
+from parsers.intake.evidence import (
+    Ask,
+    Capture,
+    Fact,
+    Intake,
+    Kind,
+    Reader,
+    Reading,
+    Warn,
+    facts_about,
+    holds_markers,
+    intake_of,
+    missing_inputs,
+    number,
+)
+from parsers.intake.plain_text import BOM, text_of
+from parsers.intake.requests import RequestBeside, merged_request, take_request
+from parsers.intake.server_logs import read_server_log
+from parsers.intake.string_lists import read_delta_lines, read_quoted, read_string_list
+from parsers.intake.surroundings import (
+    Block,
+    Transcript,
+    blocks_by_kind,
+    code_blocks,
+    is_fence,
+    without_http,
+    without_secrets,
+)
+from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
+from parsers.intake.written_values import choices_of, object_of, whole_object
+from parsers.vocabulary.types import RecordedDelta, Recording
 
-_NO_CAPTURE = frozenset(
+_NO_CAPTURE: frozenset[Kind] = frozenset(
     {"raw_text", "case", "chunk_list", "text_literal", "code_block", "empty", "not_text", "dynamo_yaml"}
+)
+# What no model writes around its calls: in prose only these are taken by themselves.
+_SURE: frozenset[Kind] = frozenset(
+    {"sse_log", "json_response", "ndjson_log", "replay_record", "client_objects", "server_log", "dynamo_yaml", "case"}
 )
 _CASE_SUFFIX = ".case.json"
 _SECRET = "An Authorization header or an API key was in it. It is not kept; make it invalid if others have seen it."
+# An event stream's own line, not one that a log printed.
+_STREAMED = re.compile(r"^data: ?[{\[]", re.MULTILINE)
+_SPLIT = ("reasoning", "reasoning_content", "tool_calls", "function_call")
+# Signs that raw text is something else: none is decisive, the text is replayed as it stands.
+_DOUBTS = (
+    (
+        re.compile(r'^[ \t]*data: ?\{"|"(?:chat\.completion(?:\.chunk)?|text_completion)"', re.MULTILINE),
+        "It holds parts of an API log among other text. If it is a log, paste the log's lines alone.",
+    ),
+    (
+        re.compile(r"Generated response \S+ \(|DELTA TEXT:|Model Output:|unparsed peg-native output:"),
+        "It holds lines of a server's log. If it is a log, paste only what it quotes as the output.",
+    ),
+    (
+        re.compile(r"\b(?:ChatCompletion\(|ChatCompletionChunk\(|ChoiceDelta\(|ChoiceDeltaToolCall\()"),
+        "It looks like a printed Python object of an OpenAI client, but it cannot be read: paste it whole.",
+    ),
+    (
+        re.compile(r"\A\s*\[\s*'"),
+        "It looks like a Python list of strings, but it is none that can be read: paste the whole list.",
+    ),
+    (
+        re.compile(r"\A\s*<(?:!doctype html|html)\b", re.IGNORECASE),
+        "It looks like a web page, perhaps the error of a proxy, not a model's output.",
+    ),
+    (
+        re.compile(r"\bsk-[\w-]{20}|\bhf_[A-Za-z0-9]{30}|\bBearer +[\w.~+/=-]{20}"),
+        "It holds what looks like an API key. It is part of the text and stays in it: take it out before sharing.",
+    ),
+    (re.compile("\ufffd"), "It holds U+FFFD: some bytes were lost before it came here."),
+    (re.compile(r"\A\s+\Z"), "It is white space only."),
+)
 
 
 def recognise(data: bytes, *, pasted: bool, filename: str | None = None, take_as: Kind | None = None) -> Intake:
@@ -39,62 +99,59 @@ def recognise(data: bytes, *, pasted: bool, filename: str | None = None, take_as
 
     `take_as` is a kind that the person chose in place of the first guess. Never raises; linear in the input.
     """
-    if is_pickle(data):
-        return _told(_pickle(), ())
-    try:
-        text, changes = decoded(data, pasted=pasted)
-    except UnicodeDecodeError as error:
-        return _told(not_text(data, error), ())
+    read = text_of(data, pasted=pasted)
+    if isinstance(read, Intake):
+        return read
+    text, changes = read
     if not text:
-        return _told(_empty(), changes)
-    return _told(_chosen(text, filename, take_as), changes)
+        advice = "Paste a model's raw output or open a file that holds it."
+        return Intake(kind="empty", title="empty input", advice=advice, notes=changes)
+    found = _chosen_reading(text, filename, take_as)
+    found.notes = changes + found.notes
+    _complete(found)
+    return found
 
 
-def as_raw_text(data: bytes, *, pasted: bool) -> Intake:
-    """The bytes as raw model output, whatever they look like: for users who know better."""
-    return recognise(data, pasted=pasted, take_as="raw_text")
-
-
-def _chosen(text: str, filename: str | None, take_as: Kind | None) -> Recognised:
-    """The reading that was asked for, else the first; the others are listed in it."""
+def _chosen_reading(text: str, filename: str | None, take_as: Kind | None) -> Intake:
+    """Return the reading that was asked for, else the first; the others are listed in it."""
     around = without_http(text.removeprefix(BOM))
     asked = take_request(around.body)
-    plain = redacted(text) if around.secret or asked.secret else text
+    plain = without_secrets(text) if around.secret or asked.secret else text
     found = _readings(plain, filename, around, asked)
     if take_as == "raw_text":
-        found = [_raw(plain, ()), *[one for one in found if one.kind != "raw_text"]]
+        found = [_raw_text(plain, ()), *[one for one in found if one.kind != "raw_text"]]
     taken = next((one for one in found if one.kind == take_as), found[0])
     taken.readings = tuple([Reading(one.kind, one.title) for one in found if one is not taken])
     if take_as is not None and taken.kind != take_as:
         words = f"It cannot be read as {take_as.replace('_', ' ')}; it was taken for what it looks like."
         taken.warnings = (Warn("take_as", words), *taken.warnings)
-    _add_around(taken, around, asked)
+    _add_surroundings(taken, around, asked)
     return taken
 
 
-def _readings(text: str, filename: str | None, around: Transcript, asked: Asked) -> list[Recognised]:
-    """Everything the text can be taken for, the likeliest first, raw text last; one of each kind."""
-    found: list[Recognised] = []
+def _readings(text: str, filename: str | None, around: Transcript, asked: RequestBeside) -> list[Intake]:
+    """Return everything the text can be taken for, the likeliest first, raw text last; one of each kind."""
+    found: list[Intake] = []
     if filename is not None and filename.lower().endswith(_CASE_SUFFIX):
         found.append(named_case(around.body))
-    found += _made(reader(asked.body) for reader in READERS)
-    found = found or _made([read_in_prose(asked.body, READERS)])
-    found += _made(map(contents, found[:1]))
+    found += _without_none(reader(asked.body) for reader in _READERS)
+    found = found or _without_none([_recording_in_prose(asked.body)])
+    found += _without_none(map(_content_as_text, found[:1]))
     if asked.leading and not found:
-        found.append(_after_request(text, asked.body) if asked.body.strip() else _request(asked))
+        found.append(_after_request(text, asked.body) if asked.body.strip() else _request_alone(asked))
     if all(one.kind != "raw_text" for one in found):
-        found.append(_raw(text, () if found else hints(text, _whole_value(text))))
+        found.append(_raw_text(text, () if found else _raw_text_doubts(text)))
     if found[0].kind == "raw_text":
-        found += _made([read_code_block(text)])
+        found += _without_none([_text_in_code_block(text)])
     return list({one.kind: one for one in reversed(found)}.values())[::-1]
 
 
-def _made(given: Iterable[Recognised | None]) -> list[Recognised]:
+def _without_none(given: Iterable[Intake | None]) -> list[Intake]:
     return [one for one in given if one is not None]
 
 
-def _add_around(taken: Recognised, around: Transcript, asked: Asked) -> None:
-    """What stood around the body, the request among it. Plain text that quotes such lines is plain text."""
+def _add_surroundings(taken: Intake, around: Transcript, asked: RequestBeside) -> None:
+    """Add what stood around the body, such as the request; but raw text that quotes such lines stays so."""
     if around.secret or asked.secret:
         taken.warnings += (Warn("secret", _SECRET),)
     if taken.kind == "raw_text" and not asked.leading:
@@ -112,95 +169,67 @@ def _add_around(taken: Recognised, around: Transcript, asked: Asked) -> None:
     taken.server = taken.server or asked.server
 
 
-def _told(found: Recognised, changes: tuple[str, ...]) -> Intake:
-    """The Intake: changes first, then what is wrong, then what to do next."""
-    _skipped_specials(found)
-    notes = changes + found.notes
-    words = [warn.words for warn in found.warnings]
-    told = (*notes, *words)
+def _complete(found: Intake) -> None:
+    """Add what follows from outputs and request: labels, facts, asks, and how to record what is missing."""
+    _drop_special_token_doubt(found)
     _label(found.outputs)
     for output in found.outputs:
-        output.notes = told
-        output.request = joined(output.request, found.request)
-    first = found.outputs[0] if found.outputs else None
-    return Intake(
-        kind=found.kind,
-        title=found.title,
-        message=" ".join([f"Recognised: {found.title}.", *notes, *words, found.advice]).rstrip(),
-        usable=found.usable,
-        outputs=found.outputs,
-        case=found.case,
-        why=found.why,
-        facts=facts.facts(first, found.facts) if first else (),
-        warnings=found.warnings,
-        asks=found.asks + (facts.asks(first) if first else ()),
-        captures=found.captures or _captures(found),
-        readings=found.readings,
-        notes=notes,
-        request=found.request or (first.request if first else None),
-    )
+        output.notes = (*found.notes, *[warn.words for warn in found.warnings])
+        output.request = merged_request(output.request, found.request)
+    found.captures = _captures(found)
+    first = found.recording
+    if first is not None:
+        found.facts = facts_about(first, found.facts)
+        found.asks += missing_inputs(first)
+        found.request = found.request or first.request
 
 
-def _label(outputs: tuple[Recording, ...]) -> None:
+def _label(outputs: Sequence[Recording]) -> None:
     """Give each of several outputs a name of its own."""
-    if len(outputs) < 2:
-        return
     count = Counter(output.label for output in outputs)
-    for at, output in enumerate(outputs, 1):
+    for at, output in enumerate(outputs if len(outputs) > 1 else (), 1):
         if not output.label or count[output.label] > 1:
-            output.label = f"output {at}: {output.label}".removesuffix(": ")
+            output.label = f"output {at}" + (f": {output.label}" if output.label else "")
 
 
-def _skipped_specials(found: Recognised) -> None:
-    """Where the request says that special tokens were kept, they are no longer in doubt."""
+def _drop_special_token_doubt(found: Intake) -> None:
+    """Drop the doubt about special tokens where the request says that they were kept."""
     requests = [found.request, *(output.request for output in found.outputs[:1])]
-    doubt = next((warn for warn in found.warnings if warn.code == "special_tokens_asked"), None)
-    if doubt is not None and any(one is not None and one.skip_special_tokens is False for one in requests):
-        found.warnings = tuple([warn for warn in found.warnings if warn is not doubt])
-        found.facts = tuple([fact for fact in found.facts if fact.words != doubt.words])
+    asked = any(warn.code == "special_tokens_asked" for warn in found.warnings)
+    if asked and any(one is not None and one.skip_special_tokens is False for one in requests):
+        found.warnings = tuple([warn for warn in found.warnings if warn.code != "special_tokens_asked"])
+        found.facts = tuple([fact for fact in found.facts if (fact.about, fact.certainty) != ("text", "assumed")])
 
 
-def _captures(found: Recognised) -> tuple[Capture, ...]:
-    """How to record what is missing: where the raw text is not there, or not surely whole."""
-    if found.kind in _NO_CAPTURE:
-        return ()
-    first = found.outputs[0] if found.outputs else None
-    sure = first is not None and first.text is not None
+def _captures(found: Intake) -> tuple[Capture, ...]:
+    """Return the commands that record what is missing: the raw text is not there, or not surely whole."""
+    sure = found.recording is not None and found.recording.text is not None
     sure = sure and all(fact.certainty == "exact" for fact in found.facts if fact.about == "text")
-    return () if sure else captures(found.server)
+    return () if sure or found.kind in _NO_CAPTURE else captures(found.server)
 
 
-def _whole_value(text: str) -> Any:
-    start = skip_space(text, 0)
-    found = value_at(text, start) if text.startswith("{", start) else None
-    return found[0] if found and skip_space(text, found[1]) == len(text) else None
-
-
-def _empty() -> Recognised:
-    advice = "Paste a model's raw output or open a file that holds it."
-    return Recognised(kind="empty", title="empty input", advice=advice)
-
-
-def _pickle() -> Recognised:
-    advice = "It is never opened here. Convert it yourself with the script shown, and give the JSON it writes."
-    return Recognised(kind="pickle", title="Python pickle", advice=advice, captures=(PICKLE,))
-
-
-def _raw(text: str, notes: tuple[str, ...]) -> Recognised:
-    return Recognised(
-        kind="raw_text",
-        title=f"raw model output, {number(len(text), 'character')}",
-        advice="Choose a parser and replay it.",
-        usable=True,
-        outputs=(Recording(text=text),),
-        notes=notes,
-        facts=(Fact("text", "exact", "The text is taken as it was given, character for character."),),
+def _raw_text(text: str, notes: tuple[str, ...]) -> Intake:
+    fact = Fact("text", "exact", "The text is taken as it was given, character for character.")
+    title = f"raw model output, {number(len(text), 'character')}"
+    return Intake(
+        kind="raw_text", title=title, usable=True, outputs=(Recording(text=text),), notes=notes, facts=(fact,)
     )
 
 
-def _request(asked: Asked) -> Recognised:
-    """A request without any answer."""
-    return Recognised(
+def _raw_text_doubts(text: str) -> tuple[str, ...]:
+    """Return a note for each sign that the raw text is something else."""
+    notes = [note for sign, note in _DOUBTS if sign.search(text)]
+    value = whole_object(text) or {}
+    if isinstance(value.get("messages"), list):
+        notes.append("It looks like a request. Paste the model's output, or the answer beside it.")
+    if type(value.get("schema")) is int and ("input" in value) != ("parser" in value):
+        notes.append("It looks like a case file, but it lacks `input` or `parser`.")
+    return tuple(notes)
+
+
+def _request_alone(asked: RequestBeside) -> Intake:
+    """Return the reading of a request without any answer."""
+    return Intake(
         kind="request",
         title="request without an answer",
         advice="Add the server's answer or the raw output below it.",
@@ -210,11 +239,125 @@ def _request(asked: Asked) -> Recognised:
     )
 
 
-def _after_request(text: str, body: str) -> Recognised:
-    """What follows a request and has no shape: the model's output, as it was given."""
+def _after_request(text: str, body: str) -> Intake:
+    """Take what follows a request and has no shape for the model's output, as it was given."""
     before = len(body) - len(body.lstrip())
     lines = text.split("\n")[body.count("\n", 0, before) :]
     text = "\n".join(lines).removesuffix("\n")
-    found = _raw(text, hints(text, _whole_value(text)))
+    found = _raw_text(text, _raw_text_doubts(text))
     found.why = ("What follows the request has no known shape, so it is taken for the model's output.",)
     return found
+
+
+def _recording_in_prose(body: str) -> Intake | None:
+    """Return the first part of a longer text, as of a bug report, that is surely a recording."""
+    read = next((read for blocks in blocks_by_kind(body) if (read := list(_recordings(blocks)))), None)
+    if read is None:
+        return None
+    block, found = read[0]
+    left = _filled_lines(body[: block.start]) + _filled_lines(body[block.end :])
+    found.why = ("It stands inside other text.", *found.why)
+    found.warnings += (Warn("other_text", f"{number(left, 'line')} of other text around it left out."),)
+    if len(read) > 1:
+        words = f"{number(len(read) - 1, 'other part')} of the text with a recording left out: paste each by itself."
+        found.warnings += (Warn("other_recordings", words),)
+    return found
+
+
+def _recordings(blocks: Sequence[Block]) -> Iterator[tuple[Block, Intake]]:
+    for block in blocks:
+        found = next((one for one in (reader(block.text) for reader in _READERS) if one is not None), None)
+        if found is not None and found.usable and found.kind in _SURE:
+            yield block, found
+
+
+def _filled_lines(text: str) -> int:
+    return sum(1 for line in text.split("\n") if line.strip() and not is_fence(line))
+
+
+def _text_in_code_block(text: str) -> Intake | None:
+    """Return the first code block with markup of calls or reasoning; it is offered, as models write such too."""
+    inner = next((block.text for block in code_blocks(text) if holds_markers(block.text)), None)
+    if inner is None:
+        return None
+    fact = Fact("text", "assumed", "What stands in the code block is taken for the whole output, as you chose.")
+    title = f"the text in a code block, {number(len(inner), 'character')}"
+    return intake_of(
+        "code_block", title, [Recording(inner, "code_block")], why="It stands between fences.", facts=[fact]
+    )
+
+
+def _content_as_text(found: Intake) -> Intake | None:
+    """Read the content of a log as raw text, for a person who knows that no parser was at work.
+
+    None where one was, or there is no content.
+    """
+    outputs = _outputs_of_content(found.outputs)
+    if not outputs or len(outputs) < len(found.outputs):
+        return None
+    words = "The content is taken for the raw text, as you chose: special tokens may be missing from it."
+    made = intake_of(
+        "chunk_list",
+        f"content of a log, {number(sum(len(output.deltas or ()) for output in outputs), 'delta')} of raw text",
+        outputs,
+        why="It is the content of the log's chunks, taken for the raw text.",
+        facts=[Fact("text", "assumed", words)],
+        warnings=found.warnings,
+        server=found.server,
+    )
+    made.request = found.request
+    return made
+
+
+def _outputs_of_content(outputs: Sequence[Recording]) -> list[Recording]:
+    """Return the outputs from which nothing was split off, with their content as the raw text."""
+    found = []
+    for output in outputs:
+        choices = [choice for chunk in output.stream or () for choice in choices_of(chunk) or []]
+        parts = [object_of(choice.get("delta", choice.get("message"))) for choice in choices]
+        texts = [part["content"] for part in parts if isinstance(part.get("content"), str) and part["content"]]
+        split = any(part.get(name) for part in parts for name in _SPLIT)
+        if output.text is None and output.ids is None and texts and not split:
+            deltas = tuple([RecordedDelta(one) for one in texts])
+            found.append(replace(output, kind="chunk_list", text="".join(texts), deltas=deltas))
+    return found
+
+
+def _read_quoted_log(body: str) -> Intake | None:
+    """Read a log that was printed as strings: one string, or a list of them."""
+    quoted = read_string_list(body) or read_quoted(body)
+    text = quoted.outputs[0].text if quoted is not None and len(quoted.outputs) == 1 else None
+    found = read_events(text) if text is not None and _STREAMED.search(text) else None
+    if found is not None:
+        found.why = ("It is a log that was printed as strings; the strings were joined.", *found.why)
+    return found
+
+
+def _read_quoting_log(body: str) -> Intake | None:
+    """Read a server's log, or one error, that quotes the output."""
+    return None if _is_stream(body) else read_server_log(body)
+
+
+def _read_quoting_end(body: str) -> Intake | None:
+    """Read the error that ends a stream and quotes the output; it is the stream first."""
+    return read_server_log(body) if _is_stream(body) else None
+
+
+def _is_stream(body: str) -> bool:
+    return bool(_STREAMED.search(body)) or (body.lstrip().startswith("{") and whole_object(body) is None)
+
+
+_READERS: tuple[Reader, ...] = (
+    read_replay_record,
+    read_token_pairs,
+    _read_quoting_log,
+    _read_quoted_log,
+    read_string_list,
+    read_client_objects,
+    read_token_ids,
+    *ANSWER_READERS,
+    read_delta_lines,
+    read_quoted,
+    read_dynamo,
+    _read_quoting_end,
+)

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from parsers.intake.captures import SERVERS
-from parsers.intake.model import About, Certainty
+from parsers.intake.evidence import About, Certainty
 from webapp.api.intake_models import IntakeRequest, IntakeResult, OutputBody
 from webapp.page.intake import ABOUT
 

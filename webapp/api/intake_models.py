@@ -6,7 +6,7 @@ from pydantic import Field
 
 from parsers.cases.model import Case
 from parsers.formats.model import Model
-from parsers.intake.model import About, Certainty, Kind
+from parsers.intake.evidence import About, Certainty, Kind
 
 
 class IntakeRequest(Model):

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from parsers.cases import jsontext
 from parsers.cases.jsontext import JsonError
-from parsers.intake.facts import asks, facts
-from parsers.intake.model import About, Ask, Capture, Fact, Intake, Reading, number
+from parsers.intake.evidence import About, Ask, Capture, Fact, Intake, Reading, facts_about, missing_inputs, number
 from parsers.vocabulary.types import Recording
 from webapp.page.intake_form import AUTO, BLANK, Found, value_of
 
@@ -204,7 +203,7 @@ def _brief(fact: Fact, *, ids: bool) -> str:
 
 def _facts(found: Found) -> tuple[Fact, ...]:
     """The facts about the output that is meant: the Intake speaks of the first."""
-    return facts(found.intake.outputs[found.at]) if found.at else found.intake.facts
+    return facts_about(found.intake.outputs[found.at]) if found.at else found.intake.facts
 
 
 def _lacks_text(found: Found) -> bool:
@@ -246,7 +245,7 @@ def _wanted(found: Found) -> list[Wanted]:
 
 def _asks(found: Found) -> tuple[Ask, ...]:
     """What is asked for of the output that is meant: the Intake speaks of the first."""
-    return asks(found.intake.outputs[found.at]) if found.at else found.intake.asks
+    return missing_inputs(found.intake.outputs[found.at]) if found.at else found.intake.asks
 
 
 def _outputs(outputs: tuple[Recording, ...], at: int) -> list[Output]:

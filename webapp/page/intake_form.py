@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from parsers.cases import jsontext
 from parsers.cases.io import load_case
 from parsers.intake import recognise
-from parsers.intake.model import Intake, Kind
+from parsers.intake.evidence import Intake, Kind
 from webapp.page.decode_form import DecodeFields, decode_fields
 from webapp.recordings import RecordingError, Taken, asked, taken
 

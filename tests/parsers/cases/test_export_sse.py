@@ -9,8 +9,8 @@ import pytest
 from parsers.cases.export.casefile import sse
 from parsers.cases.io import load_case, loads
 from parsers.cases.run import CaseRun, run_case
+from parsers.intake.json_frames import Events, read_event_lines
 from parsers.intake.recognise import recognise
-from parsers.intake.sse import Events, read_events
 from parsers.wire.chunks import Dialect
 from tests.parsers.wire.client import Client, seen
 
@@ -25,7 +25,7 @@ def run(text: str = TEXT) -> CaseRun:
 
 
 def events(text: str) -> Events:
-    found = read_events(text)
+    found = read_event_lines(text)
     assert found is not None
     return found
 

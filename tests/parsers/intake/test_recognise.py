@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.intake import Intake, Kind, as_raw_text, recognise
+from parsers.intake import Intake, Kind, recognise
 
 CASE = {"schema": 1, "parser": {"name": "hermes"}, "input": {"text": ["hi"]}}
 CHAT = '{"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}'
@@ -217,7 +217,7 @@ def test_a_case_file_that_is_none_can_be_taken_for_what_it_is() -> None:
 
 @pytest.mark.parametrize("text", [sse(CHAT), "[1]", '["a"]', json.dumps(CASE), " "])
 def test_a_user_who_knows_better_gets_raw_text(text: str) -> None:
-    found = as_raw_text(text.encode(), pasted=True)
+    found = recognise(text.encode(), pasted=True, take_as="raw_text")
     assert found.kind == "raw_text"
     assert found.recording is not None
     assert found.recording.text == text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import string
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from parsers.intake import Intake, recognise
 from parsers.intake.requests import TAIL, is_request, request_of
-from parsers.intake.shell import command_at
 from parsers.vocabulary.types import Request
 
 CHUNK = '{"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"<think>"}}]}'
@@ -240,36 +238,6 @@ def test_taken_as_raw_text_a_header_loses_its_value() -> None:
     found = recognise(text.encode(), pasted=True, take_as="raw_text")
     assert found.recording is not None
     assert found.recording.text == text.replace(KEY, "[removed]")
-
-
-# Text, words, here-document, what is left, whether a quote is open.
-COMMANDS = [
-    ("a 'b c'd \"e\\\"f\\\ng\" $'h\\n' \\x\ny", ["a", "b cd", 'e"fg', "h\n", "x"], None, "y", False),
-    ("a <<< 'b'\n", ["a", "<<<", "b"], None, "", False),
-    ("a <b", ["a", "<b"], None, "", False),
-    ("a | b\nc", ["a"], None, "c", False),
-    ("a 2>&1", ["a"], None, "", False),
-    ("a <<X\nbody\nX\nrest", ["a"], "body\n", "rest", False),
-    ("a <<X\nbody", ["a"], "body", "", True),
-    ("a <<X; b\nbody\nX", ["a"], "body\n", "", False),
-    ("a <<X", ["a"], "", "", True),
-    ("a 'open\ndata: x", ["a"], None, "data: x", True),
-    ("a \\", ["a", "\\"], None, "", False),
-    ("a '' b", ["a", "", "b"], None, "", False),
-]
-
-
-@pytest.mark.parametrize(("text", "words", "here", "rest", "unclosed"), COMMANDS)
-def test_words_are_read_as_a_shell_reads_them(
-    text: str, words: list[str], here: str | None, rest: str, unclosed: bool
-) -> None:
-    made = command_at(text, 0)
-    assert (made.words, made.here, text[made.end :], made.unclosed) == (words, here, rest, unclosed)
-
-
-@given(st.text(alphabet=string.printable + "é"), st.integers(0, 5))
-def test_any_command_is_read(text: str, at: int) -> None:
-    assert min(at, len(text)) <= command_at(text, at).end <= max(at, len(text))
 
 
 PIECES = [

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from parsers.intake.failures import read_failures
-from parsers.intake.server_log import read_server_log
+from parsers.intake.server_logs import read_server_log
 
 PREFIX = "(APIServer pid=12) INFO 11-22 03:11:12 [logger.py:70] Generated response "
 Row = tuple[str, str | None, tuple[int, ...] | None, tuple[int, ...] | None, int | None, str | None]
@@ -190,6 +189,6 @@ QUOTED: list[tuple[str, list[str], list[str]]] = [
 
 @pytest.mark.parametrize(("body", "texts", "warnings"), QUOTED)
 def test_what_a_failed_parser_quotes_is_taken(body: str, texts: list[str], warnings: list[str]) -> None:
-    found = read_failures(body)
+    found = read_server_log(body)
     assert [output.text for output in (found.outputs if found else ())] == texts
     assert [warn.code for warn in found.warnings] == warnings if found else not warnings

@@ -1,0 +1,292 @@
+"""Answers of an API: JSON, event streams and chunks, by themselves or inside other JSON.
+
+Inside: a request and its answer in one object, as proxies and tracing tools save them; log lines that hold one chunk
+each; HAR files, which a browser's network panel saves (HAR 1.2: log.entries, request.postData.text,
+response.content.text and its encoding; of headers and cookies nothing is kept). The names of the parts differ; what
+counts is that a part has the shape of an API's answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from parsers.intake.api_families import CASE, family_of
+from parsers.intake.api_logs import (
+    Log,
+    LogContent,
+    event_log,
+    object_log,
+    raw_content,
+    response_log,
+    several_outputs_warning,
+)
+from parsers.intake.chat_streams import chat_content
+from parsers.intake.evidence import Intake, Payload, Reader, Warn, number
+from parsers.intake.requests import is_request, merged_request, request_of
+from parsers.intake.written_values import (
+    choices_of,
+    object_of,
+    skip_space,
+    unfinished_value,
+    value_at,
+    whole_object,
+    whole_value,
+)
+
+_CUT_JSON = Warn("cut_json", "The JSON breaks off before its end: what is not whole was left out.")
+_HAR_SECRETS = Warn(
+    "har_secrets", "A HAR file holds cookies and keys of the whole visit. None is kept; share it with care."
+)
+_ANSWERS = ("response", "responses", "response_body", "chunks", "events", "stream", "output", "completion", "result")
+_REQUESTS = ("request", "request_body", "input", "kwargs", "params", "body")
+_KEYS = 8  # the commonest keys of log lines are looked into
+
+_SIGNS = {
+    "prompt_token_ids": "vLLM", "prompt_text": "vLLM", "kv_transfer_params": "vLLM", "prompt_logprobs": "vLLM",
+    "sglext": "SGLang", "timings": "llama.cpp", "__verbose": "llama.cpp", "nvext": "Dynamo", "stats": "LM Studio",
+    "model_info": "LM Studio",
+}  # fmt: skip
+_CHOICE_KEYS = {
+    "stop_reason": "vLLM", "token_ids": "vLLM", "matched_stop": "SGLang", "response_token_ids": "SGLang",
+    "hidden_states": "SGLang",
+}  # fmt: skip
+_DELTA_KEYS = {"reasoning": "vLLM"}
+_FINGERPRINTS = (
+    (re.compile(r"b\d{3,6}-"), "llama.cpp"),
+    (re.compile(r"fp_ollama"), "Ollama"),
+    (re.compile(r"\d+\.\d+\.\d+(?:-\w+)?-(?:sha-|native)"), "TGI"),
+    (re.compile(r"vllm"), "vLLM"),
+)
+_HEX_ID = re.compile(r"[0-9a-f]{32}")
+_LOOKED_AT = 200  # payloads: the first ones tell, and a usage chunk at the end
+
+
+def named_case(body: str) -> Intake:
+    """Take a file whose name says that it is a case for one, whatever it holds."""
+    if whole_object(body) is not None:
+        return _case_intake(body)
+    advice = "Its name says case file, but it does not hold one JSON object. Export the case again, or rename the file."
+    return Intake(kind="case", title="case file that cannot be read", advice=advice)
+
+
+def _case_intake(body: str) -> Intake:
+    why = ("It is a JSON object with a case's schema, parser and input.",)
+    return Intake(kind="case", title="case file", advice="Replay it.", usable=True, case=body, why=why)
+
+
+def _read_json(body: str) -> Intake | None:
+    """Read one JSON object or array: a case, or an API's answer."""
+    value = whole_value(body)
+    if isinstance(value, dict) and family_of(value) is CASE:
+        return _case_intake(body)
+    return _log_intake(response_log(value))
+
+
+def read_events(body: str) -> Intake | None:
+    """Read server-sent events."""
+    return _log_intake(event_log(body))
+
+
+def _read_objects(body: str) -> Intake | None:
+    """Read JSON objects one after the other, or one on each line."""
+    return _log_intake(object_log(body)) if "{" in body else None
+
+
+def _read_cut_json(body: str) -> Intake | None:
+    """Read what is whole of one answer whose JSON breaks off."""
+    start = skip_space(body, 0)
+    if not body.startswith(("{", "["), start) or value_at(body, start) is not None:
+        return None
+    found = _log_intake(response_log(unfinished_value(body)))
+    if found is not None:
+        found.warnings = (_CUT_JSON, *found.warnings)
+    return found
+
+
+def _read_wrapped(body: str) -> Intake | None:
+    """Read an object that holds an answer under one of the usual names, and perhaps the request."""
+    value = whole_object(body)
+    if value is None or family_of(value) is not None:
+        return None
+    for name in _ANSWERS:
+        found = _log_intake(_log_of(value.get(name)))
+        if found is not None:
+            found.why = (f"It stands in an object, under `{name}`.", *found.why)
+            asked = next((value[key] for key in _REQUESTS if is_request(object_of(value.get(key)))), None)
+            found.request = request_of(asked) if asked is not None else None
+            return found
+    return None
+
+
+def _log_of(value: Any) -> Log | None:
+    """Return the log that a part of an object is, or that its text is."""
+    return event_log(value) or object_log(value) if isinstance(value, str) else response_log(value)
+
+
+def read_logged_lines(body: str) -> Intake | None:
+    """Read JSON log lines with a chunk under one key each, as an object or as the text that came."""
+    rows = [row for line in body.split("\n") if line.startswith("{") and (row := whole_object(line)) is not None]
+    family = family_of(rows[0]) if len(rows) > 1 else None
+    if len(rows) < 2 or (family is not None and not family.quotes):
+        return None
+    counted = Counter([key for row in rows for key in row if isinstance(row[key], dict | str)])
+    for key, _ in counted.most_common(_KEYS):
+        found = _log_intake(_lines_log([row[key] for row in rows if key in row]))
+        if found is not None and found.usable:
+            found.why = (f"It stands in {number(len(rows), 'log line')} of JSON, under `{key}`.", *found.why)
+            return found
+    return None
+
+
+def _lines_log(values: list[Any]) -> Log | None:
+    """Return the log that the parts of all lines make."""
+    objects = [value for value in values if isinstance(value, dict)]
+    if len(objects) * 2 > len(values):
+        return response_log(objects)
+    return _log_of("\n".join([value.removesuffix("\n") for value in values if isinstance(value, str)]))
+
+
+def read_har(body: str) -> Intake | None:
+    """Read the answers of a language model among the entries of a HAR file, each with its request."""
+    whole = whole_object(body) if '"entries"' in body else {}
+    file = object_of(unfinished_value(body) if whole is None else whole)
+    entries = object_of(file.get("log")).get("entries")
+    if not isinstance(entries, list):
+        return None
+    answers = [answer for entry in entries if (answer := _har_answer(object_of(entry))) is not None and answer.usable]
+    why = f"It is a HAR file of {number(len(entries), 'request')}, {len(answers)} of them answered by a language model."
+    made = _har_answers(answers, why) if answers else _empty_har(why)
+    made.warnings = (*((_CUT_JSON,) if whole is None else ()), *made.warnings)
+    return made
+
+
+def _empty_har(why: str) -> Intake:
+    advice = "Save the network panel again with content, and with the request to the model in it."
+    return Intake(kind="json_response", title="HAR file without a model's answer", advice=advice, why=(why,))
+
+
+def _har_answer(entry: Payload) -> Intake | None:
+    """Read the body that came back in one entry, with the request that asked for it."""
+    text = _har_body(object_of(object_of(entry.get("response")).get("content")))
+    if text is None:
+        return None
+    whole = whole_object(text)
+    found = _log_intake(_log_of(text if whole is None else whole))
+    sent = object_of(object_of(entry.get("request")).get("postData")).get("text")
+    asked = whole_object(sent) if isinstance(sent, str) else None
+    if found is not None and asked is not None and is_request(asked):
+        for output in found.outputs:
+            output.request = merged_request(output.request, request_of(asked))
+    return found
+
+
+def _har_body(content: Payload) -> str | None:
+    text = content.get("text")
+    if not isinstance(text, str) or content.get("encoding") != "base64":
+        return text if isinstance(text, str) else None
+    try:
+        return base64.b64decode(text).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _har_answers(answers: list[Intake], why: str) -> Intake:
+    """Return the first answer; where there are more, one with the outputs of all."""
+    made = answers[0]
+    made.why, made.warnings = (why, *made.why), (*made.warnings, _HAR_SECRETS)
+    if len(answers) == 1:
+        return made
+    for place, answer in enumerate(answers, 1):
+        for output in answer.outputs:
+            output.label = f"answer {place}" + (f", {output.label}" if output.label else "")
+    made.outputs = tuple([output for answer in answers for output in answer.outputs])
+    made.title, made.facts = f"HAR file, {number(len(answers), 'answer')}", ()
+    other = [warn for answer in answers for warn in answer.warnings if warn.code != "several"]
+    made.warnings = tuple(dict.fromkeys([several_outputs_warning(len(made.outputs)), *other]))
+    return made
+
+
+def _log_intake(log: Log | None) -> Intake | None:
+    """Say what a log is worth: raw output rebuilt, a parsed stream kept, or the reason why there is neither."""
+    if log is None:
+        return None
+    server, sign = (log.family.server, None) if log.family.server else _server_of(log.payloads)
+    if log.family.read is not None:
+        content = raw_content(log)
+    elif log.family.parsed:
+        content = chat_content(log)
+    else:
+        content = LogContent(
+            advice=log.family.verdict if log.frames else "It holds no chunk at all. Paste the whole log."
+        )
+    return Intake(
+        kind=log.kind,
+        title=log.title,
+        advice=content.advice,
+        usable=len(content.outputs) > 0,
+        outputs=tuple(content.outputs),
+        why=(*_why(log), *((sign,) if sign else ())),
+        facts=tuple(content.facts),
+        warnings=(*content.caveats, *log.damage(), *content.warnings),
+        notes=tuple(content.notes),
+        server=server,
+    )
+
+
+def _why(log: Log) -> tuple[str, str]:
+    """Return the evidence: how the payloads stand in the log, and whose they are."""
+    frames = len(log.frames)
+    if log.kind == "sse_log":
+        shape = f"{number(frames, 'line')} with `data:`, as server-sent events have them."
+    elif log.kind == "ndjson_log":
+        shape = f"{number(frames, 'JSON object')} one after the other."
+    else:
+        shape = "It is a JSON array of objects." if log.listed else "It is one JSON object."
+    verb = "look like" if log.family.framed or log.family.error else "are"
+    return shape, f"Its keys {verb} those of {log.family.name}."
+
+
+def _server_of(payloads: Iterable[Payload]) -> tuple[str | None, str | None]:
+    """Return the server with the most signs and the evidence as a sentence; (None, None) without any."""
+    seen = list(payloads)
+    signs: dict[str, dict[str, None]] = {}
+    for payload in seen[:_LOOKED_AT] + seen[_LOOKED_AT:][-3:]:
+        for server, sign in _signs(payload):
+            signs.setdefault(server, {})[sign] = None
+    if not signs:
+        return None, None
+    best = max(signs, key=lambda server: len(signs[server]))
+    named = ", ".join(f"`{sign}`" for sign in list(signs[best])[:4])
+    return best, f"{named} {'points' if len(signs[best]) == 1 else 'point'} to {best}."
+
+
+def _signs(payload: Payload) -> Iterator[tuple[str, str]]:
+    yield from [(server, key) for key, server in _SIGNS.items() if key in payload]
+    mark = payload.get("system_fingerprint")
+    if isinstance(mark, str):
+        yield from [(server, "system_fingerprint") for pattern, server in _FINGERPRINTS if pattern.match(mark)]
+    name = payload.get("id")
+    if isinstance(name, str) and _HEX_ID.fullmatch(name):
+        yield "SGLang", "id"
+    for choice in (choices_of(payload) or [])[:4]:
+        yield from [(server, key) for key, server in _CHOICE_KEYS.items() if key in choice]
+        part = choice.get("delta", choice.get("message"))
+        if isinstance(part, dict) and str(name).startswith("chatcmpl-"):
+            yield from [(server, key) for key, server in _DELTA_KEYS.items() if key in part]
+
+
+# In the order in which they are tried, the surest first.
+READERS: tuple[Reader, ...] = (
+    _read_json,
+    _read_wrapped,
+    read_logged_lines,
+    read_har,
+    read_events,
+    _read_objects,
+    _read_cut_json,
+)

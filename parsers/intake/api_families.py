@@ -1,0 +1,526 @@
+"""Which API a payload comes from, and what it adds to the output: a table of shapes, the most telling keys first.
+
+A family with `read` sends the model's own text, so the raw output can be rebuilt; `caveat` says what may be
+missing from it. One that is `parsed` holds what a parser has made of the output. Any other has no output in it, and
+`verdict` says so and what to do. A shape must be unlike anything a model writes as a call or as structured output, so
+each test asks for keys of the envelope, never for the payload alone; weak shapes count inside frames only.
+
+Shapes: OpenAI API reference (completions; `token_ids` is vLLM's), vLLM 0.33 (`/inference/v1/generate`), llama.cpp
+tools/server/README.md (completion), SGLang 0.5 docs/basic_usage (native API, streaming) and request_logger,
+text-generation-inference (generate, generate_stream), Ollama docs/api.md (generate, chat; `thinking`, `tool_calls`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from parsers.intake.chat_dialects import anthropic_as_chat, responses_as_chat
+from parsers.intake.evidence import Payload, Warn
+from parsers.intake.json_frames import Frame
+from parsers.intake.plain_text import has_lone_surrogate
+from parsers.intake.token_bytes import choice_tokens, ids_in, llama_tokens, pieces_spelling, sglang_tokens
+from parsers.intake.written_values import choices_of, ids_of, object_of, objects_of, word_of, word_or_number_of
+from parsers.vocabulary.types import Piece, Request
+
+# Finish reasons in the words of the OpenAI API; others stay as they are.
+_FINISH = {"eos": "stop", "eos_token": "stop", "word": "stop", "stop_sequence": "stop", "limit": "length"}
+_CUT_AT = 2048  # characters of a string that SGLang's request log keeps below level 3
+_DOTS = " ... "
+
+_CUT = Warn(
+    "text_cut",
+    "The log cut the middle out of the text, so only its beginning is used: --log-requests-level 3 keeps all of it.",
+)
+_SHORT_IDS = Warn("ids_cut", "The log kept only some of the token ids, so they are left out.")
+_NO_SPECIALS = Warn("specials_missing", "Special tokens are not in generated_text: /generate_stream keeps them.")
+_OLLAMA_PARSED = Warn("parsed", "Ollama's own parser was at work: the text is what it left over, not the raw output.")
+
+
+@dataclass(slots=True)
+class RawChunk:
+    """One step of one output, as one payload holds it; None where the step does not tell.
+
+    `request` and `index` (the choice) tell outputs apart; nothing may follow a chunk that is `last`. `pieces` are the
+    tokens of `text`, special ones kept; `delta` is what the server's own parser made of the step, as OpenAI's API
+    would send it.
+    """
+
+    text: str | None
+    request: str | None = None
+    index: int = 0
+    ids: tuple[int, ...] | None = None
+    pieces: tuple[Piece, ...] | None = None
+    delta: Payload | None = None
+    finish: str | None = None
+    stop: str | int | None = None
+    last: bool = False
+    prompt_ids: tuple[int, ...] | None = None
+    prompt_text: str | None = None
+    asked: Request | None = None
+    warnings: tuple[Warn, ...] = ()
+
+
+# The chunks of a payload, [] where it carries none by design (a usage chunk), None where it is not what the API sends.
+ChunkReader = Callable[[Payload], list[RawChunk] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One API's shape.
+
+    `title`: its name before a noun, where that is another. `translate`: to chat frames that say the same; `rewrites`:
+    who changed the arguments of whole calls on the way. `cumulative`: each chunk repeats the text so far. `whole`: each
+    payload is a whole answer, so several are no stream. `ends_done`: a stream ends with `[DONE]`. `framed`: it is weak
+    and counts inside frames only. `error`: any other family of a log says more. `server`: the server that has this API,
+    where one has. `skips`: the caveat falls where skip_special_tokens is false. `quotes`: it may hold another API's.
+    """
+
+    name: str
+    matches: Callable[[Payload], bool]
+    title: str = ""
+    read: ChunkReader | None = None
+    parsed: bool = False
+    translate: Callable[[list[Frame]], list[Frame]] | None = None
+    rewrites: str = ""
+    caveat: str = ""
+    verdict: str = ""
+    cumulative: bool = False
+    whole: bool = False
+    ends_done: bool = False
+    framed: bool = False
+    error: bool = False
+    server: str | None = None
+    skips: bool = False
+    quotes: bool = False
+
+
+def is_failure(frame: Frame) -> bool:
+    """Return True for an error that the server sent in place of a chunk."""
+    payload = frame.payload or {}
+    return frame.event == "error" or _is_error(payload) or (bool(payload.get("error")) and "choices" not in payload)
+
+
+def family_of(payload: Payload, *, framed: bool = False) -> Family | None:
+    """Return the first family whose shape the payload has; weak shapes count only inside a frame."""
+    if _CLUES.isdisjoint(payload):
+        return None
+    return next((f for f in FAMILIES if (framed or not f.framed) and f.matches(payload)), None)
+
+
+def _has(payload: Payload, **types: type | tuple[type, ...]) -> bool:
+    return all(isinstance(payload.get(key), kind) for key, kind in types.items())
+
+
+def _starts(payload: Payload, key: str, prefix: str) -> bool:
+    value = payload.get(key)
+    return isinstance(value, str) and value.startswith(prefix)
+
+
+def _first_choice(payload: Payload) -> Payload:
+    found = choices_of(payload)
+    return found[0] if found else {}
+
+
+def _finish_of(value: Any) -> str | None:
+    """Return the finish reason in OpenAI's words."""
+    word = word_of(value)
+    return None if word is None else _FINISH.get(word, word)
+
+
+def _index_of(value: Any) -> int:
+    """Return the number of a choice; 0 where it is none."""
+    return value if type(value) is int else 0
+
+
+def _request_of(payload: Payload) -> Request | None:
+    """Return all that an answer itself tells of the request: the model's name."""
+    model = word_of(payload.get("model"))
+    return Request(model=model) if model else None
+
+
+def rewritten_arguments(who_does_it: str) -> Warn:
+    """Warn that arguments are not as the model wrote them; `who_does_it` is such as `Ollama sends`."""
+    words = f"{who_does_it} arguments as objects: their exact text, spaces and order of keys, is lost."
+    return Warn("arguments_rewritten", words)
+
+
+def _is_case(payload: Payload) -> bool:
+    """Return True for a case: an object with its version, its parser and its input."""
+    return type(payload.get("schema")) is int and "input" in payload and "parser" in payload
+
+
+def _is_chat(payload: Payload) -> bool:
+    named = payload.get("object") in ("chat.completion.chunk", "chat.completion")
+    choice = _first_choice(payload)
+    return named or _has(choice, delta=dict) or _has(choice, message=dict)
+
+
+def _is_responses(payload: Payload) -> bool:
+    if payload.get("object") == "response":
+        return _has(payload, output=list)
+    return _starts(payload, "type", "response.")
+
+
+_ANTHROPIC_EVENTS = frozenset(
+    f"{part}_{step}" for part in ("message", "content_block") for step in ("start", "delta", "stop")
+)
+
+
+def _is_anthropic(payload: Payload) -> bool:
+    kind = payload.get("type")
+    if kind == "message":
+        return payload.get("role") == "assistant" and "stop_reason" in payload
+    return isinstance(kind, str) and kind in _ANTHROPIC_EVENTS
+
+
+def _is_completion(payload: Payload) -> bool:
+    choice = _first_choice(payload)
+    return payload.get("object") == "text_completion" or (_has(choice, text=str) and "finish_reason" in choice)
+
+
+def _completion_chunks(payload: Payload) -> list[RawChunk] | None:
+    """Read `choices[].text` of /v1/completions."""
+    found = choices_of(payload)
+    if found is None or not all(isinstance(choice.get("text"), str) for choice in found):
+        return None
+    return [
+        RawChunk(
+            choice["text"],
+            request=word_of(payload.get("id")),
+            index=_index_of(choice.get("index")),
+            ids=ids_of(choice.get("token_ids")) or ids_in(choice_tokens(choice) or ()),
+            finish=_finish_of(choice.get("finish_reason")),
+            stop=word_or_number_of(choice.get("stop_reason", choice.get("matched_stop"))),
+            prompt_ids=ids_of(choice.get("prompt_token_ids", payload.get("prompt_token_ids"))),
+            asked=_request_of(payload),
+        )
+        for choice in found
+    ]
+
+
+def _is_vllm_generate(payload: Payload) -> bool:
+    return _has(payload, request_id=str) and _has(_first_choice(payload), token_ids=list)
+
+
+def _vllm_chunks(payload: Payload) -> list[RawChunk] | None:
+    """Read `choices[].token_ids` of vLLM's /inference/v1/generate, and `text` where the server decoded it."""
+    found = choices_of(payload)
+    if found is None or any(ids_of(choice.get("token_ids")) is None for choice in found):
+        return None
+    return [
+        RawChunk(
+            word_of(choice.get("text")),
+            request=word_of(payload.get("request_id")),
+            index=_index_of(choice.get("index")),
+            ids=ids_of(choice["token_ids"]),
+            finish=_finish_of(choice.get("finish_reason")),
+            stop=word_or_number_of(choice.get("stop_reason")),
+            prompt_ids=ids_of(payload.get("prompt_token_ids")),
+        )
+        for choice in found
+    ]
+
+
+def _is_llama_cpp(payload: Payload) -> bool:
+    return _has(payload, content=str, stop=bool) and ("tokens_predicted" in payload or "generation_settings" in payload)
+
+
+def _llama_chunks(payload: Payload) -> list[RawChunk] | None:
+    """Read `content` of llama.cpp's /completion; the chunk with `stop: true` is the last."""
+    content, stop = payload.get("content"), payload.get("stop")
+    if not isinstance(content, str) or not isinstance(stop, bool):
+        return None
+    finish = "length" if payload.get("stopped_limit") is True else _finish_of(payload.get("stop_type")) or "stop"
+    tokens = llama_tokens(payload)
+    pieces = pieces_spelling(tokens, content)
+    ids = ids_of(payload.get("tokens")) or (ids_in(tokens or ()) if pieces else ())
+    return [
+        RawChunk(
+            content,
+            index=_index_of(payload.get("index")),
+            ids=ids or (None if content else ids_of(payload.get("tokens"))),
+            pieces=pieces,
+            finish=finish if stop else None,
+            stop=word_of(payload.get("stopping_word")) or None,
+            last=stop,
+            prompt_text=word_of(payload.get("prompt")) or None,
+            asked=_request_of(payload),
+        )
+    ]
+
+
+def _is_sglang(payload: Payload) -> bool:
+    return _has(payload, meta_info=dict) and (_has(payload, text=str) or _has(payload, output_ids=list))
+
+
+def _sglang_chunks(payload: Payload) -> list[RawChunk] | None:
+    """Read `text` of SGLang's /generate: everything so far, unless the server streams increments."""
+    text, meta = payload.get("text"), object_of(payload.get("meta_info"))
+    ids = ids_of(payload.get("output_ids"))
+    if not isinstance(text, str) and ids is None:
+        return None
+    reason = meta.get("finish_reason")
+    tokens = sglang_tokens(meta.get("output_token_logprobs"))
+    return [
+        RawChunk(
+            word_of(text),
+            request=word_of(meta.get("id")),
+            index=_index_of(payload.get("index")),
+            ids=ids_in(tokens or ()) if ids is None else ids,
+            pieces=pieces_spelling(tokens, text) if isinstance(text, str) and not _is_lossy(text) else None,
+            finish=_finish_of(object_of(reason).get("type", reason)),
+            stop=word_or_number_of(object_of(reason).get("matched")),
+        )
+    ]
+
+
+def _is_lossy(text: str) -> bool:
+    return "\ufffd" in text or has_lone_surrogate(text)
+
+
+def _is_sglang_log(payload: Payload) -> bool:
+    return _starts(payload, "event", "request.") and ("obj" in payload or "out" in payload)
+
+
+def sglang_log_chunks(payload: Payload) -> list[RawChunk] | None:
+    """Read `out` in a line of SGLang's request log; the start of a request holds no output."""
+    out, obj = payload.get("out"), object_of(payload.get("obj"))
+    if not isinstance(out, dict):
+        return [] if payload.get("event") != "request.finished" else None
+    found = _sglang_chunks(out)
+    for chunk in found or []:
+        chunk.request = chunk.request or word_of(payload.get("rid")) or word_of(obj.get("rid"))
+        chunk.last = True
+        chunk.prompt_text = None if _is_shortened(obj.get("text")) else word_of(obj.get("text"))
+        chunk.prompt_ids = ids_of(obj.get("input_ids"))
+        chunk.asked = _sampling_request(object_of(obj.get("sampling_params")))
+    return None if found is None else [_without_cuts(chunk, out) for chunk in found]
+
+
+def _without_cuts(chunk: RawChunk, out: Payload) -> RawChunk:
+    """Leave out what a log of level 2 cut: a text's halves are not the text, nor some ids its ids."""
+    count = object_of(out.get("meta_info")).get("completion_tokens")
+    if chunk.ids is not None and type(count) is int and len(chunk.ids) < count:
+        chunk = replace(chunk, ids=None, warnings=(*chunk.warnings, _SHORT_IDS))
+    if chunk.text is not None and _is_shortened(chunk.text):
+        chunk = with_beginning_only(chunk, chunk.text[: _CUT_AT // 2])
+    return chunk
+
+
+def with_beginning_only(chunk: RawChunk, head: str) -> RawChunk:
+    """Return the chunk with an honest prefix of a text that the log cut; the model did not end there."""
+    return replace(chunk, text=head, pieces=None, finish=None, stop=None, warnings=(*chunk.warnings, _CUT))
+
+
+def _is_shortened(text: Any) -> bool:
+    """Return True for a text with the length and the dots of one that the log shortened."""
+    return isinstance(text, str) and len(text) == _CUT_AT + len(_DOTS) and text.startswith(_DOTS, _CUT_AT // 2)
+
+
+def _sampling_request(params: Payload) -> Request | None:
+    if not params:
+        return None
+    stop, skip, trim = (params.get(name) for name in ("stop", "skip_special_tokens", "no_stop_trim"))
+    words = [stop] if isinstance(stop, str) else stop
+    return Request(
+        stop=tuple(words) if isinstance(words, list) and all(isinstance(one, str) for one in words) else None,
+        skip_special_tokens=skip if isinstance(skip, bool) else None,
+        include_stop=trim if isinstance(trim, bool) else None,
+    )
+
+
+def _is_tgi_token(payload: Payload) -> bool:
+    return _has(payload, token=dict) and "generated_text" in payload
+
+
+def _tgi_token_chunks(payload: Payload) -> list[RawChunk] | None:
+    """Read `token.text` of TGI's /generate_stream, one token in each event."""
+    piece = _tgi_piece(object_of(payload.get("token")))
+    if piece is None:
+        return None
+    return [_tgi_chunk([piece], object_of(payload.get("details")), last=isinstance(payload.get("generated_text"), str))]
+
+
+def _tgi_answer_chunks(payload: Payload) -> list[RawChunk] | None:
+    """Read `details.tokens` of TGI's /generate, or `generated_text`, which lacks special tokens."""
+    text, details = payload.get("generated_text"), object_of(payload.get("details"))
+    if not isinstance(text, str):
+        return None
+    pieces = [_tgi_piece(token) for token in objects_of(details.get("tokens")) or []]
+    known = [piece for piece in pieces if piece is not None]
+    if known and len(known) == len(pieces):
+        return [_tgi_chunk(known, details, last=True)]
+    return [RawChunk(text, finish=_finish_of(details.get("finish_reason")), last=True, warnings=(_NO_SPECIALS,))]
+
+
+def _tgi_piece(token: Payload) -> Piece | None:
+    text, ids = token.get("text"), ids_of([token.get("id")])
+    if not isinstance(text, str) or ids is None:
+        return None
+    raw = text.encode("utf-8", "surrogatepass")
+    return Piece(text, ids[0], raw, "special" if token.get("special") is True else "text", recorded=True)
+
+
+def _tgi_chunk(pieces: list[Piece], details: Payload, *, last: bool) -> RawChunk:
+    text = "".join([piece.text for piece in pieces])
+    return RawChunk(
+        text,
+        ids=tuple([piece.token_id or 0 for piece in pieces]),
+        pieces=None if _is_lossy(text) else tuple(pieces),
+        finish=_finish_of(details.get("finish_reason")),
+        last=last,
+    )
+
+
+def _is_ollama(payload: Payload) -> bool:
+    return _has(payload, model=str, created_at=str, done=bool)
+
+
+def _ollama_generate_chunks(payload: Payload) -> list[RawChunk] | None:
+    """Read `response` of /api/generate; with `thinking` or calls beside it, Ollama's parser was at work."""
+    text = payload.get("response")
+    return [_ollama_chunk(payload, text, payload)] if isinstance(text, str) else None
+
+
+def _ollama_chat_chunks(payload: Payload) -> list[RawChunk] | None:
+    """Read `message` of /api/chat; its content is raw only where no parser was at work."""
+    message = object_of(payload.get("message"))
+    text = message.get("content", "")
+    return [_ollama_chunk(payload, text, message)] if message and isinstance(text, str) else None
+
+
+def _ollama_chunk(payload: Payload, text: str, message: Payload) -> RawChunk:
+    delta: Payload = {"content": text} if text else {}
+    thinking, calls = message.get("thinking"), objects_of(message.get("tool_calls"))
+    if isinstance(thinking, str) and thinking:
+        delta["reasoning"] = thinking
+    if calls:
+        delta["tool_calls"] = [_ollama_call(call) for call in calls]
+    parsed = len(delta) > (1 if text else 0)
+    warnings = [*([_OLLAMA_PARSED] if parsed else []), *([rewritten_arguments("Ollama sends")] if calls else [])]
+    return RawChunk(
+        None if parsed else text,
+        delta=delta,
+        finish=_finish_of(payload.get("done_reason")),
+        last=payload.get("done") is True,
+        asked=_request_of(payload),
+        warnings=tuple(warnings),
+    )
+
+
+def _ollama_call(call: Payload) -> Payload:
+    """Return a call as OpenAI's API sends it; `index` and `id` are None where Ollama leaves them out."""
+    function = object_of(call.get("function"))
+    arguments = function.get("arguments", {})
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    index = function.get("index", call.get("index"))
+    return {
+        "index": index if type(index) is int else None,
+        "id": word_of(call.get("id")),
+        "type": "function",
+        "function": {"name": word_of(function.get("name")) or "", "arguments": text},
+    }
+
+
+def parsed_stream(chunks: Sequence[RawChunk]) -> Iterator[Payload]:
+    """Yield what the server's parser made of the chunks as OpenAI's API would send it, with calls counted."""
+    count = 0
+    for chunk in chunks:
+        if chunk.delta is None:
+            continue
+        calls: list[Any] = chunk.delta.get("tool_calls", [])
+        for call in calls:
+            call["index"] = count if call["index"] is None else call["index"]
+            call["id"] = call["id"] or f"call_{call['index']}"
+            count = max(count, call["index"]) + 1
+        finish = "tool_calls" if count and chunk.finish == "stop" else chunk.finish
+        choice = {"index": 0, "delta": chunk.delta, "finish_reason": finish}
+        yield {"object": "chat.completion.chunk", "choices": [choice]}
+
+
+def _is_log_line(payload: Payload) -> bool:
+    level = any(key in payload for key in ("level", "levelname", "severity"))
+    stamp = any(key in payload for key in ("timestamp", "time", "asctime", "ts"))
+    return level and stamp and any(key in payload for key in ("message", "msg"))
+
+
+def _is_error(payload: Payload) -> bool:
+    """Return True for an error as OpenAI's, vLLM's and Anthropic's APIs send it."""
+    error = payload.get("error")
+    if payload.get("object") == "error":
+        return True
+    return isinstance(error, dict) and "message" in error and ("code" in error or "type" in error)
+
+
+def _is_some_stream(payload: Payload) -> bool:
+    return any(key in payload for key in ("choices", "delta", "response", "error"))
+
+
+CASE = Family(
+    "case", _is_case,
+    verdict="These are several cases. Run them with `toolcall-inspector sweep`, or give one of them.",
+)  # fmt: skip
+CHAT = Family("OpenAI chat", _is_chat, parsed=True)
+UNKNOWN = Family(
+    "unknown API", _is_some_stream, title="unknown API's", framed=True,
+    verdict="The shape of its payloads is not known. Paste the raw output, or a JSON array of its deltas' texts.",
+)  # fmt: skip
+_SAMPLED = "Special tokens are in the text only if sampling_params said skip_special_tokens: false."
+_SPECIAL = "Special tokens are in the text only if the server runs with --special."
+FAMILIES = (
+    CASE,
+    CHAT,
+    Family(
+        "OpenAI completions", _is_completion, read=_completion_chunks, skips=True,
+        caveat="Special tokens are in the text only if the request said skip_special_tokens: false.",
+    ),
+    Family("vLLM token generation", _is_vllm_generate, read=_vllm_chunks, server="vLLM"),
+    Family("OpenAI Responses", _is_responses, parsed=True, translate=responses_as_chat),
+    Family(
+        "Anthropic Messages", _is_anthropic, parsed=True, translate=anthropic_as_chat, rewrites="Anthropic's API sends",
+    ),
+    Family(
+        "SGLang /generate", _is_sglang, read=_sglang_chunks, caveat=_SAMPLED, skips=True, cumulative=True,
+        ends_done=True, server="SGLang",
+    ),
+    Family(
+        "SGLang request", _is_sglang_log, read=sglang_log_chunks, caveat=_SAMPLED, skips=True, whole=True,
+        server="SGLang",
+    ),
+    Family("llama.cpp /completion", _is_llama_cpp, read=_llama_chunks, caveat=_SPECIAL, server="llama.cpp"),
+    Family("TGI /generate_stream", _is_tgi_token, read=_tgi_token_chunks, server="TGI"),
+    Family("TGI /generate", lambda p: _has(p, generated_text=str), read=_tgi_answer_chunks, whole=True, server="TGI"),
+    Family(
+        "Ollama /api/generate", lambda p: _is_ollama(p) and _has(p, response=str), read=_ollama_generate_chunks,
+        caveat="The text is the raw output only if the request said raw: true.", server="Ollama",
+    ),
+    Family(
+        "Ollama /api/chat", lambda p: _is_ollama(p) and _has(p, message=dict), read=_ollama_chat_chunks, parsed=True,
+        caveat="The text is the raw output only if the request had no tools and Ollama no parser for the model.",
+        server="Ollama",
+    ),
+    Family(
+        "JSON application", _is_log_line, quotes=True,
+        verdict="Its lines are about the output. Paste only what the log quotes as the model's output.",
+    ),
+    Family(
+        "llama.cpp /completion", lambda p: _has(p, content=str, stop=bool), read=_llama_chunks, caveat=_SPECIAL,
+        framed=True, server="llama.cpp",
+    ),
+    Family(
+        "API error", _is_error, error=True,
+        verdict="There is no output in it. If its message quotes the raw output, paste only that.",
+    ),
+    Family(
+        "OpenAI chat", lambda p: _has(p, sglext=dict) or _has(p, output_ids=list), parsed=True, framed=True,
+        server="SGLang",
+    ),
+    UNKNOWN,
+)  # fmt: skip
+# A payload without any of these keys has none of the shapes: most objects are told apart by this alone.
+_CLUES = frozenset(
+    ("choices", "content", "delta", "error", "event", "generated_text", "message", "msg", "object", "response")
+) | {"output_ids", "schema", "sglext", "text", "token", "type"}

@@ -1,0 +1,196 @@
+"""OpenAI Responses and Anthropic Messages: their events and answers as the chat chunks that say the same.
+
+One event becomes at most one chunk, so the deltas stay those that were sent. Shapes: OpenAI API reference (Responses,
+streaming events), Anthropic API reference (Messages, streaming); vLLM's `output_messages` carry token ids.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from parsers.intake.evidence import Payload
+from parsers.intake.json_frames import Frame
+from parsers.intake.written_values import ids_of, object_of, objects_of, word_of
+
+_STOPS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
+_TEXTS = {
+    "response.output_text.delta": "content",
+    "response.reasoning_text.delta": "reasoning",
+    "response.reasoning.delta": "reasoning",
+    "response.reasoning_summary_text.delta": "reasoning",
+}
+_ENDS = frozenset(("response.completed", "response.incomplete", "response.done"))
+
+
+@dataclass(slots=True)
+class _State:
+    """The response that is being read, and the index of the call that each item or block is."""
+
+    name: str | None = None
+    model: str | None = None
+    calls: dict[Any, int] = field(default_factory=dict)
+
+    def begin(self, value: Payload) -> None:
+        """Begin a new response."""
+        self.name, self.model = word_of(value.get("id")), word_of(value.get("model"))
+        self.calls = {}
+
+    def chunk(self, delta: Payload, finish: str | None = None, **more: Any) -> Payload:
+        """Return a chat chunk with one delta."""
+        choice: Payload = {"index": 0, "delta": delta, "finish_reason": finish, **more}
+        return self._with_name({"object": "chat.completion.chunk", "choices": [choice]})
+
+    def answer(self, message: Payload, finish: str | None, **more: Any) -> Payload:
+        """Return a whole chat answer."""
+        choice: Payload = {"index": 0, "message": message, "finish_reason": finish, **more}
+        return self._with_name({"object": "chat.completion", "choices": [choice]})
+
+    def call_start(self, event: Payload, call_id: Any, name: Any) -> Payload:
+        """Return a chunk with the first part of the event's call, its arguments yet to come."""
+        return self.chunk({"tool_calls": [{"index": self._index(event), **_whole_call(call_id, name, "")}]})
+
+    def arguments(self, event: Payload, text: str) -> Payload:
+        """Return a chunk with a part of the arguments of the event's call."""
+        return self.chunk({"tool_calls": [{"index": self._index(event), "function": {"arguments": text}}]})
+
+    def _index(self, event: Payload) -> int:
+        """Return the index of the call that an item of a response, or a block of a message, is."""
+        item = event.get("output_index", event.get("item_id", event.get("index")))
+        return self.calls.setdefault(item if isinstance(item, int | str) else None, len(self.calls))
+
+    def _with_name(self, payload: Payload) -> Payload:
+        given = {"id": self.name, "model": self.model}
+        return {key: value for key, value in given.items() if value is not None} | payload
+
+
+def responses_as_chat(frames: list[Frame]) -> list[Frame]:
+    """Translate events or answers of OpenAI's Responses to chat frames, but for those that say nothing.
+
+    Frames that cannot be read stay.
+    """
+    return list(_chat_frames(frames, _responses))
+
+
+def anthropic_as_chat(frames: list[Frame]) -> list[Frame]:
+    """Translate events or answers of Anthropic's Messages, as `responses_as_chat` does."""
+    return list(_chat_frames(frames, _anthropic))
+
+
+def _chat_frames(frames: list[Frame], chat_payload: Callable[[_State, Payload], Payload | None]) -> Iterator[Frame]:
+    state = _State()
+    for frame in frames:
+        payload = frame.payload if frame.payload is None else chat_payload(state, frame.payload)
+        if payload is not None or frame.payload is None:
+            yield Frame(frame.line, payload, frame.event)
+
+
+def _responses(state: _State, payload: Payload) -> Payload | None:
+    if payload.get("object") == "response":
+        return _whole_response(state, payload)
+    kind, delta = payload.get("type"), payload.get("delta")
+    if kind == "response.created":
+        state.begin(object_of(payload.get("response")))
+        return state.chunk({"role": "assistant"})
+    if kind in _TEXTS and isinstance(delta, str):
+        return state.chunk({_TEXTS[str(kind)]: delta})
+    if kind == "response.output_item.added":
+        item = object_of(payload.get("item"))
+        call = item.get("type") == "function_call"
+        return state.call_start(payload, item.get("call_id", item.get("id")), item.get("name")) if call else None
+    if kind == "response.function_call_arguments.delta" and isinstance(delta, str):
+        return state.arguments(payload, delta)
+    if kind in _ENDS:
+        return _last_chunk(state, object_of(payload.get("response")))
+    return payload if "error" in payload else None
+
+
+def _last_chunk(state: _State, response: Payload) -> Payload:
+    more = _usage(response)
+    ids = _message_ids(response)
+    return state.chunk({}, _finish(response, bool(state.calls)), **({"response_token_ids": ids} if ids else {})) | more
+
+
+def _finish(response: Payload, calls: bool) -> str:
+    if response.get("status") == "incomplete":
+        return "length"
+    return "tool_calls" if calls else "stop"
+
+
+def _usage(value: Payload) -> Payload:
+    used = object_of(value.get("usage")).get("output_tokens")
+    return {"usage": {"completion_tokens": used}} if type(used) is int else {}
+
+
+def _message_ids(response: Payload) -> list[int]:
+    """Return vLLM's token ids: those of all output messages, if each has its own."""
+    parts = [ids_of(one.get("tokens")) for one in objects_of(response.get("output_messages")) or []]
+    return [one for part in parts for one in part or ()] if None not in parts else []
+
+
+def _whole_response(state: _State, payload: Payload) -> Payload:
+    state.begin(payload)
+    message: Payload = {"role": "assistant", "content": None}
+    for item in objects_of(payload.get("output")) or []:
+        parts = [*(objects_of(item.get("summary")) or []), *(objects_of(item.get("content")) or [])]
+        text = "".join([part["text"] for part in parts if isinstance(part.get("text"), str)])
+        if item.get("type") == "reasoning":
+            message["reasoning"] = message.get("reasoning", "") + text
+        elif item.get("type") == "message":
+            message["content"] = (message["content"] or "") + text
+        elif item.get("type") == "function_call":
+            call = _whole_call(item.get("call_id"), item.get("name"), item.get("arguments"))
+            message.setdefault("tool_calls", []).append(call)
+    ids = _message_ids(payload)
+    finish = _finish(payload, "tool_calls" in message)
+    return state.answer(message, finish, **({"token_ids": ids} if ids else {})) | _usage(payload)
+
+
+def _anthropic(state: _State, payload: Payload) -> Payload | None:
+    kind, delta = payload.get("type"), object_of(payload.get("delta"))
+    if kind == "message":
+        return _whole_message(state, payload)
+    if kind == "message_start":
+        state.begin(object_of(payload.get("message")))
+        return state.chunk({"role": "assistant"})
+    if kind == "content_block_start":
+        block = object_of(payload.get("content_block"))
+        call = block.get("type") == "tool_use"
+        return state.call_start(payload, block.get("id"), block.get("name")) if call else None
+    if kind == "content_block_delta":
+        return _block_delta(state, payload, delta)
+    if kind == "message_delta":
+        reason = delta.get("stop_reason")
+        return state.chunk({}, _STOPS.get(str(reason), word_of(reason))) | _usage(payload)
+    return payload if kind == "error" else None
+
+
+def _block_delta(state: _State, event: Payload, delta: Payload) -> Payload | None:
+    for key, name in (("text", "content"), ("thinking", "reasoning")):
+        if isinstance(delta.get(key), str):
+            return state.chunk({name: delta[key]})
+    if isinstance(delta.get("partial_json"), str):
+        return state.arguments(event, delta["partial_json"])
+    return None
+
+
+def _whole_message(state: _State, payload: Payload) -> Payload:
+    state.begin(payload)
+    message: Payload = {"role": "assistant", "content": None}
+    for block in objects_of(payload.get("content")) or []:
+        kind = block.get("type")
+        if kind == "text":
+            message["content"] = (message["content"] or "") + str(block.get("text", ""))
+        elif kind == "thinking":
+            message["reasoning"] = message.get("reasoning", "") + str(block.get("thinking", ""))
+        elif kind == "tool_use":
+            arguments = json.dumps(block.get("input"), ensure_ascii=False)
+            message.setdefault("tool_calls", []).append(_whole_call(block.get("id"), block.get("name"), arguments))
+    reason = payload.get("stop_reason")
+    return state.answer(message, _STOPS.get(str(reason), word_of(reason))) | _usage(payload)
+
+
+def _whole_call(call_id: Any, name: Any, arguments: Any) -> Payload:
+    return {"id": word_of(call_id), "type": "function", "function": {"name": name, "arguments": arguments}}

@@ -1,0 +1,493 @@
+"""OpenAI chat: chunks and answers that a server's parser has made, and what they still tell of the raw output.
+
+The chunks are kept as they came, each response and choice with its own. A response is told by its id; where a log has
+none, by what stands between end sentinels. A choice that has finished begins a new response with its next `role`, or
+after an end sentinel. Payloads without choices (usage, SGLang's token ids) belong to the whole response.
+
+What brings the raw output back is asked in order, and what was known first stands: token ids (vLLM `token_ids`, SGLang
+`response_token_ids` and `sglext`), true bytes (`logprobs.content[].bytes`), llama.cpp's `__verbose`, and content that
+still holds markers, with nothing split off. vLLM is known to swallow ids when its parser holds a delta back (issue
+27482).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from parsers.intake.api_families import is_failure, rewritten_arguments
+from parsers.intake.api_logs import (
+    NO_FINISH,
+    Log,
+    LogContent,
+    OutputKey,
+    output_labels,
+    several_outputs_warning,
+    tokens_counted,
+)
+from parsers.intake.evidence import Fact, Payload, Warn, holds_markers, number
+from parsers.intake.json_frames import Frame
+from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
+from parsers.intake.token_bytes import LoggedToken, choice_tokens, ids_in, lossy_text, pieces_of
+from parsers.intake.written_values import choices_of, ids_of, object_of, word_of, word_or_number_of
+from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request
+
+_ASIDE = frozenset(("usage", "sglext", "output_ids", "prompt_token_ids", "prompt_text", "object"))
+_TOLD = 3  # outputs of a log whose warnings of one code are told: a log can hold thousands
+
+
+@dataclass(slots=True)
+class _Output:
+    """One output: the choices of its chunks and the payloads that they came in, in order.
+
+    `stream` holds the payloads with this choice alone. `asides` are the payloads of the response without a choice,
+    `siblings` the outputs of the same response. `finished`: in which part of the log. `roles`:
+    how many chunks name the role.
+    """
+
+    key: OutputKey
+    siblings: dict[int, _Output]
+    asides: list[Payload]
+    choices: list[Payload] = field(default_factory=list)
+    payloads: list[Payload] = field(default_factory=list)
+    stream: list[Payload] = field(default_factory=list)
+    finished: int | None = None
+    roles: int = 0
+
+
+@dataclass(slots=True)
+class _Response:
+    round: int = 0
+    outputs: dict[int, _Output] = field(default_factory=dict)
+    asides: list[Payload] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Sorter:
+    """Sorts chunks by output, in the order in which the outputs began.
+
+    `one_id`: ids name chunks, not responses. `part`: the number of the part of the log. `unnamed`: chunks without an
+    id among chunks with one. `runs`: ids, each as often as it took over.
+    """
+
+    log: Log
+    one_id: bool
+    part: int = 0
+    outputs: list[_Output] = field(default_factory=list)
+    responses: dict[tuple[int, str | None], _Response] = field(default_factory=dict)
+    last: str | None = None
+    unnamed: int = 0
+    other: list[Frame] = field(default_factory=list)
+    runs: list[str] = field(default_factory=list)
+
+    def sort(self) -> None:
+        """Take all frames of the log."""
+        for part, frames in enumerate(self.log.parts()):
+            self.part, self.last = part, None
+            for frame in frames:
+                if frame.payload is not None and not is_failure(frame):
+                    self._add(frame, frame.payload)
+
+    def _add(self, frame: Frame, payload: Payload) -> None:
+        found = choices_of(payload)
+        if found is None and _ASIDE.isdisjoint(payload):
+            self.other.append(frame)
+            return
+        request = self._request(payload, bool(found))
+        place = (0 if request else self.part, request)
+        response = self.responses.setdefault(place, _Response())
+        for choice in found or []:
+            output = self._output(place, payload, choice)
+            output.roles += _names_role(choice)
+            output.choices.append(choice)
+            output.payloads.append(payload)
+            output.stream.append(payload if len(found or []) == 1 else {**payload, "choices": [choice]})
+            if choice.get("finish_reason") or "message" in choice:
+                output.finished = self.part
+        if not found:
+            response.asides.append(payload)
+            if len(response.outputs) == 1:
+                next(iter(response.outputs.values())).stream.append(payload)
+
+    def _request(self, payload: Payload, has_choices: bool) -> str | None:
+        """Return the id of the response that the payload belongs to; without an id, that of the one before."""
+        value = payload.get("id")
+        if self.one_id:
+            return None
+        if value is None or value == "":
+            self.unnamed += has_choices and bool(self.runs)
+            return self.last
+        self.last = str(value)
+        if self.runs[-1:] != [self.last]:
+            self.runs.append(self.last)
+        return self.last
+
+    def _output(self, place: tuple[int, str | None], payload: Payload, choice: Payload) -> _Output:
+        """Return the output that the choice goes on with, or a new one."""
+        index = choice.get("index")
+        index = index if type(index) is int and index >= 0 else 0
+        response = self.responses[place]
+        output = response.outputs.get(index)
+        if output is not None and not self._begins_anew(output, payload, choice):
+            return output
+        if output is not None:
+            response = self.responses[place] = _Response(response.round + 1)
+        output = _Output(OutputKey(*place, index, response.round), response.outputs, response.asides)
+        output.stream += response.asides if not response.outputs else []
+        response.outputs[index] = output
+        self.outputs.append(output)
+        return output
+
+    def _begins_anew(self, output: _Output, payload: Payload, choice: Payload) -> bool:
+        """Return True where a choice that has finished begins again; repeated roles show nothing by it."""
+        if output.finished is None:
+            return False
+        named = _names_role(choice) and output.roles < 2 and not payload.get("usage")
+        return self.part > output.finished or "message" in choice or named
+
+    def oddities(self) -> Iterator[Warn]:
+        """Warn of all that was odd about the log."""
+        if self.other:
+            place = self.log.place(self.other[0])
+            words = f"{number(len(self.other), 'object')} without choices left out (the first at {place})."
+            yield Warn("other_chunk", words)
+        if self.one_id:
+            yield Warn("ids_differ", "Nearly every chunk has its own id, so all were taken for one response.")
+        if self.unnamed:
+            words = f"{number(self.unnamed, 'chunk')} without an id: each counted to the response before it."
+            yield Warn("no_id", words)
+        if len(self.runs) > len(set(self.runs)):
+            words = f"Chunks of {number(len(set(self.runs)), 'response')} are mixed; they were parted by their id."
+            yield Warn("interleaved", words)
+        if len(self.outputs) > 1:
+            yield several_outputs_warning(len(self.outputs))
+
+
+def _one_id_per_chunk(log: Log) -> bool:
+    """Return True where ids name chunks, not responses: nearly every chunk has its own."""
+    named = [
+        one["id"] for one in log.payloads if isinstance(one.get("id"), str) and "delta" in (choices_of(one) or [{}])[0]
+    ]
+    return len(named) > 3 and len(set(named)) * 10 > len(named) * 9
+
+
+def _names_role(choice: Payload) -> bool:
+    delta = choice.get("delta")
+    return isinstance(delta, dict) and bool(delta.get("role"))
+
+
+def chat_content(log: Log) -> LogContent:
+    """Judge a log of chat chunks, or one chat answer; another API's is translated first."""
+    if log.family.translate is None:
+        return _content(log)
+    frames = log.family.translate(log.frames)
+    content = _content(replace(log, frames=frames, ends=[len(frames)]))
+    whole = any(_has_whole_calls(chunk) for output in content.outputs for chunk in output.stream or ())
+    lost = [rewritten_arguments(log.family.rewrites)] if log.family.rewrites and whole else []
+    notes = ["Its parts were turned into OpenAI chat chunks, one for each that says something."]
+    return replace(content, warnings=[*content.warnings, *lost], notes=notes)
+
+
+def _has_whole_calls(chunk: Payload) -> bool:
+    return any("tool_calls" in choice.get("message", {}) for choice in chunk["choices"])
+
+
+def _content(log: Log) -> LogContent:
+    frames = [replace(frame, payload=frame.payload and whole_characters(frame.payload)) for frame in log.frames]
+    changed = any(new.payload is not old.payload for new, old in zip(frames, log.frames, strict=True))
+    sorter = _Sorter(replace(log, frames=frames), _one_id_per_chunk(log))
+    sorter.sort()
+    warnings = [*log.missing_end(), *sorter.oddities(), *([LONE_SURROGATE] if changed else [])]
+    if not sorter.outputs:
+        return LogContent(
+            warnings=warnings, advice="It holds no choice at all, so there is nothing to replay. Paste the whole log."
+        )
+    labels = output_labels([output.key for output in sorter.outputs])
+    contents = [_output_content(log, label, output) for label, output in zip(labels, sorter.outputs, strict=True)]
+    outputs = [output for one in contents for output in one.outputs]
+    return replace(contents[0], outputs=outputs, warnings=[*warnings, *_first_of_each_code(contents)])
+
+
+def _first_of_each_code(contents: Sequence[LogContent]) -> Iterator[Warn]:
+    """Yield the warnings of all outputs; of each code the first few."""
+    told: Counter[str] = Counter()
+    for one in contents:
+        label = one.outputs[0].label
+        where = f"{label}: " if label else ""
+        for warn in one.warnings:
+            told[warn.code] += 1
+            if told[warn.code] <= _TOLD:
+                yield Warn(warn.code, where + warn.words)
+
+
+@dataclass(slots=True)
+class _Parts:
+    """The parts of one output's chunks. `steps` are the token ids of each chunk, `logged` its log probabilities.
+
+    `silent`: how many chunks say something and have no ids.
+    """
+
+    output: _Output
+    streamed: bool
+    finish: str | None
+    content: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    calls: bool = False
+    steps: list[tuple[int, ...] | None] = field(default_factory=list)
+    logged: list[list[LoggedToken]] = field(default_factory=list)
+    silent: int = 0
+
+
+@dataclass(slots=True, frozen=True)
+class _Evidence:
+    """All that chunks of an output tell of its raw text and tokens. None: nothing."""
+
+    text: str | None = None
+    ids: tuple[int, ...] | None = None
+    counts: tuple[int, ...] | None = None
+    pieces: tuple[Piece, ...] | None = None
+    deltas: tuple[RecordedDelta, ...] | None = None
+    fact: Fact | None = None
+    advice: str | None = None
+    warnings: tuple[Warn, ...] = ()
+
+    def completed_by(self, more: _Evidence) -> _Evidence:
+        """Return what is known here, and where nothing is, what `more` tells; all warnings."""
+        known = {name: getattr(self, name) for name in self.__slots__ if getattr(self, name) is not None}
+        return replace(more, **{**known, "warnings": self.warnings + more.warnings})
+
+
+def _output_content(log: Log, label: str, output: _Output) -> LogContent:
+    """Judge one output: its recording has the raw text as far as its chunks tell it."""
+    parts = _parts(output, streamed=log.streamed)
+    known = _Evidence()
+    for read in (_from_token_ids, _from_log_probabilities, _from_verbose, _from_content):
+        known = known.completed_by(read(parts, known))
+    recording = Recording(
+        text=known.text,
+        kind=log.kind,
+        label=label,
+        pieces=known.pieces,
+        ids=known.ids,
+        counts=known.counts,
+        deltas=known.deltas,
+        stream=tuple(output.stream),
+        prompt_ids=_prompt_ids(output),
+        prompt_text=_prompt_text(output),
+        finish_reason=parts.finish,
+        stop_reason=next((value for value in map(_stop, output.choices[::-1]) if value is not None), None),
+        request=_request(output),
+    )
+    doubts = list(_doubts(recording, parts))
+    facts = {fact.about: fact for fact in [known.fact, *[fact for _, facts in doubts for fact in facts]] if fact}
+    warnings = [*known.warnings, *[warn for warn, _ in doubts]]
+    advice = known.advice or _advice(recording)
+    return LogContent(outputs=[recording], facts=list(facts.values()), warnings=warnings, advice=advice)
+
+
+def _parts(output: _Output, *, streamed: bool) -> _Parts:
+    reasons = [word_of(choice.get("finish_reason")) for choice in output.choices[::-1]]
+    parts = _Parts(output, streamed, next((reason for reason in reasons if reason is not None), None))
+    for choice in output.choices:
+        part = object_of(choice.get("delta", choice.get("message")))
+        content = part.get("content")
+        thought = part.get("reasoning") or part.get("reasoning_content")
+        calls = bool(part.get("tool_calls") or part.get("function_call"))
+        ids = ids_of(choice.get("token_ids"))
+        parts.content.append(word_of(content) or "")
+        parts.reasoning.append(word_of(thought) or "")
+        parts.calls = parts.calls or calls
+        parts.steps.append(ids)
+        parts.silent += ids is None and bool(content or thought or calls)
+        tokens = choice_tokens(choice)
+        parts.logged += [] if tokens is None else [tokens]
+    return parts
+
+
+def _stop(choice: Payload) -> str | int | None:
+    return word_or_number_of(choice.get("stop_reason", choice.get("matched_stop")))
+
+
+def _prompt_ids(output: _Output) -> tuple[int, ...] | None:
+    places: list[Any] = [one.get("prompt_token_ids") for one in [*output.payloads, *output.asides, *output.choices]]
+    places += [_sglext(one).get("input_ids") for one in [*output.asides, *output.payloads]]
+    return next((ids for ids in map(_flat_ids, places) if ids), None)
+
+
+def _flat_ids(value: Any) -> tuple[int, ...] | None:
+    """Return ids, or the only list of ids in a list."""
+    return ids_of(value[0] if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list) else value)
+
+
+def _prompt_text(output: _Output) -> str | None:
+    """Return the prompt that vLLM gives back, or llama.cpp started with --verbose."""
+    places = [one.get("prompt_text") for one in [*output.payloads, *output.asides, *output.choices]]
+    given = next((text for text in places if isinstance(text, str)), None)
+    verbose = [word_of(object_of(one.get("__verbose")).get("prompt")) for one in output.payloads]
+    return given or next((text for text in verbose if text), None)
+
+
+def _request(output: _Output) -> Request | None:
+    model = next((one["model"] for one in output.payloads if word_of(one.get("model"))), None)
+    return Request(model=model) if model else None
+
+
+def _sglext(payload: Payload) -> Payload:
+    """Return SGLang's extension: in its own object, or the payload of an event of its own."""
+    value = payload.get("sglext")
+    if isinstance(value, dict):
+        return value
+    return payload if "output_ids" in payload else {}
+
+
+def _from_token_ids(parts: _Parts, known: _Evidence) -> _Evidence:
+    """Read the ids beside the chunks, or of the whole output in one piece."""
+    steps = [step for step in parts.steps if step is not None]
+    if any(steps):
+        counts = tuple([len(step) for step in steps]) if parts.streamed else None
+        return _Evidence(ids=tuple([one for step in steps for one in step]), counts=counts)
+    ids = _whole_ids(parts.output)
+    words = "Its token ids came in one piece at the end: which of them each chunk held is not known."
+    late = ids is not None and parts.streamed
+    return _Evidence(ids=ids, warnings=(Warn("ids_without_chunks", words),) if late else ())
+
+
+def _whole_ids(output: _Output) -> tuple[int, ...] | None:
+    """Return the ids of the whole output, given once."""
+    for choice in output.choices:
+        if ids := ids_of(choice.get("response_token_ids")):
+            return ids
+    for payload in [*output.asides, *output.payloads]:
+        rows = _sglext(payload).get("output_ids")
+        if isinstance(rows, list) and rows and isinstance(rows[0], list):
+            rows = rows[output.key.choice] if output.key.choice < len(rows) else None
+        if ids := ids_of(rows):
+            return ids
+    return None
+
+
+def _from_log_probabilities(parts: _Parts, known: _Evidence) -> _Evidence:
+    """Read ids, bytes and text; ids that were recorded beside the log probabilities name the tokens."""
+    tokens = [token for step in parts.logged for token in step]
+    counts = tuple([len(step) for step in parts.logged])
+    own = ids_in(tokens)
+    ids = own if known.ids is None else known.ids
+    if ids is not None and len(ids) == len(tokens):
+        tokens = [replace(token, token_id=one) for token, one in zip(tokens, ids, strict=True)]
+    found = _Evidence(ids=own, counts=counts if own is not None and known.ids is None and parts.streamed else None)
+    pieces = pieces_of(tokens)
+    if pieces is not None and (ids is None or len(ids) == len(pieces)):
+        return replace(
+            found,
+            text="".join([piece.text for piece in pieces]),
+            pieces=pieces,
+            deltas=tuple(_deltas(pieces, counts)) if parts.streamed else None,
+            fact=Fact("text", "exact", "The raw text was rebuilt from the bytes of every token."),
+            advice=f"Its raw output was rebuilt from the bytes of {number(len(pieces), 'token')}. Choose a parser.",
+        )
+    lost = sum(token.lossy for token in tokens)
+    return _with_lossy_text(found, tokens, lost, known_ids=ids) if lost else found
+
+
+def _deltas(pieces: Sequence[Piece], counts: Sequence[int]) -> Iterator[RecordedDelta]:
+    at = 0
+    for count in counts:
+        some = pieces[at : at + count]
+        ids = [piece.token_id for piece in some if piece.token_id is not None]
+        yield RecordedDelta("".join([piece.text for piece in some]), tuple(ids) if len(ids) == len(some) else None)
+        at += count
+
+
+def _with_lossy_text(
+    found: _Evidence, tokens: Sequence[LoggedToken], lost: int, *, known_ids: tuple[int, ...] | None
+) -> _Evidence:
+    words = (
+        f"The bytes of {number(lost, 'token')} hold U+FFFD: the server wrote them from decoded text, so half a "
+        "character is lost. They are not trusted."
+    )
+    text = lossy_text(tokens) if known_ids is None else None
+    fact = Fact("text", "lossy", "The raw text was rebuilt from bytes, some of which are lost (U+FFFD).")
+    return replace(found, text=text, fact=None if text is None else fact, warnings=(Warn("lossy_bytes", words),))
+
+
+def _from_verbose(parts: _Parts, known: _Evidence) -> _Evidence:
+    """Read the raw text that llama.cpp started with --verbose adds to its answer."""
+    if known.text is not None:
+        return _Evidence()
+    more = [object_of(payload.get("__verbose")) for payload in parts.output.payloads]
+    told = next((one for one in more if word_of(one.get("content"))), None)
+    if told is None:
+        return _Evidence()
+    words = "The raw text is in the answer (`__verbose`). Special tokens are in it only with --special."
+    return _Evidence(
+        text=told["content"],
+        ids=ids_of(told.get("tokens")) or None,
+        fact=Fact("text", "assumed", words),
+        advice="The raw output is in the answer itself. Choose a parser and replay it.",
+    )
+
+
+def _from_content(parts: _Parts, known: _Evidence) -> _Evidence:
+    """Take content for the raw output: markers are still in it, and nothing shows a parser at work."""
+    text = "".join(parts.content)
+    parsed = parts.calls or any(parts.reasoning) or parts.finish == "tool_calls"
+    if known.text is not None or known.ids is not None or parsed or not text:
+        return _Evidence()
+    words = "The content holds U+FFFD: bytes of a character were lost before it was written."
+    lost = (Warn("lossy_text", words),) if "\ufffd" in text else ()
+    if not holds_markers(text):
+        told = "No marker is in the content, so it cannot be told whether a parser was at work."
+        words = (
+            "No marker of a known format is in the content: a parser, or skip_special_tokens, may have removed them."
+        )
+        return _Evidence(fact=Fact("text", "missing", told), warnings=(*lost, Warn("no_markers", words)))
+    words = "No parser was at work: markers are still in the content, so the content is the raw output."
+    deltas = tuple([RecordedDelta(part) for part in parts.content if part])
+    return _Evidence(
+        text=text,
+        deltas=deltas if parts.streamed else None,
+        fact=Fact("text", "assumed", f"{words} Special tokens may be missing from it."),
+        advice=f"{words} Choose a parser and replay it.",
+        warnings=lost,
+    )
+
+
+def _doubts(recording: Recording, parts: _Parts) -> Iterator[tuple[Warn, list[Fact]]]:
+    """Yield each warning that casts doubt on the recording, with the facts that follow from it."""
+    if recording.finish_reason is None:
+        yield NO_FINISH, []
+    lost = _swallowed_words(recording, parts)
+    if lost:
+        words = f"{lost}: what the server's parser held back is missing (a known fault, vLLM issue 27482)."
+        facts = [Fact("ids", "lossy", words)] if recording.ids is not None else []
+        yield Warn("ids_swallowed", words), facts + ([Fact("text", "lossy", words)] if recording.pieces else [])
+    thought = "".join(parts.reasoning).strip()[:40]
+    if recording.pieces is not None and thought and thought not in (recording.text or ""):
+        words = "The reasoning is not among the recorded tokens, so the raw text lacks it."
+        yield Warn("logprobs_partial", words), [Fact("text", "lossy", words)]
+
+
+def _swallowed_words(recording: Recording, parts: _Parts) -> str:
+    """Say that fewer tokens are recorded than counted, or that some chunks have none; "" where neither is."""
+    output = parts.output
+    what, tokens = ("token ids", recording.ids) if recording.ids is not None else ("tokens", recording.pieces)
+    # Of several choices the server counts the sum only.
+    used = tokens_counted([*output.payloads, *output.asides]) if len(output.siblings) == 1 else None
+    if tokens is not None and used is not None and used > len(tokens):
+        return f"The server counted {number(used, 'token')}, but only {len(tokens):,} {what} are recorded"
+    if recording.ids is not None and parts.silent and any(parts.steps):
+        return f"{number(parts.silent, 'chunk')} with output but without {what}"
+    return ""
+
+
+def _advice(recording: Recording) -> str:
+    """Say what to do next."""
+    if recording.ids is not None:
+        return "Choose the model's tokenizer: it turns the recorded ids back into the raw output."
+    if recording.text is not None:
+        return "Its raw output was rebuilt as far as the bytes go. Choose a parser and replay it."
+    whole = len(recording.stream or ()) == 1
+    kept = "The answer is checked as the server sent it" if whole else "The chunks are checked as the server sent them"
+    return f"{kept}; the raw output cannot be rebuilt from it. Record it with the command shown."

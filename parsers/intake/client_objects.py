@@ -1,0 +1,307 @@
+"""Printed objects of a client library, as the chunks or the answer that the server sent.
+
+openai-python 1 and 2 (ChatCompletionChunk, ChoiceDeltaToolCall, ChatCompletionMessage ...), LiteLLM 1 (ModelResponse,
+ModelResponseStream), LangChain 1 (AIMessage, AIMessageChunk), vLLM 0.33 (DeltaMessage, DeltaToolCall, RequestOutput,
+CompletionOutput) and SGLang 0.5 (StreamingParseResult, ToolCallItem). Other text may stand between the objects: people
+print them in loops. LangChain's messages are also read as print() shows them, their fields alone with no class around:
+
+    content='Hi' additional_kwargs={} response_metadata={'finish_reason': 'stop'} id='run-1'
+
+Each begins its line with its content and has `additional_kwargs`. Such a message is a chunk where it has the parts of
+calls, or where another one has the same id. (LangChain 0.3 and 1: the str() of both classes, made by pydantic.)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from parsers.intake.api_families import CHAT, rewritten_arguments
+from parsers.intake.api_logs import Log
+from parsers.intake.chat_streams import chat_content
+from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
+from parsers.intake.json_frames import Frame
+from parsers.intake.plain_text import without_lone_surrogates
+from parsers.intake.written_values import Named, ids_of, literal_at, object_of, word_of, word_or_number_of
+from parsers.vocabulary.types import Recording
+
+_CHUNKS = ("ChatCompletionChunk", "ModelResponseStream")
+_ANSWERS = ("ChatCompletion", "ParsedChatCompletion", "ModelResponse")
+_CALLS = ("ChoiceDeltaToolCall", "DeltaToolCall", "ToolCallItem", "ChatCompletionDeltaToolCall")
+_DELTAS = ("ChoiceDelta", "DeltaMessage", "StreamingParseResult", "AIMessageChunk")
+_MESSAGES = ("ChatCompletionMessage", "ChatMessage", "AIMessage")
+_WHOLE_CALLS = ("ChatCompletionMessageToolCall", "ChatCompletionMessageFunctionToolCall", "ParsedFunctionToolCall")
+_RAW = ("RequestOutput", "CompletionOutput")
+_NAMES = (*_CHUNKS, *_ANSWERS, *_CALLS, *_DELTAS, *_MESSAGES, *_WHOLE_CALLS, *_RAW)
+_OBJECT = re.compile(
+    rf"(?:\[\s*+)?(?<![\w.])(?:[a-z_]\w*+\.)*+(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})\(", re.ASCII
+)
+_CHUNK = "chat.completion.chunk"
+_ANSWER = "chat.completion"
+_REASONING = ("reasoning_content", "reasoning")
+_UNREAD = 20  # objects that cannot be read: then it is something else, or too damaged
+
+_BARE_START = re.compile(r"^(?=content=['\"\[])", re.MULTILINE)
+_BARE_FIELD = re.compile(r"[ \t]*+([a-z_]\w*+)=(?=\S)", re.ASCII)
+_ALWAYS = "additional_kwargs"
+_PARTS = "tool_call_chunks"
+
+_CUT = Warn("broken_off", "The last object breaks off: what was pasted is not whole.")
+
+
+@dataclass(slots=True)
+class _Printed:
+    """The stream in the making: chunks by response, whole answers, calls without a message, raw outputs."""
+
+    chunks: dict[str | None, list[Payload]] = field(default_factory=dict)
+    answers: list[Payload] = field(default_factory=list)
+    calls: list[Payload] = field(default_factory=list)
+    raw: list[Recording] = field(default_factory=list)
+    names: Counter[str] = field(default_factory=Counter)
+    unread: int = 0
+    rewritten: bool = False
+    cut: bool = False
+
+
+def read_client_objects(body: str) -> Intake | None:
+    """Read printed objects, in the order printed."""
+    printed = _Printed()
+    bare = not any(f"{name}(" in body for name in _NAMES)
+    if bare:
+        _take_bare_messages(printed, body)
+    else:
+        _take_objects(printed, body)
+    if not printed.names:
+        return None
+    most = max(printed.names, key=lambda name: printed.names[name])
+    why = (
+        f"`content='...' additional_kwargs={{...}}` is how print() shows a message of LangChain ({most})."
+        if bare
+        else f"{most}(...) is how Python prints an object of a client library."
+    )
+    made = _intake(printed, most, why)
+    return made if made.outputs else None
+
+
+def _take_objects(printed: _Printed, body: str) -> None:
+    at = 0
+    while printed.unread < _UNREAD and (mark := _OBJECT.search(body, at)):
+        literal = literal_at(body, mark.start())
+        if literal is None:
+            printed.unread += 1
+            at = mark.end()
+            continue
+        at, printed.cut = literal.end, not literal.whole
+        found = literal.value if isinstance(literal.value, list) else [literal.value]
+        # As others were whole, the one that breaks off is left out.
+        _take_list(printed, found[:-1] if printed.cut and printed.names else found)
+
+
+def _take_bare_messages(printed: _Printed, body: str) -> None:
+    """Take messages that were printed without their class; all are read before it shows which are chunks."""
+    read = list(_bare_messages(body)) if f" {_ALWAYS}=" in body else []
+    messages = [fields for fields, _ in read if _ALWAYS in fields]
+    ids = Counter([fields["id"] for fields in messages if isinstance(fields.get("id"), str)])
+    for fields in messages:
+        chunk = _PARTS in fields or ids.get(fields.get("id"), 0) > 1
+        _take_list(printed, [Named("AIMessageChunk" if chunk else "AIMessage", [], fields, called=True)])
+    printed.cut = bool(read) and read[-1][1]
+
+
+def _bare_messages(text: str) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Yield the fields of each message, and whether the text ends inside them."""
+    at = 0
+    while mark := _BARE_START.search(text, at):
+        at, fields, cut = mark.start(), {}, False
+        while not cut and (name := _BARE_FIELD.match(text, at)):
+            literal = literal_at(text, name.end())
+            if literal is None:
+                cut = text.find("\n", name.end()) < 0  # an open quote at the end of the paste
+                break
+            cut, at = not literal.whole, literal.end
+            fields[name[1]] = literal.value
+        at = max(at, mark.start() + 1)
+        yield fields, cut
+
+
+def _take_list(printed: _Printed, values: list[Any]) -> None:
+    """Take printed objects; calls in one list came in one chunk."""
+    items = [(item.name.rpartition(".")[2], item) for item in values if isinstance(item, Named)]
+    printed.names.update([name for name, _ in items])
+    calls = [_call_delta(_as_json(item)) for name, item in items if name in _CALLS]
+    if calls:
+        _add_chunk(printed, {"delta": {"tool_calls": calls}, "finish_reason": None})
+    for name, item in items:
+        _take(printed, name, item)
+
+
+def _take(printed: _Printed, name: str, item: Named) -> None:
+    fields = _as_json(item)
+    if name in _CHUNKS:
+        printed.chunks.setdefault(word_of(fields.get("id")), []).append({**fields, "object": _CHUNK})
+    elif name in _ANSWERS:
+        printed.answers.append({**fields, "object": _ANSWER})
+    elif name in _DELTAS:
+        _add_chunk(printed, _delta_choice(name, fields))
+    elif name in _MESSAGES:
+        # LangChain keeps the text that a provider sent beside the objects, or not.
+        rewritten = name == "AIMessage" and bool(fields.get("tool_calls")) and not _own_calls(fields)
+        printed.rewritten = printed.rewritten or rewritten
+        printed.answers.append({"object": _ANSWER, "choices": [{"index": 0, **_message_choice(name, fields)}]})
+    elif name in _WHOLE_CALLS:
+        printed.calls.append(fields)
+    elif name == "RequestOutput":
+        outputs = item.fields.get("outputs")
+        outputs = [output for output in outputs if isinstance(output, Named)] if isinstance(outputs, list) else []
+        printed.raw += [_raw_output(_as_json(output), fields) for output in outputs]
+    elif name in _RAW:
+        printed.raw.append(_raw_output(fields, {}))
+
+
+def _add_chunk(printed: _Printed, choice: Payload) -> None:
+    printed.chunks.setdefault(None, []).append({"object": _CHUNK, "choices": [{"index": 0, **choice}]})
+
+
+def _raw_output(fields: Payload, request: Payload) -> Recording:
+    """Return an output of vLLM's offline engine: text and ids before any parser."""
+    return Recording(
+        word_of(fields.get("text")),
+        "client_objects",
+        f"output {fields.get('index', 0)}",
+        ids=ids_of(fields.get("token_ids")),
+        prompt_ids=ids_of(request.get("prompt_token_ids")),
+        prompt_text=word_of(request.get("prompt")),
+        finish_reason=word_of(fields.get("finish_reason")),
+        stop_reason=word_or_number_of(fields.get("stop_reason")),
+    )
+
+
+def _as_json(item: Named) -> Payload:
+    """Return the object as JSON would hold it."""
+    return {key: _field_as_json(value) for key, value in item.fields.items()}
+
+
+def _field_as_json(value: Any) -> Any:
+    """Return a field: objects become dicts, a printed array its list, a bare name its word."""
+    if isinstance(value, Named):
+        if value.called and value.args:
+            return _field_as_json(value.args[-1])
+        return _as_json(value) if value.called else value.name
+    if isinstance(value, dict):
+        return {str(key): _field_as_json(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_field_as_json(one) for one in value]
+    if isinstance(value, str):
+        return without_lone_surrogates(value)
+    return value if isinstance(value, int | float | None) else None
+
+
+def _delta_choice(name: str, fields: Payload) -> Payload:
+    """Return the choice of a chunk that a delta's object says, without its index."""
+    if name == "AIMessageChunk":
+        calls = [_langchain_delta(call) for call in _objects(fields.get(_PARTS))]
+        return _langchain_choice("delta", fields, _own_calls(fields) or calls)
+    if name == "StreamingParseResult":
+        calls = [_call_delta(call) for call in _objects(fields.get("calls"))]
+        fields = {"content": fields.get("normal_text") or None, **({"tool_calls": calls} if calls else {})}
+    return {"delta": fields, "finish_reason": None}
+
+
+def _message_choice(name: str, fields: Payload) -> Payload:
+    """Return the choice of an answer that a message's object says, without its index."""
+    if name != "AIMessage":
+        return {"message": fields, "finish_reason": None}
+    calls = [*_objects(fields.get("tool_calls")), *_objects(fields.get("invalid_tool_calls"))]
+    return _langchain_choice("message", fields, _own_calls(fields) or [_langchain_call(call) for call in calls])
+
+
+def _call_delta(call: Payload) -> Payload:
+    """Return a call's delta; SGLang's ToolCallItem has its own names."""
+    if "tool_index" not in call:
+        return call
+    function = {key: call[own] for key, own in (("name", "name"), ("arguments", "parameters")) if call.get(own)}
+    return {"index": call["tool_index"], "function": function}
+
+
+def _langchain_choice(kind: str, fields: Payload, calls: list[Payload]) -> Payload:
+    more, about = object_of(fields.get(_ALWAYS)), object_of(fields.get("response_metadata"))
+    said: Payload = {"role": "assistant", "content": _langchain_text(fields.get("content"))}
+    said |= {key: more[key] for key in _REASONING if isinstance(more.get(key), str)}
+    if calls:
+        said["tool_calls"] = calls
+    return {kind: said, "finish_reason": about.get("finish_reason")}
+
+
+def _own_calls(fields: Payload) -> list[Payload]:
+    """Return the calls as the provider sent them, with the exact text of their arguments."""
+    return _objects(object_of(fields.get(_ALWAYS)).get("tool_calls"))
+
+
+def _langchain_delta(call: Payload) -> Payload:
+    function = {key: call[own] for key, own in (("name", "name"), ("arguments", "args")) if call.get(own)}
+    return {"index": call.get("index"), "id": call.get("id"), "function": function}
+
+
+def _langchain_call(call: Payload) -> Payload:
+    arguments = call.get("args")
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return {"id": call.get("id"), "type": "function", "function": {"name": call.get("name"), "arguments": text}}
+
+
+def _langchain_text(content: Any) -> str | None:
+    """Return the content: text, or the text parts of a list."""
+    if not isinstance(content, list):
+        return word_of(content) or None
+    texts = [object_of(one).get("text", one) for one in content]
+    return "".join([text for text in texts if isinstance(text, str)]) or None
+
+
+def _objects(value: Any) -> list[Payload]:
+    """Return the objects among the items of a list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _intake(printed: _Printed, most: str, why: str) -> Intake:
+    """Read the streams as chat logs are read: choices, token ids and markers tell the same things."""
+    framed = [[Frame(at, payload) for at, payload in enumerate(stream, 1)] for stream in _streams(printed)]
+    contents = [chat_content(Log("ndjson_log", CHAT, frames, listed=True)) for frames in framed]
+    outputs = [output for content in contents for output in content.outputs]
+    for place, output in enumerate(outputs, 1):
+        output.kind, output.label = "client_objects", f"output {place}"
+    outputs += [raw for raw in printed.raw if raw.text is not None or raw.ids is not None]
+    make_labels_differ(outputs)
+    if len(outputs) == 1:
+        outputs[0].label = ""
+    return intake_of(
+        "client_objects",
+        f"{number(printed.names.total(), 'printed object')}, {most}",
+        outputs,
+        why=why,
+        advice=contents[-1].advice if contents else REPLAY,
+        facts=[fact for content in contents for fact in content.facts] if len(outputs) == 1 else (),
+        warnings=[*_warnings(printed), *[warn for content in contents for warn in content.warnings]],
+        server="vLLM" if printed.raw or most.startswith("Delta") else "SGLang" if most == "ToolCallItem" else None,
+    )
+
+
+def _streams(printed: _Printed) -> list[list[Payload]]:
+    """Return the payloads of each response."""
+    streams = [*printed.chunks.values(), *([answer] for answer in printed.answers)]
+    if printed.calls:
+        message = {"role": "assistant", "content": None, "tool_calls": printed.calls}
+        streams.append([{"object": _ANSWER, "choices": [{"index": 0, "message": message, "finish_reason": None}]}])
+    return streams
+
+
+def _warnings(printed: _Printed) -> Iterator[Warn]:
+    if printed.cut:
+        yield _CUT
+    if printed.rewritten:
+        yield rewritten_arguments("LangChain shows")
+    if printed.unread:
+        words = f"{number(printed.unread, 'object')} cannot be read and left out: not printed whole, perhaps."
+        yield Warn("bad_object", words)

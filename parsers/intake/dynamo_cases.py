@@ -1,0 +1,260 @@
+"""Cases of Dynamo's tests in YAML: each case of a file is an output, with its tools and what should come out of it.
+
+    parity       family, mode: batch | stream, cases: {id: {model_text | chunks: [{delta_text}], tools, expected}}
+    unified v2   cases: {id: {request: {input, init: {starting_state}, tools, chunks}, golden: {assembled}}}
+
+(ai-dynamo/dynamo tests/parity, ai-dynamo/frontend-crates conformance/fixtures-unified-v2; 2026.) A file that holds only
+what engines made of the cases is named as that. Files are read without tags, merge keys and dates, and within bounds on
+size, depth and what aliases multiply to, so that reading stays linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
+from parsers.intake.plain_text import without_lone_surrogates
+from parsers.intake.written_values import object_of, objects_of, word_of
+from parsers.vocabulary.types import RecordedDelta, Recording, Request
+
+BYTES = 2_000_000
+EVENTS = 150_000  # the largest such file has a third of it
+NODES = 150_000  # with every alias written out
+DEPTH = 40
+FINISH = "\u2039finish\u203a"  # the unified suite's mark for the end of the stream: no text
+# The engines whose expectation is taken, the first that has one: they agree unless a case says why not.
+_ENGINES = ("dynamo", "vllm", "sglang")
+_SIGN = re.compile(r"^(?:cases|changes|request|golden|observations):[ \t]*(?:#.*)?\r?$", re.MULTILINE)
+_DETAIL = re.compile(r"[\s{,-](?:model_text|delta_text|starting_state|assembled|semantic_sha256|normal_text):")
+_WHY = "It has the keys of Dynamo's test cases."
+_NO_INPUT = "It holds what engines made of the cases, not the outputs: give inputs_and_golden.yaml of the same family."
+_STATES = {"none": False, "content": False, "reasoning": True, "thinking": True}
+
+
+class _TooMuchError(Exception):
+    """The file is not read; the text says why, in a whole sentence."""
+
+
+def _loader() -> Any:
+    """Return libyaml's reader where it is there, with no more scalar types than such a file needs."""
+    loader: Any = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {"yaml_implicit_resolvers": {}})
+    for tag, pattern, first in (
+        ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
+        ("int", r"^[-+]?(?:0|[1-9][0-9]{0,17})$", "-+0123456789"),
+        ("float", r"^[-+]?[0-9]{1,17}\.[0-9]{0,17}(?:[eE][-+]?[0-9]{1,3})?$", "-+0123456789"),
+        ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+    ):
+        loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), list(first))
+    return loader
+
+
+_LOADER = _loader()
+
+
+def read_dynamo(body: str) -> Intake | None:
+    """Read the cases of a file."""
+    if _SIGN.search(body) is None or _DETAIL.search(body) is None:
+        return None
+    try:
+        value = _load(body)
+    except _TooMuchError as error:
+        return _refusal(str(error))
+    if not isinstance(value, dict):
+        return None
+    made = [one for name, case in _cases(value) if (one := _output(name, case)) is not None]
+    if not made:
+        observed = any(isinstance(value.get(key), dict | list) for key in ("changes", "observations", "cases"))
+        return _refusal(_NO_INPUT) if observed else None
+    return _intake(value, made)
+
+
+def _refusal(advice: str) -> Intake:
+    return Intake(kind="dynamo_yaml", title="Dynamo YAML without an output", advice=advice, why=(_WHY,))
+
+
+def _load(body: str) -> Any:
+    if len(body) > BYTES:
+        raise _TooMuchError(f"The file is longer than {BYTES:,} characters: cut the cases out that are of interest.")
+    try:
+        _check_events(body)
+        value = yaml.load(body, Loader=_LOADER)
+        _check_size(value)
+        value = _as_json(value)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1:,}" if mark is not None else ""
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
+        raise _TooMuchError(f"It is no whole YAML{where}: {problem}. Was the file cut?") from error
+    except UnicodeError as error:
+        raise _TooMuchError("It holds half of a UTF-16 pair, which no YAML can hold.") from error
+    return value
+
+
+def _check_events(body: str) -> None:
+    """Refuse what would cost more than its length, before anything is built."""
+    depth = 0
+    for count, event in enumerate(yaml.parse(body, Loader=_LOADER)):
+        if count > EVENTS:
+            raise _TooMuchError(f"It has more than {EVENTS:,} parts: cut the cases out that are of interest.")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        tag = getattr(event, "tag", None)
+        if depth > DEPTH or tag is not None:
+            what = "tags" if tag is not None else f"more than {DEPTH} levels"
+            raise _TooMuchError(f"It has {what}, which such a file does not need: it is not read.")
+
+
+def _check_size(value: Any) -> None:
+    """Refuse a value that is too large with every alias written out; each part is counted once."""
+    sizes: dict[int, int] = {}
+    stack = [(value, False)]
+    while stack:
+        part, done = stack.pop()
+        parts = list(part.values()) if isinstance(part, dict) else part if isinstance(part, list) else []
+        if done:
+            sizes[id(part)] = 1 + sum(sizes.get(id(one), 1) for one in parts)
+        elif id(part) not in sizes and parts:
+            sizes[id(part)] = NODES  # until it is known: an alias to what is still open multiplies without end
+            stack.append((part, True))
+            stack += [(one, False) for one in parts]
+    if sizes.get(id(value), 1) > NODES:
+        raise _TooMuchError("Its aliases multiply to more than such a file ever holds: it is not read.")
+
+
+def _as_json(value: Any) -> Any:
+    """Return the value with keys that JSON can hold; it is no deeper than the events were."""
+    if isinstance(value, dict):
+        return {str(key): _as_json(one) for key, one in value.items()}
+    return [_as_json(one) for one in value] if isinstance(value, list) else value
+
+
+def _cases(value: Payload) -> Iterator[tuple[str, Payload]]:
+    """Yield every case with its id; a file may also be one case."""
+    cases = value.get("cases")
+    if isinstance(cases, dict):
+        yield from [(str(name), case) for name, case in cases.items() if isinstance(case, dict)]
+    elif isinstance(cases, list):
+        yield from [
+            (str(case.get("id", f"case {at}")), case) for at, case in enumerate(cases, 1) if isinstance(case, dict)
+        ]
+    else:
+        yield "", value
+
+
+def _output(name: str, case: Payload) -> tuple[Recording, list[Warn]] | None:
+    """Return the output of one case with its warnings, or None."""
+    request = object_of(case.get("request"))
+    source = request or case
+    deltas, finish = _deltas(source)
+    text = _text(case.get("model_text", request.get("input")))
+    if deltas is None and text is None:
+        return None
+    warnings = []
+    if deltas is not None and text is not None and text != "".join(deltas):
+        words = "The chunks of a case do not add up to its text; the chunks are used."
+        warnings.append(Warn("chunks_differ", words))
+    text = "".join(deltas) if deltas is not None else text or ""
+    made = Recording(
+        text,
+        "dynamo_yaml",
+        name,
+        deltas=tuple([RecordedDelta(part) for part in deltas]) if deltas is not None else None,
+        finish_reason=word_of(request.get("finish_reason")) or finish,
+        request=_request(source),
+        expect=_golden(case.get("golden")) if request else _parity(case.get("expected")),
+    )
+    if made.expect is None:
+        warnings.append(
+            Warn("no_expectation", "A case says nothing of what should come out, or only that engines differ.")
+        )
+    return made, warnings
+
+
+def _deltas(source: Payload) -> tuple[list[str] | None, str | None]:
+    """Return the texts of the chunks and the finish reason of one of them."""
+    chunks = objects_of(source.get("chunks"))
+    if not chunks:
+        return None, None
+    texts = [_text(chunk.get("delta_text")) or "" for chunk in chunks]
+    finish = next((reason for chunk in reversed(chunks) if (reason := word_of(chunk.get("finish_reason")))), None)
+    kept = texts[:-1] if texts[-1] == FINISH else texts
+    return kept, finish
+
+
+def _text(value: Any) -> str | None:
+    """Return a text, also where somebody left out the quotes of a number or of true."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return without_lone_surrogates(str(value)) if isinstance(value, str | int | float) else None
+
+
+def _request(source: Payload) -> Request:
+    init = object_of(source.get("init"))
+    given = objects_of(source.get("tools"))
+    tools = [tool if "function" in tool else {"type": "function", "function": tool} for tool in given or []]
+    named = word_of(init.get("named_tool"))
+    return Request(
+        tools=None if given is None else tuple(tools),
+        tool_choice={"type": "function", "function": {"name": named}} if named else None,
+        reasoning_open=_STATES.get((word_of(init.get("starting_state")) or "").lower()),
+    )
+
+
+def _parity(expected: Any) -> Payload | None:
+    """Return what the first engine with an expectation made of the case."""
+    engines = object_of(expected)
+    for engine in _ENGINES:
+        said = object_of(engines.get(engine))
+        calls = objects_of(said.get("calls"))
+        if calls is not None:
+            return _expectation(word_of(said.get("reasoning_text")), word_of(said.get("normal_text")), calls)
+    return None
+
+
+def _golden(golden: Any) -> Payload | None:
+    """Return the parts in the order of emission, joined by kind."""
+    parts = objects_of(object_of(golden).get("assembled"))
+    if parts is None:
+        return None
+    texts = [(part.get("kind"), word_of(part.get("text")) or "") for part in parts]
+    reasoning, content = ("".join([text for kind, text in texts if kind == one]) for one in ("reasoning", "text"))
+    return _expectation(reasoning, content, [part for part in parts if part.get("kind") == "tool_call"])
+
+
+def _expectation(reasoning: str | None, content: str | None, calls: list[Payload]) -> Payload:
+    """Return a case's words: no text is null; arguments are an object, or text where they are none."""
+    expect: Payload = {"content": content or None}
+    if reasoning is not None:
+        expect["reasoning"] = reasoning or None
+    expect["tool_calls"] = [_call(call) for call in calls]
+    return expect
+
+
+def _call(call: Payload) -> Payload:
+    name, arguments = word_of(call.get("name")) or "", call.get("arguments")
+    if isinstance(arguments, dict):
+        return {"name": name, "arguments": arguments}
+    return {"name": name, "raw": arguments if isinstance(arguments, str) else ""}
+
+
+def _intake(value: Payload, made: list[tuple[Recording, list[Warn]]]) -> Intake:
+    outputs = [recording for recording, _ in made]
+    make_labels_differ(outputs)
+    document = object_of(value.get("input_document")) or value
+    family, mode = word_of(document.get("family")), word_of(document.get("mode"))
+    what = " ".join([word for word in ("Dynamo YAML", mode, f"({family})" if family else None) if word])
+    return intake_of(
+        "dynamo_yaml",
+        f"{what}, {number(len(made), 'case')}",
+        outputs,
+        why=_WHY,
+        advice=REPLAY + (f" Dynamo names it {family}." if family else ""),
+        warnings=[warn for _, warnings in made for warn in warnings],
+        server="Dynamo",
+    )

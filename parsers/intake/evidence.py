@@ -1,0 +1,332 @@
+"""What the intake says of what was given: the outputs it found, and how sure each thing about them is.
+
+A fact is exact, assumed, lossy or missing; a warning is a trap that the recording is in, named by a code; an ask is
+what a person could add. Code looks at codes, certainties and what a fact is about, never at the sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from parsers.formats.model import builtin_formats
+from parsers.search.guess_read import BODY, LEFT_OVER, telling_of
+from parsers.vocabulary.types import Recording, Request
+
+Kind = Literal[
+    "raw_text",  # model output as it stands
+    "case",  # a case file: the caller loads it
+    "sse_log",  # server-sent events of a streaming API
+    "json_response",  # one API answer, or a JSON array of such objects
+    "ndjson_log",  # API or log objects one after the other
+    "chunk_list",  # delta texts: a JSON array, a Python list, lines of a debug print
+    "text_literal",  # one string as a program spells it: a Python repr or a JSON string
+    "token_ids",  # token ids without their text, flat or by delta
+    "replay_record",  # token ids with the prompt's and the length of each chunk, as vLLM's replay has them
+    "code_block",  # raw text in a fenced code block of other text
+    "client_objects",  # the printed objects of a client library: ChoiceDeltaToolCall(...)
+    "server_log",  # lines of a server's own log that quote the output
+    "dynamo_yaml",  # a case of Dynamo's parity tests or of the unified suite
+    "request",  # a request (JSON, or a curl command), without any answer
+    "pickle",  # never loaded
+    "empty",  # nothing at all
+    "not_text",  # not UTF-8
+]
+LogKind = Literal["sse_log", "json_response", "ndjson_log"]
+Payload = dict[str, Any]
+
+About = Literal["text", "ids", "deltas", "server", "tools", "start", "finish"]
+Certainty = Literal["exact", "assumed", "lossy", "missing"]
+
+WarnCode = Literal[
+    # what was pasted or logged is damaged
+    "bad_chunk", "bad_object", "broken_off", "curl_error", "cut_json", "cut_line", "error", "no_done", "no_finish",
+    "other_lines", "prefixed", "lone_surrogate", "lossy_bytes", "lossy_text", "text_cut", "text_maybe_cut",
+    "text_start_missing", "only_the_call", "unquoted", "rewritten",
+    # whose chunks they are, and which were left out
+    "ids_differ", "increments", "interleaved", "no_id", "other_chunk", "other_recordings", "other_text", "several",
+    # token ids, special tokens, and what a parser left
+    "chunk_lengths_missing", "chunk_lengths_wrong", "id_out_of_range", "ids_cut", "ids_swallowed",
+    "ids_without_chunks", "lists_joined", "logprobs_partial", "not_an_id", "arguments_rewritten", "no_markers",
+    "parsed", "special_tokens", "special_tokens_asked", "specials_missing",
+    # the request, the case, the person
+    "chunks_differ", "no_expectation", "request_file", "request_unread", "har_secrets", "secret", "take_as",
+]  # fmt: skip
+# What a warning says of the raw text; what is missing for good outweighs what is assumed.
+_DOUBTS: tuple[tuple[Certainty, frozenset[WarnCode]], ...] = (
+    ("lossy", frozenset({
+        "broken_off", "lone_surrogate", "lossy_text", "only_the_call", "specials_missing", "text_cut",
+        "text_start_missing",
+    })),
+    ("assumed", frozenset({"special_tokens", "text_maybe_cut", "unquoted"})),
+)  # fmt: skip
+REPLAY = "Choose a parser and replay it."
+
+
+@dataclass(slots=True, frozen=True)
+class Fact:
+    """One sentence on how sure one thing about the recording is.
+
+    `about`: the raw text, the token ids, where deltas begin and end, what the server's parser sent, the tools, the
+    state the output began in, why it ended. lossy: it is there, but something is missing from it for good.
+    """
+
+    about: About
+    certainty: Certainty
+    words: str
+
+
+@dataclass(slots=True, frozen=True)
+class Warn:
+    """A trap that this recording is in. `code` is its name for programs, `words` one sentence."""
+
+    code: WarnCode
+    words: str
+
+
+@dataclass(slots=True, frozen=True)
+class Ask:
+    """Something that is missing and that a person can give. `field` is its field in the form, such as tokenizer."""
+
+    field: str
+    words: str
+
+
+@dataclass(slots=True, frozen=True)
+class Capture:
+    """One command that records the missing raw text from one server."""
+
+    server: str
+    words: str
+    command: str
+
+
+@dataclass(slots=True, frozen=True)
+class Reading:
+    """Something else that the same bytes can be taken for."""
+
+    kind: Kind
+    title: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Intake:
+    """All that was recognised. Readers make it; `recognise` adds what stood around and what follows from it.
+
+    `title` names it in a few words, `advice` is what to do next. `usable` says whether there is something to replay
+    now: `outputs` (one for each response and choice), or for a case `case`, its JSON text. `why` is the evidence, a
+    sentence each; `facts` what is exact, assumed or missing (a reader gives those it knows better than what follows
+    from the first output); `warnings` the traps; `asks` what a person can add; `captures` how to record what is
+    missing; `readings` what else it can be taken for; `notes` the changes made. `request` is what was asked of the
+    server, and `server` the one that the log shows signs of, as `captures` names it.
+    """
+
+    kind: Kind
+    title: str
+    advice: str = REPLAY
+    usable: bool = False
+    outputs: tuple[Recording, ...] = ()
+    case: str | None = None
+    why: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+    asks: tuple[Ask, ...] = ()
+    captures: tuple[Capture, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    notes: tuple[str, ...] = ()
+    request: Request | None = None
+    server: str | None = None
+
+    @property
+    def recording(self) -> Recording | None:
+        """The first output, or None."""
+        return self.outputs[0] if self.outputs else None
+
+    @property
+    def message(self) -> str:
+        """One line: what it is, what was changed, what is wrong with it, what to do next."""
+        words = [f"Recognised: {self.title}.", *self.notes, *[warn.words for warn in self.warnings], self.advice]
+        return " ".join(words).rstrip()
+
+
+# Reads a body (HTTP, curl and log noise blanked, line numbers kept) as one shape, or says None. Never raises; linear.
+Reader = Callable[[str], Intake | None]
+
+
+def number(count: int, noun: str) -> str:
+    """Return a count with its noun: `1 chunk`, `2,048 chunks`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def intake_of(
+    kind: Kind,
+    title: str,
+    outputs: Iterable[Recording],
+    *,
+    why: str,
+    advice: str = REPLAY,
+    facts: Iterable[Fact] = (),
+    warnings: Iterable[Warn] = (),
+    server: str | None = None,
+) -> Intake:
+    """Return an Intake of outputs that can be replayed, or completed by a tokenizer; each warning once."""
+    return Intake(
+        kind=kind,
+        title=title,
+        advice=advice,
+        usable=True,
+        outputs=tuple(outputs),
+        why=(why,),
+        facts=tuple(facts),
+        warnings=tuple(dict.fromkeys(warnings)),
+        server=server,
+    )
+
+
+def label_outputs(outputs: Sequence[Recording], noun: str) -> None:
+    """Call several outputs `noun 1`, `noun 2` ...; the only one needs no label."""
+    for place, output in enumerate(outputs, 1):
+        output.label = f"{noun} {place}" if len(outputs) > 1 else ""
+
+
+def make_labels_differ(outputs: Sequence[Recording]) -> None:
+    """Number the labels that several outputs share."""
+    used: set[str] = set()
+    counts: Counter[str] = Counter()
+    for output in outputs:
+        label = output.label
+        while output.label in used:
+            counts[label] += 1
+            output.label = f"{label} ({counts[label] + 1})"
+        used.add(output.label)
+
+
+def text_facts(warnings: Sequence[Warn]) -> tuple[Fact, ...]:
+    """Return the fact about the raw text that the gravest of the warnings gives, or none."""
+    doubts = [Fact("text", sure, warn.words) for sure, codes in _DOUBTS for warn in warnings if warn.code in codes]
+    return tuple(doubts[:1])
+
+
+def lost_text_warnings(outputs: Iterable[Recording]) -> list[Warn]:
+    """Warn that characters were lost, where the text of an output shows it."""
+    return [LOST_TEXT] if any("\ufffd" in (output.text or "") for output in outputs) else []
+
+
+LOST_TEXT = Warn(
+    "lossy_text", "The text holds U+FFFD: bytes of a character were lost before it was written. Only ids bring it back."
+)
+
+
+@cache
+def _markers() -> re.Pattern[str]:
+    words = {word for fmt in builtin_formats().values() for word in telling_of(fmt)}
+    return re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
+
+
+def holds_markers(text: str) -> bool:
+    """Return True where a marker of a built-in format, or what looks like one, is in the text."""
+    return any(pattern.search(text) for pattern in (_markers(), LEFT_OVER, BODY))
+
+
+def facts_about(recording: Recording, given: Iterable[Fact] = ()) -> tuple[Fact, ...]:
+    """Return all seven facts: those `given`, and for the rest what the recording and its request show."""
+    told = {fact.about: fact for fact in given}
+    return tuple([told.get(about) or Fact(about, *derive(recording)) for about, derive in _DERIVED.items()])
+
+
+def missing_inputs(recording: Recording) -> tuple[Ask, ...]:
+    """Ask for what is missing and can be given, the most important first."""
+    request = recording.request or Request()
+    found: list[Ask] = []
+    if recording.text is None and recording.ids is not None:
+        found.append(Ask("tokenizer", "Choose or upload the model's tokenizer: it turns the token ids into text."))
+    elif recording.text is None:
+        found.append(Ask("text", "Give the raw output if you can record it; without it only the chunks are checked."))
+    if request.tools is None and recording.kind != "raw_text":
+        found.append(Ask("tools", "Give the tools of the request: argument types and unknown names depend on them."))
+    if _start(recording)[0] != "exact" and recording.kind != "raw_text":
+        found.append(Ask("reasoning_open", "Say whether the prompt ended inside a reasoning block such as `<think>`."))
+    return tuple(found)
+
+
+_Judgement = tuple[Certainty, str]
+
+
+def _text(recording: Recording) -> _Judgement:
+    if recording.text is not None and recording.pieces:
+        return "exact", "The raw text was rebuilt from its bytes."
+    if recording.text is not None:
+        return "exact", "The raw text is there, character for character."
+    if recording.ids is not None:
+        return "missing", "The raw text takes the model's tokenizer: its ids are here, its text is not."
+    return "missing", "The raw text is not in it: the server's parser has already taken it apart."
+
+
+def _ids(recording: Recording) -> _Judgement:
+    known = recording.ids if recording.ids is not None else _ids_of(recording)
+    if known is not None:
+        return "exact", f"{number(len(known), 'token id')} recorded."
+    return "missing", "No token ids: how the text was split into tokens is assumed."
+
+
+def _ids_of(recording: Recording) -> list[int] | None:
+    """Return the ids that pieces or deltas carry, if all of them do."""
+    if recording.pieces:
+        found = [piece.token_id for piece in recording.pieces if piece.token_id is not None]
+        return found if len(found) == len(recording.pieces) else None
+    parts = [delta.ids for delta in recording.deltas or () if delta.text or delta.ids]
+    return [one for part in parts for one in part or ()] if parts and None not in parts else None
+
+
+def _deltas(recording: Recording) -> _Judgement:
+    steps = recording.deltas if recording.deltas is not None else recording.counts
+    if steps is not None:
+        return "exact", f"The output came in {number(len(steps), 'delta')}; where each ends is known."
+    return "missing", "Where one delta ended and the next began is not known; a chunking is assumed."
+
+
+def _server(recording: Recording) -> _Judgement:
+    if recording.stream is None:
+        return "missing", "Nothing shows what the server's own parser made of it."
+    if len(recording.stream) == 1 and recording.counts is None and recording.deltas is None:
+        return "exact", "The answer is as the server sent it, in one piece."
+    return "exact", f"{number(len(recording.stream), 'chunk')} as the server sent them."
+
+
+def _tools(recording: Recording) -> _Judgement:
+    tools = recording.request.tools if recording.request else None
+    if tools is None:
+        return "missing", "The tools of the request are not known: every name and type is accepted."
+    return "exact", f"{number(len(tools), 'tool')} taken from the request."
+
+
+def _start(recording: Recording) -> _Judgement:
+    request = recording.request or Request()
+    if recording.prompt_text is not None or request.prompt_tail is not None:
+        return "exact", "The end of the prompt is known, and with it the state that the output began in."
+    if request.reasoning_open is not None:
+        return "exact", "It is known whether the prompt left a reasoning block open."
+    if recording.prompt_ids is not None:
+        return "exact", "The prompt's token ids are known; the model's tokenizer shows how the prompt ended."
+    return "assumed", "The end of the prompt is not known; assumed that no reasoning block was open."
+
+
+def _finish(recording: Recording) -> _Judgement:
+    if recording.finish_reason is None:
+        return "missing", "Why the output ended is not recorded."
+    return "exact", f"The server gave the finish reason {recording.finish_reason}."
+
+
+_DERIVED: dict[About, Callable[[Recording], _Judgement]] = {
+    "text": _text,
+    "ids": _ids,
+    "deltas": _deltas,
+    "server": _server,
+    "tools": _tools,
+    "start": _start,
+    "finish": _finish,
+}

@@ -1,0 +1,434 @@
+"""Lines of a server's own log that quote the output, whatever stands before and between them.
+
+vLLM 0.33 (`--enable-log-requests --enable-log-outputs`) and SGLang 0.5 (`--log-requests`, text form) log outputs.
+Others quote an output when a parser failed on it, or in verbose mode:
+
+    ... unparsed peg-native output: <raw>                  llama.cpp, all of it
+    Failed to parse input at pos N: <rest>                 llama.cpp, from offset N on
+    ... Parsing chat message: <raw so far>                 llama.cpp -v, again after each token
+    ... next token: 785 'The'                              llama.cpp -v, one token
+    error parsing tool call: raw='<raw>', err=...          Ollama, the part that should be a call
+    Model Output: <raw>                                    LM Studio's developer log
+
+That raw text stands bare up to the log's next line, or inside a JSON or Python string. (llama.cpp common/chat.cpp and
+tools/server; Ollama harmony parser; LM Studio 0.3.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from parsers.intake.api_families import RawChunk, sglang_log_chunks, with_beginning_only
+from parsers.intake.api_logs import advice_for
+from parsers.intake.evidence import (
+    Intake,
+    Warn,
+    holds_markers,
+    intake_of,
+    label_outputs,
+    lost_text_warnings,
+    make_labels_differ,
+    number,
+    text_facts,
+)
+from parsers.intake.plain_text import without_lone_surrogates
+from parsers.intake.surroundings import COLOUR, LOG_LINE, without_prefixes
+from parsers.intake.written_values import Literal, Named, Shortened, ids_of, literal_at, quoted_at, string_at
+from parsers.vocabulary.types import RecordedDelta, Recording
+
+_VLLM = re.compile(
+    r"Generated response (?P<id>[^\s:]+)(?: \(streaming (?P<mode>complete|delta)\))?(?: details)?: "
+    r"(?:output: (?=[bu]?['\"])|(?=output_token_ids: ))"
+)
+_PROMPT = re.compile(r"Received request (?P<id>[^\s:]+): prompt: (?=['\"])")
+_IDS = re.compile(r",? ?output_token_ids: (?=[\[(]|array)")
+_FINISH = re.compile(r"(?:, output_token_ids: None)?,? ?finish_reason: (\w+)")
+_SGLANG = re.compile(r"\bFinish: obj=(?=\w+\()")
+_OUT = re.compile(r",? ?(?:headers=\{[^{}\n]*\}, )?out=(?=\{)")
+_OUT_LATER = re.compile(r", out=(?=\{['\"](?:text|output_ids|meta_info)['\"]: )")
+# Lengths that people give to --max-log-len: a text of exactly that length was most likely cut there.
+_LIMITS = frozenset(
+    {64, 128, 256, 512, *range(100, 1_000, 100), *range(1_000, 20_001, 500), *range(1_024, 20_001, 1_024)}
+)
+_REASONS = frozenset({"stop", "length", "tool_calls", "abort", "content_filter"})
+
+_UNPARSED = re.compile(r"(?:\b|(?<=\\n))unparsed [\w.-]+(?: [\w.-]+){0,4} output: ?")
+_POSITION = re.compile(r"(?:\b|(?<=\\n))Failed to parse input at pos (\d{1,12}): ?")
+_PARSING = re.compile(r"\bParsing (?:chat message|input with format [^:\n]{1,60}): ?")
+_TOKEN = re.compile(r"\bnext token: +(\d{1,9}) '")
+_TASK = re.compile(r"\btask +(\d{1,9})\b")
+_OLLAMA = re.compile(r"error parsing tool call: raw='")
+_STUDIO = re.compile(r"(?:(?<![^\s\]\"'])|(?<=\\n))Model Output: ?")
+_NEXT = re.compile(rf"{LOG_LINE.pattern}|Failed to parse input at pos \d")
+_ANY = (
+    " output:", "Failed to parse input at pos ", "Parsing chat message:", "Parsing input with format ", "next token: ",
+    "error parsing tool call: raw='", "Model Output:",
+)  # fmt: skip
+_QUOTE = 80  # characters before the phrase in which the string that holds it may begin
+
+_CUT = Warn("text_cut", "The log was started with --max-log-len, which cut the text: its end is missing.")
+_MAYBE_CUT = Warn("text_maybe_cut", "The text has a length that --max-log-len cuts at: its end may be missing.")
+_UNCLOSED = Warn("broken_off", "The quoted text has no closing quote: its end is missing.")
+_SPECIALS = Warn("special_tokens", "Special tokens are in the text only where the parser or the request kept them.")
+_PARSED = Warn("parsed", "This line holds what vLLM's parser left as content; only the ids bring the raw output back.")
+_DELTAS = Warn(
+    "parsed", "Delta lines hold what vLLM's parser sent, not the raw output, and are missing where it sent nothing."
+)
+_SWALLOWED = Warn(
+    "ids_swallowed", "Delta lines are missing where the parser sent nothing, and their token ids with them."
+)
+_HALF = Warn("broken_off", "The quoted text breaks off: its end is missing.")
+_TAIL = "The message quotes the output from that place on only: its beginning is missing."
+_CALL = Warn("only_the_call", "Ollama quotes only what it took for a call: what stood around it is missing.")
+_LLAMA_SPECIALS = Warn("special_tokens", "Special tokens are in the text only if llama-server runs with --special.")
+_HIDDEN = Warn("specials_missing", "Some tokens are printed as nothing: special tokens, which --special shows.")
+_REWRITTEN = Warn("rewritten", "A text changed what an earlier one said, so only the last is used.")
+
+
+def read_server_log(body: str) -> Intake | None:
+    """Read the outputs that a server's log quotes."""
+    body = without_prefixes(body)
+    return _read_vllm(body) or _read_sglang(body) or _read_failures(body)
+
+
+@dataclass(slots=True)
+class _Request:
+    """The lines of one vLLM request."""
+
+    prompt: str | None = None
+    complete: str | None = None
+    whole: str | None = None
+    deltas: list[tuple[str, tuple[int, ...] | None]] = field(default_factory=list)
+    ids: tuple[int, ...] | None = None
+    finish: str | None = None
+    warnings: list[Warn] = field(default_factory=list)
+
+    @property
+    def text(self) -> str | None:
+        """The text of the one line that holds all of it."""
+        return self.complete if self.complete is not None else self.whole
+
+
+def _read_vllm(body: str) -> Intake | None:
+    if "Generated response " not in body:
+        return None
+    requests: dict[str, _Request] = {}
+    for mark in _PROMPT.finditer(body):
+        found = string_at(body, mark.end())
+        if found and found.whole:
+            requests.setdefault(mark["id"], _Request()).prompt = without_lone_surrogates(found.value)
+    marks = list(_VLLM.finditer(body))
+    for mark in marks:
+        _take_vllm_line(requests.setdefault(mark["id"], _Request()), mark, body)
+    made = {name: one for name, one in requests.items() if one.text is not None or one.deltas or one.ids is not None}
+    if not made:
+        return None
+    outputs = [_vllm_output(name if len(made) > 1 else "", request, name) for name, request in made.items()]
+    first, lost = next(iter(made.values())), lost_text_warnings(outputs)
+    return intake_of(
+        "server_log",
+        f"vLLM's log, {number(len(outputs), 'output')}",
+        outputs,
+        why=f"{number(len(marks), 'line')} with `Generated response`, as vLLM logs outputs.",
+        advice=advice_for(outputs[0]),
+        facts=text_facts([*first.warnings, *lost_text_warnings(outputs[:1])]) if outputs[0].text is not None else (),
+        warnings=[*[warn for request in made.values() for warn in request.warnings], *lost],
+        server="vLLM",
+    )
+
+
+def _take_vllm_line(request: _Request, mark: re.Match[str], body: str) -> None:
+    """Take one line: a quoted text, ids, or both."""
+    at = mark.end()
+    found = None if _IDS.match(body, at) else string_at(body, at)
+    at = found.end if found else at
+    ids = None
+    if key := _IDS.match(body, at):
+        listed = literal_at(body, key.end())
+        if listed and listed.whole:
+            ids, at = ids_of(listed.value), listed.end
+    finish = _FINISH.match(body, at)
+    if finish and finish[1] in _REASONS:
+        request.finish = finish[1]
+    text = without_lone_surrogates(found.value) if found else None
+    if mark["mode"] == "delta":
+        request.deltas.append((text or "", ids))
+        return
+    request.ids = ids if ids is not None else request.ids
+    if found is None or text is None:
+        return
+    if mark["mode"]:
+        request.complete = text
+    else:
+        request.whole = text
+    # --max-log-len cuts text and ids to the same count.
+    if not found.whole:
+        request.warnings.append(_UNCLOSED)
+    elif ids and len(ids) == len(text) > 8:
+        request.warnings.append(_CUT)
+    elif len(text) in _LIMITS:
+        request.warnings.append(_MAYBE_CUT)
+
+
+def _vllm_output(label: str, request: _Request, name: str) -> Recording:
+    made = Recording(
+        None, "server_log", label, ids=request.ids, prompt_text=request.prompt, finish_reason=request.finish
+    )
+    raw = name.startswith("cmpl-") or holds_markers(request.whole or "")
+    if request.complete is not None or (request.whole is not None and raw):
+        made.text = request.text
+        request.warnings.append(_SPECIALS)
+    elif request.whole is not None:
+        message = {"role": "assistant", "content": request.whole}
+        choice = {"index": 0, "message": message, "finish_reason": request.finish}
+        made.stream = ({"id": name, "object": "chat.completion", "choices": [choice]},)
+        request.warnings.append(_PARSED)
+    elif request.deltas:
+        _take_deltas(made, request, name)
+    return made
+
+
+def _take_deltas(made: Recording, request: _Request, name: str) -> None:
+    """Take delta lines alone: a stream of contents, and the ids of those steps that were logged."""
+    made.stream = tuple([
+        {
+            "id": name, "object": "chat.completion.chunk",
+            "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}],
+        }
+        for text, _ in request.deltas
+    ])  # fmt: skip
+    request.warnings.append(_DELTAS)
+    known = [ids for _, ids in request.deltas if ids is not None]
+    if made.ids is None and known and len(known) == len(request.deltas):
+        made.ids = tuple([one for ids in known for one in ids])
+        made.counts = tuple([len(ids) for ids in known])
+        request.warnings.append(_SWALLOWED)
+
+
+def _read_sglang(body: str) -> Intake | None:
+    marks = list(_SGLANG.finditer(body))
+    ends = [*(mark.start() for mark in marks[1:]), len(body)][: len(marks)]
+    chunks = [chunk for mark, end in zip(marks, ends, strict=True) for chunk in _chunks_of_line(body[mark.end() : end])]
+    made = [_sglang_output(chunk, chunk.request or f"output {place}") for place, chunk in enumerate(chunks, 1)]
+    outputs = [output for output in made if output.text is not None or output.ids is not None]
+    if not outputs:
+        return None
+    if len(outputs) == 1:
+        outputs[0].label = ""
+    make_labels_differ(outputs)
+    kept = all(chunk.asked is not None and chunk.asked.skip_special_tokens is False for chunk in chunks)
+    warnings = [warn for chunk in chunks for warn in chunk.warnings]
+    warnings += [*([] if kept else [_SPECIALS]), *lost_text_warnings(outputs)]
+    return intake_of(
+        "server_log",
+        f"SGLang's log, {number(len(outputs), 'output')}",
+        outputs,
+        why=f"{number(len(chunks), 'line')} with `Finish: obj=`, as SGLang logs requests.",
+        advice=advice_for(outputs[0]),
+        facts=text_facts(warnings),
+        warnings=warnings,
+        server="SGLang",
+    )
+
+
+def _chunks_of_line(line: str) -> list[RawChunk]:
+    """Read the output of one line, even if the request in it cannot be read."""
+    obj = literal_at(line)
+    mark = (_OUT.match(line, obj.end) if obj else None) or _OUT_LATER.search(line)
+    out = literal_at(line, mark.end()) if mark else None
+    if out is None or not isinstance(out.value, dict):
+        return []
+    fields = obj.value.fields if obj and isinstance(obj.value, Named) else {}
+    asked = {key: value for key, value in fields.items() if not isinstance(value, Shortened)}
+    chunks = sglang_log_chunks({"event": "request.finished", "out": _as_json(out.value), "obj": _as_json(asked)}) or []
+    if isinstance(out.value.get("text"), Shortened):
+        chunks = [with_beginning_only(chunk, chunk.text or "") for chunk in chunks]
+    for chunk in chunks:
+        chunk.warnings += () if out.whole else (_UNCLOSED,)
+    return chunks
+
+
+def _as_json(value: Any) -> Any:
+    """Return a value as JSON would hold it: of a shortened text its head, of shortened ids nothing."""
+    if isinstance(value, Shortened):
+        return _as_json(value.head) if isinstance(value.head, str) else None
+    if isinstance(value, dict):
+        return {str(key): _as_json(one) for key, one in value.items()}
+    return without_lone_surrogates(value) if isinstance(value, str) else value
+
+
+def _sglang_output(chunk: RawChunk, label: str) -> Recording:
+    return Recording(
+        chunk.text,
+        "server_log",
+        label,
+        pieces=chunk.pieces,
+        ids=chunk.ids,
+        prompt_ids=chunk.prompt_ids,
+        prompt_text=chunk.prompt_text,
+        finish_reason=chunk.finish,
+        stop_reason=chunk.stop,
+        request=chunk.asked,
+    )
+
+
+def _read_failures(body: str) -> Intake | None:
+    """Read the output that a failed parser, or a verbose one, printed."""
+    readers = (_read_llama_failures, _read_ollama, _read_llama_steps, _read_llama_tokens, _read_studio)
+    quoting = any(sign in body for sign in _ANY)
+    return next((found for read in readers if (found := read(body)) is not None), None) if quoting else None
+
+
+@dataclass(slots=True)
+class _Quote:
+    """A text that the log quotes, where its quote ends, if its end was seen. `position`: its first offset."""
+
+    text: str
+    end: int
+    whole: bool = True
+    position: int = 0
+
+
+def _quotes(body: str, mark: re.Pattern[str]) -> Iterator[_Quote]:
+    """Yield every text that follows the mark, inside the string that holds the mark or bare."""
+    at = 0
+    while found := mark.search(body, at):
+        quote = _quote_in_string(body, found) or _bare_quote(body, found)
+        quote.position = int(found[1]) if mark.groups else 0
+        yield quote
+        at = max(quote.end, found.end())
+
+
+def _quote_in_string(body: str, found: re.Match[str]) -> _Quote | None:
+    """Return the rest of the JSON or Python string in which the mark stands; None where it stands in none."""
+    for at in range(found.start() - 1, max(-1, found.start() - _QUOTE), -1):
+        if body[at] == "\n":
+            return None
+        if body[at] in "'\"":
+            break
+    else:
+        return None
+    before = body[max(0, at - 3) : at].rstrip()
+    if before and before[-1] not in ":=({[,":
+        return None
+    string = quoted_at(body, at) or Literal("", at)
+    again = found.re.search(string.value)
+    return _Quote(string.value[again.end() if again else 0 :], string.end, string.whole)
+
+
+def _bare_quote(body: str, found: re.Match[str]) -> _Quote:
+    """Return the text up to the log's next line."""
+    at = body.find("\n", found.end())
+    while at >= 0 and _NEXT.match(body, at + 1) is None:
+        at = body.find("\n", at + 1)
+    end = len(body) if at < 0 else at
+    text = body[found.end() : end].removesuffix("\n").removesuffix("\r")
+    coloured = "\x1b" in body[max(0, found.start() - 200) : found.start()]
+    return _Quote(COLOUR.sub("", text) if coloured else text, end)
+
+
+def _read_llama_failures(body: str) -> Intake | None:
+    rest = list(_quotes(body, _POSITION))
+    found = list(_quotes(body, _UNPARSED)) or [quote for quote in rest if quote.position == 0] or rest
+    warnings = [_LLAMA_SPECIALS]
+    if found and found[0].position:
+        words = f"{_TAIL} It begins at offset {found[0].position:,}."
+        warnings = [Warn("text_start_missing", words), _LLAMA_SPECIALS]
+    return _quotes_intake(found, "llama.cpp", "a message of its parser that quotes the output", warnings)
+
+
+def _read_ollama(body: str) -> Intake | None:
+    found = list(_quotes(body, _OLLAMA))
+    for quote in found:
+        text, mark, _ = quote.text.rpartition("', err=")
+        quote.text, quote.whole = (text, True) if mark else (quote.text.removesuffix("'"), quote.text.endswith("'"))
+    return _quotes_intake(found, "Ollama", "an error that quotes a call it could not read", [_CALL])
+
+
+def _read_studio(body: str) -> Intake | None:
+    found = [quote for quote in _quotes(body, _STUDIO) if quote.text]
+    return _quotes_intake(found, "LM Studio", "`Model Output:`, which quotes the output", [])
+
+
+def _quotes_intake(found: Sequence[_Quote], server: str, sign: str, warnings: list[Warn]) -> Intake | None:
+    """Return each text that was quoted, once."""
+    texts = dict.fromkeys([without_lone_surrogates(quote.text) for quote in found])
+    outputs = [Recording(text, "server_log") for text in texts]
+    label_outputs(outputs, "output")
+    half = any(not quote.whole for quote in found)
+    return _log_intake(outputs, server, f"It holds {sign}.", [*warnings, *([_HALF] if half else [])])
+
+
+def _log_intake(outputs: Sequence[Recording], server: str, why: str, doubts: Sequence[Warn]) -> Intake | None:
+    if not outputs:
+        return None
+    warnings = [*doubts, *lost_text_warnings(outputs)]
+    size = number(sum(len(output.text or "") for output in outputs), "character")
+    title = f"{server}'s log, {number(len(outputs), 'output')}, {size}"
+    facts = text_facts(warnings)
+    return intake_of("server_log", title, outputs, why=why, facts=facts, warnings=warnings, server=server)
+
+
+def _read_llama_steps(body: str) -> Intake | None:
+    """Read the text so far after each token: what each adds is a delta; half as long begins another output."""
+    runs: list[list[str]] = []
+    for quote in _quotes(body, _PARSING):
+        if not runs or len(quote.text) * 2 < len(runs[-1][-1]):
+            runs.append([])
+        runs[-1].append(without_lone_surrogates(quote.text))
+    added = [_additions(run) for run in runs]
+    outputs = [
+        Recording(run[-1], "server_log", deltas=None if new is None else tuple([RecordedDelta(part) for part in new]))
+        for run, new in zip(runs, added, strict=True)
+    ]
+    label_outputs(outputs, "output")
+    why = "It holds lines with the text so far, as llama-server -v prints it."
+    return _log_intake(outputs, "llama.cpp", why, [_LLAMA_SPECIALS, *([_REWRITTEN] if None in added else [])])
+
+
+def _additions(run: list[str]) -> list[str] | None:
+    """Return what each text adds to the one before, if anything; None where one changes the one before."""
+    found, before = [], ""
+    for text in run:
+        if not text.startswith(before):
+            return None
+        if text != before:
+            found.append(text[len(before) :])
+        before = text
+    return found
+
+
+def _read_llama_tokens(body: str) -> Intake | None:
+    """Read one token on each line, with its id; tasks are outputs of their own."""
+    marks = list(_TOKEN.finditer(body))
+    tasks: dict[str, list[RecordedDelta]] = {}
+    cut = False
+    for mark, stop in zip(marks, [*[mark.start() for mark in marks[1:]], len(body)][: len(marks)], strict=True):
+        close = body.find("'\n", mark.end(), stop)
+        if close < 0 and body.endswith("'", mark.end(), stop):
+            close = stop - 1
+        if close < 0:
+            cut = True
+            continue
+        line = body.rfind("\n", max(0, mark.start() - 300), mark.start()) + 1
+        task = _TASK.search(body, max(line, mark.start() - 300), mark.start())
+        text = without_lone_surrogates(body[mark.end() : close])
+        tasks.setdefault(f"task {task[1]}" if task else "", []).append(RecordedDelta(text, (int(mark[1]),)))
+    outputs = [_token_output(name if len(tasks) > 1 else "", deltas) for name, deltas in tasks.items()]
+    hidden = any(not delta.text for deltas in tasks.values() for delta in deltas)
+    doubts = [_HIDDEN if hidden else _LLAMA_SPECIALS, *([_HALF] if cut else [])]
+    return _log_intake(outputs, "llama.cpp", "It holds lines with `next token:`, as llama-server -v prints.", doubts)
+
+
+def _token_output(label: str, deltas: list[RecordedDelta]) -> Recording:
+    return Recording(
+        "".join([delta.text for delta in deltas]),
+        "server_log",
+        label,
+        ids=tuple([one for delta in deltas for one in delta.ids or ()]),
+        counts=tuple([1] * len(deltas)),
+        deltas=tuple(deltas),
+    )

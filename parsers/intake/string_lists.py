@@ -1,0 +1,178 @@
+"""Texts as programs spell them: lists of strings, single strings, and the lines of a debug print.
+
+    ['<tool', '_call>']        a Python or JSON list of strings: the deltas (kind chunk_list)
+    'text\\n'   b'text'  "..."   one string: the output (kind text_literal); one on each line: the deltas
+    ... DELTA TEXT: <th        one delta after each mark, quoted or as it is; or delta_text='<th'
+
+Shapes: vLLM 0.33 (debug prints of its tool parsers), Python's repr, JSON. Anything else around them but prompts and an
+assignment makes them model output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from parsers.intake.evidence import (
+    REPLAY,
+    Fact,
+    Intake,
+    Warn,
+    intake_of,
+    label_outputs,
+    lost_text_warnings,
+    number,
+    text_facts,
+)
+from parsers.intake.plain_text import has_lone_surrogate, without_lone_surrogates
+from parsers.intake.surroundings import COLOUR, LOG_LINE, without_prefixes
+from parsers.intake.written_values import ends_at, quoted_at, start_of, values_in
+from parsers.vocabulary.types import RecordedDelta, Recording
+
+_LIST = re.compile(r"[\[(]\s*+[bBuU]?['\"]")
+_QUOTE = re.compile(r"[bBuU]?['\"]")
+_ESCAPED = re.compile(r"\\[nrtuUx'\"\\]")
+_DELTA = re.compile(r"^[^\n]*?\b(?:DELTA TEXT: ?|delta_text=(?=[bu]?['\"]))", re.MULTILINE)
+
+_CUT = Warn("broken_off", "The last string breaks off and was left out: what was pasted is not whole.")
+_OPEN = Warn("broken_off", "The string has no closing quote: the end of the output is missing.")
+_LOSSY = Warn("lossy_text", "The bytes are not UTF-8 throughout: U+FFFD stands where a character was lost.")
+_UNPAIRED = Warn("lone_surrogate", "It holds half of a UTF-16 pair, which is no character: U+FFFD stands in its place.")
+_BARE = Warn(
+    "unquoted", "The deltas are printed without quotes, so a line end inside one cannot be told from a blank line."
+)
+_OR_RAW = "If that is the model's output itself, take it as raw text."
+
+
+def read_string_list(body: str) -> Intake | None:
+    """Read one list of strings, or several: the deltas of one output each."""
+    values = values_in(body) if _LIST.match(body, start_of(body)) else []
+    lists = [value.value for value in values if _is_strings(value.value)]
+    if not lists or len(lists) < len(values):
+        return None
+    why = "It is a list of strings, as Python or JSON writes it."
+    return _deltas_intake(lists, why, cut=any(not value.whole for value in values))
+
+
+def _is_strings(value: object) -> bool:
+    return isinstance(value, list) and len(value) > 0 and all(isinstance(one, str) for one in value)
+
+
+def _deltas_intake(lists: Sequence[Sequence[str]], why: str, *, cut: bool, lossy: bool = False) -> Intake:
+    """Return outputs of deltas. `cut`: a last one was left out; `lossy`: some were bytes that are no UTF-8."""
+    unpaired = any(has_lone_surrogate("".join(parts)) for parts in lists)
+    outputs = [_recording(parts) for parts in lists]
+    label_outputs(outputs, "list")
+    deltas = number(sum(map(len, lists)), "delta")
+    several = f"{number(len(lists), 'list')} of strings, {deltas}"
+    size = sum(len(output.text or "") for output in outputs)
+    warnings = [*([_UNPAIRED] if unpaired else []), *([_CUT] if cut else [])]
+    lost = [] if unpaired else lost_text_warnings(outputs)
+    return intake_of(
+        "chunk_list",
+        f"{several if len(lists) > 1 else f'list of {deltas}'}, {number(size, 'character')}",
+        outputs,
+        why=why,
+        advice=f"{REPLAY} {_OR_RAW}",
+        facts=text_facts([*warnings, *lost]) or (Fact("text", "exact", "The raw text is the strings, joined."),),
+        warnings=[*warnings, *([_LOSSY] if lossy else lost)],
+    )
+
+
+def _recording(parts: Sequence[str]) -> Recording:
+    if has_lone_surrogate("".join(parts)):
+        parts = [without_lone_surrogates(part) for part in parts]
+    return Recording("".join(parts), "chunk_list", deltas=tuple([RecordedDelta(part) for part in parts]))
+
+
+def read_quoted(body: str) -> Intake | None:
+    """Read one quoted string, or one on each line."""
+    at = start_of(body)
+    found = quoted_at(body, at) if _QUOTE.match(body, at) else None
+    if found is None:
+        return None
+    if ends_at(body, found.end) and (found.whole or _is_broken(body, at)):
+        return _string_intake(found.value, lossy=found.lossy, whole=found.whole)
+    return _quoted_lines(body)
+
+
+def _is_broken(body: str, at: int) -> bool:
+    """Return True where a quote that is never closed began a string: by a letter before, or an escape after."""
+    return body[at] not in "'\"" or _ESCAPED.search(body, at) is not None
+
+
+def _string_intake(text: str, *, lossy: bool, whole: bool) -> Intake:
+    warnings = [_LOSSY] if lossy else []
+    output = Recording(without_lone_surrogates(text), "text_literal")
+    if output.text != text:
+        warnings.append(_UNPAIRED)
+    elif not lossy:
+        warnings += lost_text_warnings([output])
+    warnings += [] if whole else [_OPEN]
+    return intake_of(
+        "text_literal",
+        f"one quoted string, {number(len(output.text or ''), 'character')}",
+        [output],
+        why="It is one quoted string, as Python or JSON writes it.",
+        advice=f"What it stands for was taken. {REPLAY} {_OR_RAW}",
+        facts=text_facts(warnings),
+        warnings=warnings,
+    )
+
+
+def _quoted_lines(body: str) -> Intake | None:
+    """Read lines that are one quoted string each, as a program prints deltas. The last may break off."""
+    lines = [line.strip().removesuffix(",") for line in body.split("\n") if line.strip()]
+    parts, lossy, cut = list[str](), False, False
+    for place, line in enumerate(lines, 1):
+        found = quoted_at(line, 0) if _QUOTE.match(line) else None
+        if found is None or (found.whole and found.end != len(line)):
+            return None
+        if not found.whole and (place < len(lines) or place == 1):
+            return None
+        if found.whole:
+            parts.append(found.value)
+            lossy = lossy or found.lossy
+        else:
+            cut = True
+    return _deltas_intake([parts], f"{number(len(lines), 'line')}, each one quoted string.", cut=cut, lossy=lossy)
+
+
+def read_delta_lines(body: str) -> Intake | None:
+    """Read debug lines that print each delta after `DELTA TEXT:` or `delta_text=`."""
+    if "DELTA TEXT:" not in body and "delta_text=" not in body:
+        return None
+    body = without_prefixes(body)
+    marks = list(_DELTA.finditer(body))
+    if not marks:
+        return None
+    ends = [mark.start() for mark in marks[1:]] + [len(body)]
+    parts, quoted, cut, skipped = list[str](), 0, False, body.count("\n", 0, marks[0].start())
+    for mark, end in zip(marks, ends, strict=True):
+        text, others = _own_lines(body[mark.end() : end], coloured="\x1b" in mark[0])
+        skipped += others
+        found = quoted_at(text, 0) if _QUOTE.match(text) else None
+        alone = mark[0].endswith("=") or (found is not None and found.end == len(text.rstrip()))
+        if found and found.whole and alone:
+            parts.append(found.value)
+            quoted += 1
+        elif found and not found.whole and quoted and end == len(body):
+            cut = True
+        else:
+            parts.append(text)
+    made = _deltas_intake([parts], f"{number(len(marks), 'line')} with a delta's text, as parsers print it.", cut=cut)
+    made.advice, made.server = REPLAY, "vLLM"
+    if quoted < len(parts) and any("\n" in part or not part for part in parts):
+        made.warnings += (_BARE,)
+        made.facts = text_facts(made.warnings)
+    if skipped:
+        made.warnings += (Warn("other_lines", f"{number(skipped, 'line')} of other messages left out."),)
+    return made
+
+
+def _own_lines(text: str, *, coloured: bool) -> tuple[str, int]:
+    """Return the delta's own lines, up to the log's next one; and how many follow them."""
+    lines = text.removesuffix("\n").split("\n")
+    own = next((at for at, line in enumerate(lines) if at and LOG_LINE.match(line)), len(lines))
+    text = "\n".join(lines[:own])
+    return COLOUR.sub("", text) if coloured else text, len(lines) - own

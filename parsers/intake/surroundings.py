@@ -1,0 +1,191 @@
+"""What stands around a recording in a paste: HTTP, curl's noise, prefixes of log lines, the prose of a report.
+
+HTTP heads, what `curl -v` prints and curl's progress meter are blanked, not removed, so that line numbers in messages
+stay those of what was given. This view serves recognition only: raw text is always taken from the untouched input.
+Secrets in such lines never leave this module. The parts of a longer text that may be data are fenced code blocks
+(CommonMark 0.31, section 4.5; the indentation of the opening fence is taken off every line), lines of an event stream,
+and JSON with its own lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from parsers.intake.written_values import value_at
+
+# curl's verbose mode marks its own lines: * information, > sent, < received, and byte counts in braces.
+_CURL_STATUS = re.compile(r"^[ \t]*[<>*] (?:HTTP/|[A-Z]+ \S+ HTTP/|Connected to |Trying |Host )", re.MULTILINE)
+_CURL_LINE = re.compile(r"^[ \t]*(?:[*<>] (?!data:).*|[*<>]\r?|[{}] \[\d+ bytes data\]\r?)$", re.MULTILINE)
+# The progress meter: two head lines, then rows that are rewritten with carriage returns.
+_METER_HEAD = re.compile(r"^ {0,4}% Total {1,4}% Received.*$|^ +Dload +Upload .*$", re.MULTILINE)
+_METER_ROW = re.compile(r"(?:^|\r) {0,4}\d{1,3} +[\d.]+[kMG]? +\d{1,3} +[\d.]+[kMG]? [ \d.kMG:-]{20,80}", re.MULTILINE)
+_CURL_ERROR = re.compile(r"^curl: \(\d+\) .*$", re.MULTILINE)
+_HEAD = re.compile(
+    r"^(?:HTTP/[\d.]+ \d{3}|(?:GET|POST|PUT) \S+ HTTP/)[^\n]*\n"
+    r"(?:(?!data:|event:|id:|retry:)[A-Za-z][A-Za-z0-9-]*:[^\n]*\n)*",
+    re.MULTILINE,
+)
+_VALUE = re.compile(r"(\b(?:authorization|api[-_]key)['\"]? ?[:=] ?(?:(?:bearer|basic) +)?)[^\s'\"]+", re.IGNORECASE)
+_FENCED = re.compile(r"(\s*)(```|~~~)[a-z]*[ \t]*(?=\n)")
+_SECRET = re.compile(
+    r"\b(?:proxy-)?authorization['\"]? ?[:=]|\b(?:x-)?api[-_]key['\"]? ?[:=]|\bbearer +[\w.~+/=-]{8}|\bsk-[\w-]{16}",
+    re.IGNORECASE,
+)
+# What docker compose, kubectl or the journal puts before every line.
+_PREFIX = re.compile(
+    r"(?:\[?(?:pod/)?[\w./-]{1,80}\]? *\| ?|\[pod/[\w./-]{1,80}\] "
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} [\w.@/-]{1,80}(?:\[\d+\])?: ?)"
+)
+# The beginning of a log's own line: a level, a date, a process, a bracketed time, or a colour before one of them.
+LOG_LINE = re.compile(
+    r"(?:\x1b\[[\d;]*m)*(?:\([A-Z][\w.]* pid=\d+\) ?)?(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d|"
+    r"(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b|\[(?:TRACE|DEBUG|INFO|WARN|ERROR|LM STUDIO)|"
+    r"(?:srv|slot|que|res|main) +\w|time=\d{4}-)"
+)
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+MOST = 64  # each may be read in every way there is
+TRIES = 16  # values that begin and do not end are given up after so many: each may cost the whole text
+_BEGINS = re.compile(r"^[{\[]", re.MULTILINE)
+_ENDS = re.compile(r"[ \t\r]*(?:\n|\Z)")
+_EVENT = re.compile(r"^data:", re.MULTILINE)
+_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`\r]*)\r?\Z")
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The body, how many lines around it were blanked, and whether one of them held a secret."""
+
+    body: str
+    skipped: int = 0
+    curl_error: str = ""
+    secret: bool = False
+
+
+def without_http(text: str) -> Transcript:
+    """Blank the lines around the body."""
+    made = Transcript(_without_fence(text))
+    if "HTTP/" in text:
+        _blank(made, _HEAD)
+        if _CURL_STATUS.search(made.body):
+            _blank(made, _CURL_LINE)
+    if "% Total" in text:
+        _blank(made, _METER_HEAD)
+        _blank(made, _METER_ROW)
+    if found := _CURL_ERROR.search(made.body):
+        made.curl_error = found[0].strip()
+        _blank(made, _CURL_ERROR)
+    return made
+
+
+def _without_fence(text: str) -> str:
+    """Return the text without the code fence that it stands in."""
+    found = _FENCED.match(text)
+    inner = text.rstrip()
+    if found is None or len(inner) < found.end() + 3 or not inner.endswith(found[2]):
+        return text
+    return found[1] + text[found.end() : len(inner) - 3] + text[len(inner) :]
+
+
+def has_secret(text: str) -> bool:
+    """Return True where the text holds an Authorization header or an API key."""
+    return _SECRET.search(text) is not None
+
+
+def without_secrets(text: str) -> str:
+    """Take the values of such headers out of the text."""
+    return _VALUE.sub(r"\1[removed]", text)
+
+
+def _blank(made: Transcript, pattern: re.Pattern[str]) -> None:
+    """Replace each match by its line ends."""
+
+    def gap(found: re.Match[str]) -> str:
+        made.skipped += max(1, found[0].count("\n"))
+        made.secret = made.secret or has_secret(found[0])
+        return "\n" * found[0].count("\n")
+
+    made.body = pattern.sub(gap, made.body)
+
+
+def without_prefixes(body: str) -> str:
+    """Take the prefix off every line, if every line that holds anything begins with one."""
+    first = _PREFIX.match(body)
+    if first is None:
+        return body
+    lines = body.split("\n")
+    found = [_PREFIX.match(line) for line in lines]
+    if any(mark is None and line.strip() for mark, line in zip(found, lines, strict=True)):
+        return body
+    return "\n".join([line[mark.end() :] if mark else line for mark, line in zip(found, lines, strict=True)])
+
+
+@dataclass(slots=True, frozen=True)
+class Block:
+    """One part: where it stands, and its text without the indentation."""
+
+    start: int
+    end: int
+    text: str
+
+
+def blocks_by_kind(text: str) -> Iterator[list[Block]]:
+    """Yield what may be data, by kind: code blocks, an event stream, JSON; only the first ones of many."""
+    for kind in (code_blocks, _event_lines, _json_values):
+        yield list(islice(kind(text), MOST))
+
+
+def is_fence(line: str) -> bool:
+    """Return True for a line on which a code block begins or ends."""
+    return _FENCE.match(line) is not None
+
+
+def code_blocks(text: str) -> Iterator[Block]:
+    """Yield the text between fences; the last one may lack its end."""
+    opened: re.Match[str] | None = None
+    lines: list[str] = []
+    start = at = 0
+    for line in text.split("\n") if "```" in text or "~~~" in text else ():
+        fence = _FENCE.match(line)
+        if opened is None:
+            opened, lines, start = fence, [], at + len(line) + 1
+        elif fence is not None and fence[2].startswith(opened[2]) and not fence[3].strip():
+            yield Block(start, at, "\n".join(lines))
+            opened = None
+        else:
+            lines.append(line.removeprefix(opened[1]))
+        at += len(line) + 1
+    if opened is not None:
+        yield Block(min(start, len(text)), len(text), "\n".join(lines))
+
+
+def _event_lines(text: str) -> Iterator[Block]:
+    """Yield all from the first line with an event's data to the last, where there are two."""
+    first, last = _EVENT.search(text), text.rfind("\ndata:") + 1
+    if first is not None and first.start() < last:
+        end = text.find("\n", last)
+        end = len(text) if end < 0 else end
+        yield Block(first.start(), end, text[first.start() : end])
+
+
+def _json_values(text: str) -> Iterator[Block]:
+    """Yield objects and arrays with lines of their own; those that follow one another are one part."""
+    start = end = failed = 0
+    for begin in _BEGINS.finditer(text):
+        at = begin.start()
+        if at < end or failed == TRIES:
+            continue
+        found = value_at(text, at)
+        if found is None or not _ENDS.match(text, found[1]):
+            failed += 1
+            continue
+        if text[end:at].strip():
+            if end:
+                yield Block(start, end, text[start:end])
+            start = at
+        end = found[1]
+    if end:
+        yield Block(start, end, text[start:end])

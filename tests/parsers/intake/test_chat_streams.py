@@ -1,0 +1,178 @@
+"""Chat streams made of payloads: what a server parsed is kept, with what it still tells of the raw output."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from parsers.intake import Intake, recognise
+
+Payloads = list[dict[str, Any]]
+
+
+def log(payloads: Payloads, *, end: str = "data: [DONE]\n") -> Intake:
+    text = "".join(f"data: {json.dumps(payload)}\n\n" for payload in payloads) + end
+    return recognise(text.encode(), pasted=False)
+
+
+def ndjson(payloads: Payloads) -> Intake:
+    return recognise("\n".join(map(json.dumps, payloads)).encode(), pasted=False)
+
+
+def chat(**delta: Any) -> dict[str, Any]:
+    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
+
+
+def step(**choice: Any) -> dict[str, Any]:
+    return {"choices": [{"delta": {}, **choice}]}
+
+
+# payloads of one chat stream, text, ids, a warning
+PARSED: list[tuple[Payloads, str | None, tuple[int, ...] | None, str]] = [
+    ([chat(content="a")], None, None, "no_markers"),
+    ([chat(content="")], None, None, "no_finish"),
+    ([chat(content="a\ufffd<think>")], "a\ufffd<think>", None, "lossy_text"),
+    ([chat(content="<think>\ud83d")], "<think>\ufffd", None, "lone_surrogate"),
+    ([chat(content="<think>"), chat(reasoning="a")], None, None, "no_finish"),
+    ([chat(content="<think>"), chat(reasoning_content="a")], None, None, "no_finish"),
+    ([chat(content="<think>"), chat(function_call={"name": "f"})], None, None, "no_finish"),
+    ([chat(content="<think>"), {"choices": [{"delta": None, "finish_reason": "tool_calls"}]}], None, None, "no_done"),
+    ([step(token_ids=[1])], None, (1,), "no_finish"),
+    ([chat(content="a"), step(token_ids=[1])], None, (1,), "ids_swallowed"),
+    ([{"choices": [{"message": {}, "response_token_ids": [1]}]}], None, (1,), "no_finish"),
+    ([chat(content="a"), {"choices": [], "sglext": {"output_ids": [[1]]}}], None, (1,), "ids_without_chunks"),
+    ([chat(content="a"), {"choices": [], "sglext": {"output_ids": [1]}}], None, (1,), "ids_without_chunks"),
+    ([chat(content="a"), {"choices": [], "sglext": {"output_ids": []}}], None, None, "no_markers"),
+    ([chat(content="a") | {"sglext": {"output_ids": [[2]]}}], None, (2,), "ids_without_chunks"),
+    ([step(index=3), {"choices": [], "sglext": {"output_ids": [[1]]}}], None, None, "no_finish"),
+    ([step(logprobs={"content": []})], None, None, "no_finish"),
+    ([chat(content="a"), {"weather": 1, "delta": 1}], None, None, "other_chunk"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("payloads", "text", "ids", "code"), PARSED)
+def test_what_a_server_parsed_is_kept_with_what_it_still_tells(
+    payloads: Payloads, text: str | None, ids: tuple[int, ...] | None, code: str
+) -> None:
+    found = log(payloads, end="")
+    assert (found.kind, found.usable) == ("sse_log", True)
+    assert found.recording is not None
+    assert (found.recording.text, found.recording.ids) == (text, ids)
+    assert found.recording.stream
+    assert code in [warn.code for warn in found.warnings]
+
+
+def logged(*tokens: tuple[str, list[int] | None], **delta: Any) -> dict[str, Any]:
+    content = [{"token": token, "bytes": raw} for token, raw in tokens]
+    return {"choices": [{"delta": delta, "finish_reason": "stop", "logprobs": {"content": content}}]}
+
+
+LOST = list("\ufffd".encode())
+# payloads, text, ids, the texts of the pieces, what is certain about the text
+LOGGED: list[tuple[Payloads, str | None, tuple[int, ...] | None, list[str] | None, str]] = [
+    ([logged(("a", [97]), ("b", [98]))], "ab", None, ["a", "b"], "exact"),
+    ([logged(("?", [0xE2, 0x82]))], "\ufffd", None, ["\ufffd"], "exact"),
+    ([logged(("a", None))], None, None, None, "missing"),
+    ([logged(("a", [300]))], None, None, None, "missing"),
+    ([logged(("a", [97]), ("?", LOST))], "a\ufffd", None, None, "lossy"),
+    ([logged(("a", None), ("?", LOST))], None, None, None, "missing"),
+    ([logged(("token_id:7", [97]))], "a", (7,), ["a"], "exact"),
+    ([logged(("token_id:7", LOST))], None, (7,), None, "missing"),
+    ([logged(("a", [97]), reasoning="thought")], "a", None, ["a"], "lossy"),
+    ([logged(("a", [97]), reasoning="a")], "a", None, ["a"], "exact"),
+    ([logged(("a", [97])), {"choices": [], "usage": {"completion_tokens": 9}}], "a", None, ["a"], "lossy"),
+    ([step(token_ids=[5], logprobs={"content": [{"bytes": [97]}]})], "a", (5,), ["a"], "exact"),
+    ([step(token_ids=[5, 6], logprobs={"content": [{"bytes": [97]}]})], None, (5, 6), None, "missing"),
+    ([step(logprobs={"content": [{"id": 4, "bytes": [97]}]})], "a", (4,), ["a"], "exact"),
+    ([step(logprobs={"tokens": ["token_id:3", "token_id:4"]})], None, (3, 4), None, "missing"),
+    ([step(logprobs={"tokens": ["token_id:3", "a"]})], None, None, None, "missing"),
+    ([step(logprobs={"tokens": None})], None, None, None, "missing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("payloads", "text", "ids", "pieces", "certainty"), LOGGED)
+def test_log_probabilities_give_back_the_tokens_where_their_bytes_are_true(
+    payloads: Payloads, text: str | None, ids: tuple[int, ...] | None, pieces: list[str] | None, certainty: str
+) -> None:
+    found = log(payloads)
+    assert found.recording is not None
+    recording = found.recording
+    assert (recording.text, recording.ids) == (text, ids)
+    assert (None if recording.pieces is None else [piece.text for piece in recording.pieces]) == pieces
+    assert found.facts[0].certainty == certainty
+
+
+def test_an_answer_with_bytes_has_text_but_no_deltas() -> None:
+    found = ndjson([{"choices": [{"message": {"content": "a"}, "logprobs": {"content": [{"bytes": [97]}]}}]}])
+    assert found.recording is not None
+    assert (found.recording.text, found.recording.deltas) == ("a", None)
+
+
+def test_content_with_markers_in_one_answer_is_raw_text() -> None:
+    found = ndjson([{"choices": [{"message": {"content": "<think>a"}, "finish_reason": "stop"}]}])
+    assert found.recording is not None
+    assert (found.recording.text, found.recording.deltas) == ("<think>a", None)
+
+
+def named(name: str | None, content: str, finish: str | None = None) -> dict[str, Any]:
+    return {"id": name, **chat(content=content)} | {
+        "choices": [{"index": 0, "delta": {"content": content}, "finish_reason": finish}]
+    }
+
+
+def test_chunks_without_an_id_go_with_the_one_before() -> None:
+    found = log([named("a", "<think>"), named(None, "x"), named("", "y", "stop")])
+    assert [output.text for output in found.outputs] == ["<think>xy"]
+    assert "2 chunks without an id" in found.message
+
+
+def test_an_id_for_each_chunk_is_one_response() -> None:
+    found = log([named(f"c{at}", "<think>") for at in range(5)])
+    assert [output.text for output in found.outputs] == ["<think>" * 5]
+    assert "ids_differ" in [warn.code for warn in found.warnings]
+
+
+def test_a_server_that_repeats_the_role_begins_nothing_anew() -> None:
+    role = {"role": "assistant", "content": "<think>"}
+    every = [{"id": "r", "choices": [{"delta": role, "finish_reason": finish}]} for finish in (None, "stop", None)]
+    assert [output.text for output in log(every).outputs] == ["<think>" * 3]
+    assert len(log([every[1], every[0] | {"usage": {"completion_tokens": 1}}]).outputs) == 1
+    assert len(log([every[1], every[0]]).outputs) == 2
+
+
+def test_several_choices_in_one_chunk_are_parted() -> None:
+    both = {"id": "r", "choices": [{"index": at, "delta": {"content": "<think>"}} for at in (0, 1)]}
+    found = log([both])
+    assert [output.stream for output in found.outputs] == [
+        ({"id": "r", "choices": [choice]},) for choice in both["choices"]
+    ]
+
+
+def test_of_many_outputs_only_the_first_warnings_are_told() -> None:
+    answer = {"choices": [{"message": {"content": "x"}}]}
+    found = ndjson([answer] * 9)
+    assert len(found.outputs) == 9
+    assert [warn.code for warn in found.warnings].count("no_finish") == 3
+
+
+VERBOSE = {"content": "<think>a</think>", "prompt": "<|user|>", "tokens": [4, 5]}
+# what llama.cpp says beside its answer; text, ids, prompt
+BESIDE: list[tuple[dict[str, Any], str | None, tuple[int, ...] | None, str | None]] = [
+    (VERBOSE, "<think>a</think>", (4, 5), "<|user|>"),
+    (VERBOSE | {"tokens": []}, "<think>a</think>", None, "<|user|>"),
+    ({"content": "", "prompt": "p"}, None, None, "p"),
+    ({"content": "\ud83d"}, "\ufffd", None, None),
+]
+
+
+@pytest.mark.parametrize(("verbose", "text", "ids", "prompt"), BESIDE)
+def test_a_verbose_llama_cpp_says_the_raw_text_itself(
+    verbose: dict[str, Any], text: str | None, ids: tuple[int, ...] | None, prompt: str | None
+) -> None:
+    message = {"reasoning_content": "a", "content": None}
+    found = ndjson([{"choices": [{"message": message, "finish_reason": "stop"}], "__verbose": verbose}])
+    assert found.recording is not None
+    assert (found.recording.text, found.recording.ids, found.recording.prompt_text) == (text, ids, prompt)
+    assert found.facts[0].certainty == ("assumed" if text else "missing")

@@ -1,0 +1,181 @@
+"""Dynamo's YAML cases: what they become, and files that cost more than they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.intake.dynamo_cases import BYTES, EVENTS, FINISH, read_dynamo
+from parsers.vocabulary.types import Recording
+
+
+def case(lines: str) -> Recording:
+    found = read_dynamo("cases:\n  a:\n" + "".join(f"    {line}\n" for line in lines.split("\n")))
+    assert found is not None
+    (output,) = found.outputs
+    return output
+
+
+TEXTS: list[tuple[str, str, list[str] | None, str | None]] = [
+    ("model_text: '<a>'", "<a>", None, None),
+    ("model_text: true", "true", None, None),
+    ("model_text: 1.50", "1.5", None, None),
+    ("model_text: yes", "yes", None, None),
+    ("model_text: 12:30:00", "12:30:00", None, None),
+    ("model_text: ''", "", None, None),
+    ("chunks:\n- delta_text: a\n- delta_text: 2\n- {finish_reason: length}", "a2", ["a", "2", ""], "length"),
+    (
+        f"request:\n  input: ab\n  finish_reason: stop\n  chunks: [{{delta_text: ab}}, {{delta_text: {FINISH}}}]",
+        "ab",
+        ["ab"],
+        "stop",
+    ),
+    ("model_text: a\nchunks: []", "a", None, None),
+]
+
+
+@pytest.mark.parametrize(("lines", "text", "deltas", "finish"), TEXTS)
+def test_the_text_of_a_case_is_taken_with_its_chunks(
+    lines: str, text: str, deltas: list[str] | None, finish: str | None
+) -> None:
+    output = case(lines)
+    assert (output.label, output.text, output.finish_reason) == ("a", text, finish)
+    assert (None if output.deltas is None else [delta.text for delta in output.deltas]) == deltas
+
+
+EXPECTED: list[tuple[str, dict[str, Any] | None]] = [
+    ("model_text: x\nexpected: {dynamo: {calls: [], normal_text: ''}}", {"content": None, "tool_calls": []}),
+    (
+        "model_text: x\nexpected: {dynamo: {error: e}, vllm: {calls: [], normal_text: y}}",
+        {"content": "y", "tool_calls": []},
+    ),
+    (
+        "model_text: x\nexpected:\n  sglang: {calls: [{name: f, arguments: '{\"a'}, {a: 1}], reasoning_text: r}",
+        {"content": None, "reasoning": "r", "tool_calls": [{"name": "f", "raw": '{"a'}, {"name": "", "raw": ""}]},
+    ),
+    ("model_text: x\nexpected: {dynamo: {diverges: true}}", None),
+    ("model_text: x", None),
+    ("request: {input: x, chunks: [{delta_text: x}]}", None),
+    ("request: {input: x}\ngolden: {assembled: none}", None),
+    (
+        "request: {input: x}\ngolden: {assembled: [{kind: text, text: a}, {kind: reasoning, text: b}, {kind: z}]}",
+        {"content": "a", "reasoning": "b", "tool_calls": []},
+    ),
+    (
+        "request: {input: x}\ngolden: {assembled: [{kind: tool_call, name: f, arguments: {1: {2: x}}}]}",
+        {"content": None, "reasoning": None, "tool_calls": [{"name": "f", "arguments": {"1": {"2": "x"}}}]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("lines", "expect"), EXPECTED)
+def test_what_should_come_out_is_said_in_a_cases_words(lines: str, expect: dict[str, Any] | None) -> None:
+    assert case(lines).expect == expect
+
+
+@pytest.mark.parametrize(
+    ("state", "is_open"), [("None", False), ("Reasoning", True), ("ToolCall", None), ("null", None)]
+)
+def test_the_starting_state_says_whether_reasoning_is_open(state: str, is_open: bool | None) -> None:
+    output = case(
+        f"request: {{input: x, init: {{starting_state: {state}}}, tools: [{{name: f}}, {{function: {{name: g}}}}]}}"
+    )
+    assert output.request is not None
+    assert output.request.reasoning_open is is_open
+    assert output.request.tools == ({"type": "function", "function": {"name": "f"}}, {"function": {"name": "g"}})
+
+
+def test_cases_may_be_a_list_or_the_file_itself() -> None:
+    listed = read_dynamo("cases:\n- id: x\n  model_text: a\n- model_text: b\n- 3\n")
+    assert listed is not None
+    assert [(output.label, output.text) for output in listed.outputs] == [("x", "a"), ("case 2", "b")]
+    alone = read_dynamo("family: f\nrequest:\n  input: a\n  init:\n    starting_state: None\n")
+    assert alone is not None
+    assert [(output.label, output.text) for output in alone.outputs] == [("", "a")]
+    assert "f" in alone.advice
+
+
+def laughs(depth: int) -> str:
+    lines = [f"  k{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 10)}]\n" for at in range(1, depth)]
+    return "cases:\n  model_text: &a0 [x]\n" + "".join(lines)
+
+
+REFUSED: list[tuple[str, str]] = [
+    ("changes:\n  a:\n    assembled: []\n", "what engines made of the cases"),
+    ("cases:\n  model_text: x\n", "what engines made of the cases"),
+    (laughs(12), "aliases multiply"),
+    ("cases:\n  model_text: &a [*a]\n", "aliases multiply"),
+    ("cases:\n  model_text: " + "[" * 5_000, "more than 40 levels"),
+    ("cases:\n  model_text: !!python/name:os.system x\n", "tags"),
+    ("cases:\n  model_text: !!int '1:1'\n", "tags"),
+    ("cases:\n  model_text: 'x\n", "no whole YAML at line"),
+    ("cases:\n  model_text: \x07\n", "no whole YAML"),
+    ("cases:\n  model_text: \ud83d\n", "half of a UTF-16 pair"),
+    ("cases:\n  model_text: *b\n", "no whole YAML"),
+    ("cases:\n  model_text: [" + "a," * EVENTS + "]", "parts"),
+    ("cases:\n  model_text: " + "a" * BYTES, "longer than"),
+]
+
+
+@pytest.mark.parametrize(("body", "words"), REFUSED, ids=[row[1] for row in REFUSED])
+def test_a_file_that_is_not_read_says_why(body: str, words: str) -> None:
+    found = read_dynamo(body)
+    assert found is not None
+    assert (found.kind, found.usable, found.outputs) == ("dynamo_yaml", False, ())
+    assert words in found.advice
+
+
+def test_merge_keys_are_plain_keys() -> None:
+    found = read_dynamo("cases:\n  a: &a\n    model_text: x\n  b:\n    <<: *a\n")
+    assert found is not None
+    assert [output.label for output in found.outputs] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "cases:\n",
+        "cases: 3\nmodel_text: x\n",
+        "model_text: x\n",
+        "- cases\ncases:\n  model_text:",
+        "request:\n  model_text: 3",
+    ],
+)
+def test_other_text_is_not_taken(body: str) -> None:
+    found = read_dynamo(body)
+    assert found is None or not found.usable
+
+
+def test_a_text_is_no_file_of_cases() -> None:
+    assert read_dynamo('"\n\ncases:\n\n  model_text: x\n"') is None
+
+
+WORDS = (
+    "cases:\n",
+    "  a:\n",
+    "    model_text: x\n",
+    "- ",
+    "&a ",
+    "*a",
+    "[",
+    "]",
+    "{",
+    "}",
+    ": ",
+    "'",
+    '"',
+    "\n",
+    "|\n",
+    "!!int ",
+    "1",
+)
+
+
+@given(st.lists(st.sampled_from(WORDS)).map("".join), st.sampled_from((str.strip, str.upper, str.title)))
+def test_any_yaml_is_read_or_refused(text: str, change: Callable[[str], str]) -> None:
+    read_dynamo("cases:\n  a:\n    model_text: x\n" + text)
+    read_dynamo("cases:\n  model_text:\n" + change(text))
