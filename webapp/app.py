@@ -14,9 +14,8 @@ from flask import Flask, current_app, request, url_for
 
 from webapp import api
 from webapp.bodies import WholeRequest
-from webapp.finding import Jobs
 from webapp.formats.folder import formats_folder, refusals
-from webapp.hub import HubJobs
+from webapp.jobs.searches import Searches
 from webapp.page.errors import error_page
 from webapp.page.filters import FILTERS
 from webapp.page.routes import blueprint
@@ -26,7 +25,8 @@ from webapp.runs.runner import Runner as PlainRunner
 from webapp.security import init_app
 from webapp.settings import Settings, get_settings
 from webapp.store import open_store
-from webapp.tokenizers.current import use
+from webapp.tokenizers.hub import Downloads
+from webapp.tokenizers.library import use
 
 PACKAGE = Path(__file__).resolve().parent
 YEAR = 365 * 24 * 3600
@@ -51,9 +51,11 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.jinja_env.globals["static"] = static_url
     init_app(app, settings, error_page)
     settings.make_data_dir()
-    hub = HubJobs(settings, use(settings).add_hub)
+    hub = Downloads(settings, use(settings).add_hub)
     store = open_store(settings.database_url)
-    app.extensions[EXTENSION] = Services(settings, store, PlainRunner(settings), Runner(settings), Jobs(settings), hub)
+    app.extensions[EXTENSION] = Services(
+        settings, store, PlainRunner(settings), Runner(settings), Searches(settings), hub
+    )
     for line in refusals(formats_folder(settings)):
         app.logger.warning(line)
     app.register_blueprint(blueprint)

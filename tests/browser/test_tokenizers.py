@@ -13,15 +13,15 @@ from waitress.server import create_server
 
 from tests.browser.conftest import Watch, _serve
 from tests.browser.test_access import SCREENS, violations
-from tests.webapp.chat.templates import QWEN
-from tests.webapp.hub.hub import Hub
+from tests.webapp.tokenizers.hub_server import Hub
+from tests.webapp.tokenizers.templates import QWEN
 from webapp.app import create_app
-from webapp.hub import HubJobs
 from webapp.page.services import EXTENSION
 from webapp.settings import Settings
 from webapp.tokenizers import library
-from webapp.tokenizers.current import use
 from webapp.tokenizers.embedded import model
+from webapp.tokenizers.hub import Downloads
+from webapp.tokenizers.library import use
 
 pytestmark = pytest.mark.browser
 
@@ -65,7 +65,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory, hub: Hub) -> Iterator[str]:
         patch.delenv(name, raising=False)
     settings = Settings(data_dir=folder, hub=True, tokenizer_upload_bytes=200_000)
     app = create_app(settings)
-    app.extensions[EXTENSION].hub = HubJobs(settings, library().add_hub, endpoint=hub.url, cache=folder / "cache")
+    app.extensions[EXTENSION].hub = Downloads(settings, library().add_hub, endpoint=hub.url, cache=folder / "cache")
     server, ended = create_server(app, host="127.0.0.1", port=0, threads=8), threading.Event()
     thread = threading.Thread(target=_serve, args=(server, ended))
     thread.start()

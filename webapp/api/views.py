@@ -23,8 +23,8 @@ from parsers.vocabulary.types import UsageError
 from webapp.api.bodies import BadJson, NotACaseError, posted_case
 from webapp.api.models import ErrorBody, FindResult, Health, ParserInfo, ReplayResult, SavedCase, TokenizerRow
 from webapp.engines.response_template import about
-from webapp.finding import SearchError
 from webapp.formats.folder import all_formats, formats_folder
+from webapp.jobs.searches import SearchError
 from webapp.page.services import services
 from webapp.page.wire import dialect_of
 from webapp.runs.exports import TARGETS, exported, installed_version, json_text, save

@@ -25,7 +25,7 @@ from webapp.commands.inputs import Given, read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.running import service, within_limits
 from webapp.commands.words import count
-from webapp.finding.search import Searching, case_search
+from webapp.jobs.search_program import Searching, case_search
 from webapp.runs.prepare import with_defaults
 
 FOUND = 1

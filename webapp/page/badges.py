@@ -34,7 +34,7 @@ from parsers.vocabulary.types import Piece
 from webapp.page.decode_form import policy_words, said
 from webapp.page.glyphs import count, shorten
 from webapp.page.tokens import hexed
-from webapp.tokenizers.base import TokenizerAdapter
+from webapp.tokenizers.adapter import TokenizerAdapter
 
 State = Literal["ok", "note", "warn"]
 REPLACEMENT = "\ufffd"

@@ -29,7 +29,7 @@ from parsers.search.truncation import CutRecords
 from parsers.selection.registry import Selection, policies
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import Context, Piece
-from webapp.chat import rerender_for
+from webapp.cache import ByteCache
 from webapp.engines import ENGINES, Choice
 from webapp.page.badges import Badge
 from webapp.page.compare_parts import Comparison
@@ -37,10 +37,10 @@ from webapp.page.compared import Compared, digest
 from webapp.page.index import TraceIndex
 from webapp.page.index import build as build_index
 from webapp.page.tokens import Tokens
-from webapp.runs.cache import ByteCache
 from webapp.runs.prepare import error_place, prepare
 from webapp.runs.runner import collector_paused
 from webapp.settings import Settings
+from webapp.tokenizers.chat import rerender_for
 
 STEP_BYTES = 1_800
 PIECE_BYTES = 250

@@ -10,7 +10,7 @@ from parsers.cases.find import CaseFound
 from parsers.cases.model import Case
 from parsers.replays.chunking import Chunking, label, spec
 from parsers.search.found import Minimized, Progress
-from webapp.finding import Job, Jobs
+from webapp.jobs.searches import Searches, SearchJob
 from webapp.page.glyphs import count
 
 AUTOMATIC = 20_000  # characters: up to here the search starts with the page
@@ -71,12 +71,12 @@ class Smallest:
         return f"{self.before:,} → {count(self.after, 'character')}"
 
 
-def look(jobs: Jobs, case: Case, size: int) -> Search:
+def look(jobs: Searches, case: Case, size: int) -> Search:
     """The search of a case of `size` characters as it stands; nothing is started."""
     return searched(jobs, jobs.known(case), size)
 
 
-def searched(jobs: Jobs, job: Job | None, size: int) -> Search:
+def searched(jobs: Searches, job: SearchJob | None, size: int) -> Search:
     """What a job says."""
     automatic = 0 < size <= AUTOMATIC
     if job is None:

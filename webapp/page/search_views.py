@@ -21,7 +21,6 @@ from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from parsers.cases.model import Case
-from webapp.finding.jobs import key_of
 from webapp.htmx import is_partial, render
 from webapp.page.contexts import Scene, scene_context, view_of
 from webapp.page.form import setup_of
@@ -75,7 +74,7 @@ def find_cancel() -> Response:
     """Stop a search; the form carries or names the case."""
     kind, _, name = request.form.get("source", "").partition(":")
     asked = _of_example(name) if kind == "example" else _of_case(name) if kind == "case" else _posted()
-    services().jobs.cancel(key_of(asked.case))
+    services().jobs.cancel(asked.case)
     return answered(asked, search_of(asked.case, start=False))
 
 

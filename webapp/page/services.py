@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from flask import current_app
 
-from webapp.finding import Jobs
-from webapp.hub import HubJobs
+from webapp.jobs.searches import Searches
 from webapp.page.running import Runner
 from webapp.runs.runner import Runner as PlainRunner
 from webapp.settings import Settings
 from webapp.store import CaseStore
+from webapp.tokenizers.hub import Downloads
 
 EXTENSION = "inspector"
 
@@ -24,8 +24,8 @@ class Services:
     store: CaseStore
     runs: PlainRunner
     runner: Runner
-    jobs: Jobs
-    hub: HubJobs
+    jobs: Searches
+    hub: Downloads
 
 
 def services() -> Services:

@@ -14,7 +14,7 @@ from webapp.page.glyphs import count
 from webapp.page.running import Run
 from webapp.page.tokens import Repeats, Tokens
 from webapp.runs.prepare import tokenizer_of
-from webapp.tokenizers.base import TokenizerAdapter
+from webapp.tokenizers.adapter import TokenizerAdapter
 
 COMPARED = 2_000  # distinct ids looked at before a vocabulary is taken for that of stored tokens
 

@@ -21,7 +21,6 @@ from flask.typing import ResponseReturnValue
 from parsers.formats.model import builtin_formats
 from parsers.vocabulary.types import UsageError
 from webapp.htmx import is_partial, render
-from webapp.hub import Job
 from webapp.page.services import services
 from webapp.page.tokenizers import (
     DECODERS,
@@ -38,7 +37,8 @@ from webapp.page.tokenizers import (
 )
 from webapp.page.views import blueprint
 from webapp.tokenizers import TokenizerAdapter, library
-from webapp.tokenizers.chat_template import with_template
+from webapp.tokenizers.hub import Download
+from webapp.tokenizers.prepared import with_template
 
 EXAMPLE = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
 POLL_MS = 600
@@ -116,13 +116,13 @@ def tokenizer_fetch() -> ResponseReturnValue:
     """Start to fetch a tokenizer."""
     forms = Forms(repository=request.form.get("repository", ""))
     try:
-        job = services().hub.start(forms.repository)
+        job = services().hub.fetch(forms.repository)
     except UsageError as error:
         forms.hub_problem = sentence(str(error))
         return shelf(forms, "hub", status=422)
     if is_partial():
         return shelf(forms, "hub", job=job)
-    return redirect(url_for("page.tokenizer_fetching", id=job.repository), 303)
+    return redirect(url_for("page.tokenizer_fetching", id=job.key), 303)
 
 
 @blueprint.get("/tokenizers/hub")
@@ -143,7 +143,7 @@ def tokenizer_cancel() -> ResponseReturnValue:
 
 
 def shelf(
-    forms: Forms, block: str = "page", *, job: Job | None = None, refresh: bool = False, status: int = 200
+    forms: Forms, block: str = "page", *, job: Download | None = None, refresh: bool = False, status: int = 200
 ) -> Response:
     """The page of tokenizers, or the part of it that htmx asked for; `refresh`: with the list, which has changed."""
     found, settings = services(), services().settings
@@ -155,7 +155,7 @@ def shelf(
         extras=extras(),
         forms=forms,
         refresh=refresh and is_partial(),
-        job=job or found.hub.latest(),
+        job=job or found.hub.latest,
         off=found.hub.off,
         poll=POLL_MS,
         uploads=settings.tokenizer_uploads,

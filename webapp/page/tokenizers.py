@@ -13,8 +13,8 @@ from webapp.page.glyphs import show, spell
 from webapp.page.options import ORIGINS
 from webapp.settings import ENV_PREFIX, Settings
 from webapp.tokenizers import TokenizerAdapter, TokenizerInfo, library, markers_of
-from webapp.tokenizers.library import PACKAGES
-from webapp.tokenizers.uploads import SHORT
+from webapp.tokenizers.installed import PACKAGES
+from webapp.tokenizers.prepared import SHORT
 
 MOST_TRIED = 2_000  # characters
 MOST_SHOWN = 400  # tokens

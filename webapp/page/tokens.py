@@ -15,7 +15,7 @@ from parsers.decoding import TokenFacts
 from parsers.decoding.utf8 import Utf8Decoder
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.page.glyphs import count, shorten, show, spell
-from webapp.tokenizers.base import TokenizerAdapter
+from webapp.tokenizers.adapter import TokenizerAdapter
 
 KINDS = {"text": "ordinary", "special": "special", "added": "added, not special", "partial": "part of a character",
          "unknown": "not in the vocabulary"}  # fmt: skip

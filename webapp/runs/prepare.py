@@ -17,12 +17,12 @@ from parsers.formats.model import Format
 from parsers.replays.chunking import apply
 from parsers.replays.replayer import Replayer
 from parsers.vocabulary.types import FormatError, Piece, UsageError
-from webapp.chat import rerender_for
 from webapp.engines import Choice, choose
 from webapp.formats.folder import with_folder_format
 from webapp.security import check_limit
 from webapp.settings import Settings
 from webapp.tokenizers import TokenizerAdapter, get_tokenizer
+from webapp.tokenizers.chat import rerender_for
 
 
 @dataclass(slots=True, frozen=True)

@@ -35,8 +35,8 @@ from parsers.replays.replayer import Replayer, Replays
 from parsers.selection.registry import Selection, policies
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Piece
+from webapp.cache import ByteCache
 from webapp.engines import Choice
-from webapp.runs.cache import ByteCache
 from webapp.runs.prepare import Prepared, error_place, prepare
 from webapp.settings import Settings
 

@@ -1,6 +1,6 @@
 """Tokenizers: how text becomes tokens, and tokens become text.
 
-`get_tokenizer` gives an adapter (`base.TokenizerAdapter`) by name, built once for each marker table and shared from
+`get_tokenizer` gives an adapter (`adapter.TokenizerAdapter`) by name, built once for each marker table and shared from
 then on. Importing this package loads no transformers.
 """
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from parsers.formats.model import Format
 from parsers.vocabulary.types import UsageError
-from webapp.tokenizers import case_vocabulary, embedded
-from webapp.tokenizers.base import MarkerState, Token, TokenizerAdapter, TokenizerInfo, TokenStream
-from webapp.tokenizers.current import library
-from webapp.tokenizers.markers import markers_of
+from webapp.tokenizers.adapter import MarkerState, Token, TokenizerAdapter, TokenizerInfo, markers_of
+from webapp.tokenizers.embedded import EMBEDDED
+from webapp.tokenizers.library import library
+from webapp.tokenizers.tables import CASE, CaseVocabulary
 
 if TYPE_CHECKING:
     from parsers.cases.model import Case
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "MarkerState",
     "Token",
-    "TokenStream",
     "TokenizerAdapter",
     "TokenizerInfo",
     "get_tokenizer",
@@ -33,7 +32,7 @@ __all__ = [
 
 
 def get_tokenizer(
-    name: str = embedded.NAME,
+    name: str = EMBEDDED,
     markers: Mapping[str, bool] | None = None,
     *,
     format: Format | None = None,
@@ -45,10 +44,10 @@ def get_tokenizer(
     `markers` are given. The name "case" means the tokens of `case` itself. Raises UsageError for an unknown name or a
     marker that cannot be one.
     """
-    if name == case_vocabulary.NAME:
+    if name == CASE:
         if case is None:
             raise UsageError("the tokenizer 'case' is that of a case with tokens; choose another one for a text")
-        return case_vocabulary.CaseVocabulary(case)
+        return CaseVocabulary(case)
     if markers is None:
         markers = markers_of(format) if format is not None else {}
     return library().get(name, markers)

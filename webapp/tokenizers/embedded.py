@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
+# One text at a time gains nothing from its thread pool, and a pool that has run makes every later fork complain.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
 from tokenizers import AddedToken, Tokenizer
 
-from parsers.vocabulary.types import UsageError
-from webapp.tokenizers.bytelevel import ByteLevelTokenizer
-from webapp.tokenizers.detokenize import Entries, Entry, entry
-from webapp.tokenizers.markers import MarkerTable
+from parsers.vocabulary.types import Piece, UsageError
+from webapp.tokenizers.adapter import MarkerState, MarkerTable, Token, TokenizerInfo, require_encodable
+from webapp.tokenizers.tables import TokenTable, token_of
 from webapp.vocabularies.spelling import bytes_of
 
-NAME = "embedded"
+EMBEDDED = "embedded"
 
 
 @cache
@@ -29,39 +33,56 @@ def model() -> bytes:
 
 
 @cache
-def base_entries() -> Entries:
+def _base_tokens() -> Mapping[int, Token]:
     """The 2,048 tokens without any marker, by id."""
     vocab = Tokenizer.from_buffer(model()).get_vocab()
-    return {token_id: entry(string, bytes_of(string)) for string, token_id in vocab.items()}
+    return {token_id: token_of(string, bytes_of(string)) for string, token_id in vocab.items()}
 
 
-def build(table: MarkerTable) -> ByteLevelTokenizer:
-    """The tokenizer with the markers of `table`; new ones get the ids 2048, 2049, ... in the table's order.
+class Embedded(TokenTable):
+    """The tokenizer with the markers of a table; new ones get the ids 2048, 2049, ... in the table's order.
 
     Raises UsageError for a marker that spells other bytes in this vocabulary.
     """
-    base = base_entries()
-    _require_own_bytes(base, table)
-    backend = Tokenizer.from_buffer(model())
-    backend.add_tokens([AddedToken(text, special=special, normalized=False) for text, special in table])
-    added = backend.get_added_tokens_decoder()
-    entries = dict(base) | {token_id: _marker_entry(token) for token_id, token in added.items()}
-    return ByteLevelTokenizer(
-        backend,
-        entries,
-        name=NAME,
-        label=_label(len(base), len(entries) - len(base)),
-        kind="embedded",
-        realism="demo",
-        fingerprint=_fingerprint(table),
-    )
+
+    def __init__(self, table: MarkerTable) -> None:
+        base = _base_tokens()
+        _require_own_bytes(base, table)
+        self._backend = Tokenizer.from_buffer(model())
+        self._backend.add_tokens([AddedToken(text, special=special, normalized=False) for text, special in table])
+        added = self._backend.get_added_tokens_decoder()
+        tokens = {**base, **{token_id: _marker_token(token) for token_id, token in added.items()}}
+        more = len(tokens) - len(base)
+        markers = json.dumps(table, ensure_ascii=True, separators=(",", ":")).encode()
+        info = TokenizerInfo(
+            name=EMBEDDED,
+            kind="embedded",
+            vocab_size=len(tokens),
+            label=f"Embedded, {len(base):,}" + (f" + {more}" if more else ""),
+            realism="demo",
+            decoder="byte_level",
+            fingerprint=hashlib.sha256(model() + markers).hexdigest(),
+        )
+        super().__init__(info, tokens)
+
+    def encode(self, text: str) -> list[int]:
+        require_encodable(text)
+        # encode() would hold the GIL for the whole text; the batch call releases it.
+        return self._backend.encode_batch([text], add_special_tokens=False)[0].ids
+
+    def pieces(self, text: str) -> tuple[Piece, ...]:
+        return self.pieces_of(self.encode(text), recorded=False)
+
+    def marker_state(self, text: str) -> MarkerState:
+        ids = tuple(self.encode(text))
+        return MarkerState("one" if len(ids) == 1 else "several", ids)
 
 
-def _marker_entry(token: AddedToken) -> Entry:
-    return entry(token.content, token.content.encode(), "special" if token.special else "added")
+def _marker_token(token: AddedToken) -> Token:
+    return token_of(token.content, token.content.encode(), "special" if token.special else "added")
 
 
-def _require_own_bytes(base: Entries, table: MarkerTable) -> None:
+def _require_own_bytes(base: Mapping[int, Token], table: MarkerTable) -> None:
     spelled = {known.string: known.raw for known in base.values()}
     for text, _ in table:
         raw = spelled.get(text, text.encode())
@@ -69,12 +90,3 @@ def _require_own_bytes(base: Entries, table: MarkerTable) -> None:
             raise UsageError(
                 f"{text!r} cannot be a marker: the embedded vocabulary spells the bytes {raw.hex(' ')} that way"
             )
-
-
-def _label(base: int, added: int) -> str:
-    return f"Embedded, {base:,}" + (f" + {added}" if added else "")
-
-
-def _fingerprint(table: MarkerTable) -> str:
-    markers = json.dumps(table, ensure_ascii=True, separators=(",", ":")).encode()
-    return hashlib.sha256(model() + markers).hexdigest()

@@ -9,38 +9,41 @@ upload:FINGERPRINT16        given by a user; kept in the data folder, rebuilt fr
 hub:OWNER/NAME              fetched from the hub; kept the same way
 ==========================  ========================================================================================
 
-All but the first two are loaded in child processes (host.py). Nothing is loaded before text or ids are to be worked on.
-No code that comes with a tokenizer is ever run.
+All but the first two are loaded in child processes. Nothing is loaded before text or ids are to be worked on. No code
+that comes with a tokenizer is ever run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from parsers.vocabulary.types import UsageError
-from webapp.settings import ENV_PREFIX, Settings
-from webapp.tokenizers import characters, deepseek, embedded, folders, mistral
-from webapp.tokenizers.base import TokenizerAdapter, TokenizerInfo
-from webapp.tokenizers.host import Host, Limits
-from webapp.tokenizers.hosted import HostedTokenizer
-from webapp.tokenizers.markers import MarkerTable, marker_table
-from webapp.tokenizers.packages import Package
-from webapp.tokenizers.pool import Pool
-from webapp.tokenizers.prepared import Converted
-from webapp.tokenizers.uploads import Kept
-from webapp.tokenizers.vocabulary import Source, Vocabulary
+from webapp.children.child import Child
+from webapp.children.pool import Pool
+from webapp.settings import ENV_PREFIX, Settings, get_settings
+from webapp.tokenizers.adapter import MarkerTable, TokenizerAdapter, TokenizerInfo, marker_table
+from webapp.tokenizers.embedded import EMBEDDED, Embedded
+from webapp.tokenizers.hosted import Ask, HostedTokenizer
+from webapp.tokenizers.installed import PACKAGES, Source, sources_in
+from webapp.tokenizers.limits import Limits, worded
+from webapp.tokenizers.prepared import Converted, Given, Vocabulary
+from webapp.tokenizers.tables import CHARACTERS, Characters
 
-BUILDERS: dict[str, Callable[[MarkerTable], TokenizerAdapter]] = {
-    embedded.NAME: embedded.build,
-    characters.NAME: lambda _table: characters.Characters(),
-}
-PACKAGES: dict[str, Package] = {package.name: package for package in (*mistral.PACKAGES, *deepseek.PACKAGES)}
+ALIVE = 2  # processes of loaded tokenizers
 # Formats edited in the page bring tables of their own, so the cache has an end; an entry weighs about half a megabyte.
 _CACHED = 64
+_OWN: dict[str, Callable[[MarkerTable], TokenizerAdapter]] = {
+    EMBEDDED: Embedded,
+    CHARACTERS: lambda _table: Characters(),
+}
+_HOW_TO_GET = {
+    "upload": "upload its tokenizer.json again",
+    "hub": "fetch it on the page of tokenizers, or upload its tokenizer.json",
+}
 _building = Lock()
 
 
@@ -49,65 +52,66 @@ class TokenizerLibrary:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        limits = Limits.of(settings)
+        self._limits = limits = Limits.of(settings)
         folder = settings.data_dir / "tokenizers"
         self._converted = Converted(folder / "converted", limits, settings.tokenizer_upload_bytes)
-        self._uploads = Kept("upload", folder / "uploads", limits)
-        self._hub = Kept("hub", folder / "hub", limits)
-        self._pool = Pool(limits)
+        self._given = {
+            "upload": Given("upload", folder / "uploads", limits),
+            "hub": Given("hub", folder / "hub", limits),
+        }
+        self._pool = Pool(ALIVE, limits.cache)
         self._adapters: dict[tuple[str, str, MarkerTable], HostedTokenizer] = {}
 
     def listing(self) -> list[TokenizerInfo]:
         """Everything that can be chosen now. Nothing is loaded for it."""
-        own = [built(name, ()).info for name in BUILDERS]
+        own = [_built(name, ()).info for name in _OWN]
         packages = [source for package in PACKAGES.values() if (source := package.source) is not None]
-        sources = [*packages, *folders.found(self.settings.tokenizer_folders)]
-        kept = [*self._uploads.listing(), *self._hub.listing()]
-        return [*own, *map(self._converted.info, sources), *(vocabulary.info for vocabulary in kept)]
+        sources = [*packages, *sources_in(self.settings.tokenizer_folders)]
+        given = [vocabulary.info for folder in self._given.values() for vocabulary in folder.listing()]
+        return [*own, *map(self._converted.info, sources), *given]
 
     def get(self, name: str, markers: Mapping[str, bool] | None = None) -> TokenizerAdapter:
         """The tokenizer of this name with the markers of a family. Raises UsageError where there is none."""
         table = marker_table(markers or {})
-        if name in BUILDERS:
+        if name in _OWN:
             with _building:
-                return built(name, table)
+                return _built(name, table)
         vocabulary = self.vocabulary(name)
-        key = (vocabulary.name, vocabulary.fingerprint, table)
+        key = (vocabulary.info["name"], vocabulary.info["fingerprint"], table)
         if key not in self._adapters:
             if len(self._adapters) >= _CACHED:
                 self._adapters.clear()
-            self._adapters[key] = HostedTokenizer(vocabulary, self._opener(vocabulary), table)
+            self._adapters[key] = HostedTokenizer(vocabulary, self._asker(vocabulary), table)
         return self._adapters[key]
 
     def vocabulary(self, name: str) -> Vocabulary:
         """What is known of a tokenizer that does not come with the application; prepares it where that is to do."""
         kind, _, rest = name.partition(":")
-        kept = {"upload": self._uploads, "hub": self._hub}.get(kind)
-        if kept is not None:
-            found = kept.find(rest)
-            if found is None:
-                raise UsageError(f"there is no tokenizer {name[:200]!r} here; {_HOW_TO_GET[kind]}")
-            return found
-        return self._converted.get(self._source(name))
+        if kind not in self._given:
+            return self._converted.get(self._source(name))
+        found = self._given[kind].find(rest)
+        if found is None:
+            raise UsageError(f"there is no tokenizer {name[:200]!r} here; {_HOW_TO_GET[kind]}")
+        return found
 
     def add_upload(self, name: str, data: bytes, config: bytes | None = None) -> TokenizerInfo:
         """Keep an uploaded file; `config` is the tokenizer_config.json that came with it. Raises UsageError."""
         if not self.settings.tokenizer_uploads:
             raise UsageError(f"uploads of tokenizers are switched off here ({ENV_PREFIX}TOKENIZER_UPLOADS)")
         self._require_size(name, data, config)
-        return self._uploads.add(Path(name.replace("\\", "/")).name, data, config).info
+        return self._given["upload"].add(Path(name.replace("\\", "/")).name, data, config)
 
     def add_hub(self, repository: str, data: bytes, config: bytes | None = None) -> TokenizerInfo:
         """Keep what was fetched for OWNER/NAME. Raises UsageError."""
         self._require_size(repository, data, config)
-        return self._hub.add(repository, data, config).info
+        return self._given["hub"].add(repository, data, config)
 
     def remove(self, fingerprint: str) -> None:
         """Delete an upload or what came from the hub, by fingerprint or name. Raises UsageError where there is none."""
-        gone = self._uploads.remove(fingerprint) or self._hub.remove(fingerprint)
+        gone = self._given["upload"].remove(fingerprint) or self._given["hub"].remove(fingerprint)
         if gone is None:
             raise UsageError(f"there is no tokenizer {fingerprint[:64]!r} to delete; it may be deleted already")
-        self._pool.drop(gone.fingerprint)
+        self._pool.drop(gone.info["fingerprint"])
 
     def close(self) -> None:
         """End all child processes."""
@@ -115,7 +119,7 @@ class TokenizerLibrary:
 
     def _source(self, name: str) -> Source:
         if name.startswith("folder:"):
-            found = {source.name: source for source in folders.found(self.settings.tokenizer_folders)}
+            found = {source.name: source for source in sources_in(self.settings.tokenizer_folders)}
             if name in found:
                 return found[name]
             setting = f"{ENV_PREFIX}TOKENIZER_FOLDERS"
@@ -138,17 +142,42 @@ class TokenizerLibrary:
                 " tokenizer.json alone"
             )
 
-    def _opener(self, vocabulary: Vocabulary) -> Callable[[], AbstractContextManager[Host]]:
-        return lambda: self._pool.host(vocabulary.fingerprint, vocabulary.label, vocabulary.path)
+    def _asker(self, vocabulary: Vocabulary) -> Ask:
+        """How the process of a vocabulary is asked; it is started and loads the vocabulary where it does not live."""
+        limits, key = self._limits, vocabulary.info["fingerprint"]
 
+        def make() -> Child:
+            return Child(limits.program, ("load", {"path": str(vocabulary.path)}))
 
-_HOW_TO_GET = {
-    "upload": "upload its tokenizer.json again",
-    "hub": "fetch it on the page of tokenizers, or upload its tokenizer.json",
-}
+        def ask(task: str, requests: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+            words = worded(vocabulary.info["label"], limits, limits.seconds)
+            with words, self._pool.child(key, make, limits.seconds) as child:
+                return [child.ask(task, request, seconds=limits.seconds) for request in requests]
+
+        return ask
 
 
 @lru_cache(maxsize=_CACHED)
-def built(name: str, table: MarkerTable) -> TokenizerAdapter:
+def _built(name: str, table: MarkerTable) -> TokenizerAdapter:
     """One of the application's own tokenizers."""
-    return BUILDERS[name](table)
+    return _OWN[name](table)
+
+
+_using = Lock()
+_library: TokenizerLibrary | None = None
+
+
+def use(settings: Settings) -> TokenizerLibrary:
+    """Let names mean the tokenizers of these settings from now on."""
+    global _library
+    with _using:
+        if _library is None or _library.settings != settings:
+            if _library is not None:
+                _library.close()
+            _library = TokenizerLibrary(settings)
+        return _library
+
+
+def library() -> TokenizerLibrary:
+    """The library in use: that of the application's settings, or else that of the environment."""
+    return _library or use(get_settings())

@@ -1,90 +1,130 @@
-"""Tokenizer files checked and converted once, and kept by what they were made from.
+"""Tokenizer files checked, made anew in a child process, and kept with a note of what is known of them.
 
-One file is prepared at a time, in a child process of its own: parsing and loading take many times a file's size in
-memory, for a moment.
+Two kinds of folders hold them: files of the operator's that were converted (the newest are kept, an older one is made
+again when it is asked for), and what was given to the application (uploads, and what came from the hub). Each has two
+files for a tokenizer, KEY.json and the note.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 from parsers.vocabulary.types import UsageError
+from webapp.children.child import Child
 from webapp.settings import ENV_PREFIX
-from webapp.tokenizers.base import TokenizerInfo
-from webapp.tokenizers.host import Host, Limits
-from webapp.tokenizers.vocabulary import Source, Vocabulary, of_answer, read_note, write_note
-from webapp.vocabularies.sources import MAX_TEMPLATE
+from webapp.tokenizers.adapter import Origin, Token, TokenizerInfo
+from webapp.tokenizers.installed import Source
+from webapp.tokenizers.limits import Limits, worded
+from webapp.tokenizers.tables import token_of
+from webapp.vocabularies.files import MAX_TEMPLATE
+from webapp.vocabularies.spelling import Spelling, of_data
 
 MAKE = "1"  # another number where the same source gives another file
-KEPT = 12
-STEPS = 3
+KEPT = 12  # converted files
+MOST = 50  # tokenizers of one kind that were given
+MOST_BYTES = 1_000_000_000
+SHORT = 16  # digits of the fingerprint in a name
+STEPS = 3  # to check, convert, load and try a file may take several times as long as one answer
 TRUSTED_SECONDS = 90.0  # for files of the operator: converting is slow where the machine is busy
+MAX_TITLE = 80
 NOTE = ".note.json"
 
 _one_at_a_time = Lock()
 
 
-def prepare(
-    limits: Limits,
-    source: Path,
-    target: Path,
-    *,
-    config: Path | None = None,
-    slots: Mapping[int, str] | None = None,
-    seconds: float = 0,
-) -> dict[str, Any]:
-    """Check a file and write the rebuilt one; what the child says of it. Raises UsageError saying what is wrong.
+@dataclass(frozen=True)
+class Vocabulary:
+    """A checked tokenizer.json at `path`, and what is known of it without loading it.
 
-    To check, convert, load and try a file may take several times as long as one answer of a loaded tokenizer.
+    `markers` are its added tokens: id, text and special flag. `size` is in bytes, `date` in ISO 8601.
     """
-    request = {
-        "source": str(source),
-        "target": str(target),
-        "config": str(config) if config else None,
-        "slots": {str(slot): name for slot, name in (slots or {}).items()},
-    }
-    host = Host("the file", limits)
-    try:
-        with _one_at_a_time:
-            return host.call("prepare", max(STEPS * limits.seconds, seconds), **request)
-    finally:
-        host.close()
+
+    info: TokenizerInfo
+    path: Path
+    spelling: Spelling
+    markers: list[tuple[int, str, bool]]
+    templates: Mapping[str, Any]
+    size: int
+    date: str = ""
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The added tokens by text."""
+        return {text: token_id for token_id, text, _ in self.markers}
+
+    @cached_property
+    def added(self) -> dict[int, Token]:
+        """The added tokens by id. They stand for their own text, whatever the decoder makes of others."""
+        return {i: token_of(text, text.encode(), "special" if flag else "added") for i, text, flag in self.markers}
 
 
-@contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Make a folder of ours, its owner's alone, and write into it. Raises UsageError where that cannot be done."""
-    try:
-        for level in (*reversed(folder.parents), folder):
-            if not level.exists():
-                level.mkdir(mode=0o700, exist_ok=True)
-        yield
-    except OSError as error:
-        raise UsageError(
-            f"the data folder cannot be written ({error.strerror}); make room, or set {ENV_PREFIX}DATA_DIR to another"
-        ) from error
+class _Folder:
+    """Tokenizers by key, each with a note."""
 
-
-class Converted:
-    """The folder of converted files. The newest are kept; an older one is made again when it is asked for."""
-
-    def __init__(self, folder: Path, limits: Limits, most_bytes: int) -> None:
+    def __init__(self, folder: Path, limits: Limits) -> None:
         self._folder = folder
         self._limits = limits
+        self._lock = Lock()
+
+    def _file(self, key: str) -> Path:
+        return self._folder / f"{key}.json"
+
+    def _note(self, key: str) -> Path:
+        return self._folder / f"{key}{NOTE}"
+
+    def _keep(self, key: str, made: Path, note: Mapping[str, Any]) -> None:
+        """Take a file and its note over, each whole or not at all."""
+        made.replace(self._file(key))
+        fresh = self._note(key).with_suffix(".new")
+        fresh.write_text(json.dumps(note, ensure_ascii=False), encoding="utf-8")
+        fresh.replace(self._note(key))
+
+    def _read(self, key: str) -> dict[str, Any] | None:
+        """The note of a file that is there; None where there is none, or nothing whole."""
+        return read_note(self._note(key)) if self._file(key).is_file() else None
+
+    def _forget(self, key: str) -> None:
+        for path in (self._note(key), self._file(key)):
+            path.unlink(missing_ok=True)
+
+    def _vocabulary(self, key: str, note: Mapping[str, Any], *, name: str, title: str, kind: Origin) -> Vocabulary:
+        spelling = of_data(note["spelling"])
+        info = TokenizerInfo(
+            name=name,
+            kind=kind,
+            vocab_size=note["vocab_size"],
+            label=f"{title}, {note['vocab_size']:,}",
+            # SentencePiece vocabularies cut blanks otherwise than SentencePiece itself does.
+            realism="real" if spelling.decoder == "byte_level" else "approximate",
+            decoder=spelling.decoder,
+            fingerprint=note["fingerprint"],
+        )
+        date = note.get("date", "")
+        return Vocabulary(info, self._file(key), spelling, note["added"], note["templates"], note["bytes"], date)
+
+
+class Converted(_Folder):
+    """The files of sources, by what they were made from. Safe to share between threads."""
+
+    def __init__(self, folder: Path, limits: Limits, most_bytes: int) -> None:
+        super().__init__(folder, limits)
         self._most = most_bytes
         self._keys: dict[tuple[Any, ...], str] = {}
-        self._lock = Lock()
 
     def info(self, source: Source) -> TokenizerInfo:
         """The row of a source: all of it where this process has used it already."""
         try:
-            found = self._ready(source, self._keys[_seen(source)])
+            found = self._ready(source, self._keys[_state(source)])
         except (KeyError, OSError):
             found = None
         return source.info if found is None else found.info
@@ -98,8 +138,8 @@ class Converted:
         with self._lock:
             found = self._ready(source, key)
             if found is None:
-                with writing(self._folder):
-                    write_note(self._note(key), self._made(source, self._folder / f"{key}.json"))
+                with _writing(self._folder):
+                    self._make(source, key)
                 self._forget_old()
                 found = self._ready(source, key)
         if found is None:
@@ -108,65 +148,171 @@ class Converted:
 
     def _ready(self, source: Source, key: str) -> Vocabulary | None:
         """The vocabulary of a source that was prepared before, by this process or an earlier one."""
-        if not (self._folder / f"{key}.json").is_file():
+        note = self._read(key)
+        if note is None:
             return None
-        answer = read_note(self._note(key))
-        return None if answer is None else self._vocabulary(source, answer)
+        return self._vocabulary(key, note, name=source.name, title=source.title, kind=source.kind)
 
-    def _made(self, source: Source, target: Path) -> dict[str, Any]:
-        fresh = target.with_suffix(".new")
-        try:
-            answer = prepare(
-                self._limits,
-                source.file,
-                fresh,
-                config=source.config,
-                slots=source.slots,
-                seconds=TRUSTED_SECONDS,
-            )
-        except UsageError as error:
-            raise UsageError(f"{source.name}: {error}") from error
-        fresh.replace(target)
+    def _make(self, source: Source, key: str) -> None:
+        fresh = self._folder / f"{key}.new"
+        seconds = max(STEPS * self._limits.seconds, TRUSTED_SECONDS)
+        files = {"source": source.file, "target": fresh, "config": source.config}
+        note = _prepare(source.name, self._limits, files, seconds, source.slots)
         if source.template is not None and source.template.stat().st_size <= MAX_TEMPLATE:
-            answer["templates"]["chat_template"] = source.template.read_text("utf-8", "replace")
-        return answer
-
-    def _vocabulary(self, source: Source, answer: dict[str, Any]) -> Vocabulary:
-        path = self._folder / f"{self._keys[_seen(source)]}.json"
-        return of_answer(answer, name=source.name, title=source.title, kind=source.kind, path=path)
-
-    def _note(self, key: str) -> Path:
-        return self._folder / f"{key}{NOTE}"
+            note["templates"]["chat_template"] = source.template.read_text("utf-8", "replace")
+        self._keep(key, fresh, note)
 
     def _key(self, source: Source) -> str:
         try:
-            seen = _seen(source)
+            state = _state(source)
             if source.file.stat().st_size > self._most:
                 setting = f"{ENV_PREFIX}TOKENIZER_UPLOAD_BYTES"
                 raise UsageError(
                     f"{source.name}: {source.file.name} has more bytes than {setting} allows ({self._most:,})"
                 )
-            if seen not in self._keys:
+            if state not in self._keys:
                 parts = [path.name.encode() + path.read_bytes() for path in source.files]
                 parts.append(json.dumps(sorted(source.slots.items())).encode())
-                self._keys[seen] = hashlib.sha256(MAKE.encode() + b"".join(map(_digest, parts))).hexdigest()[:32]
-            return self._keys[seen]
+                digests = b"".join([hashlib.sha256(part).digest() for part in parts])
+                self._keys[state] = hashlib.sha256(MAKE.encode() + digests).hexdigest()[:32]
+            return self._keys[state]
         except OSError as error:
             raise UsageError(f"{source.name}: {source.file.name} cannot be read ({error.strerror})") from error
 
     def _forget_old(self) -> None:
         files = [path for path in self._folder.glob("*.json") if not path.name.endswith(NOTE)]
         for path in sorted(files, key=lambda path: path.stat().st_mtime)[:-KEPT]:
-            for old in (path, path.with_name(path.stem + NOTE)):
-                with suppress(OSError):
-                    old.unlink()
+            with suppress(OSError):
+                self._forget(path.stem)
 
 
-def _seen(source: Source) -> tuple[Any, ...]:
+class Given(_Folder):
+    """Tokenizers that were given, of one kind. Safe to share between threads.
+
+    An upload is called by the beginning of its fingerprint, so giving the same one twice keeps one; one of the hub by
+    its repository, since many share one tokenizer.
+    """
+
+    def __init__(self, kind: Literal["upload", "hub"], folder: Path, limits: Limits) -> None:
+        super().__init__(folder, limits)
+        self._kind: Literal["upload", "hub"] = kind
+
+    def listing(self) -> list[Vocabulary]:
+        """What is kept, the newest first."""
+        keys = [path.name.removesuffix(NOTE) for path in self._folder.glob(f"*{NOTE}")]
+        found = [vocabulary for key in keys if (vocabulary := self._kept(key)) is not None]
+        return sorted(found, key=lambda vocabulary: (vocabulary.date, vocabulary.info["label"]), reverse=True)
+
+    def find(self, name: str) -> Vocabulary | None:
+        """The one of this name, without its prefix."""
+        wanted = f"{self._kind}:{name}"
+        return next((vocabulary for vocabulary in self.listing() if vocabulary.info["name"] == wanted), None)
+
+    def add(self, title: str, data: bytes, config: bytes | None = None) -> TokenizerInfo:
+        """Keep a tokenizer. Raises UsageError saying what is wrong with it, or that there is no place for it."""
+        title = "".join([char for char in title if char.isprintable()]).strip()[:MAX_TITLE] or "tokenizer"
+        with self._lock, _writing(self._folder), tempfile.TemporaryDirectory(dir=self._folder, prefix=".new-") as place:
+            source, beside, made = (Path(place) / name for name in ("source", "config", "made"))
+            source.write_bytes(data)
+            beside.write_bytes(config or b"")
+            files = {"source": source, "target": made, "config": None if config is None else beside}
+            note = _prepare(title, self._limits, files, STEPS * self._limits.seconds)
+            by_title = hashlib.sha256(title.encode()).hexdigest()
+            key: str = by_title if self._kind == "hub" else note["fingerprint"]
+            self._require_place(key, note["bytes"])
+            date = datetime.now(UTC).isoformat(timespec="seconds")
+            self._keep(key, made, {**note, "title": title, "date": date})
+        kept = self._kept(key)
+        if kept is None:
+            raise UsageError(f"{title}: the data folder lost the tokenizer; give it again")
+        return kept.info
+
+    def remove(self, wanted: str) -> Vocabulary | None:
+        """Forget one by its name, its fingerprint or the beginning of that; None where there is none."""
+        for vocabulary in self.listing():
+            begins = len(wanted) >= SHORT and vocabulary.info["fingerprint"].startswith(wanted)
+            if begins or wanted == vocabulary.info["name"]:
+                self._forget(vocabulary.path.stem)
+                return vocabulary
+        return None
+
+    def _kept(self, key: str) -> Vocabulary | None:
+        note = self._read(key)
+        if note is None:
+            return None
+        short = note["title"] if self._kind == "hub" else note["fingerprint"][:SHORT]
+        return self._vocabulary(key, note, name=f"{self._kind}:{short}", title=note["title"], kind=self._kind)
+
+    def _require_place(self, key: str, size: int) -> None:
+        sizes = [vocabulary.size for vocabulary in self.listing() if vocabulary.path.stem != key]
+        if len(sizes) >= MOST:
+            raise UsageError(f"{MOST} tokenizers are kept already; delete one of them first")
+        if sum(sizes) + size > MOST_BYTES:
+            raise UsageError(f"the kept tokenizers would take more than {MOST_BYTES:,} bytes; delete one of them first")
+
+
+def _prepare(
+    title: str, limits: Limits, files: Mapping[str, Path | None], seconds: float, slots: Mapping[int, str] | None = None
+) -> dict[str, Any]:
+    """Check the file `source` and write the rebuilt one to `target`; what the child says of it. Raises UsageError.
+
+    One at a time: parsing and loading take many times a file's size in memory, for a moment.
+    """
+    request: dict[str, Any] = {name: None if path is None else str(path) for name, path in files.items()}
+    request["slots"] = {str(slot): name for slot, name in (slots or {}).items()}
+    try:
+        with _one_at_a_time, worded("the file", limits, seconds), Child(limits.program) as child:
+            return child.ask("prepare", request, seconds=seconds)
+    except UsageError as error:
+        raise UsageError(f"{title}: {error}") from error
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Make a folder of ours, its owner's alone, and write into it. Raises UsageError where that cannot be done."""
+    try:
+        for level in (*reversed(folder.parents), folder):
+            if not level.exists():
+                level.mkdir(mode=0o700, exist_ok=True)
+        yield
+    except OSError as error:
+        raise UsageError(
+            f"the data folder cannot be written ({error.strerror}); make room, or set {ENV_PREFIX}DATA_DIR to another"
+        ) from error
+
+
+def _state(source: Source) -> tuple[Any, ...]:
     """What changes when a source changes."""
     stats = [(path, path.stat()) for path in source.files]
     return (*source.slots.items(), *((path, stat.st_size, stat.st_mtime_ns) for path, stat in stats))
 
 
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()
+def read_note(path: Path) -> dict[str, Any] | None:
+    """A note as it was kept; None where there is nothing, or nothing whole. It must not be changed."""
+    try:
+        stat = path.stat()
+        return _read_note(path, stat.st_mtime_ns, stat.st_size)
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=64)
+def _read_note(path: Path, _changed: int, _size: int) -> dict[str, Any] | None:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return found if isinstance(found, dict) else None
+
+
+def with_template(config: bytes | None, template: bytes | None) -> bytes | None:
+    """The tokenizer_config.json with the template that is in force: the one beside it, as transformers 5 writes it.
+
+    What is no JSON object stays as it is, to be refused where it is read.
+    """
+    if template is None:
+        return config
+    try:
+        data = json.loads(config or b"{}")
+    except (ValueError, RecursionError):
+        return config
+    if not isinstance(data, dict):
+        return config
+    return json.dumps({**data, "chat_template": template.decode("utf-8", "replace")}).encode()

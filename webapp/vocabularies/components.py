@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from webapp.vocabularies.plain_json import VocabularyError, member, typed
+from webapp.vocabularies.plain_json import VocabularyError, require_member, require_type
 
 MAX_CONTENT = 16
 MAX_REGEX = 2_000
@@ -27,9 +27,9 @@ Check = Callable[[Any, str], Any]
 Part = dict[str, Any]
 
 
-def short(value: Any, pointer: str) -> str:
+def _short(value: Any, pointer: str) -> str:
     """A text that a part writes: long ones make a small text huge."""
-    text = typed(value, str, pointer)
+    text = require_type(value, str, pointer)
     if len(text) > MAX_CONTENT:
         raise VocabularyError(
             f"the text has {len(text):,} characters; at most {MAX_CONTENT} may be put in by a part", pointer
@@ -37,24 +37,24 @@ def short(value: Any, pointer: str) -> str:
     return text
 
 
-def flag(value: Any, pointer: str) -> bool:
-    return typed(value, bool, pointer)
+def _flag(value: Any, pointer: str) -> bool:
+    return require_type(value, bool, pointer)
 
 
-def count(value: Any, pointer: str) -> int:
-    number = typed(value, int, pointer)
+def _count(value: Any, pointer: str) -> int:
+    number = require_type(value, int, pointer)
     if not 0 <= number <= MAX_CONTENT:
         raise VocabularyError(f"{number} is out of range: from 0 to {MAX_CONTENT}", pointer)
     return number
 
 
-def pattern(value: Any, pointer: str) -> Part:
+def _pattern(value: Any, pointer: str) -> Part:
     """What Split and Replace look for: a text or a regex."""
-    found = typed(value, dict, pointer)
+    found = require_type(value, dict, pointer)
     if list(found) not in (["String"], ["Regex"]):
         raise VocabularyError("expected an object with 'String' or 'Regex'", pointer)
     ((kind, text),) = found.items()
-    if not typed(text, str, f"{pointer}/{kind}"):
+    if not require_type(text, str, f"{pointer}/{kind}"):
         raise VocabularyError("an empty pattern matches everywhere", f"{pointer}/{kind}")
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_REGEX:
@@ -62,16 +62,16 @@ def pattern(value: Any, pointer: str) -> Part:
     return {kind: text}
 
 
-def literal(value: Any, pointer: str) -> Part:
-    found = pattern(value, pointer)
+def _literal(value: Any, pointer: str) -> Part:
+    found = _pattern(value, pointer)
     if "Regex" in found:
         raise VocabularyError("a decoder may replace a text, not a regex", pointer)
-    return {"String": short(found["String"], f"{pointer}/String")}
+    return {"String": _short(found["String"], f"{pointer}/String")}
 
 
-def one_of(*words: str) -> Check:
+def _one_of(*words: str) -> Check:
     def check(value: Any, pointer: str) -> str:
-        word = typed(value, str, pointer)
+        word = require_type(value, str, pointer)
         if word not in words:
             raise VocabularyError(f"{word[:40]!r} is not one of: {', '.join(words)}", pointer)
         return word
@@ -79,37 +79,37 @@ def one_of(*words: str) -> Check:
     return check
 
 
-def letter(value: Any, pointer: str) -> str:
-    text = typed(value, str, pointer)
+def _letter(value: Any, pointer: str) -> str:
+    text = require_type(value, str, pointer)
     if len(text) != 1:
         raise VocabularyError("expected a single character", pointer)
     return text
 
 
-BYTE_LEVEL: Mapping[str, Check] = {"add_prefix_space": flag, "trim_offsets": flag, "use_regex": flag}
-METASPACE: Mapping[str, Check] = {"replacement": letter, "prepend_scheme": one_of(*SCHEMES), "split": flag}
+BYTE_LEVEL: Mapping[str, Check] = {"add_prefix_space": _flag, "trim_offsets": _flag, "use_regex": _flag}
+METASPACE: Mapping[str, Check] = {"replacement": _letter, "prepend_scheme": _one_of(*SCHEMES), "split": _flag}
 NORMALIZERS: Mapping[str, Mapping[str, Check]] = {
     **{kind: {} for kind in ("NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "ByteLevel")},
-    "Strip": {"strip_left": flag, "strip_right": flag},
-    "Replace": {"pattern": pattern, "content": short},
-    "Prepend": {"prepend": short},
+    "Strip": {"strip_left": _flag, "strip_right": _flag},
+    "Replace": {"pattern": _pattern, "content": _short},
+    "Prepend": {"prepend": _short},
 }
 PRE_TOKENIZERS: Mapping[str, Mapping[str, Check]] = {
     **{kind: {} for kind in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer", "UnicodeScripts")},
     "ByteLevel": BYTE_LEVEL,
     "Metaspace": METASPACE,
-    "Split": {"pattern": pattern, "behavior": one_of(*BEHAVIORS), "invert": flag},
-    "Digits": {"individual_digits": flag},
-    "Punctuation": {"behavior": one_of(*BEHAVIORS)},
-    "CharDelimiterSplit": {"delimiter": letter},
+    "Split": {"pattern": _pattern, "behavior": _one_of(*BEHAVIORS), "invert": _flag},
+    "Digits": {"individual_digits": _flag},
+    "Punctuation": {"behavior": _one_of(*BEHAVIORS)},
+    "CharDelimiterSplit": {"delimiter": _letter},
 }
 DECODERS: Mapping[str, Mapping[str, Check]] = {
     "ByteLevel": BYTE_LEVEL,
     "Metaspace": METASPACE,
-    "Replace": {"pattern": literal, "content": short},
+    "Replace": {"pattern": _literal, "content": _short},
     "ByteFallback": {},
     "Fuse": {},
-    "Strip": {"content": letter, "start": count, "stop": count},
+    "Strip": {"content": _letter, "start": _count, "stop": _count},
 }
 # The name of the list inside a Sequence, and the parts that stand in it.
 SLOTS: Mapping[str, tuple[str, Mapping[str, Mapping[str, Check]]]] = {
@@ -125,7 +125,7 @@ _REASONS = {
 }
 
 
-def rebuilt(slot: str, value: Any) -> Part | None:
+def rebuild_part(slot: str, value: Any) -> Part | None:
     """The part for `slot`, made anew; None stays None. Raises VocabularyError for what is not allowed."""
     if value is None:
         return None
@@ -144,11 +144,11 @@ def leaves(part: Part | None) -> list[Part]:
 
 
 def _part(slot: str, value: Any, pointer: str) -> Part:
-    found = typed(value, dict, pointer)
-    kind = member(found, "type", str, pointer)
+    found = require_type(value, dict, pointer)
+    kind = require_member(found, "type", str, pointer)
     inside, known = SLOTS[slot]
     if kind == "Sequence":
-        parts = member(found, inside, list, pointer)
+        parts = require_member(found, inside, list, pointer)
         return {"type": kind, inside: [_part(slot, one, f"{pointer}/{inside}/{i}") for i, one in enumerate(parts)]}
     if kind not in known:
         why = _REASONS.get(kind, f"known are: {', '.join(known)}")

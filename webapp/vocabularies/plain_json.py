@@ -27,7 +27,7 @@ class VocabularyError(UsageError):
         super().__init__(f"{pointer}: {message}" if pointer else message)
 
 
-def parsed(data: bytes) -> Any:
+def parse_json(data: bytes) -> Any:
     """The value of a JSON text in UTF-8. Raises VocabularyError for anything else, and for one nested too deeply."""
     brackets = _STRINGS.sub(b"", data)
     count = brackets.count(b"[") + brackets.count(b"{")
@@ -59,14 +59,14 @@ def depth(brackets: bytes) -> int:
     return deepest
 
 
-def member(value: dict[str, Any], key: str, kind: type[T], pointer: str) -> T:
+def require_member(value: dict[str, Any], key: str, kind: type[T], pointer: str) -> T:
     """A member of an object that must be there and of its type."""
     if key not in value:
         raise VocabularyError(f"{key!r} is missing; give the tokenizer.json as it was published", pointer)
-    return typed(value[key], kind, f"{pointer}/{key}")
+    return require_type(value[key], kind, f"{pointer}/{key}")
 
 
-def typed(value: Any, kind: type[T], pointer: str) -> T:
+def require_type(value: Any, kind: type[T], pointer: str) -> T:
     """`value`, if it is of its type; true and false are no integers here."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise VocabularyError(
@@ -75,7 +75,7 @@ def typed(value: Any, kind: type[T], pointer: str) -> T:
     return value
 
 
-def part(key: str) -> str:
+def pointer_part(key: str) -> str:
     """A key as a part of a JSON pointer on one line; a long one is cut, to name a place it need not be whole."""
     shown = "".join([char if char.isprintable() else "?" for char in key[:40]])
     return shown.replace("~", "~0").replace("/", "~1")

@@ -20,8 +20,8 @@ import json
 import math
 from typing import Any
 
-from webapp.vocabularies.components import Part, rebuilt
-from webapp.vocabularies.plain_json import VocabularyError, member, part, typed
+from webapp.vocabularies.components import Part, rebuild_part
+from webapp.vocabularies.plain_json import VocabularyError, pointer_part, require_member, require_type
 
 MAX_VOCAB = 400_000
 MAX_MERGES = 1_000_000
@@ -31,12 +31,12 @@ MAX_ID = 1 << 22
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
-def sanitized(data: Any) -> Part:
+def sanitize(data: Any) -> Part:
     """The tokenizer.json rebuilt. Raises VocabularyError naming the place and what to do."""
-    found = typed(data, dict, "")
+    found = require_type(data, dict, "")
     if "model" not in found:
         raise VocabularyError(_not_a_tokenizer(found))
-    model = _model(typed(found["model"], dict, "/model"))
+    model = _model(require_type(found["model"], dict, "/model"))
     added = _added(found.get("added_tokens") or [])
     _join(model, added)
     return {
@@ -44,15 +44,15 @@ def sanitized(data: Any) -> Part:
         "truncation": None,
         "padding": None,
         "added_tokens": sorted(added, key=lambda token: token["id"]),
-        "normalizer": rebuilt("normalizer", found.get("normalizer")),
-        "pre_tokenizer": rebuilt("pre_tokenizer", found.get("pre_tokenizer")),
+        "normalizer": rebuild_part("normalizer", found.get("normalizer")),
+        "pre_tokenizer": rebuild_part("pre_tokenizer", found.get("pre_tokenizer")),
         "post_processor": None,
-        "decoder": rebuilt("decoder", found.get("decoder")),
+        "decoder": rebuild_part("decoder", found.get("decoder")),
         "model": model,
     }
 
 
-def written(tokenizer: Part) -> bytes:
+def tokenizer_text(tokenizer: Part) -> bytes:
     """The text of a rebuilt tokenizer; the same for two that are equal. Raises VocabularyError."""
     try:
         return json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":")).encode()
@@ -90,8 +90,8 @@ def _bpe(found: Part) -> Part:
             raise VocabularyError(
                 f"a vocabulary with {key} does not keep blanks; set it to null or take another", f"/model/{key}"
             )
-    vocab = _vocab(member(found, "vocab", dict, "/model"))
-    merges = _merges(member(found, "merges", list, "/model"))
+    vocab = _vocab(require_member(found, "vocab", dict, "/model"))
+    merges = _merges(require_member(found, "merges", list, "/model"))
     unknown = found.get("unk_token")
     if unknown is not None and (not isinstance(unknown, str) or unknown not in vocab):
         raise VocabularyError("this token is not in the vocabulary; add it or set it to null", "/model/unk_token")
@@ -103,7 +103,7 @@ def _vocab(found: dict[str, Any]) -> dict[str, int]:
     _require_count(len(found), MAX_VOCAB, "tokens", "/model/vocab")
     taken: dict[int, str] = {}
     for string, token_id in found.items():
-        place = f"/model/vocab/{part(string)}"
+        place = f"/model/vocab/{pointer_part(string)}"
         _require_string(string, place)
         _require_id(token_id, place)
         if token_id in taken:
@@ -128,7 +128,7 @@ def _merges(found: list[Any]) -> list[list[str]]:
 
 
 def _unigram(found: Part) -> Part:
-    vocab = member(found, "vocab", list, "/model")
+    vocab = require_member(found, "vocab", list, "/model")
     _require_count(len(vocab), MAX_VOCAB, "tokens", "/model/vocab")
     seen: set[str] = set()
     for index, row in enumerate(vocab):
@@ -140,20 +140,20 @@ def _unigram(found: Part) -> Part:
             raise VocabularyError(f"{row[0][:40]!r} stands twice; ids must be unique", place)
         seen.add(row[0])
     unknown = found.get("unk_id")
-    if unknown is not None and not 0 <= typed(unknown, int, "/model/unk_id") < len(vocab):
+    if unknown is not None and not 0 <= require_type(unknown, int, "/model/unk_id") < len(vocab):
         raise VocabularyError(f"there is no token {unknown}", "/model/unk_id")
     flag = _flag(found, "byte_fallback", "/model")
     return {"type": "Unigram", "unk_id": unknown, "vocab": vocab, "byte_fallback": flag}
 
 
 def _added(found: Any) -> list[Part]:
-    rows = typed(found, list, "/added_tokens")
+    rows = require_type(found, list, "/added_tokens")
     _require_count(len(rows), MAX_ADDED, "added tokens", "/added_tokens")
     made: dict[int, Part] = {}
     contents: set[str] = set()
     for index, row in enumerate(rows):
         place = f"/added_tokens/{index}"
-        token = typed(row, dict, place)
+        token = require_type(row, dict, place)
         token_id = _require_id(token.get("id"), f"{place}/id")
         content = _require_string(token.get("content"), f"{place}/content")
         if not content:
@@ -190,7 +190,7 @@ def _join(model: Part, added: list[Part]) -> None:
 
 def _flag(found: Part, key: str, pointer: str) -> bool:
     value = found.get(key)
-    return False if value is None else typed(value, bool, f"{pointer}/{key}")
+    return False if value is None else require_type(value, bool, f"{pointer}/{key}")
 
 
 def _is_number(value: Any) -> bool:
@@ -203,7 +203,7 @@ def _require_count(found: int, most: int, what: str, pointer: str) -> None:
 
 
 def _require_string(value: Any, pointer: str) -> str:
-    string = typed(value, str, pointer)
+    string = require_type(value, str, pointer)
     if len(string) > MAX_TOKEN_CHARS:
         raise VocabularyError(
             f"the token has {len(string):,} characters; at most {MAX_TOKEN_CHARS:,} are taken", pointer
@@ -216,7 +216,7 @@ def _require_string(value: Any, pointer: str) -> str:
 
 
 def _require_id(value: Any, pointer: str) -> int:
-    token_id = typed(value, int, pointer)
+    token_id = require_type(value, int, pointer)
     if not 0 <= token_id < MAX_ID:
         raise VocabularyError(f"the id {token_id} is out of range: from 0 to {MAX_ID - 1:,}", pointer)
     return token_id

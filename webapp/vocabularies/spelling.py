@@ -37,11 +37,6 @@ def bytes_of(string: str) -> bytes:
     return bytes([BYTE_OF[char] for char in string])
 
 
-def spelled(raw: bytes) -> str:
-    """The byte-level string for some bytes."""
-    return "".join([CHAR_OF[byte] for byte in raw])
-
-
 @dataclass(slots=True, frozen=True)
 class Spelling:
     """How a vocabulary is read. `replace` are texts and what they stand for; `fallback`: `<0xHH>` is a byte."""
@@ -100,17 +95,6 @@ def _require_order(kinds: Sequence[str]) -> None:
         raise VocabularyError("Strip stands before Fuse and would take blanks from every token", "/decoder")
 
 
-def as_data(spelling: Spelling) -> dict[str, Any]:
-    """The spelling as JSON."""
-    return {
-        "decoder": spelling.decoder,
-        "replace": [list(pair) for pair in spelling.replace],
-        "fallback": spelling.fallback,
-        "strip": spelling.strip,
-        "first": spelling.first,
-    }
-
-
 def of_data(data: dict[str, Any]) -> Spelling:
-    """What `as_data` wrote."""
+    """The spelling that was written as a dictionary (`asdict`) in JSON."""
     return Spelling(**{**data, "replace": tuple((old, new) for old, new in data["replace"])})

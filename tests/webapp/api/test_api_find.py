@@ -12,7 +12,9 @@ from parsers.cases.find import CaseSearch, find_json
 from parsers.cases.io import load_case
 from parsers.formats.model import builtin_formats
 from webapp.api.models import ErrorBody, FindResult
-from webapp.finding import Busy, Failure, Jobs
+from webapp.children.jobs import Failure
+from webapp.jobs import searches
+from webapp.jobs.searches import Busy, Searches
 from webapp.runs.prepare import prepare
 from webapp.settings import get_settings
 
@@ -73,9 +75,9 @@ def test_a_wrong_field_is_422_with_its_pointer(
     ("error", "status", "code"),
     [
         (Busy(), 503, "service_unavailable"),
-        (Failure("cancelled", "The search was cancelled.").error, 503, "service_unavailable"),
-        (Failure("late", "No result in time.").error, 413, "too_large"),
-        (Failure("ended", "The process ended.").error, 500, "search_failed"),
+        (searches.error_of(Failure("cancelled", "The search was cancelled.")), 503, "service_unavailable"),
+        (searches.error_of(Failure("late", "No result in time.")), 413, "too_large"),
+        (searches.error_of(Failure("ended", "The process ended.")), 500, "search_failed"),
     ],
 )
 def test_a_search_that_gives_nothing_is_an_error_in_words(
@@ -84,7 +86,7 @@ def test_a_search_that_gives_nothing_is_an_error_in_words(
     def fail(*_args: object) -> None:
         raise error
 
-    monkeypatch.setattr(Jobs, "find", fail)
+    monkeypatch.setattr(Searches, "find", fail)
     answer = client.post(URL, json=case())
     assert (answer.status_code, error_of(answer)["code"]) == (status, code)
     assert error_of(answer)["message"] == (getattr(error, "description", None) or str(error))

@@ -1,4 +1,4 @@
-"""Searches of parsers that are broken on purpose, and one that waits. Children import them by name."""
+"""Searches of parsers that are broken on purpose, and one that waits. The program of children."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from parsers.cases.find import CaseFound, CaseSearch
 from parsers.cases.model import Case
 from parsers.search.found import Progress
 from tests.parsers.search.faulty import Faulty, drops_text_after_call, engine, loses_second_call
+from webapp.children.worker import Task
 from webapp.engines import ENGINES
+from webapp.jobs import search_program
 from webapp.runs.prepare import prepare
 from webapp.settings import Settings
 
@@ -44,3 +46,8 @@ class Slowly:
     def result(self) -> CaseFound:
         """What a search without a replay knows."""
         return self._search.result()
+
+
+def tasks() -> Mapping[str, Task]:
+    """What a child does."""
+    return search_program.tasks(faulty_search)

@@ -15,7 +15,7 @@ from parsers.formats.model import Format, builtin_formats
 from parsers.vocabulary.types import Piece, PieceKind
 from webapp.page.badges import JUDGES, Badge, Subject, badges
 from webapp.tokenizers import TokenizerAdapter, get_tokenizer
-from webapp.tokenizers.base import MarkerState
+from webapp.tokenizers.adapter import MarkerState
 
 PLAIN = TokenFacts()
 QWEN = builtin_formats()["qwen"]

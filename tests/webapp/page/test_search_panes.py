@@ -15,7 +15,8 @@ from parsers.search.found import Found, Group, Minimized, OutcomeClass, Progress
 from parsers.vocabulary.trace import Finding, Proof
 from parsers.vocabulary.types import Context, Message, Piece
 from tests.webapp.page.results import CALL, CUT, KNOWN, checked, found, pane, said
-from webapp.finding import Failure, Job, Jobs
+from webapp.children.jobs import Failure
+from webapp.jobs.searches import Searches, SearchJob
 from webapp.page.compared import Compared, chunkings
 from webapp.page.contexts import case_line
 from webapp.page.findings import Checked, findings
@@ -281,16 +282,16 @@ def test_progress_is_in_words(progress: Progress, words: str) -> None:
 
 
 def test_a_job_is_told_in_every_state(tmp_path: Any, make: Any) -> None:
-    jobs = Jobs(Settings(data_dir=tmp_path))
+    jobs = Searches(Settings(data_dir=tmp_path))
     assert searched(jobs, None, 10).automatic
     assert not searched(jobs, None, 20_001).automatic
-    job = Job("key", 0)
+    job = SearchJob("key")
     assert (searched(jobs, job, 10).state, searched(jobs, job, 10).words) == ("waiting", "starting")
     job.progress = Progress("sweep", 3, 9, 3)
     assert (searched(jobs, job, 10).state, searched(jobs, job, 10).total) == ("running", 9)
     job.end(CaseFound(make.case("x"), found()))
     assert searched(jobs, job, 10).found is job.result
-    failed = Job("other", 0)
+    failed = SearchJob("other")
     failed.end(Failure("late", "Too late."))
     shown = searched(jobs, failed, 10)
     assert (shown.state, shown.words, shown.active, shown.automatic) == ("failed", "Too late.", False, False)

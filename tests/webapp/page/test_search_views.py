@@ -18,7 +18,7 @@ from parsers.vocabulary.types import Piece, UsageError
 from tests.webapp.page.searches import FAULTY, SLOW, faulty_search
 from webapp.app import create_app
 from webapp.engines import ENGINES
-from webapp.finding import Jobs
+from webapp.jobs.searches import Searches
 from webapp.page.proofs import proven, read_proof
 from webapp.page.services import EXTENSION
 from webapp.settings import Settings
@@ -33,7 +33,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("data"))
     app = create_app(settings)
     services = app.extensions[EXTENSION]
-    services.jobs = Jobs(settings, faulty_search)
+    services.jobs = Searches(settings, faulty_search.__module__)
     with pytest.MonkeyPatch.context() as patch:
         for name, engine in FAULTY.items():
             patch.setitem(ENGINES, name, engine)

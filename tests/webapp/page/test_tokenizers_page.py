@@ -15,18 +15,18 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from parsers.formats.model import builtin_formats
-from tests.webapp.chat.templates import QWEN
-from tests.webapp.hub.hub import Hub
+from tests.webapp.children.processes import PATIENCE, until
+from tests.webapp.tokenizers.hub_server import Hub
+from tests.webapp.tokenizers.templates import QWEN
 from webapp.app import create_app
-from webapp.hub import HubJobs
 from webapp.page.services import EXTENSION
 from webapp.page.tokenizers import extras, families
 from webapp.settings import Settings
 from webapp.tokenizers import get_tokenizer, library
 from webapp.tokenizers.embedded import model
+from webapp.tokenizers.hub import Downloads, Progress
 
 PARTIAL = {"HX-Request": "true", "HX-Request-Type": "partial"}
-PATIENCE = 60.0
 CALL = '<tool_call>\n{"name": "find", "arguments": {"city":"Bern","days":2}}\n</tool_call>'
 
 
@@ -49,7 +49,7 @@ def app(tmp_path_factory: pytest.TempPathFactory, hub: Hub) -> Iterator[Flask]:
     settings = Settings(data_dir=folder, hub=True, tokenizer_folders=folders, tokenizer_upload_bytes=1_000_000)
     made = create_app(settings)
     found = made.extensions[EXTENSION]
-    found.hub = HubJobs(settings, library().add_hub, endpoint=hub.url, cache=folder / "cache")
+    found.hub = Downloads(settings, library().add_hub, endpoint=hub.url, cache=folder / "cache")
     yield made
     found.hub.close()
     found.jobs.close()
@@ -107,7 +107,7 @@ def test_a_chat_template_may_come_in_a_file_of_its_own(client: FlaskClient) -> N
 
 
 def test_packages_that_are_missing_come_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webapp.tokenizers.packages.find_spec", lambda _name: None)
+    monkeypatch.setattr("webapp.tokenizers.installed.find_spec", lambda _name: None)
     found = {one.names: one.command for one in extras()}
     assert found["mistral-v3, mistral-v11, mistral-v13"] == "pip install 'toolcall-inspector[mistral]'"
     assert found["deepseek"] == "pip install 'toolcall-inspector[deepseek]'"
@@ -120,7 +120,7 @@ def test_an_upload_is_listed_shown_and_deleted(client: FlaskClient) -> None:
     detail = client.get(f"/tokenizer/{name}").text
     assert "mine, 2,049" in detail
     assert "{{ &#39;hello &lt;b&gt;&#39; }}" in detail
-    key = library().vocabulary(name).fingerprint
+    key = library().vocabulary(name).info["fingerprint"]
     assert key in page
     answer = client.post("/tokenizers/delete", data={"fingerprint": key})
     assert answer.location == "/tokenizers?note=deleted"
@@ -134,7 +134,7 @@ def test_where_uploads_are_off_none_can_be_deleted(
     client: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = added(client, "stays")
-    key = library().vocabulary(name).fingerprint
+    key = library().vocabulary(name).info["fingerprint"]
     found = app.extensions[EXTENSION]
     monkeypatch.setattr(found, "settings", found.settings.model_copy(update={"tokenizer_uploads": False}))
     page = client.get("/tokenizers").text
@@ -218,8 +218,7 @@ def test_formats_whose_markers_are_single_tokens_come_first() -> None:
 
 def fetch(client: FlaskClient, app: Flask, name: str, **more: Any) -> TestResponse:
     answer = client.post("/tokenizers/hub", data={"repository": name}, **more)
-    job = app.extensions[EXTENSION].hub.known(name)
-    assert job.ended.wait(PATIENCE)
+    assert app.extensions[EXTENSION].hub.known(name).wait(PATIENCE)
     return answer
 
 
@@ -248,10 +247,11 @@ def test_a_download_shows_how_far_it_is_and_can_be_cancelled(client: FlaskClient
     assert "asking" in answer.text
     assert 'hx-get="/tokenizers/hub?id=owner/slow"' in answer.text
     found = app.extensions[EXTENSION].hub.known("owner/slow")
-    found.file, found.done, found.total = "tokenizer.json", 3_100_000, 7_000_000
+    until(lambda: found.progress and found.progress.total)
+    found.progress = Progress("tokenizer.json", 3_100_000, 7_000_000)
     assert "tokenizer.json, 3.1 of 7.0 MB" in client.get("/tokenizers/hub?id=owner/slow").text
     assert "was cancelled" in client.post("/tokenizers/hub/cancel", data={"id": "owner/slow"}, headers=PARTIAL).text
-    assert found.ended.wait(PATIENCE)
+    until(lambda: found.pid is None)
     answer = client.post("/tokenizers/hub/cancel", data={"id": "owner/slow"})
     assert answer.location == "/tokenizers/hub?id=owner/slow"
 

@@ -12,7 +12,7 @@ import pytest
 from parsers.cases.io import load_case, loads
 from parsers.cases.model import Case, CaseError
 from parsers.cases.run import IGNORED
-from webapp.finding.search import case_search
+from webapp.jobs.search_program import case_search
 from webapp.page.running import Runner as PageRunner
 from webapp.runs.exports import exported
 from webapp.runs.prepare import prepare, stored_form

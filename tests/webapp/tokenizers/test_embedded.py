@@ -106,10 +106,10 @@ def test_markers_inside_text_are_single_ids_of_their_kind(qwen: TokenizerAdapter
     pieces = qwen.pieces('ok<tool_call>\n{"a": "<think>"}</tool_call><|im_end|>')
     marked = [(p.text, p.token_id, p.kind) for p in pieces if p.kind != "text"]
     assert marked == [
-        ("<tool_call>", qwen.id_of("<tool_call>"), "added"),
-        ("<think>", qwen.id_of("<think>"), "added"),
-        ("</tool_call>", qwen.id_of("</tool_call>"), "added"),
-        ("<|im_end|>", qwen.id_of("<|im_end|>"), "special"),
+        ("<tool_call>", qwen.marker_ids["<tool_call>"], "added"),
+        ("<think>", qwen.marker_ids["<think>"], "added"),
+        ("</tool_call>", qwen.marker_ids["</tool_call>"], "added"),
+        ("<|im_end|>", qwen.marker_ids["<|im_end|>"], "special"),
     ]
 
 
@@ -124,7 +124,7 @@ def test_what_is_not_exactly_a_marker_is_text(qwen: TokenizerAdapter, text: str)
 
 
 def test_another_familys_marker_is_ordinary_text(qwen: TokenizerAdapter) -> None:
-    assert qwen.id_of("<|python_tag|>") is None
+    assert "<|python_tag|>" not in qwen.marker_ids
     assert len(qwen.encode("<|python_tag|>")) > 1
 
 
@@ -136,23 +136,20 @@ def test_lone_surrogates_are_refused_with_their_place(qwen: TokenizerAdapter, te
 
 def test_tokens_tell_their_spelling_bytes_and_kind(qwen: TokenizerAdapter) -> None:
     (the,) = qwen.encode(" the")
-    assert qwen.token(the) == ("Ġthe", b" the", "text")
-    assert qwen.token(qwen.id_of("<|im_end|>") or -1) == ("<|im_end|>", b"<|im_end|>", "special")
-    assert qwen.token(qwen.id_of("<think>") or -1) == ("<think>", b"<think>", "added")
+    assert qwen.token(the) == ("Ġthe", b" the", "text", " the")
+    assert qwen.token(qwen.marker_ids["<|im_end|>"]) == ("<|im_end|>", b"<|im_end|>", "special", "<|im_end|>")
+    assert qwen.token(qwen.marker_ids["<think>"]) == ("<think>", b"<think>", "added", "<think>")
     assert qwen.token(qwen.encode("🦜")[0]).kind == "partial"
-    assert qwen.token(-1) == qwen.token(2**40) == ("", b"", "unknown")
+    assert qwen.token(-1) == qwen.token(2**40) == ("", b"", "unknown", None)
 
 
-def test_streaming_the_ids_of_a_text_gives_the_text(qwen: TokenizerAdapter) -> None:
+def test_the_ids_of_a_text_decode_to_the_text(qwen: TokenizerAdapter) -> None:
     text = "<think>東京 🦜</think> ok<|im_end|>"
-    ids = qwen.encode(text)
-    stream = qwen.stream()
-    assert "".join([stream.push(token_id) for token_id in ids]) + stream.finish() == text
-    assert qwen.decode(ids, skip_special=True) == text.removesuffix("<|im_end|>")
+    assert qwen.decode(qwen.encode(text)) == text
 
 
 def test_no_two_tokens_share_their_bytes(qwen: TokenizerAdapter) -> None:
-    assert len({qwen.token(i).raw for i in range(qwen.vocab_size)}) == qwen.vocab_size
+    assert len({qwen.token(i).raw for i in range(qwen.info["vocab_size"])}) == qwen.info["vocab_size"]
 
 
 def test_decoding_any_ids_agrees_with_the_library() -> None:

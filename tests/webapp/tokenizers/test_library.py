@@ -16,9 +16,10 @@ import pytest
 
 from parsers.vocabulary.types import UsageError
 from webapp.settings import get_settings
-from webapp.tokenizers import current, folders, list_tokenizers, mistral, packages, prepared, uploads
-from webapp.tokenizers.library import PACKAGES, TokenizerLibrary
-from webapp.tokenizers.vocabulary import Source, read_note
+from webapp.tokenizers import installed, list_tokenizers, prepared
+from webapp.tokenizers.installed import PACKAGES, Source, sources_in
+from webapp.tokenizers.library import TokenizerLibrary, library, use
+from webapp.tokenizers.prepared import read_note
 
 Data = dict[str, Any]
 Make = Callable[..., TokenizerLibrary]
@@ -41,7 +42,7 @@ def test_an_upload_is_kept_listed_used_and_deleted(make_library: Make, toy: Data
     assert library.vocabulary(row["name"]).templates == {"chat_template": "{{ x }}"}
     assert len(library._pool.pids()) == 1
     library.remove(row["fingerprint"])
-    assert (names(library, "upload"), library._pool.pids()) == ([], [])
+    assert (names(library, "upload"), library._pool.pids()) == ([], {})
     with pytest.raises(UsageError, match=r"no tokenizer 'upload:.*' here; upload its tokenizer.json again"):
         library.get(row["name"])
     with pytest.raises(UsageError, match=r"no tokenizer '.*' to delete; it may be deleted already"):
@@ -65,10 +66,10 @@ def test_there_is_no_place_for_endless_uploads(
     library = make_library()
     library.add_upload("a.json", encoded(toy))
     toy["model"]["merges"].pop()
-    monkeypatch.setattr(uploads, "MOST_BYTES", 6_000)
+    monkeypatch.setattr(prepared, "MOST_BYTES", 6_000)
     with pytest.raises(UsageError, match="more than 6,000 bytes; delete one of them first"):
         library.add_upload("b.json", encoded(toy))
-    monkeypatch.setattr(uploads, "MOST", 1)
+    monkeypatch.setattr(prepared, "MOST", 1)
     with pytest.raises(UsageError, match="1 tokenizers are kept already; delete one of them first"):
         library.add_upload("b.json", encoded(toy))
     assert len(names(library, "upload")) == 1
@@ -195,16 +196,16 @@ def test_only_the_newest_converted_files_are_kept(
     (tmp_path / "many/a.json").write_bytes(encoded(toy))
     (tmp_path / "many/b.json").write_bytes(encoded(toy).replace(b"<think>", b"<thunk>"))
     library = make_library(tokenizer_folders=str(tmp_path / "many"))
-    assert library.get("folder:a").id_of("<think>") == 265
-    assert library.get("folder:b").id_of("<thunk>") == 265
+    assert library.get("folder:a").marker_state("<think>").ids == (265,)
+    assert library.get("folder:b").marker_state("<thunk>").ids == (265,)
     assert len(list((tmp_path / "data/tokenizers/converted").iterdir())) == 2
 
 
 def test_a_folder_may_hold_very_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "MOST", 3)
+    monkeypatch.setattr(installed, "MOST", 3)
     for number in range(5):
         (tmp_path / f"{number}.json").write_text("{}")
-    assert [source.name for source in folders.found([tmp_path])] == ["folder:0", "folder:1", "folder:2"]
+    assert [source.name for source in sources_in([tmp_path])] == ["folder:0", "folder:1", "folder:2"]
 
 
 def test_what_came_from_the_hub_is_kept_by_its_repository(make_library: Make, toy: Data, encoded: Encoded) -> None:
@@ -220,13 +221,12 @@ def test_what_came_from_the_hub_is_kept_by_its_repository(make_library: Make, to
 
 
 def test_a_missing_package_says_what_to_install(make_library: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages, "find_spec", lambda _name: None)
+    monkeypatch.setattr(installed, "find_spec", lambda _name: None)
     library = make_library()
     assert names(library, "package") == []
     for name, extra in {"mistral-v11": "mistral", "deepseek": "deepseek"}.items():
         with pytest.raises(UsageError, match=rf"needs another package: pip install 'toolcall-inspector\[{extra}\]'"):
             library.get(name)
-    assert mistral.file() is None
 
 
 def test_an_unknown_name_lists_those_that_can_be_chosen(make_library: Make) -> None:
@@ -267,7 +267,6 @@ def test_lost_files_are_one_sentence(
 ) -> None:
     (tmp_path / "toy.json").write_bytes(encoded(toy))
     monkeypatch.setattr(prepared, "read_note", lambda _path: None)
-    monkeypatch.setattr(uploads, "read_note", lambda _path: None)
     library = make_library()
     with pytest.raises(UsageError, match=r"x: the data folder lost the converted tokenizer; try again"):
         library._converted.get(Source("x", "X", "folder", tmp_path / "toy.json"))
@@ -276,15 +275,15 @@ def test_lost_files_are_one_sentence(
 
 
 def test_names_mean_the_library_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(current, "_library", None)
-    assert current.library() is current.library()
+    monkeypatch.setattr(sys.modules[TokenizerLibrary.__module__], "_library", None)
+    assert library() is library()
     folder = tmp_path / "one"
     folder.mkdir()
     (folder / "tokenizer.json").write_text(json.dumps({}))
-    used = current.use(get_settings(data_dir=tmp_path, tokenizer_folders=str(folder)))
+    used = use(get_settings(data_dir=tmp_path, tokenizer_folders=str(folder)))
     assert "folder:one" in [row["name"] for row in list_tokenizers()]
-    assert current.use(get_settings(data_dir=tmp_path, tokenizer_folders=str(folder))) is used
-    assert current.use(get_settings(data_dir=tmp_path)) is not used
+    assert use(get_settings(data_dir=tmp_path, tokenizer_folders=str(folder))) is used
+    assert use(get_settings(data_dir=tmp_path)) is not used
 
 
 def test_a_data_folder_that_cannot_be_written_is_one_sentence(

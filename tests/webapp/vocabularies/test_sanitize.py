@@ -13,9 +13,9 @@ from tokenizers import Tokenizer
 
 from tests.webapp.vocabularies.toys import byte_fallback, byte_level, unigram
 from webapp.vocabularies import plain_json
-from webapp.vocabularies.plain_json import VocabularyError, depth, parsed
-from webapp.vocabularies.sanitize import sanitized, written
-from webapp.vocabularies.sources import rebuilt
+from webapp.vocabularies.files import rebuild
+from webapp.vocabularies.plain_json import VocabularyError, depth, parse_json
+from webapp.vocabularies.sanitize import sanitize, tokenizer_text
 from webapp.vocabularies.spelling import spelling_of
 
 Data = dict[str, Any]
@@ -185,7 +185,7 @@ def test_a_hostile_file_is_refused_with_its_place(name: str, toy: Data) -> None:
     change(toy)
     data = json.dumps(toy).encode()
     with pytest.raises(VocabularyError, match=message) as caught:
-        rebuilt(data)
+        rebuild(data)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
 
@@ -195,7 +195,7 @@ def test_a_hostile_unigram_is_refused_with_its_place(name: str, metaspace: Data)
     change, message = UNIGRAM[name]
     change(metaspace)
     with pytest.raises(VocabularyError, match=message):
-        sanitized(metaspace)
+        sanitize(metaspace)
 
 
 LIMITS = [("MAX_VOCAB", "/model/vocab: 264 tokens; at most 9"), ("MAX_MERGES", "/model/merges: 8 merges; at most 7")]
@@ -205,7 +205,7 @@ LIMITS = [("MAX_VOCAB", "/model/vocab: 264 tokens; at most 9"), ("MAX_MERGES", "
 def test_a_large_vocabulary_is_refused(limit: str, message: str, toy: Data, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"webapp.vocabularies.sanitize.{limit}", int(message.rpartition(" ")[2]))
     with pytest.raises(VocabularyError, match=message):
-        sanitized(toy)
+        sanitize(toy)
 
 
 def test_what_adds_cuts_or_pads_is_left_out(toy: Data) -> None:
@@ -213,29 +213,29 @@ def test_what_adds_cuts_or_pads_is_left_out(toy: Data) -> None:
     toy["truncation"] = {"max_length": 3, "strategy": "LongestFirst", "stride": 0, "direction": "Right"}
     toy["post_processor"] = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "no", "type_id": 0}}]}
     toy["model"]["secret"] = toy["pre_tokenizer"]["secret"] = toy["secret"] = "x"
-    made = sanitized(toy)
+    made = sanitize(toy)
     assert [made[key] for key in ("padding", "truncation", "post_processor")] == [None] * 3
-    assert b"secret" not in written(made)
-    assert Tokenizer.from_buffer(written(made)).encode("hello world").ids == [259, 263, 108, 100]
+    assert b"secret" not in tokenizer_text(made)
+    assert Tokenizer.from_buffer(tokenizer_text(made)).encode("hello world").ids == [259, 263, 108, 100]
 
 
 def test_added_tokens_keep_their_ids_across_gaps(toy: Data) -> None:
-    backend = Tokenizer.from_buffer(written(sanitized(toy)))
+    backend = Tokenizer.from_buffer(tokenizer_text(sanitize(toy)))
     assert [backend.token_to_id(text) for text in ("<|end|>", "<think>", "<tool_call>")] == [264, 265, 300]
     assert backend.encode("<tool_call>he").ids == [300, 256]
 
 
 def test_the_order_of_a_file_makes_no_other_tokenizer(toy: Data) -> None:
-    first = written(sanitized(json.loads(json.dumps(toy))))
+    first = tokenizer_text(sanitize(json.loads(json.dumps(toy))))
     toy["model"]["vocab"] = dict(reversed(toy["model"]["vocab"].items()))
     toy["added_tokens"].reverse()
     toy["model"]["merges"] = [merge.split(" ") for merge in toy["model"]["merges"]]
     del toy["model"]["type"]
-    assert written(sanitized(toy)) == first
+    assert tokenizer_text(sanitize(toy)) == first
 
 
 def test_a_unigram_is_taken(metaspace: Data) -> None:
-    assert Tokenizer.from_buffer(written(sanitized(metaspace))).encode("hello").ids == [2, 3]
+    assert Tokenizer.from_buffer(tokenizer_text(sanitize(metaspace))).encode("hello").ids == [2, 3]
 
 
 BAD_JSON = {
@@ -252,26 +252,26 @@ BAD_JSON = {
 def test_what_is_not_json_says_so(name: str) -> None:
     data, message = BAD_JSON[name]
     with pytest.raises(VocabularyError, match=message):
-        rebuilt(data)
+        rebuild(data)
 
 
 def test_brackets_in_strings_are_no_depth() -> None:
     data = json.dumps({"a": '[[[[{{{{\\"[' * 50, "b": [[{}]]}).encode()
-    assert parsed(b"\xef\xbb\xbf" + data)["b"] == [[{}]]
+    assert parse_json(b"\xef\xbb\xbf" + data)["b"] == [[{}]]
     assert depth(b"[{}][[{}]]]") == 3
 
 
 def test_lists_without_end_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain_json, "MAX_BRACKETS", 100)
     with pytest.raises(VocabularyError, match="the JSON has 101 lists and objects; no tokenizer file has so many"):
-        parsed(b"[" + b"[]," * 99 + b"{}]")
-    assert len(parsed(b"[" + b"[]," * 98 + b"[]]")) == 99
+        parse_json(b"[" + b"[]," * 99 + b"{}]")
+    assert len(parse_json(b"[" + b"[]," * 98 + b"[]]")) == 99
 
 
 def test_a_surrogate_anywhere_is_refused(toy: Data) -> None:
     toy["normalizer"] = {"type": "Prepend", "prepend": "\ud800"}
     with pytest.raises(VocabularyError, match="the file has a lone surrogate"):
-        written(sanitized(toy))
+        tokenizer_text(sanitize(toy))
 
 
 WRONG: list[Any] = [None, True, -1, 1.5, 2**70, "", "a", "\ud800", "x" * 3_000, [], {}, [None], [["a", 1]], {"a": 1}]
@@ -293,9 +293,9 @@ def test_whatever_is_changed_it_is_taken_or_refused_in_one_line(make: Callable[[
         path = data.draw(st.sampled_from([path for path in places(changed) if path]))
         put(*path, value=json.loads(json.dumps(data.draw(st.sampled_from(WRONG)))))(changed)
     try:
-        made = sanitized(changed)
+        made = sanitize(changed)
         spelling_of(made["decoder"], made["pre_tokenizer"])
-        written(made)
+        tokenizer_text(made)
         message = ""
     except VocabularyError as error:
         message = str(error)

@@ -1,0 +1,287 @@
+"""A child seen from here: asked, watched, limited, killed; its end has a kind whatever it does, and nothing is left."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.webapp.children import program as tasks
+from tests.webapp.children.processes import is_alive, until
+from webapp.children import worker
+from webapp.children.child import Child, ChildError, Ending, Program, bare_environment
+
+FILE = str(Path(tasks.__file__))
+SPAWNED, FORKED = Program(FILE), Program(tasks.__name__, fork=True)
+BOTH = pytest.mark.parametrize("program", [SPAWNED, FORKED], ids=["spawned", "forked"])
+PATIENCE = 30.0
+
+
+def asked(child: Child, task: str, seconds: float = PATIENCE, **request: Any) -> dict[str, Any]:
+    return child.ask(task, request, seconds=seconds)
+
+
+def failure(child: Child, task: str, seconds: float = PATIENCE, **request: Any) -> ChildError:
+    """How a task ends without an answer; a process that is gone has left nothing behind."""
+    pid = child.pid
+    with pytest.raises(ChildError) as caught:
+        asked(child, task, seconds, **request)
+    assert pid is None or child.pid == pid or not is_alive(pid)
+    return caught.value
+
+
+def test_a_child_is_told_where_programs_are_and_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/bin")
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_SECRET", "secret")
+    told = bare_environment()
+    assert told["PATH"] == "/bin"
+    assert {"HF_TOKEN", "TOOLCALL_INSPECTOR_SECRET"}.isdisjoint(told)
+
+
+def test_a_child_is_told_what_it_needs_besides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "proxy:1")
+    assert "HTTPS_PROXY" not in bare_environment()
+    assert bare_environment("HTTPS_PROXY")["HTTPS_PROXY"] == "proxy:1"
+
+
+@BOTH
+def test_the_process_has_no_secret_and_no_input(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    with Child(program) as child:
+        found = asked(child, "surroundings")
+    assert "PATH" in found["variables"]
+    assert "HF_TOKEN" not in found["variables"]
+    assert found["input"] == ""
+
+
+@BOTH
+def test_a_child_starts_on_demand_and_lives_on(program: Program) -> None:
+    with Child(program) as child:
+        assert child.pid is None
+        asked(child, "remember", text="é\ud800🙂")
+        found = asked(child, "recall")
+        assert (found["kept"], found["pid"]) == ({"text": "é\ud800🙂"}, child.pid)
+        assert child.rss > 1_000_000
+    assert (child.pid, child.rss, is_alive(found["pid"])) == (None, 0, False)
+
+
+@BOTH
+def test_what_a_program_prints_is_no_answer(program: Program) -> None:
+    with Child(program) as child:
+        assert asked(child, "chatter") == {"said": True}
+        assert asked(child, "echo", a=1) == {"a": 1}
+
+
+@BOTH
+def test_every_end_has_its_kind_and_the_next_question_starts_another(program: Program) -> None:
+    with Child(program) as child:
+        for task, request, ending in (
+            ("fail", {}, Ending.ERROR),
+            ("odd", {}, Ending.ERROR),
+            ("no such task", {}, Ending.ERROR),
+            ("panic", {}, Ending.PANIC),
+            ("leave", {"code": 3}, Ending.ENDED),
+            ("kill", {"signal": signal.SIGKILL}, Ending.ENDED),
+        ):
+            assert failure(child, task, **request).ending is ending
+            assert child.pid is None
+        assert asked(child, "echo") == {}
+
+
+def test_an_end_says_what_is_known_of_it() -> None:
+    with Child(SPAWNED) as child:
+        refused, pid = failure(child, "refuse"), child.pid
+        assert (refused.ending, refused.message, child.pid) == (Ending.REFUSED, "not today", pid)
+        failed = failure(child, "fail")
+        assert failed.message == "first line"
+        assert "second line" in failed.detail
+        gone = failure(child, "leave", code=3)
+        assert (gone.code, gone.detail) == (3, "last words")
+        assert failure(child, "kill", signal=signal.SIGKILL).code == -signal.SIGKILL
+
+
+@BOTH
+def test_a_task_has_a_deadline(program: Program) -> None:
+    with Child(program) as child:
+        asked(child, "echo")
+        assert failure(child, "sleep", 0.2).ending is Ending.LATE
+        assert asked(child, "echo") == {}
+        os.kill(child.pid or 0, signal.SIGSTOP)
+        assert failure(child, "echo", 0.2).ending is Ending.LATE
+
+
+@BOTH
+def test_what_nobody_wants_any_more_is_killed(program: Program) -> None:
+    said: list[dict[str, Any]] = []
+    with Child(program) as child:
+        asked(child, "echo")
+        pid = child.pid
+        with pytest.raises(ChildError) as caught:
+            child.ask("sleep", {}, seconds=PATIENCE, on_progress=said.append, cancelled=lambda: bool(said))
+        assert (caught.value.ending, child.pid, is_alive(pid)) == (Ending.CANCELLED, None, False)
+
+
+def test_progress_comes_in_order_and_before_the_answer() -> None:
+    said: list[Any] = []
+    with Child(SPAWNED) as child:
+        said.append(child.ask("count", {"to": 3}, seconds=PATIENCE, on_progress=lambda one: said.append(one["number"])))
+        assert asked(child, "count", to=2) == {"to": 2}
+    assert said == [0, 1, 2, {"to": 3}]
+
+
+def test_a_listener_that_fails_ends_the_child_and_is_heard() -> None:
+    def fail(_progress: object) -> None:
+        raise RuntimeError("no more of this")
+
+    with Child(SPAWNED) as child:
+        with pytest.raises(RuntimeError, match="no more of this"):
+            child.ask("count", {"to": 3}, seconds=PATIENCE, on_progress=fail)
+        assert child.pid is None
+        assert asked(child, "echo") == {}
+
+
+@pytest.mark.parametrize("limit", ["AS", "DATA"])
+def test_memory_is_limited(limit: str) -> None:
+    with Child(Program(FILE, limits={limit: 300_000_000})) as child:
+        assert failure(child, "grow").ending is Ending.MEMORY
+        assert asked(child, "echo") == {}
+
+
+def test_messages_have_a_size() -> None:
+    with Child(Program(FILE, answer_bytes=1_000)) as child:
+        large = failure(child, "write", bytes=2_000)
+        assert (large.ending, large.size > 2_000) == (Ending.LARGE, True)
+        assert asked(child, "write", bytes=500)["text"] == "x" * 500
+
+
+def test_a_request_may_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker.frame, "__defaults__", (1_000,))
+    with Child(SPAWNED) as child:
+        assert failure(child, "echo", text="x" * 2_000).ending is Ending.LARGE
+
+
+GARBAGE = [
+    ("ffffffff", Ending.LARGE),
+    ("00000003" + b"{]}".hex(), Ending.PANIC),
+    ("00000002" + b"[]".hex(), Ending.PANIC),
+    ("00000002" + b"{}".hex(), Ending.PANIC),
+    ("0000000e" + b'{"answer": {}}'.hex(), Ending.PANIC),
+    ("0000000f" + b'{"progress": 1}'.hex(), Ending.PANIC),
+]
+
+
+@pytest.mark.parametrize(("hex_text", "ending"), GARBAGE)
+def test_a_child_that_was_taken_over_may_say_what_it_wants(hex_text: str, ending: Ending) -> None:
+    with Child(SPAWNED) as child:
+        assert failure(child, "speak", hex=hex_text).ending is ending
+        assert asked(child, "echo") == {}
+
+
+def loud(words: str) -> tuple[str, ...]:
+    """An interpreter that prints before it comes to its program."""
+    return (sys.executable, "-I", "-c", f"print({words}, flush=True); import runpy, sys; "
+            "runpy.run_path(sys.argv[1], run_name='__main__')")  # fmt: skip
+
+
+def test_what_an_interpreter_prints_as_it_starts_is_skipped() -> None:
+    with Child(Program(FILE, python=loud("'welcome'"))) as child:
+        assert asked(child, "echo", a=1) == {"a": 1}
+    with Child(Program(FILE, python=loud("'x' * 200_000"))) as child:
+        assert failure(child, "echo").ending is Ending.PANIC
+
+
+@pytest.mark.parametrize(
+    "program", [Program(FILE, given={"broken": True}), Program("no.such.module"), Program("/no/such/file.py")]
+)
+def test_a_program_that_cannot_be_loaded_is_an_error(program: Program) -> None:
+    with Child(program) as child:
+        assert failure(child, "echo").ending is Ending.ERROR
+
+
+def test_an_interpreter_that_is_none_ends_without_an_answer() -> None:
+    with Child(Program(FILE, python=(sys.executable, "-c", "raise SystemExit('no interpreter')"))) as child:
+        gone = failure(child, "echo")
+    assert (gone.ending, gone.code, gone.detail) == (Ending.ENDED, 1, "no interpreter\n")
+
+
+def test_an_interpreter_that_is_not_there_starts_no_process() -> None:
+    with Child(Program(FILE, python=("/no/such/python",))) as child:
+        absent = failure(child, "echo")
+    assert absent.ending is Ending.ABSENT
+    assert "/no/such/python" in absent.message
+
+
+def test_a_child_that_is_closed_at_work_says_so() -> None:
+    child = Child(SPAWNED)
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(asked, child, "sleep")
+        until(lambda: child.pid)
+        pid = child.pid
+        child.close()
+        with pytest.raises(ChildError) as caught:
+            waiting.result()
+    assert (caught.value.ending, is_alive(pid)) == (Ending.CLOSED, False)
+
+
+def test_threads_wait_for_each_other() -> None:
+    with Child(SPAWNED) as child, ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda n: asked(child, "echo", n=n)["n"], range(20)))
+    assert found == list(range(20))
+
+
+def test_an_idle_child_ends_itself_and_is_not_missed() -> None:
+    with Child(Program(FILE, given={"a": 1}, idle_seconds=0.5), ("remember", {"text": "first"})) as child:
+        first = asked(child, "recall")
+        assert (first["kept"], first["given"]) == ({"text": "first"}, {"a": 1})
+        time.sleep(0.6)
+        again = asked(child, "recall")
+        assert (again["kept"], again["pid"] == first["pid"]) == ({"text": "first"}, False)
+        assert not is_alive(first["pid"])
+
+
+def test_a_process_that_cannot_do_its_first_task_does_no_other() -> None:
+    with Child(SPAWNED, ("refuse", {})) as child:
+        for _ in range(2):
+            assert failure(child, "echo").ending is Ending.REFUSED
+            assert child.pid is None
+
+
+def test_a_child_that_is_forgotten_is_ended() -> None:
+    child: Child | None = Child(SPAWNED)
+    assert child is not None
+    pid = asked(child, "recall")["pid"]
+    child = None
+    gc.collect()
+    assert not is_alive(pid)
+
+
+def test_a_busy_child_ends_with_the_process_that_started_it() -> None:
+    script = (
+        "import sys; from webapp.children.child import Child, Program; child = Child(Program(sys.argv[1]))\n"
+        "print(child.ask('recall', {}, seconds=60)['pid'], flush=True); child.ask('spin', {}, seconds=60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, FILE], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        time.sleep(0.05)
+        parent.kill()
+    until(lambda: not is_alive(pid))
+
+
+def test_the_worker_needs_the_standard_library_alone() -> None:
+    """Without site packages, without our code, and with nothing that is newer than Python 3.9."""
+    with Child(Program(FILE, python=(sys.executable, "-I", "-S"), path=())) as child:
+        modules = asked(child, "surroundings")["modules"]
+    assert {name for name in modules if name.partition(".")[0] in ("parsers", "webapp")} == {worker.NAME}
+    assert not {"site", "pydantic", "flask"} & set(modules)
+    ast.parse(Path(worker.__file__).read_text("utf-8"), feature_version=(3, 9))

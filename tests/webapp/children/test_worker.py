@@ -1,0 +1,209 @@
+"""The worker without a process: messages, tasks, limits, and how it speaks."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, BinaryIO
+
+import pytest
+
+from tests.webapp.children import program as tasks
+from tests.webapp.children.processes import until
+from webapp.children import worker
+from webapp.children.worker import MARK, LargeError, frame, receive, send, serve
+
+HELLO: dict[str, Any] = {
+    "program": tasks.__name__,
+    "given": {},
+    "path": ["/added/for/this"],
+    "environment": None,
+    "limits": {},
+    "niceness": 0,
+    "idle_seconds": 300,
+    "frame_bytes": 1_000,
+}
+Talk = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def alarms(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The alarms that would be set, instead of them and of the limits."""
+    found: list[float] = []
+    monkeypatch.setattr(worker, "_end_in", found.append)
+    monkeypatch.setattr(worker, "_limit", lambda _limits: None)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return found
+
+
+@pytest.fixture
+def exits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The exit codes of processes that would end."""
+    codes: list[int] = []
+    monkeypatch.setattr(os, "_exit", codes.append)
+    return codes
+
+
+def pipe() -> tuple[BinaryIO, BinaryIO]:
+    source, sink = os.pipe()
+    return os.fdopen(source, "rb"), os.fdopen(sink, "wb")
+
+
+@pytest.fixture
+def talk(alarms: list[float], exits: list[int]) -> Talk:
+    """What a worker says to some messages; all but the last task must be one that leaves it sound."""
+
+    def said(*messages: dict[str, Any], hello: dict[str, Any] = HELLO) -> list[dict[str, Any]]:
+        theirs, ours = pipe()
+        heard, spoken = pipe()
+        thread = Thread(target=serve, args=(theirs, spoken))
+        thread.start()
+        for message in (hello, *messages):
+            send(ours, frame(message))
+        thread.join(30)
+        assert not thread.is_alive()
+        spoken.close()
+        assert heard.read(len(MARK)) == MARK
+        found = list(iter(lambda: receive(heard), None))
+        for stream in (ours, heard):
+            stream.close()
+        until(lambda: exits.pop() if exits else 0)
+        theirs.close()
+        return found
+
+    return said
+
+
+def ask(task: str, seconds: float = 2, **request: Any) -> dict[str, Any]:
+    return {"task": task, "request": request, "seconds": seconds}
+
+
+def test_tasks_are_done_until_one_fails(talk: Talk, alarms: list[float]) -> None:
+    first, progress, second, refused, last = talk(ask("echo", a=1), ask("count", 3, to=1), ask("refuse"), ask("panic"))
+    assert (first["answer"], first["rss"] > 1_000_000) == ({"a": 1}, True)
+    assert (progress, second["answer"]) == ({"progress": {"number": 0}}, {"to": 1})
+    assert refused == {"failed": "refused", "message": "not today"}
+    assert (last["failed"], last["message"]) == ("panic", "index out of bounds")
+    assert alarms == [300, 6, 300, 9, 300, 6, 300, 6]
+
+
+@pytest.mark.parametrize(
+    ("task", "failure"),
+    [
+        (ask("fail"), {"failed": "error", "message": "first line"}),
+        (ask("odd"), {"failed": "error", "message": "Object of type object is not JSON serializable"}),
+        (ask("sleep"), {"failed": "memory"}),
+        (ask("nothing"), {"failed": "error", "message": "'nothing'"}),
+    ],
+)
+def test_every_failure_is_a_message(
+    talk: Talk, task: dict[str, Any], failure: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleep(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(tasks, "sleep", sleep)
+    (found,) = talk(task)
+    found.pop("detail", None)
+    assert found == failure
+
+
+def test_a_large_answer_is_a_message_that_says_how_large_it_is(talk: Talk) -> None:
+    (found,) = talk(ask("write", bytes=2_000))
+    assert (found["failed"], found["size"] > 2_000) == ("large", True)
+
+
+def test_a_program_that_cannot_be_loaded_is_a_message(talk: Talk) -> None:
+    (found,) = talk(hello={**HELLO, "given": {"broken": True}})
+    assert (found["failed"], found["message"]) == ("error", "broken from the start")
+    (found,) = talk(hello={**HELLO, "program": "/no/such/file.py"})
+    assert found["failed"] == "error"
+
+
+def test_a_program_may_be_a_file_and_finds_more_modules(talk: Talk) -> None:
+    (found, _) = talk(ask("echo", b=2), ask("panic"), hello={**HELLO, "program": tasks.__file__})
+    assert found["answer"] == {"b": 2}
+    assert "/added/for/this" in sys.path
+
+
+def test_a_fork_is_given_its_environment_and_gives_way(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", {"SECRET": "x"})
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    given: list[int] = []
+    monkeypatch.setattr(os, "nice", given.append)
+    found, _ = talk(ask("surroundings"), ask("panic"), hello={**HELLO, "environment": {"PATH": "/bin"}, "niceness": 5,
+                                                              "frame_bytes": 1_000_000})  # fmt: skip
+    assert (found["answer"]["variables"], given) == (["PATH"], [5])
+
+
+def test_the_end_of_the_parent_is_the_end(exits: list[int]) -> None:
+    for stream in (io.BytesIO(), io.BytesIO(b"\0\0\0\2[}"), io.BytesIO(frame({"task": "x"}) + b"\xff\xff\xff\xff")):
+        worker._listen(stream, SimpleQueue())
+    assert exits == [1, 1, 1]
+
+
+def test_the_program_speaks_over_copies_of_its_streams(monkeypatch: pytest.MonkeyPatch, exits: list[int]) -> None:
+    monkeypatch.setitem(sys.modules, worker.NAME, worker)
+    copied: list[tuple[int, int]] = []
+    served: list[Any] = []
+    monkeypatch.setattr(os, "dup2", lambda one, other: copied.append((one, other)))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(worker, "serve", lambda *streams: served.extend(streams))
+    worker.main()
+    one, other = pipe()
+    with one, other:
+        worker.serve_forked(one, other, other)
+        assert copied[1:] == [(2, 1), (other.fileno(), 2), (2, 1)]
+    assert exits == [0]
+    for stream in served:
+        stream.close()
+
+
+@pytest.mark.parametrize("cut", [0, 1, 3, 4, 10])
+def test_half_a_message_is_the_end(cut: int) -> None:
+    assert receive(io.BytesIO(frame({"task": "encode"})[:cut])) is None
+
+
+def test_a_message_is_plain_json_of_a_bounded_size() -> None:
+    data = frame({"text": "é\n🙂\ud800"})
+    assert json.loads(data[4:]) == receive(io.BytesIO(data)) == {"text": "é\n🙂\ud800"}
+    with pytest.raises(LargeError, match="a message has 17 bytes"):
+        frame({"text": "12345"}, 16)
+    with pytest.raises(LargeError):
+        receive(io.BytesIO(data), 5)
+
+
+@pytest.mark.parametrize(("hard", "least"), [(resource.RLIM_INFINITY, 500), (300, 300)])
+def test_limits_stay_within_the_systems(hard: int, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[Any] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (0, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda which, values: limits.append((which, values)))
+    worker._limit({"AS": 500})
+    assert limits == [(resource.RLIMIT_CORE, (0, 0)), (resource.RLIMIT_AS, (least, least))]
+
+
+def test_systems_without_such_files_limits_and_timers_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "find_spec", lambda _name: None)
+    monkeypatch.setattr(worker, "Path", lambda _name: Path("/nowhere/at/all"))
+    monkeypatch.delattr(signal, "setitimer")
+    worker._limit({"AS": 1})
+    worker._end_in(1)
+    assert worker._resident() == 0
+
+
+def test_a_timer_ends_a_process_whatever_it_does() -> None:
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        worker._end_in(60)
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 50
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,120 @@
+"""What a child does for a search, before it is a child: its answer, its deadline, its alarm."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.cases.find import CaseFound
+from parsers.cases.io import loads
+from parsers.replays.chunking import Chunking
+from parsers.search.found import Minimized
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Context, Piece
+from tests.webapp.jobs import searches as scripts
+from tests.webapp.jobs.searches import Scripted, case_of, found_for
+from webapp.jobs import search_program
+from webapp.jobs.search_program import TimeUp, alarm, case_search, read_result, searched, written_result
+from webapp.settings import get_settings
+
+CASES = Path(__file__).resolve().parents[2] / "cases"
+
+
+@pytest.fixture
+def answer(tmp_path: Path) -> Iterator[Any]:
+    before = gc.get_threshold()
+    settings = get_settings(data_dir=tmp_path).model_dump(mode="json")
+
+    def answered(text: str) -> dict[str, Any]:
+        request = {"settings": settings, "case": case_of(text).model_dump(mode="json", exclude_unset=True)}
+        return dict(scripts.tasks()["find"](request, lambda _progress: None))
+
+    yield answered
+    gc.unfreeze()
+    gc.set_threshold(*before)
+
+
+@pytest.mark.parametrize(
+    ("text", "failure"),
+    [
+        ("case", {"kind": "case", "message": "no such tokens", "pointer": "/input", "detail": ""}),
+        ("usage", {"kind": "usage", "message": "this cannot be done", "pointer": "", "detail": ""}),
+        ("format", {"kind": "usage", "message": "/states: no such state", "pointer": "", "detail": ""}),
+    ],
+)
+def test_a_search_that_cannot_begin_is_an_answer(answer: Any, text: str, failure: dict[str, str]) -> None:
+    assert answer(text) == {"failure": failure}
+
+
+def test_a_limit_is_an_answer(answer: Any) -> None:
+    assert answer("tokens")["failure"]["kind"] == "limit"
+
+
+@pytest.mark.parametrize(("text", "error"), [("memory", MemoryError), ("buggy", RuntimeError)])
+def test_what_else_goes_wrong_ends_the_child(answer: Any, text: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        answer(text)
+
+
+def test_the_answer_is_the_result(answer: Any) -> None:
+    assert read_result(answer("quick")["found"]).found.complete
+
+
+@pytest.mark.parametrize("name", ["qwen/single", "mistral/single", "deepseek_v31/parallel"])
+def test_a_result_is_read_as_it_was_written(name: str, tmp_path: Path) -> None:
+    case = loads((CASES / f"{name}.case.json").read_bytes())
+    search = case_search(case, get_settings(data_dir=tmp_path))
+    for progress in search.run():
+        if progress.replays > 100:
+            break
+    found = search.result()
+    assert read_result(written_result(found)) == found
+
+
+def test_bytes_and_halves_of_characters_arrive_as_they_are() -> None:
+    found = found_for(case_of("x"), 1, True)
+    found.found.text = "\ud800"
+    pieces = (Piece("", 1, b"\xe6\x9d", "partial"),)
+    finding = Finding("c", "error", "parser", "m")
+    found.found.minimized = Minimized("c", finding, pieces, Chunking(by="char"), Context(), 1)
+    assert read_result(written_result(found)) == found
+
+
+def test_progress_is_told_now_and_then() -> None:
+    told: list[dict[str, Any]] = []
+    searched(told.append, Scripted(case_of("quick")), 60)
+    assert told == [{"stage": "sweep", "done": 0, "total": 100, "replays": 0, "outcomes": 1}]
+
+
+def result_after(text: str, seconds: float) -> CaseFound:
+    return searched(lambda _progress: None, Scripted(case_of(text)), seconds)
+
+
+def test_the_deadline_holds_between_replays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_program, "HAS_TIMER", False)
+    found = result_after("endless", 0.05).found
+    assert (found.complete, found.replays > 0) == (False, True)
+
+
+def test_the_deadline_holds_inside_a_replay() -> None:
+    found = result_after("sticking", 0.05).found
+    assert (found.complete, found.replays) == (False, 1)
+
+
+def test_an_alarm_rings_once_and_only_inside() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    with alarm() as ring_in:
+        ring: Any = signal.getsignal(signal.SIGALRM)
+        ring_in(0.01)
+        ring_in(600)
+        with pytest.raises(TimeUp):
+            time.sleep(30)
+    ring(signal.SIGALRM, None)
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

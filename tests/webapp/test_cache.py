@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from webapp.cache import ByteCache
+
+
+def test_a_value_is_computed_once() -> None:
+    cache: ByteCache[str] = ByteCache(100, len)
+    values = iter(["first", "second"])
+    assert [cache.get("k", lambda: next(values)) for _ in range(3)] == ["first"] * 3
+
+
+def test_the_least_recently_used_goes_first() -> None:
+    cache: ByteCache[str] = ByteCache(10, len)
+    for key in ("a", "b", "a", "c"):
+        cache.get(key, lambda: "12345")
+    assert cache.used == 10
+    assert cache.get("a", lambda: "other") == "12345"
+    assert cache.get("b", lambda: "again") == "again"
+
+
+def test_what_is_larger_than_the_budget_is_not_kept() -> None:
+    cache: ByteCache[str] = ByteCache(3, len)
+    assert cache.get("k", lambda: "12345") == "12345"
+    assert len(cache) == 0
+
+
+def test_a_failure_is_raised_and_not_kept() -> None:
+    cache: ByteCache[str] = ByteCache(100, len)
+    with pytest.raises(ZeroDivisionError):
+        cache.get("k", lambda: str(1 // 0))
+    assert cache.get("k", lambda: "fine") == "fine"
+
+
+def test_two_threads_compute_a_value_once() -> None:
+    cache: ByteCache[str] = ByteCache(100, len)
+    begun, made = threading.Event(), []
+
+    def slow() -> str:
+        made.append(1)
+        begun.set()
+        waiting.wait(5)
+        return "value"
+
+    waiting = threading.Event()
+    first = threading.Thread(target=cache.get, args=("k", slow))
+    first.start()
+    begun.wait(5)
+    second = threading.Thread(target=cache.get, args=("k", slow))
+    second.start()
+    waiting.set()
+    first.join()
+    second.join()
+    assert made == [1]
+
+
+def test_a_value_can_be_looked_for_without_computing_it() -> None:
+    cache: ByteCache[str] = ByteCache(10, len)
+    assert cache.peek("k") is None
+    cache.put("k", "12345")
+    cache.put("l", "12345")
+    assert cache.peek("k") == "12345"
+    cache.put("m", "12345")
+    assert cache.peek("l") is None
+
+
+def test_a_value_can_take_the_place_of_another() -> None:
+    cache: ByteCache[str] = ByteCache(10, len)
+    cache.put("k", "12345")
+    cache.put("k", "1234567")
+    assert (cache.peek("k"), cache.used, len(cache)) == ("1234567", 7, 1)

@@ -1,0 +1,100 @@
+"""The tasks of the process of a tokenizer, without a process."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webapp.children.worker import RefusedError
+from webapp.vocabularies import vocabulary_program
+
+Data = dict[str, Any]
+Encoded = Callable[[Data], bytes]
+
+
+def asked(tasks: Any, name: str, **request: Any) -> Data:
+    found: Data = tasks[name](request, lambda _progress: None)
+    return found
+
+
+@pytest.fixture
+def tasks() -> Any:
+    return vocabulary_program.tasks()
+
+
+@pytest.fixture(autouse=True)
+def garbage() -> Iterator[None]:
+    """A process of a tokenizer collects none; that of the tests does."""
+    yield
+    gc.enable()
+
+
+@pytest.fixture
+def prepare(tmp_path: Path, encoded: Encoded, tasks: Any) -> Callable[..., Data]:
+    def run(data: Data, config: str | None = None) -> Data:
+        (tmp_path / "source").write_bytes(encoded(data))
+        paths = {"source": str(tmp_path / "source"), "target": str(tmp_path / "made")}
+        return asked(tasks, "prepare", **paths, config=config, slots={})
+
+    return run
+
+
+def test_preparing_tells_what_is_to_know(toy: Data, prepare: Callable[..., Data], tmp_path: Path) -> None:
+    (tmp_path / "config").write_text('{"chat_template": "{{ x }}"}')
+    answer = prepare(toy, config=str(tmp_path / "config"))
+    assert len(answer.pop("fingerprint")) == 64
+    assert answer.pop("bytes") == (tmp_path / "made").stat().st_size
+    assert answer == {
+        "vocab_size": 267,
+        "spelling": {"decoder": "byte_level", "replace": (), "fallback": False, "strip": 0, "first": False},
+        "added": [[264, "<|end|>", True], [265, "<think>", False], [300, "<tool_call>", False]],
+        "templates": {"chat_template": "{{ x }}"},
+    }
+
+
+def test_a_config_that_is_no_json_is_named(toy: Data, prepare: Callable[..., Data], tmp_path: Path) -> None:
+    (tmp_path / "config").write_text("{")
+    with pytest.raises(RefusedError, match=r"^tokenizer_config\.json: the file is not whole JSON"):
+        prepare(toy, config=str(tmp_path / "config"))
+
+
+def test_a_loaded_tokenizer_cuts_text_and_spells_ids(
+    toy: Data, prepare: Callable[..., Data], tasks: Any, tmp_path: Path
+) -> None:
+    prepare(toy)
+    assert asked(tasks, "load", path=str(tmp_path / "made")) == {}
+    text = "hello wor<think>"
+    assert asked(tasks, "encode", text=text, offsets=True) == {"ids": [259, 263, 265], "starts": [0, 5, 9]}
+    assert asked(tasks, "encode", text=text, offsets=False)["starts"] is None
+    assert asked(tasks, "strings", ids=[259, 299, 300, 4_000_000]) == {"strings": ["hello", None, "<tool_call>", None]}
+
+
+def test_too_many_tokens_are_refused(
+    toy: Data, prepare: Callable[..., Data], tasks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(toy)
+    monkeypatch.setattr(vocabulary_program, "MAX_IDS", 10)
+    asked(tasks, "load", path=str(tmp_path / "made"))
+    with pytest.raises(RefusedError, match=r"^the text has 11 tokens; at most 10 are taken: shorten it$"):
+        asked(tasks, "encode", text="x" * 11, offsets=False)
+
+
+def test_ids_that_the_library_would_change_are_refused(metaspace: Data, prepare: Callable[..., Data]) -> None:
+    metaspace["added_tokens"].append({"id": 50, "content": "<late>"})
+    with pytest.raises(RefusedError, match=r"^/added_tokens: '<late>' would get the id 11, not 50; ids of added"):
+        prepare(metaspace)
+
+
+def test_what_the_library_refuses_is_raised(toy: Data, prepare: Callable[..., Data]) -> None:
+    toy["model"]["merges"].append("no such")
+    with pytest.raises(Exception, match="out of vocabulary"):
+        prepare(toy)
+
+
+def test_a_file_that_cannot_be_read_is_refused(tasks: Any) -> None:
+    with pytest.raises(RefusedError, match=r"^a file cannot be read or kept \(No such file or directory\)$"):
+        asked(tasks, "load", path="/nowhere/at/all")

@@ -1,0 +1,398 @@
+"""One child process seen from here: started by the first question, asked one thing at a time, killed by its id.
+
+It is told where programs and libraries are and nothing else of our environment, and it is given limits before it sees
+what strangers wrote. Whatever can go wrong ends in one ChildError; the next question starts another process.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import Enum
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import Any, BinaryIO, cast
+
+from webapp.children import worker
+from webapp.children.worker import MARK, LargeError, frame, receive, send
+
+Answer = dict[str, Any]
+
+_NEEDED = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
+_LOOK_SECONDS = 0.2  # how long a child may work on when nobody wants that any more
+_GOODBYE_SECONDS = 2.0
+_MOST_NOISE = 65_536  # bytes that an interpreter may print before it comes to its program
+_MOST_LAST_WORDS = 4_000  # bytes
+_GARBLED = {"failed": "panic", "message": "what it says is no message"}
+_BORED = -getattr(signal, "SIGALRM", 0)
+
+_forking = Lock()
+
+
+class Ending(Enum):
+    """Why there is no answer."""
+
+    LATE = "late"  # killed at the deadline
+    CANCELLED = "cancelled"  # killed because nobody wanted the answer any more
+    CLOSED = "closed"  # closed by another thread
+    BUSY = "busy"  # not asked: there was no place for one more child
+    ABSENT = "absent"  # not asked: the system started no process, and says why
+    ENDED = "ended"  # the process is gone
+    MEMORY = "memory"
+    LARGE = "large"  # a message was larger than it may be
+    REFUSED = "refused"  # the task said no, in a sentence
+    ERROR = "error"  # the task raised an exception
+    PANIC = "panic"  # the task raised what is no Exception, as libraries written in Rust do; or what came is no message
+
+
+class ChildError(Exception):
+    """There is no answer. `message` is the task's own, `detail` a traceback or the last words on standard error.
+
+    `code` is the exit code of a process that ended, negative for a signal; `size` that of a large message, in bytes.
+    """
+
+    def __init__(
+        self, ending: Ending, message: str = "", *, detail: str = "", code: int | None = None, size: int = 0
+    ) -> None:
+        super().__init__(ending.value, message)
+        self.ending = ending
+        self.message = message
+        self.detail = detail
+        self.code = code
+        self.size = size
+
+
+@dataclass(slots=True, frozen=True)
+class Program:
+    """What a child does: the name of a module or the path of a file with `tasks(**given)`, see worker.py.
+
+    `limits` are by the system's names (AS, DATA: bytes; CPU: seconds; NOFILE: files). `python` starts an interpreter
+    and `path` is where it finds more modules than its own; None stands for all of ours. `variables` of our environment
+    are passed on, `environment` is set. With `fork` a server that has the module loaded makes the process, where the
+    system can do that; it takes a twentieth of the time that an import of ours does.
+    """
+
+    name: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+    python: tuple[str, ...] = (sys.executable, "-I")
+    path: tuple[str, ...] | None = None
+    variables: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    answer_bytes: int = 100_000_000
+    idle_seconds: float = 300
+    niceness: int = 0
+    fork: bool = False
+
+    @property
+    def forks(self) -> bool:
+        """Whether its processes are forks. A plain fork would copy a process in which other threads run."""
+        return self.fork and "forkserver" in multiprocessing.get_all_start_methods()
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """All variables of its processes. One arena: what a second thread reserves would count as memory taken."""
+        return {**bare_environment(*self.variables), "MALLOC_ARENA_MAX": "1", **self.environment}
+
+    @property
+    def hello(self) -> dict[str, Any]:
+        """The first message to a process."""
+        return {
+            "program": self.name,
+            "given": dict(self.given),
+            "path": [entry for entry in sys.path if entry] if self.path is None else self.path,
+            "environment": self.environ if self.forks else None,
+            "limits": dict(self.limits),
+            "niceness": self.niceness,
+            "idle_seconds": self.idle_seconds,
+            "frame_bytes": self.answer_bytes,
+        }
+
+
+def bare_environment(*more: str) -> dict[str, str]:
+    """The variables that any program needs, and those named in `more` (upper case): no password, no token."""
+    wanted = {*_NEEDED, *more}
+    return {name: value for name, value in os.environ.items() if name.upper() in wanted}
+
+
+@dataclass(slots=True, frozen=True)
+class _Question:
+    """A task with its request, and what whoever asks wishes meanwhile."""
+
+    task: str
+    request: Mapping[str, Any]
+    seconds: float
+    on_progress: Callable[[dict[str, Any]], object] | None = None
+    cancelled: Callable[[], bool] | None = None
+
+
+class Child:
+    """A process and what it is asked. Safe to share between threads: questions wait for each other.
+
+    `first` is a task with its request that a fresh process does before anything else. `rss` is the memory that the
+    process took when it last answered, in bytes.
+    """
+
+    def __init__(self, program: Program, first: tuple[str, Mapping[str, Any]] | None = None) -> None:
+        self.rss = 0
+        self._program = program
+        self._first = first
+        self._process: _Process | None = None
+        self._lock = Lock()
+        self._end: Callable[[], object] = bool
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process while there is one."""
+        process = self._process
+        return None if process is None else process.pid
+
+    def ask(
+        self,
+        task: str,
+        request: Mapping[str, Any],
+        *,
+        seconds: float,
+        on_progress: Callable[[dict[str, Any]], object] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Answer:
+        """The answer of the task, within so many seconds; what a fresh process does first may take as many again.
+
+        `cancelled` is called now and then, and once it says so the process is killed. Raises ChildError.
+        """
+        question = _Question(task, request, seconds, on_progress, cancelled)
+        with self._lock:
+            try:
+                return self._answer(self._ready(question), question)
+            except ChildError as error:
+                if error.code != _BORED:
+                    raise
+            return self._answer(self._ready(question), question)  # it ended itself: nobody had asked for long
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        self.rss = 0
+        if process is not None:
+            self._end()
+
+    def _ready(self, question: _Question) -> _Process:
+        """The process, started where there is none."""
+        if self._process is not None:
+            return self._process
+        try:
+            process = self._process = (_forked if self._program.forks else _spawned)(self._program)
+        except OSError as error:
+            raise ChildError(Ending.ABSENT, str(error)) from error
+        self._end = weakref.finalize(self, process.end)
+        process.tell(self._program.hello)
+        if self._first is not None:
+            try:
+                self._answer(process, _Question(*self._first, question.seconds, cancelled=question.cancelled))
+            except ChildError:
+                self.close()
+                raise
+        return process
+
+    def _answer(self, process: _Process, question: _Question) -> Answer:
+        watch = _Watch(process, question)
+        try:
+            found = self._heard(process, question)
+        except BaseException:  # of whoever listens to progress: the process is in the middle of a task
+            self.close()
+            raise
+        finally:
+            ending = watch.stop()
+        if self._process is not process:
+            raise ChildError(Ending.CLOSED)
+        if ending is not None:
+            self.close()
+            raise ChildError(ending)
+        if found is None:
+            code = process.wait(_GOODBYE_SECONDS)
+            self.close()
+            raise ChildError(Ending.ENDED, detail=process.last_words, code=code)
+        if "failed" in found:
+            raise self._failure(found)
+        self.rss = found["rss"]
+        answer: Answer = found["answer"]
+        return answer
+
+    def _heard(self, process: _Process, question: _Question) -> Any:
+        """The last message to a question, None where the process is gone without one."""
+        try:
+            process.tell({"task": question.task, "request": question.request, "seconds": question.seconds})
+            while (found := process.hear(self._program.answer_bytes)) is not None and "progress" in found:
+                if question.on_progress is not None:
+                    question.on_progress(found["progress"])
+        except LargeError as error:
+            return {"failed": Ending.LARGE.value, "size": error.size}
+        return found
+
+    def _failure(self, found: dict[str, Any]) -> ChildError:
+        ending = Ending(found["failed"])
+        if ending is not Ending.REFUSED:
+            self.close()
+        message, detail = str(found.get("message", "")), str(found.get("detail", ""))
+        return ChildError(ending, message, detail=detail, size=found.get("size", 0))
+
+
+class _Process:
+    """A process that runs, and the pipes to it. `wait` takes seconds and gives the exit code once there is one."""
+
+    def __init__(
+        self,
+        pid: int,
+        kill: Callable[[], None],
+        wait: Callable[[float | None], int | None],
+        *,
+        sink: BinaryIO,
+        source: BinaryIO,
+        errors: BinaryIO,
+    ) -> None:
+        self.pid = pid
+        self.kill = kill
+        self.wait = wait
+        self._sink = sink
+        self._source = source
+        self._errors = errors
+        self._last_words = b""
+        self._marked = False
+        self._listener = Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it wrote to standard error."""
+        return self._last_words.decode("utf-8", "replace")
+
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Send a message. That the process is gone is noticed when it is to be heard. Raises LargeError."""
+        data = frame(message)
+        with suppress(OSError, ValueError):  # the second: closed by another thread
+            send(self._sink, data)
+
+    def hear(self, most: int) -> Any:
+        """The next message, None where the process is gone. Raises LargeError."""
+        try:
+            if not self._marked:
+                self._read_noise()
+            found = receive(self._source, most)
+        except OSError:
+            return None
+        except (ValueError, RecursionError):
+            return _GARBLED
+        return found if found is None or _is_message(found) else _GARBLED
+
+    def end(self) -> None:
+        """Kill it by its id, and leave nothing of it behind."""
+        self.kill()
+        for stream in (self._sink, self._source):
+            with suppress(OSError):
+                stream.close()
+        self.wait(None)
+        self._listener.join(_GOODBYE_SECONDS)
+
+    def _read_noise(self) -> None:
+        """Read on up to the mark. Raises ValueError where it does not come."""
+        data = self._source.read(len(MARK))
+        while not data.endswith(MARK) and (char := self._source.read(1)):
+            data += char
+            if len(data) > _MOST_NOISE:
+                raise ValueError
+        self._marked = True
+
+    def _listen(self) -> None:
+        with self._errors as errors:
+            while data := os.read(errors.fileno(), _MOST_LAST_WORDS):
+                self._last_words = (self._last_words + data)[-_MOST_LAST_WORDS:]
+
+
+def _is_message(found: Any) -> bool:
+    """Whether a child may say that: what took it over may say anything."""
+    if not isinstance(found, dict):
+        return False
+    if "answer" in found:
+        return isinstance(found["answer"], dict) and isinstance(found.get("rss"), int)
+    if "progress" in found:
+        return isinstance(found["progress"], dict)
+    return found.get("failed") in [ending.value for ending in Ending] and isinstance(found.get("size", 0), int)
+
+
+def _spawned(program: Program) -> _Process:
+    """A new interpreter."""
+    pipe, command = subprocess.PIPE, [*program.python, worker.__file__]
+    popen = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=program.environ)  # noqa: S603
+
+    def wait(seconds: float | None) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            popen.wait(seconds)
+        return popen.returncode
+
+    sink, source, errors = (cast("BinaryIO", stream) for stream in (popen.stdin, popen.stdout, popen.stderr))
+    return _Process(popen.pid, popen.kill, wait, sink=sink, source=source, errors=errors)
+
+
+def _forked(program: Program) -> _Process:
+    """A fork of a server that has our modules loaded and no thread, so that it inherits no lock."""
+    context = multiprocessing.get_context("forkserver")
+    pipes = [context.Pipe(duplex=False) for _ in range(3)]
+    (their_source, sink), (source, their_sink), (errors, their_errors) = pipes
+    theirs = (their_source, their_sink, their_errors)
+    process = context.Process(target=worker.serve_forked, args=theirs, daemon=True)
+    with _forking:
+        context.set_forkserver_preload([program.name])
+        process.start()
+
+    def wait(seconds: float | None) -> int | None:
+        process.join(seconds)
+        return process.exitcode
+
+    streams = [os.fdopen(os.dup(ours.fileno()), mode) for ours, mode in ((sink, "wb"), (source, "rb"), (errors, "rb"))]
+    for connection in (*theirs, sink, source, errors):
+        connection.close()
+    sink_file, source_file, errors_file = (cast("BinaryIO", stream) for stream in streams)
+    return _Process(process.pid or 0, process.kill, wait, sink=sink_file, source=source_file, errors=errors_file)
+
+
+class _Watch(Thread):
+    """Kills a process at the deadline of a question, or when nobody wants the answer any more."""
+
+    def __init__(self, process: _Process, question: _Question) -> None:
+        super().__init__(daemon=True)
+        self._kill = process.kill
+        self._end = monotonic() + question.seconds
+        self._cancelled = question.cancelled
+        self._ending: Ending | None = None
+        self._done = Event()
+        self.start()
+
+    def run(self) -> None:
+        while self._ending is None:
+            left = max(self._end - monotonic(), 0)
+            if self._done.wait(min(left, _LOOK_SECONDS) if self._cancelled else left):
+                return
+            if monotonic() >= self._end:
+                self._ending = Ending.LATE
+            elif self._cancelled is not None and self._cancelled():
+                self._ending = Ending.CANCELLED
+        self._kill()
+
+    def stop(self) -> Ending | None:
+        """Why the process was killed, None where it was not."""
+        self._done.set()
+        self.join()
+        return self._ending

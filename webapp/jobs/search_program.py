@@ -1,0 +1,141 @@
+"""The search of a case within the limits of the settings: the program of a child, and for the command line.
+
+At `find_seconds` a child leaves the search where it is and answers with the result so far; an alarm ends a replay that
+would take longer, once one replay is through. A search that cannot begin for a fault of the case is an answer, too.
+Cases, results and progress travel as JSON.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from functools import cache, partial
+from time import monotonic, process_time
+from types import FrameType
+from typing import Any, Protocol
+
+from pydantic import ConfigDict, TypeAdapter
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from parsers.cases.find import CaseFound, CaseSearch
+from parsers.cases.model import Case, CaseError
+from parsers.search.found import Progress
+from parsers.vocabulary.types import FormatError, UsageError
+from webapp.children.jobs import Failure
+from webapp.children.worker import Task, Tell
+from webapp.engines import ENGINES
+from webapp.runs.prepare import error_place, prepare
+from webapp.settings import Settings
+from webapp.tokenizers.library import use
+
+HAS_TIMER = hasattr(signal, "setitimer")
+
+_REPORT_SECONDS = 0.1
+
+
+class Searching(Protocol):
+    """A search: `run` says how far it is and may be left at any time, `result` is what is known by then."""
+
+    def run(self) -> Iterator[Progress]: ...
+
+    def result(self) -> CaseFound: ...
+
+
+MakeSearch = Callable[[Case, Settings], Searching]
+
+
+def case_search(case: Case, settings: Settings) -> CaseSearch:
+    """The search of a case. Raises CaseError for what cannot be replayed, TooLarge over a limit."""
+    ready = prepare(case, settings)
+    with error_place(""):
+        rerender = ready.replayer.rerender
+        return CaseSearch(ready.case, pieces=ready.stored, engines=ENGINES, clock=process_time, rerender=rerender)
+
+
+def tasks(search: MakeSearch = case_search) -> Mapping[str, Task]:
+    """The one task."""
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 50)  # a trace is many objects that stay: looking at them often costs most of it
+    return {"find": partial(_find, search)}
+
+
+def _find(search: MakeSearch, request: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    settings = Settings(**request["settings"])
+    use(settings)
+    try:
+        found = searched(tell, search(Case.model_validate(request["case"]), settings), settings.find_seconds)
+    except CaseError as error:
+        return {"failure": asdict(Failure("case", error.message, error.pointer))}
+    except RequestEntityTooLarge as error:
+        return {"failure": asdict(Failure("limit", error.description or "The case is too large."))}
+    except (UsageError, FormatError) as error:
+        return {"failure": asdict(Failure("usage", str(error)))}
+    return {"found": written_result(found)}
+
+
+def searched(tell: Tell, search: Searching, seconds: float) -> CaseFound:
+    """Search until the end or the deadline; say now and then how far it is."""
+    end, told = monotonic() + seconds, 0.0
+    with suppress(TimeUp), alarm() as ring_in:
+        for progress in search.run():
+            now = monotonic()
+            if now >= told + _REPORT_SECONDS:
+                tell(asdict(progress))
+                told = now
+            if progress.replays:
+                if now >= end:
+                    break
+                ring_in(end - now)
+    return search.result()
+
+
+class TimeUp(BaseException):
+    """The deadline. Not an Exception: what a parser under study raises is caught as one."""
+
+
+@contextmanager
+def alarm() -> Iterator[Callable[[float], None]]:
+    """TimeUp in the main thread in so many seconds, once that is asked for, inside the block and not after it.
+
+    Only Unix has the timer; elsewhere nothing rings, and a search is left at its next word of progress.
+    """
+    on, rung = True, False
+
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        if on:
+            raise TimeUp
+
+    def ring_in(seconds: float) -> None:
+        nonlocal rung
+        if HAS_TIMER and not rung:
+            rung = True
+            signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+
+    before = signal.signal(signal.SIGALRM, ring) if HAS_TIMER else None
+    try:
+        yield ring_in
+    finally:
+        on = False
+        if HAS_TIMER:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+@cache
+def _results() -> TypeAdapter[tuple[CaseFound]]:
+    """In a tuple, since a dataclass takes no configuration from outside; bytes are not always UTF-8."""
+    return TypeAdapter(tuple[CaseFound], config=ConfigDict(ser_json_bytes="base64", val_json_bytes="base64"))
+
+
+def written_result(found: CaseFound) -> str:
+    """A result as JSON in ASCII, since what a model wrote may have lone surrogates."""
+    return json.dumps(_results().dump_python((found,), mode="json"))
+
+
+def read_result(text: str) -> CaseFound:
+    """What `written_result` wrote. Raises ValueError for anything else."""
+    return _results().validate_python(json.loads(text))[0]

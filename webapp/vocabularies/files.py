@@ -1,0 +1,84 @@
+"""What a tokenizer file is, told from its content, and how each kind becomes a checked tokenizer.json.
+
+tokenizer_config.json may come with it. It is read as data: the special tokens of a rank file, the chat template and the
+response template, which are shown and never run here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from webapp.vocabularies import rank_files
+from webapp.vocabularies.components import Part
+from webapp.vocabularies.plain_json import VocabularyError, parse_json, pointer_part
+from webapp.vocabularies.sanitize import MAX_ADDED, sanitize
+
+MAX_TEMPLATE = 400_000
+_OTHERS = (
+    (b"GGUF", "this is a GGUF model file; give the tokenizer.json of the model it was made from"),
+    (b"PK\x03\x04", "this is a zip archive; unpack it and give the tokenizer.json inside"),
+    (b"\x1f\x8b", "this file is compressed with gzip; unpack it and give the tokenizer.json"),
+    (b"version https://git-lfs", "this is a Git LFS pointer, not the file itself; fetch it with git lfs pull"),
+    (b"<", "this is a web page, not a tokenizer.json; save the file itself (the raw download)"),
+)
+_SENTENCEPIECE = (
+    "this is a SentencePiece model; give the tokenizer.json published beside it, or convert it once with transformers:"
+    " AutoTokenizer.from_pretrained(FOLDER).save_pretrained(OTHER)"
+)
+
+
+def rebuild(data: bytes, config: Any = None, slots: Mapping[int, str] | None = None) -> Part:
+    """The checked tokenizer.json for a file of any kind that is known. Raises VocabularyError for every other."""
+    if rank_files.is_tiktoken(data):
+        return sanitize(rank_files.tiktoken_json(data, _markers(config)))
+    if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        raise VocabularyError(_other(data))
+    found = parse_json(data)
+    if rank_files.is_tekken(found):
+        return sanitize(rank_files.tekken_json(found, slots or {}))
+    return sanitize(found)
+
+
+def _other(data: bytes) -> str:
+    if not data.strip():
+        return "the file is empty; give a tokenizer.json"
+    for start, words in _OTHERS:
+        if data.startswith(start):
+            return words
+    if b"<unk>" in data[:200] or b"<s>" in data[:200]:
+        return _SENTENCEPIECE
+    return "this is no tokenizer file; give a tokenizer.json, a tekken.json or a *.tiktoken file"
+
+
+def _markers(config: Any) -> dict[int, tuple[str, bool]] | None:
+    """The special tokens that a tokenizer_config.json names, by id; None where it names none."""
+    rows = config.get("added_tokens_decoder") if isinstance(config, dict) else None
+    if not isinstance(rows, dict) or not rows or len(rows) > MAX_ADDED:
+        return None
+    markers = {}
+    for token_id, row in rows.items():
+        content = row.get("content") if isinstance(row, dict) else None
+        if not (token_id.isascii() and token_id.isdigit() and len(token_id) <= 7 and isinstance(content, str)):
+            raise VocabularyError(
+                "expected an id and an object with 'content'",
+                f"tokenizer_config.json/added_tokens_decoder/{pointer_part(token_id)}",
+            )
+        markers[int(token_id)] = (content, bool(row.get("special")))
+    return markers
+
+
+def templates(config: Any) -> dict[str, Any]:
+    """The templates of a tokenizer_config.json, as they stand there; of several chat templates that for tools."""
+    if not isinstance(config, dict):
+        return {}
+    chat = config.get("chat_template")
+    if isinstance(chat, list):
+        named = {row.get("name"): row.get("template") for row in chat if isinstance(row, dict)}
+        chat = named.get("tool_use") or named.get("default")
+    found: dict[str, Any] = {}
+    if isinstance(chat, str) and len(chat) <= MAX_TEMPLATE:
+        found["chat_template"] = chat
+    if isinstance(config.get("response_template"), dict):
+        found["response_template"] = config["response_template"]
+    return found

@@ -1,0 +1,108 @@
+"""What the process of a tokenizer does: check a file and make it anew, load one that was checked, cut text, spell ids.
+
+It is a program for a child (webapp/children). The library that loads tokenizers is let near a file only here.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from parsers.vocabulary.types import UsageError
+from webapp.children.worker import RefusedError, Task, Tell
+from webapp.vocabularies import files
+from webapp.vocabularies.plain_json import VocabularyError, parse_json
+from webapp.vocabularies.sanitize import tokenizer_text
+from webapp.vocabularies.spelling import spelling_of
+
+MAX_IDS = 2_000_000
+PROBE = "Hello, world 123 é東🙂\n"
+
+Request = dict[str, Any]
+Answer = dict[str, Any]
+
+
+def tasks() -> Mapping[str, Task]:
+    """The tasks, over at most one loaded tokenizer."""
+    gc.disable()  # a large file is millions of lists without a circle among them
+    loaded: list[Any] = []
+
+    def load(request: Request) -> Answer:
+        loaded[:] = [_loaded(Path(request["path"]).read_bytes())]
+        return {}
+
+    def encode(request: Request) -> Answer:
+        (found,) = loaded[0].encode_batch([request["text"]], add_special_tokens=False)
+        if len(found) > MAX_IDS:
+            raise VocabularyError(f"the text has {len(found):,} tokens; at most {MAX_IDS:,} are taken: shorten it")
+        return {"ids": found.ids, "starts": [start for start, _ in found.offsets] if request["offsets"] else None}
+
+    def strings(request: Request) -> Answer:
+        return {"strings": [loaded[0].id_to_token(token_id) for token_id in request["ids"]]}
+
+    return {task.__name__: _refusing(task) for task in (prepare, load, encode, strings)}
+
+
+def _refusing(task: Callable[[Request], Answer]) -> Task:
+    """The task for a child, which says no where this one finds a fault in what it was given."""
+
+    def do(request: Request, _tell: Tell) -> Answer:
+        try:
+            return task(request)
+        except UsageError as error:
+            raise RefusedError(str(error)) from None
+        except OSError as error:
+            raise RefusedError(f"a file cannot be read or kept ({error.strerror})") from None
+
+    return do
+
+
+def prepare(request: Request) -> Answer:
+    """Check, convert, load and try a source file and keep the rebuilt one. The answer is what to know of it."""
+    config = _config(request["config"])
+    slots = {int(slot): name for slot, name in request["slots"].items()}
+    tokenizer = files.rebuild(Path(request["source"]).read_bytes(), config, slots)
+    spelling = spelling_of(tokenizer["decoder"], tokenizer["pre_tokenizer"])
+    data = tokenizer_text(tokenizer)
+    backend = _loaded(data)
+    _require_ids(backend, tokenizer["added_tokens"])
+    backend.encode_batch([PROBE], add_special_tokens=False)
+    Path(request["target"]).write_bytes(data)
+    return {
+        "fingerprint": hashlib.sha256(data).hexdigest(),
+        "bytes": len(data),
+        "vocab_size": backend.get_vocab_size(),
+        "spelling": asdict(spelling),
+        "added": [[token["id"], token["content"], token["special"]] for token in tokenizer["added_tokens"]],
+        "templates": files.templates(config),
+    }
+
+
+def _loaded(data: bytes) -> Any:
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_buffer(data)
+
+
+def _config(path: str | None) -> Any:
+    """The tokenizer_config.json that came with a file, as data."""
+    try:
+        return parse_json(Path(path).read_bytes()) if path is not None else None
+    except VocabularyError as error:
+        raise VocabularyError(f"tokenizer_config.json: {error}") from None
+
+
+def _require_ids(backend: Any, added: list[dict[str, Any]]) -> None:
+    """The library gives a token whose id does not come next another one, and says nothing."""
+    for token in added:
+        given = backend.token_to_id(token["content"])
+        if given != token["id"]:
+            raise VocabularyError(
+                f"{token['content'][:40]!r} would get the id {given}, not {token['id']}; ids of added tokens must"
+                " follow those of the vocabulary without a gap",
+                "/added_tokens",
+            )
