@@ -1,5 +1,6 @@
 # Needs Python 3.11 or newer with its venv module, git and make. Everything else is set up in .venv, from the pinned
 # and hashed sets in requirements/. The stamp files carry a checksum of what was installed, so a second call starts at once.
+# The linters that are written in JavaScript stand in requirements/node/node_modules and run on the Node of .venv.
 
 PYTHON ?= python3
 JOBS ?= 2
@@ -7,15 +8,19 @@ JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --no-input --disable-pip-version-check
+NPM := $(BIN)/npm --prefix requirements/node --loglevel error
+NODE_BIN := requirements/node/node_modules/.bin
+SCRIPTS := static/js requirements/node/*.js
 
 stamp = $(VENV)/$(1)-$(shell { $(PYTHON) --version; cat $(2); } 2>&1 | cksum | tr -dc 0-9).stamp
 APP := $(call stamp,app,requirements/build.txt requirements/run.txt pyproject.toml)
 TOOLS := $(call stamp,tools,requirements/test.txt)
+LINTERS := $(call stamp,linters,requirements/test.txt requirements/node/package-lock.json)
 LOCK := $(call stamp,lock,requirements/lock.txt)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint unit browser bench chromium docs lock clean
+.PHONY: help run test lint format unit browser bench chromium docs lock clean
 
 help:  ## list the targets
 	@awk -F ':.*  ## ' '/^[a-z]+:.*  ## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,10 +30,19 @@ run: $(APP)  ## start the inspector on 127.0.0.1:8765 (ARGS="--port 9000" and th
 
 test: lint unit browser  ## everything that must hold before a change lands
 
-lint: $(TOOLS)  ## style and types
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+lint format: export PATH := $(CURDIR)/$(BIN):$(PATH)
+lint: $(LINTERS)  ## style and types, of Python, templates, scripts and style sheets
+	ruff check .
+	ruff format --check .
+	mypy
+	djlint --quiet templates
+	$(NODE_BIN)/eslint --config requirements/node/eslint.config.js --max-warnings 0 $(SCRIPTS)
+	$(NODE_BIN)/stylelint --config requirements/node/stylelint.config.js --max-warnings 0 'static/css/*.css'
+	$(NODE_BIN)/prettier --config requirements/node/package.json --log-level warn --check $(SCRIPTS) static/css
+
+format: $(LINTERS)  ## lay out Python, scripts and style sheets as lint wants them
+	ruff format .
+	$(NODE_BIN)/prettier --config requirements/node/package.json --log-level warn --write $(SCRIPTS) static/css
 
 # Branch coverage: all of parsers, nearly all of webapp. The seed keeps it from depending on luck.
 unit: $(TOOLS)  ## all tests but those in a browser, with the coverage they must reach
@@ -62,18 +76,28 @@ chromium: $(TOOLS)
 	fi
 
 # Pins hold for the oldest Python only if they were chosen by it: run this with 3.11.
-lock: $(LOCK)  ## pin the requirement sets again (ARGS=--upgrade takes newer releases)
+lock: $(LOCK) $(TOOLS)  ## pin the requirement sets again (ARGS=--upgrade takes newer releases)
 	cd requirements && for set in run build test lock; do \
 	  CUSTOM_COMPILE_COMMAND='make lock' ../$(VENV)/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options $(ARGS) \
 	    --output-file $$set.txt $$set.in || exit; \
 	done
+	$(NPM) $(if $(findstring --upgrade,$(ARGS)),update,install) --package-lock-only
+	@$(BIN)/node --eval "$$WITHOUT_ADDRESSES"
+
+# npm writes down where a package asks for donations; no line of the lock is an address.
+define WITHOUT_ADDRESSES
+  const fs = require("fs"), name = "requirements/node/package-lock.json", lock = JSON.parse(fs.readFileSync(name));
+  for (const entry of Object.values(lock.packages)) delete entry.funding;
+  fs.writeFileSync(name, JSON.stringify(lock, null, 2) + "\n");
+endef
+lock: export WITHOUT_ADDRESSES := $(WITHOUT_ADDRESSES)
 
 docs: $(TOOLS)  ## write the generated pages of docs/ again
 	$(BIN)/python -m webapp.documentation
 
 clean:  ## remove .venv and everything else that was generated
-	rm -rf $(VENV) dist htmlcov test-results .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) requirements/node/node_modules dist htmlcov test-results .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(APP):
@@ -88,6 +112,11 @@ $(TOOLS): $(APP)
 	@echo 'Adding the test tools to $(VENV).'
 	@$(PIP) install --require-hashes -r requirements/test.txt
 	@rm -f $(VENV)/tools-*.stamp && touch $@
+
+$(LINTERS): $(TOOLS)
+	@echo 'Adding the linters for scripts and style sheets.'
+	@$(NPM) ci --silent
+	@rm -f $(VENV)/linters-*.stamp && touch $@
 
 $(LOCK):
 	@$(PYTHON) -m venv $(VENV)/lock

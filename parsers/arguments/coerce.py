@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from parsers.arguments.json_scan import is_clean
-
 Schema = Mapping[str, Any]
+
+LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character: such text cannot be written as UTF-8
 
 ALIASES = {
     "int": "integer",
@@ -140,7 +140,7 @@ def _string_to_json(raw: str, types: frozenset[str]) -> str:
         return raw
     for name in ORDER[:-1]:
         if name in types and (found := _as(name, text.strip())) is not None:
-            return found if is_clean(found) else raw
+            return raw if LONE_SURROGATE.search(found) else found
     return raw
 
 

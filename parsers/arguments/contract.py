@@ -1,27 +1,34 @@
-"""What a codec is: the reader of a call's arguments inside one state (or a run of states) of the machine.
+"""What an argument parser is: the reader of a call's arguments inside one state (or a run of states) of the machine.
 
-The machine hands a codec text up to the next terminal the codec is willing to see, and the codec hands events back
-through an Output. Which terminals are visible is the codec's `scope`:
+The machine hands it text up to the next terminal that it is willing to see, and it hands what it found back through an
+Output. Which terminals are visible is its `scope`:
 
-* OPEN: the terminals of the state, and the codec's own literals for `open`;
-* any other name: only the codec's own literals of that name;
-* None: nothing can match. This is how a codec inside a JSON string wins over markers.
+* OPEN: the terminals of the state, and the parser's own literals for `open`;
+* any other name: only the parser's own literals of that name;
+* None: nothing can match. This is how a parser inside a JSON string wins over markers.
 
-A codec may stop early (its scope changed, it queued a trigger, it needs more text to decide). It never raises on
-model output and never looks at a character twice.
+Text that ends before the buffer does ends at a terminal of the scope, or at the beginning of one: a parser whose scope
+changes before that must stop. Text that ends with the buffer was searched for the scope of its beginning only: a parser
+that begins OPEN may read through strings to its end, and one that begins with None must stop where that is over.
+
+A parser may always stop early (it queued a trigger, it needs more text to decide). It never raises on model output and
+never looks at a character twice.
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
+from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment, Severity
 from parsers.vocabulary.trace import Hold
 
 OPEN = "open"
-CUT = "cut off before its end"
+_WORD = re.compile(r"\S+")
+_SURPLUS = re.compile(r"[}\]]+")
 
 
 def is_quoted(text: str) -> bool:
@@ -30,7 +37,7 @@ def is_quoted(text: str) -> bool:
 
 
 class Output(Protocol):
-    """Where a codec puts what it found. All positions are raw offsets in the output text."""
+    """Where an argument parser puts what it found. All positions are raw offsets in the output text."""
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
@@ -50,7 +57,10 @@ class Output(Protocol):
     def marker(self, start: int, end: int, terminal: str = "structure") -> None:
         """Characters that are structure."""
 
-    def dropped(self, start: int, end: int, reason: str) -> None:
+    def skip_space(self, buffer: str, pos: int, end: int, base: int) -> int:
+        """White space from `pos` on is structure; returns where it ends. `base` is the raw offset of buffer[0]."""
+
+    def dropped(self, start: int, end: int, reason: DropReason) -> None:
         """Characters that reach nobody."""
 
     def diagnostic(self, code: str, message: str, start: int, end: int, severity: Severity = "warning") -> None:
@@ -66,13 +76,13 @@ class Output(Protocol):
         """The next piece of the arguments' JSON text."""
 
 
-class Codec(ABC):
-    """Base of all codecs. One instance reads one visit to a state; with `spans_states` a run of states of its own.
+class ArgumentParser(ABC):
+    """Base of all argument parsers. One instance reads one visit to a state; with `spans_states` a run of states.
 
-    `options` are the options with their defaults, `choices` the values of those that are words. `complete` says
-    whether the arguments are whole; `over` is set before finish() when it is the output that ends, `cut` besides
-    when it was cut off; `surplus` once a closing bracket too many was reported. `queue` holds the triggers that are
-    due, first one first; the machine fires them before it hands over more text.
+    `options` are the options with their defaults, `choices` the values of those that are words, `settings` the values
+    in force. `complete` says whether the arguments are whole; `over` is set before finish() when it is the output that
+    ends, `cut` besides when it was cut off. `queue` holds the triggers that are due, first one first; the machine fires
+    them before it hands over more text.
     """
 
     triggers: ClassVar[tuple[str, ...]] = ("DONE",)
@@ -83,42 +93,116 @@ class Codec(ABC):
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         self.out = out
+        self.settings = {**self.options, **options}
         self.queue: list[str] = []
         self.scope: str | None = OPEN
         self.complete = False
-        self.over = self.cut = self.surplus = False
+        self.over = self.cut = False
+        self._told_surplus = False
+
+    # what a format may say about it
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """(JSON pointer inside the options, what is wrong) for every option that does not fit its default's type, is
+        empty where its default is not, or is none of its choices."""
+        wrong = []
+        for key, value in options.items():
+            default, choices = cls.options.get(key), cls.choices.get(key)
+            if key not in cls.options:
+                known = ", ".join(sorted(cls.options)) or "none"
+                wrong.append((f"/{key}", f"unknown option {key!r}; this codec has: {known}"))
+            elif not isinstance(value, type(default)):
+                wrong.append((f"/{key}", f"option {key!r} must be {type(default).__name__}"))
+            elif choices is not None and value not in choices:
+                wrong.append((f"/{key}", f"option {key!r} must be one of: {', '.join(choices)}"))
+            elif value == "" and default:
+                wrong.append((f"/{key}", "must be a text that is not empty"))
+            elif isinstance(value, list):
+                texts = [isinstance(item, str) and item != "" for item in value]
+                wrong += [
+                    (f"/{key}/{n}", "must be a text that is not empty") for n, fits in enumerate(texts) if not fits
+                ]
+        return wrong
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """The codec's own literals by scope name."""
+        """Its own literals by scope name."""
         return {}
+
+    @classmethod
+    def literals(cls, options: Mapping[str, Any]) -> frozenset[str]:
+        """The texts of its own literals."""
+        return frozenset(text for scope in cls.scopes(options).values() for text in scope.values())
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
         """The texts that end a string value wherever they stand in it; none where strings are quoted and escaped."""
         return ()
 
+    # what the machine asks of it
+
     @abstractmethod
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         """Read buffer[pos:end]; `base` is the raw offset of buffer[0]. Returns where reading stopped."""
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """One of the codec's own literals stands at raw [start, end). Returns up to where (raw) it was read."""
+        """One of its own literals stands at raw [start, end). Returns up to where (raw) it was read."""
         return end
 
-    def terminal(self, name: str, end: int) -> None:  # noqa: B027 - most codecs read one state only
-        """A terminal of the machine moved it to another state that this codec goes on reading."""
+    def terminal(self, name: str, end: int) -> None:  # noqa: B027 - most parsers read one state only
+        """A terminal of the machine moved it to another state that this parser goes on reading."""
 
-    def finish(self, at: int) -> None:  # noqa: B027 - a codec that passes everything on has nothing to finish
+    def finish(self, at: int) -> None:  # noqa: B027 - a parser that passes everything on has nothing to finish
         """The value is over, by a terminal or the end of the output, at raw offset `at`."""
 
     def hold(self) -> Hold | None:
-        """What the codec has read and not passed on yet."""
+        """What was read and not passed on yet."""
         return None
 
     def describe(self) -> str:
-        """The codec's state in a few words."""
+        """Where it stands, in a few words."""
         return ""
+
+    # text that is no value
+
+    def drop_words(self, buffer: str, pos: int, end: int, base: int, reason: DropReason) -> None:
+        """Between tags there is only white space, which is structure; anything else reaches nobody."""
+        while pos < end:
+            after = self.out.skip_space(buffer, pos, end, base)
+            if after == pos and (word := _WORD.match(buffer, pos, end)) is not None:
+                after = word.end()
+                self.out.dropped(base + pos, base + after, reason)
+            pos = after
+
+    def after_value(self, buffer: str, pos: int, end: int, base: int) -> int:
+        """Text after a whole value: space is structure, surplus closers are dropped, the rest is the OTHER trigger."""
+        pos = self.out.skip_space(buffer, pos, end, base)
+        if pos == end:
+            return pos
+        stop = self.drop_surplus(_SURPLUS, buffer, pos, end, base)
+        if stop == pos:
+            self.queue.append("OTHER")
+        return stop
+
+    def drop_surplus(self, pattern: re.Pattern[str], buffer: str, pos: int, end: int, base: int) -> int:
+        """Drop closing brackets that close nothing; returns where they end. One diagnostic is enough for a call."""
+        match = pattern.match(buffer, pos, end)
+        if match is None:
+            return pos
+        self.surplus("surplus_closer", DropReason(Cause.SURPLUS_CLOSER), base + pos, base + match.end())
+        return match.end()
+
+    def surplus(self, code: str, reason: DropReason, start: int, end: int) -> None:
+        """Drop brackets that are too many. One diagnostic is enough for a call."""
+        self.out.dropped(start, end, reason)
+        if not self._told_surplus:
+            self.out.diagnostic(code, f"There is a {reason.words}.", start, start + 1)
+        self._told_surplus = True
+
+    def append_empty(self, at: int) -> None:
+        """Write an empty object that stands nowhere in the output."""
+        self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
 
 
 # Text that waits, with the places it came from: a token that was left out in between makes a gap.

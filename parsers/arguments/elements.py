@@ -1,4 +1,4 @@
-"""Codec `elements`: arguments as elements that nest, every tag behind a namespace marker, turned into JSON while they
+"""`elements`: arguments as elements that nest, every tag behind a namespace marker, turned into JSON while they
 arrive.
 
     ]<]minimax[>[<city>Bern]<]minimax[>[</city>
@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import item_schema, property_schema, streams, types_of
-from parsers.arguments.contract import CUT, OPEN, Codec, Output
+from parsers.arguments.contract import OPEN, ArgumentParser, Output
 from parsers.arguments.json_build import JsonBuilder, Piece
-from parsers.arguments.json_span import drop_words
+from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.trace import Hold
 
 TAG, VALUE = "tag", "value"
@@ -41,7 +41,7 @@ class Element:
     kept: list[Piece] = field(default_factory=list)
 
 
-class Elements(Codec):
+class Elements(ArgumentParser):
     """Reads nested elements until the machine's own terminal ends the call."""
 
     triggers: ClassVar[tuple[str, ...]] = ()
@@ -55,7 +55,7 @@ class Elements(Codec):
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
-        chosen = {**self.options, **options}
+        chosen = self.settings
         self._close_text: str = chosen["close"]
         self._tag_end: str = chosen["tag_end"]
         self._item: str = chosen["item"]
@@ -68,7 +68,7 @@ class Elements(Codec):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See Codec.scopes."""
+        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         tags = {"ELEMENT_OPEN": chosen["open"], "ELEMENT_CLOSE": chosen["close"]}
         implied = {f"IMPLIED_{n}": text for n, text in enumerate(chosen["implied_close"])}
@@ -76,18 +76,18 @@ class Elements(Codec):
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """See Codec.closers."""
+        """See ArgumentParser.closers."""
         chosen = {**cls.options, **options}
         return (chosen["open"], *chosen["implied_close"])
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See Codec.text."""
+        """See ArgumentParser.text."""
         if self.scope == TAG:
             self._tag.append(buffer[pos:end])
         elif self._stack and self._stack[-1].kind in ("new", "text"):
             self._value(buffer[pos:end], base + pos)
         else:
-            drop_words(self.out, buffer, pos, end, base, "text between elements")
+            self.drop_words(buffer, pos, end, base, DropReason(Cause.BETWEEN_ELEMENTS))
         self._at = base + end
         return end
 
@@ -113,7 +113,7 @@ class Elements(Codec):
             self._build.begin_string(top.kept[0][1] if top.kept else at)
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See Codec.literal."""
+        """See ArgumentParser.literal."""
         if name.startswith("IMPLIED"):
             self._missing(start)
             while self._stack:
@@ -194,7 +194,7 @@ class Elements(Codec):
         if self._stack and self._stack[-1].kind in ("new", "text"):
             self._value(text, self._lead)
         else:
-            self.out.dropped(self._lead, end, "a closing tag that closes nothing")
+            self.out.dropped(self._lead, end, DropReason(Cause.TAG_CLOSES_NOTHING))
 
     def _end_element(self, at: int, *, own: bool = False) -> None:
         """The innermost element is over; `own`: by its own closing tag."""
@@ -229,7 +229,7 @@ class Elements(Codec):
         self._build.end_string(at)
 
     def finish(self, at: int) -> None:
-        """See Codec.finish. At a terminal between arguments the object is whole; elsewhere it was cut off."""
+        """See ArgumentParser.finish. At a terminal between arguments the object is whole; elsewhere it was cut off."""
         if self.scope == OPEN:
             self.complete = not self.over
         elif self.scope == TAG:
@@ -244,7 +244,7 @@ class Elements(Codec):
             self._build.cut(at)
 
     def hold(self) -> Hold | None:
-        """See Codec.hold."""
+        """See ArgumentParser.hold."""
         start = self._build.held_from()
         if start is not None:
             return Hold(start, self._at, "codec", self._build.wanted())
@@ -254,7 +254,7 @@ class Elements(Codec):
         return Hold(self._lead, self._at, "codec", "A tag is read whole.") if self.scope == TAG else None
 
     def describe(self) -> str:
-        """See Codec.describe."""
+        """See ArgumentParser.describe."""
         if self.scope == TAG:
             return "in a tag"
         return f"in {'/'.join([element.name for element in self._stack[-8:]])}" if self._stack else "between arguments"

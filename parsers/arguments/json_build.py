@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.arguments.coerce import item_schema, json_to_json, property_schema, stays_string, streams, types_of
-from parsers.arguments.contract import CUT, Output
-from parsers.arguments.json_scan import CLOSERS, escaped
-from parsers.arguments.json_value import coerced
+from parsers.arguments.contract import Output
+from parsers.arguments.json_value import CLOSERS, coerced, escaped
+from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment, SegmentKind
 
 Piece = tuple[str, int, int]
@@ -249,10 +249,10 @@ class JsonBuilder:
             self._write(_spread(f'"{escaped(text)}', pieces))
 
     def _forget_key(self, frame: Frame) -> None:
-        self._drop(frame.key or [], "a key without a value")
+        self._drop(frame.key or [], DropReason(Cause.KEY_WITHOUT_VALUE))
         frame.key = None
 
-    def _drop(self, pieces: list[Piece], reason: str = CUT) -> None:
+    def _drop(self, pieces: list[Piece], reason: DropReason = CUT) -> None:
         for _, start, end in pieces:
             self._out.dropped(start, end, reason)
 

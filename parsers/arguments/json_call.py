@@ -1,9 +1,9 @@
-"""Codec `json_call`: one JSON object that names the tool and holds its arguments.
+"""`json_call`: one JSON object that names the tool and holds its arguments.
 
     {"name": "get_weather", "arguments": {"city": "Bern"}}
 
 Keys come in any order, and the arguments value is passed on in the model's own spelling. Further keys are structure;
-where no key holds the arguments, they are the arguments (`loose_keys`).
+where no key holds the arguments, they are the arguments (`_LooseKeys`).
 An object under one of the `wrapper_keys` is the call itself: {"type": "function", "function": {"name": ...}}.
 Until the call is committed (its name is known, and with `require_arguments` the start of its arguments too) the
 object is read strictly: the first character that JSON could not have is the REJECT trigger, and so is an object that
@@ -18,18 +18,25 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import property_schema
-from parsers.arguments.contract import CUT, OPEN, Codec, Output
-from parsers.arguments.json_scan import WHITESPACE, JsonScanner, Unit, decode_string
-from parsers.arguments.json_span import after_value, drop_surplus, skip_space
-from parsers.arguments.json_value import EarlyArguments, JsonValue, coerced
+from parsers.arguments.contract import OPEN, ArgumentParser, Output
+from parsers.arguments.json_value import (
+    WHITESPACE,
+    EarlyArguments,
+    JsonScanner,
+    JsonValue,
+    Unit,
+    coerced,
+    unescaped,
+)
+from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.trace import Hold
 
-Phase = Literal["before", "object", "arguments", "after"]
-NO_VALUE = frozenset("}],:")
+NO_VALUE = frozenset("}],:")  # where one of these stands, no value begins
+_Phase = Literal["before", "object", "arguments", "after"]
 
 
-class JsonCall(Codec):
+class JsonCall(ArgumentParser):
     """Reads one call object. Options: name_keys, argument_keys (first one wins), wrapper_keys, require_arguments."""
 
     triggers: ClassVar[tuple[str, ...]] = ("DONE", "REJECT", "OTHER")
@@ -42,13 +49,13 @@ class JsonCall(Codec):
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
-        chosen = {**self.options, **options}
+        chosen = self.settings
         self._name_keys = frozenset(chosen["name_keys"])
         self._argument_keys = frozenset(chosen["argument_keys"])
         self._wrapper_keys = frozenset(chosen["wrapper_keys"])
         self._needs_arguments: bool = chosen["require_arguments"]
         self._scan = JsonScanner(strict=True)
-        self._phase: Phase = "before"
+        self._phase: _Phase = "before"
         self._level = 1
         self._string: list[str] = []
         self._key = ""
@@ -56,78 +63,94 @@ class JsonCall(Codec):
         self._value: JsonValue | None = None
         self._early: EarlyArguments | None = None
         self._read_arguments = self._committed = self._odd = False
-        self._loose = LooseKeys(out)
+        self._loose = _LooseKeys(out)
         self._lead: list[str] = []
         self._string_at = self._lead_at = self._at = 0
+        self._reported = 0  # up to here the object's text has gone out; what follows is structure
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See Codec.text."""
-        stop = self._step(buffer, pos, end, base, final)
-        self._at = base + stop
-        return stop
-
-    def _step(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
+        """See ArgumentParser.text."""
         if self._phase == "before":
-            pos = skip_space(self.out, buffer, pos, end, base)
-            if pos == end or buffer[pos] != "{":
-                self.queue += ["REJECT"] * (pos < end)
-                return pos
-            self._phase = "object"
-        if self._phase == "after":
-            return after_value(self, buffer, pos, end, base)
-        if self._phase == "arguments":
-            return self._arguments(buffer, pos, end, base, final)
-        return self._object(buffer, pos, end, base, final)
-
-    def _object(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
-        """Units of the outer object, up to a string boundary, the arguments, or its end."""
-        while pos < end:
-            unit, stop = self._scan.step(buffer, pos, end, final=final)
-            if unit == "hold":
-                return pos
-            if unit == "error" or not self._unit(unit, buffer, pos, stop, base):
+            pos = self.out.skip_space(buffer, pos, end, base)
+            if pos < end and buffer[pos] == "{":
+                self._phase = "object"
+            elif pos < end:
                 self.queue.append("REJECT")
-                return stop if unit in ("quote", "close") else pos
-            if self._scan.odd and not self._odd:
-                self._odd = True
-                message = "The call's object is not JSON here; the call stands, because its name was sent."
-                self.out.diagnostic("malformed_call", message, base + pos, base + pos + 1)
-            pos = stop
-            if unit == "quote" or self._phase != "object":
-                self.scope = None if self._scan.in_string else OPEN
-                return pos
+        if self._phase == "object":
+            pos = self._object(buffer, pos, end, base, final)
+        elif self._phase == "after":
+            pos = self.after_value(buffer, pos, end, base)
+        if self._phase == "arguments":
+            pos = self._arguments(buffer, pos, end, base, final)
+        self._at = base + pos
         return pos
 
-    def _unit(self, unit: Unit, buffer: str, pos: int, stop: int, base: int) -> bool:
+    def _object(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
+        """Units of the outer object, up to the arguments or its end; up to a string boundary where a terminal may
+        stand behind it."""
+        scan, free = self._scan, end == len(buffer) and not self._scan.in_string
+        self._reported = base + pos
+        while pos < end:
+            unit, stop = scan.step(buffer, pos, end, final=final)
+            if unit == "hold":
+                break
+            if unit == "error" or not self._unit(unit, buffer[pos:stop], base + pos, base + stop):
+                self.queue.append("REJECT")
+                pos = stop if unit in ("quote", "close") else pos
+                break
+            if scan.odd and not self._odd:
+                self._tell_odd(base + pos, base + stop)
+            pos = stop
+            if self._phase != "object" or (unit == "quote" and not free):
+                break
+        self._report(base + pos)
+        self.scope = None if scan.in_string else OPEN
+        return pos
+
+    def _report(self, at: int) -> None:
+        """What stands before `at` and was not given to anybody is structure."""
+        if self._reported < at:
+            self.out.marker(self._reported, at)
+            self._reported = at
+
+    def _tell_odd(self, at: int, end: int) -> None:
+        self._odd = True
+        self._report(end)
+        message = "The call's object is not JSON here; the call stands, because its name was sent."
+        self.out.diagnostic("malformed_call", message, at, at + 1)
+
+    def _unit(self, unit: Unit, text: str, start: int, end: int) -> bool:
         """Follow one unit of the outer object; False rejects the candidate."""
-        text = buffer[pos:stop]
+        scan, fits = self._scan, True
         if unit == "string":
             self._string.append(text)
-            if not self._is_name():
-                self._structure(text, base + pos)
-            return True
-        if unit == "quote":
-            return self._quote(text, base + pos)
-        if unit == "scalar" and self._awaits_name():
+            if self._is_name():
+                self._report(start)
+                self._reported = end
+        elif unit == "quote":
+            fits = self._quote(start)
+        elif unit == "scalar" and self._awaits_name():
             return False
-        if unit == ("comma" if self._scan.depth == self._level else "close") and self._scan.depth <= self._level:
-            self._loose.end()
-        self._structure(text, base + pos)
-        if unit == "colon" and self._scan.depth == self._level:
-            return self._after_colon()
-        if unit == "open" and text == "{" and self._wraps():
-            self._level, self._key = self._scan.depth, ""
-            self._loose.settle()
-        if unit == "close":
-            self._level = min(self._level, self._scan.depth)
-        if unit == "close" and self._scan.depth == 0:
-            return self._end(base + stop)
-        return True
+        elif unit == ("comma" if scan.depth == self._level else "close") and scan.depth <= self._level:
+            self._loose.open = None
+        if self._loose.open is not None:
+            self._report(start)
+            self._loose.open.pieces.append((text, start))
+            self._reported = end
+        if unit == "colon" and scan.depth == self._level:
+            self._after_colon(end)
+        elif unit == "open" and text == "{" and self._wraps():
+            self._level, self._key = scan.depth, ""
+            self._settle(end)
+        elif unit == "close":
+            self._level = min(self._level, scan.depth)
+            return scan.depth > 0 or self._end(end)
+        return fits
 
-    def _structure(self, text: str, at: int) -> None:
-        """Text of the object that is neither name nor arguments, unless it turns out to be an argument by itself."""
-        if not self._loose.take(text, at):
-            self.out.marker(at, at + len(text))
+    def _settle(self, at: int) -> None:
+        """None of the loose keys is an argument."""
+        self._report(at)
+        self._loose.settle()
 
     def _wraps(self) -> bool:
         """Whether the object that opens here is the call: nothing of it is known yet, and its key says so."""
@@ -140,22 +163,23 @@ class JsonCall(Codec):
     def _awaits_name(self) -> bool:
         return self._scan.depth == self._level and self._key in self._name_keys and self._name is None
 
-    def _quote(self, text: str, at: int) -> bool:
+    def _quote(self, at: int) -> bool:
+        """A string of the outer object opens or closes; False where a name has nothing in it."""
         is_key = self._scan.depth == self._level and self._scan.is_key
-        fits = True
         if self._scan.in_string:
             self._string, self._string_at = [], at + 1
             if is_key:
                 self._loose.begin()
         elif is_key:
-            self._key = decode_string('"' + "".join(self._string) + '"')
+            self._key = unescaped("".join(self._string))
             self._know_key()
         elif self._is_name():
-            name = decode_string('"' + "".join(self._string) + '"')
+            name = unescaped("".join(self._string))
             self._name = (name, self._string_at, at)
-            fits = bool(name.strip()) and self._commit()
-        self._structure(text, at)
-        return fits
+            if not name.strip():
+                return False
+            self._commit()
+        return True
 
     def _know_key(self) -> None:
         """A key is whole: does it say what follows, or may it be an argument?"""
@@ -165,27 +189,26 @@ class JsonCall(Codec):
         else:
             self._loose.name(self._key)
 
-    def _commit(self) -> bool:
+    def _commit(self) -> None:
         """Name the call, once enough of it is known."""
         if self._committed or self._name is None or (self._needs_arguments and not self._read_arguments):
-            return True
+            return
         text, start, end = self._name
         self._committed, self._scan.strict = True, False
         copied = end - start == len(text)
         self.out.name(text, start, end, None if copied else (Segment(text, start, end, "converted"),))
         if self._early is not None:
             self._early.replay(self.out)
-        return True
 
-    def _after_colon(self) -> bool:
+    def _after_colon(self, at: int) -> None:
         if self._key in self._argument_keys and not self._read_arguments:
             self._phase, self._read_arguments = "arguments", True
-            self._loose.settle()
-        return True
+            self._settle(at)
 
     def _arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         if self._value is None:
-            pos = pos if self._lead else skip_space(self.out, buffer, pos, end, base)
+            if pos < end and buffer[pos].isspace() and not self._lead:
+                pos = self.out.skip_space(buffer, pos, end, base)
             if pos == end:
                 return pos
             if self._needs_arguments:
@@ -197,12 +220,13 @@ class JsonCall(Codec):
                 return self._object(buffer, pos, end, base, final)
             else:
                 self._value = self._begin_value(base + pos, buffer[pos])
+        began_open = not self._value.scan.in_string
         stop = self._value.text(buffer, pos, end, base, final=final)
-        self.scope = None if self._value.closed else OPEN
+        self.scope = None if self._value.scan.in_string else OPEN
         if self._value.done:
             self._phase, self._scan.previous, self.complete = "object", "value", True
-            return self._object(buffer, stop, end, base, final)
-        if stop == pos and not self._value.closed:
+            return self._object(buffer, stop, end, base, final) if began_open else stop
+        if stop == pos and not self._value.scan.in_string:
             self.queue.append("REJECT")
         return stop
 
@@ -240,8 +264,10 @@ class JsonCall(Codec):
         return JsonValue(self._early, strict=True)
 
     def _end(self, at: int) -> bool:
+        """The outer object is over; False where it names no tool."""
         if not self._committed:
             return False
+        self._report(at)
         if self._read_arguments or self._scan.odd:
             self._loose.settle()
         if not self._read_arguments:
@@ -251,24 +277,24 @@ class JsonCall(Codec):
         return True
 
     def finish(self, at: int) -> None:
-        """See Codec.finish."""
+        """See ArgumentParser.finish."""
         if self._lead and self._value is None:
             self._read_lead()
-        self._loose.drop(CUT)
+        self._loose.drop()
         if self._value is None and self._committed and self._phase != "after" and self.out.closes:
-            self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
+            self.append_empty(at)
         if self._phase == "arguments" and self._value is not None:
             self._value.finish(at)
             self.complete = self._value.done
 
     def hold(self) -> Hold | None:
-        """See Codec.hold."""
+        """See ArgumentParser.hold."""
         if self._committed and (start := self._loose.start) is not None:
             return Hold(start, self._at, "codec", "These may be the arguments, if no key holds them.")
         return None if self._value is None else self._value.hold(self._at)
 
     def describe(self) -> str:
-        """See Codec.describe."""
+        """See ArgumentParser.describe."""
         if self._phase == "arguments" and self._value is not None:
             return f"arguments, {self._value.describe()}"
         words = {"before": "before the object", "after": "after the object", "arguments": "before the arguments"}
@@ -283,36 +309,30 @@ class JsonCall(Codec):
 # Whether that is so shows at the end of the object, so these keys are kept until then, or until an arguments key comes.
 # `id` and `type` belong to the call and not to its arguments, unless the tool declares them.
 
-OWN_KEYS = frozenset({"id", "type"})
-Piece = tuple[str, int]
+_OWN_KEYS = frozenset({"id", "type"})
+_Piece = tuple[str, int]
 
 
 @dataclass(slots=True)
-class Pair:
+class _Pair:
     """A key and its value as pieces of raw text with their offsets."""
 
     key: str = ""
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[_Piece] = field(default_factory=list)
 
 
-class LooseKeys:
-    """The pairs that are neither name nor arguments, in order; `_open` is the one that is being read."""
+class _LooseKeys:
+    """The pairs that are neither name nor arguments, in order; `open` is the one that is being read."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
-        self._pairs: list[Pair] = []
-        self._open: Pair | None = None
+        self._pairs: list[_Pair] = []
+        self.open: _Pair | None = None
 
     def begin(self) -> None:
         """A key begins."""
-        self._open = Pair()
-        self._pairs.append(self._open)
-
-    def take(self, text: str, at: int) -> bool:
-        """Keep a piece of the pair that is open; False where none is."""
-        if self._open is not None:
-            self._open.pieces.append((text, at))
-        return self._open is not None
+        self.open = _Pair()
+        self._pairs.append(self.open)
 
     def name(self, key: str) -> None:
         """The key of the pair that was begun last is known."""
@@ -321,20 +341,16 @@ class LooseKeys:
     def leave_open(self) -> None:
         """The pair that was begun last is none of these: what was kept of it is structure."""
         self._mark(self._pairs.pop().pieces)
-        self._open = None
-
-    def end(self) -> None:
-        """The open pair is over."""
-        self._open = None
+        self.open = None
 
     def settle(self) -> None:
         """None of them is an argument: they are structure."""
         self._mark(self._clear())
 
-    def drop(self, reason: str) -> None:
+    def drop(self) -> None:
         """The object was cut off: nobody can say what they were."""
         for text, at in self._clear():
-            self._out.dropped(at, at + len(text), reason)
+            self._out.dropped(at, at + len(text), CUT)
 
     def write(self, at: int) -> None:
         """The object ends at `at`: write them as the arguments; an empty object where there are none."""
@@ -353,14 +369,14 @@ class LooseKeys:
         for part in parts:
             self._out.arguments(part.text, part.start, part.end, (part,))
 
-    def _mark(self, pieces: Sequence[Piece]) -> None:
+    def _mark(self, pieces: Sequence[_Piece]) -> None:
         for text, at in pieces:
             self._out.marker(at, at + len(text))
 
     def _is_argument(self, key: str) -> bool:
-        return key not in OWN_KEYS or property_schema(self._out.schema, key) is not None
+        return key not in _OWN_KEYS or property_schema(self._out.schema, key) is not None
 
-    def _segments(self, pieces: list[Piece]) -> list[Segment]:
+    def _segments(self, pieces: list[_Piece]) -> list[Segment]:
         """One pair: as it is, or with its value coerced to the schema."""
         text = "".join([piece for piece, _ in pieces])
         start, end = pieces[0][1], pieces[-1][1] + len(pieces[-1][0])
@@ -369,10 +385,10 @@ class LooseKeys:
             return [Segment(piece, place, place + len(piece)) for piece, place in pieces]
         return [Segment(written, start, end, "converted")]
 
-    def _clear(self) -> list[Piece]:
+    def _clear(self) -> list[_Piece]:
         """Everything that is kept, in order; nothing is kept afterwards."""
         pieces = [piece for pair in self._pairs for piece in pair.pieces]
-        self._pairs, self._open = [], None
+        self._pairs, self.open = [], None
         return pieces
 
     @property
@@ -381,7 +397,7 @@ class LooseKeys:
         return self._pairs[0].pieces[0][1] if self._pairs and self._pairs[0].pieces else None
 
 
-# Codec `json_calls`: a JSON array of call objects, or one such object.
+# `json_calls`: a JSON array of call objects, or one such object.
 #
 #     [{"name": "add", "arguments": {"a": 1}}, {"name": "get_time", "arguments": {}}]
 #
@@ -399,11 +415,11 @@ class LooseKeys:
 # whose braces are not closed ends with the array. A terminal of the machine that leaves this codec in force begins
 # another array or object.
 
-BRACES = re.compile(r"\}+")
-ArrayPhase = Literal["before", "first", "item", "ended", "between", "over"]
+_BRACES = re.compile(r"\}+")
+_ArrayPhase = Literal["before", "first", "item", "ended", "between", "over"]
 
 
-class JsonCalls(Codec):
+class JsonCalls(ArgumentParser):
     """Reads the calls for a run of states. Its options are those of json_call."""
 
     spans_states: ClassVar[bool] = True
@@ -414,16 +430,16 @@ class JsonCalls(Codec):
         super().__init__(out, options)
         self._options = options
         self._item = JsonCall(out, options)
-        self._phase: ArrayPhase = "before"
+        self._phase: _ArrayPhase = "before"
         self._array_open = False
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See Codec.text."""
+        """See ArgumentParser.text."""
         if self._phase == "item":
             return self._read(buffer, pos, end, base, final)
         if self._phase == "over" or (self._phase == "ended" and not self._array_open):
-            return after_value(self, buffer, pos, end, base)
-        pos = skip_space(self.out, buffer, pos, end, base)
+            return self.after_value(buffer, pos, end, base)
+        pos = self.out.skip_space(buffer, pos, end, base)
         if pos == end:
             return pos
         if self._phase in ("before", "first"):
@@ -464,14 +480,14 @@ class JsonCalls(Codec):
                 self.queue.append("DONE")
             return pos + 1
         if char == "}":
-            return drop_surplus(self, BRACES, buffer, pos, end, base)
+            return self.drop_surplus(_BRACES, buffer, pos, end, base)
         if char != "{":
             self._phase = "over"
         self.queue.append("ITEM" if char == "{" else "OTHER")
         return pos
 
     def terminal(self, name: str, end: int) -> None:
-        """See Codec.terminal: the machine has opened the next call, closed one, or met a marker of its own."""
+        """See ArgumentParser.terminal: the machine has opened the next call, closed one, or met a marker of its own."""
         if name == "ITEM":
             self._next("item")
         elif name == "ITEM_END":
@@ -481,27 +497,27 @@ class JsonCalls(Codec):
             self._next("before")
             self._array_open = False
 
-    def _next(self, phase: ArrayPhase) -> None:
+    def _next(self, phase: _ArrayPhase) -> None:
         self._item, self._phase = JsonCall(self.out, self._options), phase
-        self.complete = self.surplus = False
+        self.complete = self._told_surplus = False
 
     def _unclosed(self, at: int) -> None:
         if self._phase == "between":
             self.out.diagnostic("missing_array_end", "The array of calls is not closed.", at, at)
 
     def finish(self, at: int) -> None:
-        """See Codec.finish."""
+        """See ArgumentParser.finish."""
         self._item.over = self.over
         self._item.finish(at)
         self.complete = self._item.complete
         self._unclosed(at)
 
     def hold(self) -> Hold | None:
-        """See Codec.hold."""
+        """See ArgumentParser.hold."""
         return self._item.hold()
 
     def describe(self) -> str:
-        """See Codec.describe."""
+        """See ArgumentParser.describe."""
         words = {"before": "before the calls", "first": "in the array, before its first object"}
         words |= {"ended": "after the call", "between": "in the array", "over": "after the calls"}
         return words.get(self._phase) or self._item.describe()

@@ -1,4 +1,4 @@
-"""Codec `json_span`: the call's arguments are one JSON value, written as it is.
+"""`json_span`: the call's arguments are one JSON value, written as it is.
 
 White space around the value is structure. Text that is not a JSON object or array at all (a model that writes bare
 words where arguments belong) is passed on up to the next terminal: it is what the model gave as arguments. After the
@@ -7,80 +7,33 @@ value, further closing brackets are dropped with a diagnostic and any other text
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from parsers.arguments.contract import OPEN, Codec, Output
+from parsers.arguments.contract import OPEN, ArgumentParser, Output
 from parsers.arguments.json_value import JsonValue
-from parsers.vocabulary.events import Segment
+from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.trace import Hold
 
-SPACE = re.compile(r"\s+")
-WORD = re.compile(r"\S+")
-SURPLUS = re.compile(r"[}\]]+")
-Phase = Literal["before", "value", "bare", "after"]
+_Phase = Literal["before", "value", "bare", "after"]
 
 
-def skip_space(out: Output, buffer: str, pos: int, end: int, base: int) -> int:
-    """Mark white space as structure; returns where it ends."""
-    match = SPACE.match(buffer, pos, end)
-    if match is None:
-        return pos
-    out.marker(base + pos, base + match.end())
-    return match.end()
-
-
-def drop_words(out: Output, buffer: str, pos: int, end: int, base: int, reason: str) -> None:
-    """Between tags there is only white space, which is structure; anything else reaches nobody."""
-    while pos < end:
-        after = skip_space(out, buffer, pos, end, base)
-        if after == pos and (word := WORD.match(buffer, pos, end)) is not None:
-            after = word.end()
-            out.dropped(base + pos, base + after, reason)
-        pos = after
-
-
-def after_value(codec: Codec, buffer: str, pos: int, end: int, base: int) -> int:
-    """Text after a whole value: space is structure, surplus closers are dropped, the rest is the OTHER trigger."""
-    pos = skip_space(codec.out, buffer, pos, end, base)
-    if pos == end:
-        return pos
-    stop = drop_surplus(codec, SURPLUS, buffer, pos, end, base)
-    if stop == pos:
-        codec.queue.append("OTHER")
-    return stop
-
-
-def drop_surplus(codec: Codec, pattern: re.Pattern[str], buffer: str, pos: int, end: int, base: int) -> int:
-    """Drop closing brackets that close nothing; returns where they end. One diagnostic is enough for a call."""
-    match = pattern.match(buffer, pos, end)
-    if match is None:
-        return pos
-    reason = "surplus closing bracket after the arguments"
-    codec.out.dropped(base + pos, base + match.end(), reason)
-    if not codec.surplus:
-        codec.out.diagnostic("surplus_closer", f"There is a {reason}.", base + pos, base + pos + 1)
-    codec.surplus = True
-    return match.end()
-
-
-class JsonSpan(Codec):
+class JsonSpan(ArgumentParser):
     """Reads one JSON value; `complete` once it is whole. Nothing at all stands for an empty object."""
 
     triggers: ClassVar[tuple[str, ...]] = ("DONE", "OTHER")
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
-        self._phase: Phase = "before"
+        self._phase: _Phase = "before"
         self._value = JsonValue(out)
         self._words: list[tuple[str, int]] = []
         self._at = 0
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See Codec.text."""
+        """See ArgumentParser.text."""
         if self._phase == "before":
-            pos = skip_space(self.out, buffer, pos, end, base)
+            pos = self.out.skip_space(buffer, pos, end, base)
             if pos < end:
                 self._phase = "value" if buffer[pos] in '{["' else "bare"
         if self._phase == "bare":
@@ -89,13 +42,13 @@ class JsonSpan(Codec):
         elif self._phase == "value" and pos < end:
             pos = self._read(buffer, pos, end, base, final)
         elif self._phase == "after":
-            pos = after_value(self, buffer, pos, end, base)
+            pos = self.after_value(buffer, pos, end, base)
         self._at = base + pos
         return pos
 
     def _read(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         pos = self._value.text(buffer, pos, end, base, final=final)
-        self.scope = None if self._value.closed else OPEN
+        self.scope = None if self._value.scan.in_string else OPEN
         if self._value.done:
             self._phase, self.complete = "after", True
             self.queue.append("DONE")
@@ -112,14 +65,14 @@ class JsonSpan(Codec):
         words, self._words = self._words, []
         for text, start in words:
             if self.over:
-                self.out.dropped(start, start + len(text), "cut off: it is no JSON")
+                self.out.dropped(start, start + len(text), DropReason(Cause.CUT_WORDS))
             else:
                 self.out.arguments(text, start, start + len(text))
         if self.over:
-            self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
+            self.append_empty(at)
 
     def finish(self, at: int) -> None:
-        """See Codec.finish."""
+        """See ArgumentParser.finish."""
         if self._words:
             self._finish_bare(at)
         if self._phase == "value":
@@ -128,15 +81,15 @@ class JsonSpan(Codec):
             return
         self.complete = self.complete or not self.over
         if self._phase == "before" and (self.complete or self.out.closes):
-            self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
+            self.append_empty(at)
 
     def hold(self) -> Hold | None:
-        """See Codec.hold."""
+        """See ArgumentParser.hold."""
         if self._words:
             return Hold(self._words[0][1], self._at, "codec", "It is no JSON, and closing here must leave valid JSON.")
         return self._value.hold(self._at)
 
     def describe(self) -> str:
-        """See Codec.describe."""
+        """See ArgumentParser.describe."""
         words = {"before": "before the value", "bare": "not JSON", "after": "after the value"}
         return words.get(self._phase) or self._value.describe()

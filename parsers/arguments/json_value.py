@@ -1,34 +1,188 @@
-"""One JSON value passed through as a call's arguments, with single values coerced to the tool's schema.
+"""JSON as it arrives: its lexical units, and one value that is passed through as a call's arguments.
 
-Text goes out as soon as it is read, in the model's own spelling. Only a value that its schema may want rewritten
-waits for its end: a string where the schema does not say exactly string, a scalar where it does. Without a schema
-nothing waits and nothing changes.
+`JsonScanner.step` answers which unit begins at a position and where it stops. It keeps only the stack of open brackets
+and whether a string is open, so every character is looked at once. Units never split an escape sequence: an incomplete
+one is HOLD until more text or the end comes.
 
-Where cut-off arguments are to be closed by appending (`Output.closes`), text since the last point at which closing
-brackets would make valid JSON is kept back as the tail; it is dropped when the output ends there.
-
-The stack of frames mirrors the open brackets: each frame holds the schema of its container and the key whose value is
-being read.
+Strict scanning stops with ERROR at the first character that no JSON text could have there; this is how a candidate
+for a bare call is told from prose. Lenient scanning follows strings and brackets and lets everything else pass,
+because the arguments of a call that is already known are passed on as the model wrote them; `odd` remembers that it
+did, and a string after a value is taken for the next key, its comma forgotten. Two liberties hold in both: control
+characters inside strings, and a comma before a closing bracket.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from parsers.arguments.coerce import item_schema, json_to_json, property_schema, stays_string, streams, types_of
-from parsers.arguments.contract import CUT, Waiting
-from parsers.arguments.json_scan import CLOSERS, JsonScanner, Unit, decode_string
+from parsers.arguments.coerce import (
+    LONE_SURROGATE,
+    item_schema,
+    json_to_json,
+    property_schema,
+    stays_string,
+    streams,
+    types_of,
+)
+from parsers.arguments.contract import Waiting
+from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.trace import Hold
 
-HALF_ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})?\\(?:u[0-9a-fA-F]{0,3})?\Z")
+Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scalar", "hold", "error"]
+Previous = Literal["start", "open", "colon", "comma", "value", "key"]
+
+WHITESPACE = re.compile(r"[ \t\r\n]+")
+CLOSERS = {"{": "}", "[": "]"}
+_STRING_RUN = re.compile(r'(?:[^"\\]++|\\["\\/bfnrt])++')  # with the escapes that are whole in two characters
+_SCALAR_RUN = re.compile(r'[^\s"{}\[\],:]+')
+_HEX = re.compile(r"[0-9a-fA-F]{0,4}")
+_HIGH_SURROGATE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+
+_UNITS: Mapping[str, Unit] = {
+    **dict.fromkeys(" \t\r\n", "ws"),
+    **{"{": "open", "[": "open", "}": "close", "]": "close", ":": "colon", ",": "comma", '"': "quote"},
+}
+# Where JSON allows what begins with a character: the innermost open bracket, and what stood last before it.
+_VALUE = frozenset({"start", "{colon", "[open", "[comma"})
+_KEY = frozenset({"{open", "{comma"})
+_ALLOWED: Mapping[str, frozenset[str]] = {
+    **{"{": _VALUE, "[": _VALUE, '"': _VALUE | _KEY, ":": frozenset({"{key"}), ",": frozenset({"{value", "[value"})},
+    **{"}": _KEY | {"{value"}, "]": frozenset({"[open", "[comma", "[value"})},
+    **dict.fromkeys("-0123456789tfnTFNI", _VALUE),
+}
+_NOWHERE: frozenset[str] = frozenset()
+_IS_KEY = _KEY | {"{value"}  # a string here is a key; after a value its comma was forgotten
+
+
+class JsonScanner:
+    """Incremental JSON scanner. `stack` holds the open brackets, `depth` their number; `is_key` says what the open
+    string is."""
+
+    __slots__ = ("_in_scalar", "depth", "in_string", "is_key", "odd", "previous", "stack", "strict")
+
+    def __init__(self, *, strict: bool) -> None:
+        self.strict = strict
+        self.stack: list[str] = []
+        self.depth = 0
+        self.in_string = False
+        self.is_key = self.odd = False
+        self.previous: Previous = "start"
+        self._in_scalar = False
+
+    def step(self, buffer: str, pos: int, end: int, *, final: bool = False) -> tuple[Unit, int]:
+        """The unit at `pos` and where it stops, at most `end`. `final`: do not hold, nothing more will come."""
+        if self.in_string:
+            return self._in_string(buffer, pos, end, final)
+        char = buffer[pos]
+        unit = _UNITS.get(char, "scalar")
+        goes_on = self._in_scalar and unit == "scalar"
+        self._in_scalar = unit == "scalar"
+        if unit == "ws":
+            match = WHITESPACE.match(buffer, pos, end)
+            return "ws", match.end() if match else pos + 1
+        place = self.stack[-1] + self.previous if self.stack else self.previous
+        if not goes_on and place not in _ALLOWED.get(char, _NOWHERE):
+            self.odd = True
+            if self.strict:
+                self._in_scalar = False
+                return "error", pos
+        if unit == "scalar":
+            match = _SCALAR_RUN.match(buffer, pos, end)
+            self.previous = "value"
+            return "scalar", match.end() if match else pos + 1
+        if unit == "quote":
+            self.in_string, self.is_key = True, place in _IS_KEY
+        elif unit == "open":
+            self.stack.append(char)
+            self.depth, self.previous = self.depth + 1, "open"
+        elif unit == "close":
+            self._close()
+        else:
+            self.previous = "comma" if char == "," else "colon"
+        return unit, pos + 1
+
+    def _in_string(self, buffer: str, pos: int, end: int, final: bool) -> tuple[Unit, int]:
+        run = _STRING_RUN.match(buffer, pos, end)
+        if run is not None:
+            return "string", run.end()
+        if buffer[pos] == '"':
+            self.in_string = False
+            self.previous = "key" if self.is_key else "value"
+            return "quote", pos + 1
+        stop = _escape_end(buffer, pos, end)
+        if stop is None and not final:
+            return "hold", pos
+        return "string", end if stop is None else stop
+
+    def _close(self) -> None:
+        if self.stack:
+            self.stack.pop()
+            self.depth -= 1
+        self.previous = "value"
+
+
+def _escape_end(buffer: str, pos: int, end: int) -> int | None:
+    """Where the escape sequence at `pos` ends, or None when the text stops inside it. A surrogate pair is one."""
+    stop = _one_escape(buffer, pos, end)
+    if stop is None or not _HIGH_SURROGATE.match(buffer, pos, stop):
+        return stop
+    if stop < end and buffer[stop] != "\\":
+        return stop
+    if stop == end or stop + 1 == end:
+        return None
+    return _one_escape(buffer, stop, end) if buffer[stop + 1] == "u" else stop
+
+
+def _one_escape(buffer: str, pos: int, end: int) -> int | None:
+    if pos + 1 >= end:
+        return None
+    if buffer[pos + 1] != "u":
+        return pos + 2
+    digits = _HEX.match(buffer, pos + 2, end)
+    stop = digits.end() if digits else pos + 2
+    return None if stop == end and stop < pos + 6 else stop
+
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode  # dumps makes an encoder for every call; pieces are small
+
+
+def escaped(text: str) -> str:
+    """Text as the inside of a JSON string."""
+    return _ENCODE(text)[1:-1]
+
+
+def unescaped(raw: str) -> str:
+    """What the inside of a JSON string means; it stays as written where an escape sequence is malformed, or where the
+    meaning could not be written as UTF-8."""
+    if "\\" not in raw:
+        return raw
+    try:
+        value: str = json.loads(f'"{raw}"', strict=False)
+    except ValueError:
+        return raw
+    return raw if LONE_SURROGATE.search(value) else value
+
+
+# One value, passed through with single values coerced to the tool's schema.
+#
+# Text goes out as soon as it is read, in the model's own spelling. Only a value that its schema may want rewritten
+# waits for its end: a string where the schema does not say exactly string, a scalar where it does. Without a schema
+# nothing waits and nothing changes.
+#
+# Where cut-off arguments are to be closed by appending (`Output.closes`), text since the last point at which closing
+# brackets would make valid JSON is kept back as the tail; it is dropped when the output ends there.
+
+_HALF_ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})?\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_STRUCTURE: frozenset[Unit] = frozenset({"open", "close", "colon", "comma"})
 
 
 class ValueOutput(Protocol):
-    """The part of a codec's Output that a value needs."""
+    """The part of an argument parser's Output that a value needs."""
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
@@ -41,12 +195,12 @@ class ValueOutput(Protocol):
     def arguments(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         """The next piece of the value."""
 
-    def dropped(self, start: int, end: int, reason: str) -> None:
+    def dropped(self, start: int, end: int, reason: DropReason) -> None:
         """Characters that reach nobody."""
 
 
 @dataclass(slots=True)
-class Frame:
+class _Frame:
     """An open container: its schema, whether it is an object, and the pieces of the current key."""
 
     schema: Mapping[str, Any] | None
@@ -56,20 +210,14 @@ class Frame:
 
 
 class JsonValue:
-    """Reader of one value. `done` is set when it is over; the character after it is not consumed."""
+    """Reader of one value. `done` is set when it is over; the character after it is not consumed.
+
+    The stack of frames mirrors the open brackets; each holds the schema of its container.
+    """
 
     __slots__ = (
-        "_frames",
-        "_held",
-        "_held_at",
-        "_last",
-        "_root",
-        "_started",
-        "_tail",
-        "_tail_at",
-        "done",
-        "out",
-        "scan",
+        *("_frames", "_held", "_held_at", "_in_scalar", "_root", "_started", "_tail", "_tail_at"),
+        *("done", "out", "scan"),
     )
 
     def __init__(self, out: ValueOutput, *, strict: bool = False) -> None:
@@ -77,83 +225,82 @@ class JsonValue:
         self.scan = JsonScanner(strict=strict)
         self.done = False
         self._root = out.schema
-        self._frames: list[Frame] = []
+        self._frames: list[_Frame] = []
         self._held: Waiting | None = None
         self._held_at = 0
-        self._started = False
-        self._last: Unit = "ws"
-        self._tail = Waiting()
+        self._started = self._in_scalar = False
+        self._tail: Waiting | None = None
         self._tail_at = 0
 
-    @property
-    def closed(self) -> bool:
-        """Whether a terminal cannot match here because a string is open."""
-        return self.scan.in_string
-
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool = False) -> int:
-        """Pass buffer[pos:end] on; stops where the value ends, a string opens or closes, or an escape is split."""
-        sent = pos
-        was_open = not self.scan.in_string
+        """Pass buffer[pos:end] on. Stops where the value ends or an escape is split, and where a string opens or
+        closes unless all of the text was searched for terminals."""
+        scan, sent = self.scan, pos
+        free = end == len(buffer) and not scan.in_string
         while pos < end and not self.done:
-            if self._scalar_over(buffer[pos]):
-                sent = self._end_value(buffer, sent, pos, base)
-                self.done = not self._frames and self._started
-                self._flush_tail()
+            if self._in_scalar and (buffer[pos] in '{}[],:"' or buffer[pos].isspace()):
+                sent = self._end_scalar(buffer, sent, pos, base)
                 if self.done:
                     break
-            unit, stop = self.scan.step(buffer, pos, end, final=final)
+            unit, stop = scan.step(buffer, pos, end, final=final)
             if unit in ("hold", "error"):
                 break
-            sent = self._unit(unit, buffer, sent, pos, stop, base)
+            if unit == "quote":
+                sent = self._quote(buffer, sent, pos, stop, base)
+            elif unit == "scalar":
+                sent = self._scalar(buffer, sent, pos, base)
+            elif unit in _STRUCTURE:
+                self._structure(unit, buffer[pos])
+            elif unit == "string" and scan.is_key and self._frames:
+                self._frames[-1].key.append(buffer[pos:stop])
             pos = stop
             if self.out.closes:
                 self._guard(unit, buffer, sent, pos, base)
                 sent = pos
-            if self.scan.in_string is was_open:
+            if unit == "quote" and not free:
                 break
-        self._pass(buffer, sent, pos, base)
+        if sent < pos:
+            self._pass(buffer, sent, pos, base)
         return pos
 
-    def _scalar_over(self, char: str) -> bool:
-        return self._last == "scalar" and (char in '{}[],:"' or char.isspace())
-
-    def _unit(self, unit: Unit, buffer: str, sent: int, pos: int, stop: int, base: int) -> int:
-        """Follow one unit; returns up to where the buffer has been passed on or put aside."""
-        last, self._last = self._last, unit
-        if unit == "string":
-            if self.scan.is_key and self._frames:
-                self._frames[-1].key.append(buffer[pos:stop])
-            return sent
-        if unit == "quote":
-            return self._quote(buffer, sent, pos, stop, base)
-        if unit == "scalar" and last != "scalar":
-            return self._begin_value(buffer, sent, pos, base, held=not self._passes(json_string=False))
-        if unit in ("open", "close", "colon", "comma"):
-            self._structure(unit, buffer[pos])
+    def _end_scalar(self, buffer: str, sent: int, pos: int, base: int) -> int:
+        sent = self._end_value(buffer, sent, pos, base)
+        self.done = not self._frames and self._started
+        self._flush_tail()
         return sent
 
+    def _scalar(self, buffer: str, sent: int, pos: int, base: int) -> int:
+        """A scalar begins or goes on; returns up to where the buffer has been passed on or put aside."""
+        if self._in_scalar:
+            return sent
+        self._in_scalar = True
+        types = types_of(self._schema())
+        return self._begin_value(buffer, sent, pos, base, held=types is not None and "string" in types)
+
     def _quote(self, buffer: str, sent: int, pos: int, stop: int, base: int) -> int:
+        """A string opens or closes; returns up to where the buffer has been passed on or put aside."""
+        self._in_scalar = False
         if self.scan.in_string:
             if self.scan.is_key:
                 self._frames[-1].key = []
                 return sent
-            return self._begin_value(buffer, sent, pos, base, held=not self._passes(json_string=True))
+            return self._begin_value(buffer, sent, pos, base, held=not streams(self._schema()))
         if not self.scan.is_key:
             sent = self._end_value(buffer, sent, stop, base)
             self.done = not self._frames
         return sent
 
     def _structure(self, unit: Unit, char: str) -> None:
-        self._started = True
+        self._started, self._in_scalar = True, False
         if unit == "open":
-            self._frames.append(Frame(self._schema(), char == "{"))
+            self._frames.append(_Frame(self._schema(), char == "{"))
         elif unit == "close":
             if self._frames:
                 self._frames.pop()
             self.done = not self._frames
         elif unit == "colon" and self._frames and self._frames[-1].schema is not None:
             frame = self._frames[-1]
-            frame.value_schema = property_schema(frame.schema, decode_string('"' + "".join(frame.key) + '"'))
+            frame.value_schema = property_schema(frame.schema, unescaped("".join(frame.key)))
 
     def _schema(self) -> Mapping[str, Any] | None:
         """The schema of the value that begins here."""
@@ -161,14 +308,6 @@ class JsonValue:
             return self._root
         frame = self._frames[-1]
         return frame.value_schema if frame.is_object else item_schema(frame.schema)
-
-    def _passes(self, *, json_string: bool) -> bool:
-        """Whether the value that begins here can go out while it is read."""
-        schema = self._schema()
-        if json_string:
-            return streams(schema)
-        types = types_of(schema)
-        return types is None or "string" not in types
 
     def _begin_value(self, buffer: str, sent: int, pos: int, base: int, *, held: bool) -> int:
         self._started = True
@@ -180,7 +319,7 @@ class JsonValue:
 
     def _end_value(self, buffer: str, sent: int, stop: int, base: int) -> int:
         """A scalar or string ends at `stop`: if it was held, rewrite it if need be and let it go."""
-        self._last = "ws"
+        self._in_scalar = False
         if self._held is None:
             return sent
         self._held.add(buffer[sent:stop], base + sent)
@@ -198,24 +337,25 @@ class JsonValue:
         """Pass text on only up to a point from which appended brackets give valid JSON."""
         if self._held is not None or start == stop:
             self._pass(buffer, start, stop, base)
-        elif self._safe(unit, buffer[start:stop]):
+        elif self._may_close_after(unit, buffer[start:stop]):
             self._flush_tail()
             self._pass(buffer, start, stop, base)
         else:
-            self._tail_at = self._tail_at if self._tail else base + start
+            if self._tail is None:
+                self._tail, self._tail_at = Waiting(), base + start
             self._tail.add(buffer[start:stop], base + start)
 
-    def _safe(self, unit: Unit, text: str) -> bool:
+    def _may_close_after(self, unit: Unit, text: str) -> bool:
         """Whether brackets could be appended after this unit: not in a key, nor after half an escape sequence."""
         if unit == "string":
-            return not self.scan.is_key and not HALF_ESCAPE.match(text)
+            return not self.scan.is_key and not _HALF_ESCAPE.match(text)
         return unit in ("open", "close") or (unit == "quote" and not self.scan.is_key)
 
     def _flush_tail(self) -> None:
-        if self._tail:
-            for run in self._tail.runs():
+        tail, self._tail = self._tail, None
+        if tail is not None:
+            for run in tail.runs():
                 self.out.arguments(run.text, run.start, run.end)
-            self._tail = Waiting()
 
     def _pass(self, buffer: str, start: int, stop: int, base: int) -> None:
         if start == stop:
@@ -227,7 +367,7 @@ class JsonValue:
 
     def finish(self, at: int) -> None:
         """No more text: let go of what is held. A scalar at the top is a whole value; one inside may be cut off."""
-        if self._last == "scalar" and not self._frames:
+        if self._in_scalar and not self._frames:
             self._end_value("", 0, 0, at)
             self.done = True
         if self.done:
@@ -248,34 +388,31 @@ class JsonValue:
 
     def _close(self, at: int) -> None:
         """Drop what could not be completed and append the brackets that balance the rest."""
-        for waiting in (self._tail, self._held or Waiting()):
-            self._drop(waiting, "cut off: the arguments were closed before it")
+        for waiting in (self._tail, self._held):
+            if waiting is not None:
+                self._drop(waiting, DropReason(Cause.CUT_AFTER_CLOSING))
         in_string = self.scan.in_string and not self.scan.is_key and self._held is None
         closers = '"' * in_string + "".join(CLOSERS[b] for b in reversed(self.scan.stack))
-        self._tail, self._held = Waiting(), None
+        self._tail = self._held = None
         self.out.arguments(closers, at, at, (Segment(closers, at, at, "synthetic"),))
 
-    def _drop(self, waiting: Waiting, reason: str) -> None:
+    def _drop(self, waiting: Waiting, reason: DropReason) -> None:
         for run in waiting.runs():
             self.out.dropped(run.start, run.end, reason)
 
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""
-        start = self._tail_at if self._tail else self._held_at
+        start = self._held_at if self._tail is None else self._tail_at
         if self._held is None:
-            return Hold(start, at, "codec", "Closing here must leave valid JSON.") if self._tail else None
+            return None if self._tail is None else Hold(start, at, "codec", "Closing here must leave valid JSON.")
         wanted = " or ".join(sorted(types_of(self._schema()) or ())) or "another type"
         return Hold(start, at, "codec", f"The schema wants {wanted}: the value is checked when it is whole.")
 
     def describe(self) -> str:
-        """Where in the value the reader stands."""
-        where = (
-            "in a key"
-            if self.scan.in_string and self.scan.is_key
-            else "in a string"
-            if self.scan.in_string
-            else "between tokens"
-        )
+        """Where in the value the reader stands, in words."""
+        where = "between tokens"
+        if self.scan.in_string:
+            where = "in a key" if self.scan.is_key else "in a string"
         return f"{where}, depth {self.scan.depth}"
 
 
@@ -285,7 +422,7 @@ class EarlyArguments:
     schema: Mapping[str, Any] | None = None
     closes = False
 
-    def __init__(self, start: int) -> None:
+    def __init__(self, start: int = 0) -> None:
         self._start = start
         self._text: list[str] = []
 
@@ -293,37 +430,30 @@ class EarlyArguments:
         """Keep a piece."""
         self._text.append(text)
 
-    def replay(self, out: ValueOutput) -> None:
-        """Read the whole value again with the schema of the call that is now named."""
-        text = "".join(self._text)
-        value, pos = JsonValue(out), 0
-        while pos < len(text):
-            pos = value.text(text, pos, len(text), self._start, final=True)
-        value.finish(self._start + len(text))
-
-    def dropped(self, start: int, end: int, reason: str) -> None:
+    def dropped(self, start: int, end: int, reason: DropReason) -> None:
         """Nothing is dropped while the text is only kept."""
 
-
-class _Kept(EarlyArguments):
-    """Output that keeps what a value became."""
-
-    def __init__(self, schema: Mapping[str, Any] | None) -> None:
-        super().__init__(0)
-        self.schema = schema
-
     def text(self) -> str:
-        """All of it."""
+        """All that was kept."""
         return "".join(self._text)
+
+    def replay(self, out: ValueOutput) -> None:
+        """Read the whole value again with the schema of the call that is now named."""
+        _read_whole(self.text(), self._start, out)
+
+
+def _read_whole(text: str, start: int, out: ValueOutput) -> None:
+    value, pos = JsonValue(out), 0
+    while pos < len(text):
+        pos = value.text(text, pos, len(text), start, final=True)
+    value.finish(start + len(text))
 
 
 def coerced(text: str, schema: Mapping[str, Any] | None) -> str:
     """JSON text with the values inside an object or array coerced to the schema; anything else as it is."""
     if schema is None or not text.startswith(("{", "[")):
         return text
-    kept = _Kept(schema)
-    value, pos = JsonValue(kept), 0
-    while pos < len(text):
-        pos = value.text(text, pos, len(text), 0, final=True)
-    value.finish(len(text))
+    kept = EarlyArguments()
+    kept.schema = schema
+    _read_whole(text, 0, kept)
     return kept.text()

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from parsers.arguments.coerce import NUMBER
-from parsers.arguments.contract import CUT, OPEN, Codec, Output, is_quoted
+from parsers.arguments.contract import OPEN, ArgumentParser, Output, is_quoted
 from parsers.arguments.json_build import JsonBuilder, Piece
-from parsers.arguments.json_scan import escaped
-from parsers.arguments.json_span import after_value, skip_space
+from parsers.arguments.json_value import escaped
+from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.trace import Hold
 
 BLANK_OR_CLOSER = " \t\r\n)]}"
@@ -92,7 +92,7 @@ class OpenTail:
         return ONLY_TOKENS.match("".join(rest)) is not None
 
 
-# Codec `keyvalue`: a name and arguments with keys that are not quoted and strings between delimiters of their own.
+# `keyvalue`: a name and arguments with keys that are not quoted and strings between delimiters of their own.
 #
 #     get_weather{city:<|"|>Bern<|"|>,days:3,detail:{units:[<|"|>C<|"|>]}}
 #
@@ -113,7 +113,7 @@ WORD = {"{": re.compile(r"[^,}\]]+"), "(": re.compile(r"[^,}\])]+")}
 PAIRS = {"]": "[", ")": "(", "}": "{"}
 
 
-class KeyValue(Codec):
+class KeyValue(ArgumentParser):
     """Reads one call from its name on."""
 
     triggers: ClassVar[tuple[str, ...]] = ("REJECT", "OTHER")
@@ -121,7 +121,7 @@ class KeyValue(Codec):
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
-        chosen = {**self.options, **options}
+        chosen = self.settings
         self._call_end: str = chosen["call_end"]
         self._needs_key: bool = chosen["require_key"]
         self._builder = JsonBuilder(out)
@@ -141,18 +141,18 @@ class KeyValue(Codec):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See Codec.scopes."""
+        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         end = {"CALL_CLOSE": chosen["call_end"]} if chosen["call_end"] else {}
         return {OPEN: {"STRING_OPEN": chosen["string"]}, STRING: {"STRING_CLOSE": chosen["string"], **end}}
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """See Codec.closers."""
+        """See ArgumentParser.closers."""
         return ({**cls.options, **options}["string"],)
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See Codec.text."""
+        """See ArgumentParser.text."""
         if base + pos != self._at and self._word:
             self._gap()
         while pos < end and not self.queue:
@@ -160,8 +160,8 @@ class KeyValue(Codec):
                 self._in_string(buffer[pos:end], base + pos)
                 pos = end
             elif self._phase == "over":
-                pos = after_value(self, buffer, pos, end, base)
-            elif self._word or (pos := skip_space(self.out, buffer, pos, end, base)) < end:
+                pos = self.after_value(buffer, pos, end, base)
+            elif self._word or (pos := self.out.skip_space(buffer, pos, end, base)) < end:
                 pos = self._steps[self._phase](buffer, pos, end, base)
         self._at = base + pos
         return pos
@@ -244,11 +244,11 @@ class KeyValue(Codec):
         if char == ":" or (char in "[{(" and self._word):
             self._end_key(base + pos)
             return self._mark(pos, base) if char == ":" else pos
-        self._drop_word("text where a key should be")
+        self._drop_word(DropReason(Cause.NO_KEY))
         if char in PAIRS:
             return self._closer(char, pos, base)
         if char != ",":
-            self._surplus(base + pos, "opening")
+            self._drop_bracket(base + pos, "opening")
             return pos + 1
         return self._mark(pos, base)
 
@@ -266,7 +266,7 @@ class KeyValue(Codec):
             self._commit(at)
         self._builder.key("".join([text for text, _, _ in pieces]), pieces)
 
-    def _drop_word(self, reason: str) -> None:
+    def _drop_word(self, reason: DropReason) -> None:
         if self._word:
             _, start, end = self._take_word()
             self.out.dropped(start, end, reason)
@@ -324,7 +324,7 @@ class KeyValue(Codec):
     def _closer(self, char: str, pos: int, base: int) -> int:
         at = base + pos
         if not self._open[PAIRS[char]]:
-            self._surplus(at, "closing")
+            self._drop_bracket(at, "closing")
             return pos + 1
         if not self._committed:
             self._commit(at)
@@ -345,17 +345,13 @@ class KeyValue(Codec):
     def _missing(self, what: str, at: int) -> None:
         self.out.diagnostic("missing_structure", f"A {what} is missing in the arguments.", at, at)
 
-    def _surplus(self, at: int, which: str) -> None:
-        reason = f"surplus {which} bracket in the arguments"
-        self.out.dropped(at, at + 1, reason)
-        if not self.surplus:
-            self.out.diagnostic("surplus_bracket", f"There is a {reason}.", at, at + 1)
-        self.surplus = True
+    def _drop_bracket(self, at: int, which: str) -> None:
+        self.surplus("surplus_bracket", DropReason(Cause.SURPLUS_BRACKET, which), at, at + 1)
 
     # strings
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See Codec.literal."""
+        """See ArgumentParser.literal."""
         self._at = end
         if name == "CALL_CLOSE":
             if self._is_key:
@@ -369,7 +365,7 @@ class KeyValue(Codec):
             self._reject(0)
             return end
         elif self._phase == "over":
-            self.out.dropped(start, end, "surplus string delimiter after the arguments")
+            self.out.dropped(start, end, DropReason(Cause.SURPLUS_DELIMITER))
             return end
         else:
             self._begin_string(start, end)
@@ -413,7 +409,7 @@ class KeyValue(Codec):
     # the end
 
     def finish(self, at: int) -> None:
-        """See Codec.finish."""
+        """See ArgumentParser.finish."""
         at = self._at if self.over and self.scope != OPEN else at
         if self._phase in ("name", "named") and not self.over and not self._needs_key:
             self._finish_name(at)
@@ -463,7 +459,7 @@ class KeyValue(Codec):
         return True
 
     def hold(self) -> Hold | None:
-        """See Codec.hold."""
+        """See ArgumentParser.hold."""
         starts = [self._word_at] * bool(self._word and self._committed) + [start for _, start, _ in self._pieces[:1]]
         starts += [at for at in (self._tail.at, self._builder.held_from()) if at is not None]
         start = min(starts, default=self._at)
@@ -475,7 +471,7 @@ class KeyValue(Codec):
         return Hold(start, self._at, "codec", why)
 
     def describe(self) -> str:
-        """See Codec.describe."""
+        """See ArgumentParser.describe."""
         words = {"name": "in the name", "named": "after the name", "over": "after the arguments"}
         where = "in a string" if self.scope == STRING else "between tokens"
         return words.get(self._phase) or f"{where}, depth {len(self._stack)}"

@@ -1,4 +1,4 @@
-"""Codec `label`: the first line of a block may be its label, which is structure; the rest is left to the next state.
+"""`label`: the first line of a block may be its label, which is structure; the rest is left to the next state.
 
     <|channel>thought
     Let me see.<channel|>
@@ -14,13 +14,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from parsers.arguments.contract import Codec, Output
+from parsers.arguments.contract import ArgumentParser, Output
 
 WORD = re.compile(r"[A-Za-z_]*")
 LONGEST = 11
 
 
-class Label(Codec):
+class Label(ArgumentParser):
     """Reads a label, or nothing."""
 
     triggers: ClassVar[tuple[str, ...]] = ("LABEL", "OTHER")
@@ -29,12 +29,12 @@ class Label(Codec):
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
-        chosen = {**self.options, **options}
+        chosen = self.settings
         self._labels = frozenset(chosen["labels"])
         self._after_marker: bool = chosen["after_marker"]
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See Codec.text."""
+        """See ArgumentParser.text."""
         run = WORD.match(buffer, pos, end)
         word, stop = ("", pos) if run is None else (run.group(), run.end())
         if stop < end:

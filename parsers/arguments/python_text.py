@@ -16,8 +16,7 @@ import re
 import unicodedata
 from typing import Any, Literal, Protocol
 
-from parsers.arguments.coerce import NUMBER, Schema, text_to_json, types_of
-from parsers.arguments.json_scan import is_clean
+from parsers.arguments.coerce import LONE_SURROGATE, NUMBER, Schema, text_to_json, types_of
 
 QUOTES = "'\""
 FOLLOWERS = ",:)]}"
@@ -93,7 +92,7 @@ def _hexadecimal(text: str, digits: int) -> tuple[str, int] | None:
     if HIGH_SURROGATE.match(text[:6]):
         return _pair(text)
     code = int(given, 16)
-    clean = code <= 0x10FFFF and is_clean(chr(code))
+    clean = code <= 0x10FFFF and not LONE_SURROGATE.match(chr(code))
     return chr(code) if clean else text[: 2 + digits], 2 + digits
 
 

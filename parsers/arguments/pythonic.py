@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
-from parsers.arguments.contract import CUT, OPEN, Codec, Output
+from parsers.arguments.contract import OPEN, ArgumentParser, Output
 from parsers.arguments.json_build import JsonBuilder, Piece
-from parsers.arguments.json_scan import escaped
-from parsers.arguments.json_span import skip_space
+from parsers.arguments.json_value import escaped
 from parsers.arguments.python_text import QUOTES, WORDS, StringReader, number
+from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.trace import Hold
 
 NAME_START = re.compile(r"[^\W\d]")
@@ -62,7 +62,7 @@ class CallReader:
                 pos = stop
                 continue
             if self._phase not in TIGHT:
-                pos = skip_space(self._out, buffer, pos, end, base)
+                pos = self._out.skip_space(buffer, pos, end, base)
             if pos < end:
                 pos = self._steps[self._phase](buffer, pos, end, base)
         return pos
@@ -331,7 +331,7 @@ class CallReader:
         return f"{where}, depth {len(self._stack)}"
 
 
-# Codec `pythonic`: a list of calls as Python writes them, turned into calls with JSON arguments while they arrive.
+# `pythonic`: a list of calls as Python writes them, turned into calls with JSON arguments while they arrive.
 #
 #     [get_weather(city="Bern", days=3), get_time()]
 #
@@ -351,7 +351,7 @@ NAME = re.compile(r"[\w.\-]+")
 Phase = Literal["start", "first", "name", "call", "between", "next", "over"]
 
 
-class Pythonic(Codec):
+class Pythonic(ArgumentParser):
     """Reads a list of calls for a run of states."""
 
     spans_states: ClassVar[bool] = True
@@ -368,7 +368,7 @@ class Pythonic(Codec):
         self._name_at = self._at = 0
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See Codec.text."""
+        """See ArgumentParser.text."""
         if base + pos != self._at:
             self._gap()
         while pos < end and not self.queue:
@@ -389,7 +389,7 @@ class Pythonic(Codec):
     def _step(self, buffer: str, pos: int, end: int, base: int) -> int:
         if self._phase == "name":
             return self._in_name(buffer, pos, end, base)
-        pos = skip_space(self.out, buffer, pos, end, base)
+        pos = self.out.skip_space(buffer, pos, end, base)
         if pos == end:
             return pos
         if self._phase == "first":
@@ -451,20 +451,20 @@ class Pythonic(Codec):
         return pos
 
     def finish(self, at: int) -> None:
-        """See Codec.finish."""
+        """See ArgumentParser.finish."""
         call, self._call = self._call, None
         if call is not None:
             self.complete, self.scope = call.finish(at, over=self.over), OPEN
 
     def hold(self) -> Hold | None:
-        """See Codec.hold."""
+        """See ArgumentParser.hold."""
         start = None if self._call is None else self._call.held_from()
         if self._call is None or start is None or start >= self._at:
             return None
         return Hold(start, self._at, "codec", self._call.why())
 
     def describe(self) -> str:
-        """See Codec.describe."""
+        """See ArgumentParser.describe."""
         if self._call is not None:
             return f"arguments, {self._call.describe()}"
         if self._phase == "name":

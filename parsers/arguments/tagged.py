@@ -14,11 +14,11 @@ from html import unescape
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import json_to_json, property_schema, stays_string, streams, types_of
-from parsers.arguments.contract import CUT, OPEN, Codec, Output, is_quoted
-from parsers.arguments.json_scan import escaped
-from parsers.arguments.json_span import JsonSpan, drop_words, skip_space
-from parsers.arguments.json_value import coerced
+from parsers.arguments.contract import OPEN, ArgumentParser, Output, is_quoted
+from parsers.arguments.json_span import JsonSpan
+from parsers.arguments.json_value import coerced, escaped
 from parsers.arguments.python_text import plain_to_json
+from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.trace import Hold
 
@@ -73,7 +73,7 @@ def _decode(text: str, start: int) -> list[tuple[str, int, int]]:
     return out
 
 
-# Codec `tagged`: arguments as tags around keys and bare values, turned into a JSON object while they arrive.
+# `tagged`: arguments as tags around keys and bare values, turned into a JSON object while they arrive.
 #
 #     <parameter=city>
 #     Bern
@@ -99,7 +99,7 @@ def _refuse(word: str) -> None:
     raise ValueError(f"{word} is no JSON")
 
 
-class Tagged(Codec):
+class Tagged(ArgumentParser):
     """Reads tagged parameters until the machine's own terminal ends the call."""
 
     triggers: ClassVar[tuple[str, ...]] = ()
@@ -118,7 +118,7 @@ class Tagged(Codec):
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
-        chosen = {**self.options, **options}
+        chosen = self.settings
         self._has_gap = bool(chosen["value_open"])
         self._trim: Trim = chosen["trim"]
         self._pairs = self._trim == "pair"
@@ -137,7 +137,7 @@ class Tagged(Codec):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See Codec.scopes."""
+        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         closers = {"VALUE_CLOSE": chosen["value_close"]}
         closers |= {f"IMPLIED_{n}": text for n, text in enumerate(chosen["implied_close"])}
@@ -147,23 +147,23 @@ class Tagged(Codec):
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """See Codec.closers."""
+        """See ArgumentParser.closers."""
         chosen = {**cls.options, **options}
         return (chosen["value_close"], *chosen["implied_close"])
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See Codec.text."""
+        """See ArgumentParser.text."""
         if self.scope == KEY:
             self._key.append(buffer[pos:end])
         elif self.scope == VALUE:
             self._value_text(buffer[pos:end], base + pos)
         else:
-            drop_words(self.out, buffer, pos, end, base, "text between parameters")
+            self.drop_words(buffer, pos, end, base, DropReason(Cause.BETWEEN_PARAMETERS))
         self._at = base + end
         return end
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See Codec.literal."""
+        """See ArgumentParser.literal."""
         if name.startswith("IMPLIED"):
             message = "A parameter has no closing tag; its value ends where the next tag begins."
             self.out.diagnostic("missing_value_close", message, start, start)
@@ -321,7 +321,7 @@ class Tagged(Codec):
         return len(raw.rstrip()) if self._trim == "space" else self._trim_length(raw)
 
     def finish(self, at: int) -> None:
-        """See Codec.finish. At a terminal between parameters the object is whole; elsewhere it was cut off."""
+        """See ArgumentParser.finish. At a terminal between parameters the object is whole; elsewhere it was cut off."""
         at = self._at if self.over and self.scope != OPEN else at
         if self.scope == OPEN:
             self.complete = not self.over
@@ -363,7 +363,7 @@ class Tagged(Codec):
             self.out.dropped(self._value_at, at, CUT)
 
     def hold(self) -> Hold | None:
-        """See Codec.hold."""
+        """See ArgumentParser.hold."""
         if self.scope == KEY and self._key:
             return Hold(self._key_at, self._at, "codec", "A parameter's name is sent whole.")
         if self.scope == GAP:
@@ -386,13 +386,13 @@ class Tagged(Codec):
         return None
 
     def describe(self) -> str:
-        """See Codec.describe."""
+        """See ArgumentParser.describe."""
         key = "".join(self._key).strip()
         words = {OPEN: "between parameters", KEY: "in a parameter's name", GAP: f"before the value of {key}"}
         return words.get(self.scope or "", f"in the value of {key}")
 
 
-# Codec `tagged_body`: as `tagged`, for models that put one JSON object in the parameters' place where they like.
+# `tagged_body`: as `tagged`, for models that put one JSON object in the parameters' place where they like.
 #
 #     <invoke name="f"><parameter name="city" string="true">Bern</parameter></invoke>
 #     <invoke name="f">{"city": "Bern"}</invoke>
@@ -415,15 +415,15 @@ class TaggedBody(Tagged):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See Codec.scopes."""
+        """See ArgumentParser.scopes."""
         found = super().scopes(options)
         more = {f"JSON_CLOSE_{n}": text for n, text in enumerate(options.get("json_closes", []))}
         return {**found, KEY: {**found[KEY], **more}}
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See Codec.text."""
+        """See ArgumentParser.text."""
         if not self._decided:
-            pos = skip_space(self.out, buffer, pos, end, base)
+            pos = self.out.skip_space(buffer, pos, end, base)
             self._at = base + pos
             if pos == end:
                 return pos
@@ -438,10 +438,10 @@ class TaggedBody(Tagged):
         return pos
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See Codec.literal."""
+        """See ArgumentParser.literal."""
         self._decided = True
         if self._object is not None:
-            self.out.dropped(start, end, "a parameter's tag at a JSON object")
+            self.out.dropped(start, end, DropReason(Cause.TAG_AT_OBJECT))
             return end
         if name.startswith("JSON_CLOSE"):
             name = "JSON_CLOSE"
@@ -455,7 +455,7 @@ class TaggedBody(Tagged):
         return types is None or "string" in types
 
     def finish(self, at: int) -> None:
-        """See Codec.finish."""
+        """See ArgumentParser.finish."""
         if self._object is None:
             super().finish(at)
             return
@@ -464,15 +464,15 @@ class TaggedBody(Tagged):
         self.complete = self._object.complete
 
     def hold(self) -> Hold | None:
-        """See Codec.hold."""
+        """See ArgumentParser.hold."""
         return super().hold() if self._object is None else self._object.hold()
 
     def describe(self) -> str:
-        """See Codec.describe."""
+        """See ArgumentParser.describe."""
         return super().describe() if self._object is None else self._object.describe()
 
 
-# Codec `tagged_pairs`: as `tagged`, with tags around keys and around values, forgiving between the two.
+# `tagged_pairs`: as `tagged`, with tags around keys and around values, forgiving between the two.
 #
 #     <arg_key>city</arg_key>
 #     <arg_value>Bern</arg_value>
@@ -497,7 +497,7 @@ class TaggedPairs(Tagged):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See Codec.scopes."""
+        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         scopes = super().scopes(chosen)
         over = {f"OVER_{n}": text for n, text in enumerate(chosen["call_close"])}
@@ -507,9 +507,9 @@ class TaggedPairs(Tagged):
         return {**scopes, KEY: {**scopes[KEY], **tags, **opener, **over}, GAP: gap}
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See Codec.text."""
+        """See ArgumentParser.text."""
         if self.scope == GAP:
-            pos = skip_space(self.out, buffer, pos, end, base)
+            pos = self.out.skip_space(buffer, pos, end, base)
             self._at = base + pos
             if pos == end:
                 return pos
@@ -523,7 +523,7 @@ class TaggedPairs(Tagged):
         self._begin_value(at)
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See Codec.literal."""
+        """See ArgumentParser.literal."""
         if name.startswith("OVER"):
             self._no_value(start)
             return start

@@ -266,7 +266,7 @@ def event_json(event: Event) -> dict[str, Any]:
     elif isinstance(event, Marker):
         out["terminal"] = event.terminal
     elif isinstance(event, Dropped):
-        out["reason"] = event.reason
+        out["reason"] = event.reason.words
     elif isinstance(event, Diagnostic):
         out |= {"code": event.code, "severity": event.severity, "message": event.message}
     return out
@@ -280,7 +280,7 @@ def _held(trace: Trace, step: Step) -> str | None:
 
 
 def _owned(owned: Ownership) -> list[Any]:
-    return [owned.start, owned.end, owned.owner, owned.reason]
+    return [owned.start, owned.end, owned.owner, owned.why or None]
 
 
 def _segment(part: Segment) -> dict[str, Any]:

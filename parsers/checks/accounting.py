@@ -26,6 +26,7 @@ from parsers.compare.divergence import (
     known_parts,
     step_at,
 )
+from parsers.vocabulary.drops import LOST, UNSAID, DropReason
 from parsers.vocabulary.events import Segment, TextEvent
 from parsers.vocabulary.trace import Finding, Ownership, RejectedCall, Trace
 from parsers.vocabulary.types import Span
@@ -36,8 +37,6 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 # Words of the envelope around calls in the known formats, and literals whose spelling JSON changes.
 _ENVELOPE = frozenset(("name", "arguments", "parameters", "parameter", "function", "functions", "invoke", "id", "type"))
 _ENVELOPE |= {"action", "call", "string", "tool", "tool_call", "tool_calls", "value", "none", "null", "true", "false"}
-_CHOSEN = {"declared tool": "unknown_tool", "cut": "truncated_call", "(recovery is": "recovery"}
-_CHOSEN |= {"not one JSON object": "invalid_call", "invalid call": "invalid_call", "rejected call": "recovery"}
 
 
 @check(
@@ -66,17 +65,18 @@ def all_output_lost(subject: Subject) -> list[Finding]:
     """At most one finding; no error where the parser gives a reason, a note where a policy is the reason."""
     if not is_all_lost(subject):
         return []
-    reasons = [run.reason or "" for run in subject.trace.partition if run.owner == "dropped" and run.reason != "lost"]
+    dropped = [run for run in subject.trace.partition if run.owner == "dropped" and run.reason != LOST]
     text = subject.trace.text
     at = len(text) - len(text.lstrip())
     step, span = step_at(subject.trace, at), Span(at, len(text))
-    if not reasons:
+    if not dropped:
         message = "The whole output is lost: the message is empty."
         return [all_output_lost.finding(message, step=step, span=span, actual=text)]
-    policy = _contract(subject, reasons[0])
+    reason = dropped[0].reason or UNSAID
+    policy = _contract(subject, reason.policy)
     return [
         all_output_lost.finding(
-            f"The message is empty: {reasons[0]}.",
+            f"The message is empty: {reason.words}.",
             severity="info" if policy else "warning",
             about="output",
             step=step,
@@ -119,7 +119,7 @@ def _tiling(subject: Subject) -> Iterator[Finding]:
 
 def _lost(subject: Subject) -> Iterator[Finding]:
     trace, failed = subject.trace, subject.failed_at
-    runs = [Span(run.start, run.end) for run in trace.partition if run.owner == "dropped" and run.reason == "lost"]
+    runs = [Span(run.start, run.end) for run in trace.partition if run.reason == LOST]
     # What a failing parser held goes down with it, so a run that reaches the failure is told of there.
     runs = [run for run in runs if failed is None or run.end < failed]
     if runs:
@@ -159,16 +159,16 @@ def _false_copy(trace: Trace, part: Segment, name: str, step: int) -> Finding:
 def _dropped(subject: Subject) -> Iterator[Finding]:
     """One finding per reason for which text other than whitespace and special tokens is dropped."""
     specials = any_of(subject.special_tokens)
-    runs: dict[str, list[Span]] = {}
+    runs: dict[DropReason, list[Span]] = {}
     for run in subject.trace.partition:
         text = subject.trace.text[run.start : run.end]
-        if run.owner == "dropped" and run.reason != "lost" and specials.sub("", text).strip():
-            runs.setdefault(run.reason or "no reason given", []).append(Span(run.start, run.end))
+        if run.owner == "dropped" and run.reason != LOST and specials.sub("", text).strip():
+            runs.setdefault(run.reason or UNSAID, []).append(Span(run.start, run.end))
     for reason, spans in runs.items():
         more = f" and {len(spans) - 1} more places" if len(spans) > 1 else ""
-        policy = _contract(subject, reason)
+        policy = _contract(subject, reason.policy)
         yield spans_cover_input.finding(
-            f"Characters {spans[0].start} to {spans[0].end}{more} reach nobody: {reason}.",
+            f"Characters {spans[0].start} to {spans[0].end}{more} reach nobody: {reason.words}.",
             severity="info" if policy else "warning",
             about="output",
             step=step_at(subject.trace, spans[0].start),
@@ -178,9 +178,8 @@ def _dropped(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _contract(subject: Subject, reason: str) -> str | None:
-    """The policy that drops text for this reason, where one does."""
-    key = next((key for words, key in _CHOSEN.items() if words in reason), None)
+def _contract(subject: Subject, key: str | None) -> str | None:
+    """The policy of this key with its value, where the parser has it: what makes a loss a contract."""
     value = None if key is None else subject.policy.get(key)
     return None if value is None else f"{key}={value}"
 
@@ -383,8 +382,6 @@ def _claims_falsely(trace: Trace) -> bool:
 # What a parser that shows its work rejects, it says; a black box is held against the built-in parser of its format, and
 # only where that one finds a whole call to a declared tool.
 
-_DROPPING = {"not one JSON object": "invalid_call", "cuts the call off": "truncated_call", "declared": "unknown_tool"}
-
 
 @check(
     "tool_call_dropped",
@@ -409,12 +406,9 @@ def tool_call_dropped(subject: Subject) -> list[Finding]:
 
 
 def _unread(subject: Subject, call: RejectedCall) -> Finding:
-    key = next((key for words, key in _DROPPING.items() if words in call.reason), None)
-    if call.end == len(subject.trace.text):
-        key = "truncated_call"
-    policy = f"{key}={subject.policy[key]}" if key is not None and key in subject.policy else None
+    policy = _contract(subject, "truncated_call" if call.end == len(subject.trace.text) else call.reason.policy)
     return tool_call_dropped.finding(
-        f"A call begins at {call.start}, but the output has no call that can be read: {call.reason}.",
+        f"A call begins at {call.start}, but the output has no call that can be read: {call.reason.words}.",
         severity="info" if policy else "warning",
         step=step_at(subject.trace, call.start),
         span=Span(call.start, call.end),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from parsers.checks.check import Books, Subject, Variant
 from parsers.checks.example import Example
 from parsers.checks.script import Entry, scripted
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.trace import Hold, Proof, Trace
 from parsers.vocabulary.types import Message, MessageDelta, Piece, ToolCall
@@ -48,13 +49,13 @@ def _shown(calls: Message) -> Subject:
 REPLAYS: tuple[Example, ...] = (
     Example(
         "chunking",
-        Subject(_TEXT, compared=[("1 character", scripted([("content", "It "), ("dropped", "rains", "lost")]))]),
+        Subject(_TEXT, compared=[("1 character", scripted([("content", "It "), ("dropped", "rains", LOST)]))]),
         'With the chunking "1 character", the message differs in the content from character 3 on.',
         Subject(_TEXT, compared=[("1 character", _TEXT)]),
     ),
     Example(
         "whole_equals_streamed",
-        Subject(_TEXT, whole=scripted([("content", "It "), ("dropped", "rains", "lost")])),
+        Subject(_TEXT, whole=scripted([("content", "It "), ("dropped", "rains", LOST)])),
         "Read in one piece, the message differs in the content from character 3 on.",
         Subject(_TEXT, whole=_TEXT),
     ),

@@ -8,6 +8,7 @@ from typing import Any
 from parsers.checks.check import Subject
 from parsers.checks.example import Example
 from parsers.checks.script import scripted
+from parsers.vocabulary.drops import LOST, stated
 from parsers.vocabulary.trace import RejectedCall, Trace
 from parsers.vocabulary.types import Context, Tool
 
@@ -22,7 +23,7 @@ def _marked(trace: Trace) -> Subject:
 
 
 def _rejected(trace: Trace) -> Subject:
-    trace.rejected_calls = [RejectedCall(0, 13, None, "what follows the marker is no call")]
+    trace.rejected_calls = [RejectedCall(0, 13, None, stated("what follows the marker is no call"))]
     return replace(_marked(trace), context=_TOOLS)
 
 
@@ -35,13 +36,13 @@ def _twice() -> Trace:
 TEXTS: tuple[Example, ...] = (
     Example(
         "spans_cover_input",
-        Subject(scripted([("content", "It rains.")], [("dropped", " Take care.", "lost")])),
+        Subject(scripted([("content", "It rains.")], [("dropped", " Take care.", LOST)])),
         "Characters 9 to 20 of the output were lost.",
         Subject(scripted([("content", "It rains.")], [("content", " Take care.")])),
     ),
     Example(
         "all_output_lost",
-        Subject(scripted([("dropped", "It rains.", "lost")])),
+        Subject(scripted([("dropped", "It rains.", LOST)])),
         "The whole output is lost: the message is empty.",
         Subject(scripted([("marker", "<think></think>")])),
     ),

@@ -122,7 +122,7 @@ def _calls(message: Message) -> list[str]:
 
 def _kept(subject: Subject, call: RejectedCall) -> Finding:
     return no_terminal_leak.finding(
-        f"The call at {call.start} to {call.end} could not be read and stays in the text: {call.reason}.",
+        f"The call at {call.start} to {call.end} could not be read and stays in the text: {call.reason.words}.",
         severity="info",
         about="output",
         step=step_at(subject.trace, call.start),

@@ -1,8 +1,8 @@
 """Traces written by hand, for examples: a step is a list of (kind, raw text[, other text]) entries.
 
 Kinds content, reasoning, name, id and arguments write text; with a third item the text written is that one
-(converted, or synthetic where the raw text is empty). marker and dropped (third item: the reason) write nothing;
-end and cut close the call; diagnostic has its code as third item. A name without an id gets one made up.
+(converted, or synthetic where the raw text is empty). marker and dropped (third item: the reason, or its words) write
+nothing; end and cut close the call; diagnostic has its code as third item. A name without an id gets one made up.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from parsers.vocabulary.drops import UNSAID, DropReason, stated
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -28,7 +29,7 @@ from parsers.vocabulary.events import (
 from parsers.vocabulary.trace import Hold, Ownership, StateView, Step, Trace
 from parsers.vocabulary.types import Message, MessageDelta, Span, ToolCall, ToolCallDelta
 
-Entry = tuple[str, ...]
+Entry = tuple[str, ...] | tuple[str, str, DropReason]
 
 _TEXTS: dict[str, type[TextEvent]] = {"content": ContentText, "reasoning": ReasoningText}
 _CALL_TEXTS: dict[str, type[CallName] | type[CallId] | type[CallArguments]] = {
@@ -52,6 +53,8 @@ class _Writer:
         start, end = len(self.text), len(self.text) + len(raw)
         self.text += raw
         out = entry[2] if len(entry) > 2 else raw
+        if isinstance(out, DropReason):
+            return [Dropped(start, end, out)]
         segments = (Segment(out, start, end, "converted" if raw else "synthetic"),) if len(entry) > 2 else None
         if kind in _TEXTS:
             return [_TEXTS[kind](start, end, out, segments)]
@@ -70,7 +73,7 @@ class _Writer:
         if kind == "marker":
             return [Marker(start, end, "marker")]
         if kind == "dropped":
-            return [Dropped(start, end, out)]
+            return [Dropped(start, end, stated(out) if out else UNSAID)]
         if kind == "diagnostic":
             return [Diagnostic(start, end, out, "error", "it broke")]
         self._closed = True

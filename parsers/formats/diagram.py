@@ -1,6 +1,6 @@
 """A format seen from outside: the drawing of its states, the same as Mermaid text, and its rows as a table.
 
-All three are derived from the format alone and name every row by its id (`rows.row_ids`).
+All three are derived from the format alone and name every row by its id (`model.row_ids`).
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from parsers.formats.extends import Expanded, pointer_to
 from parsers.formats.layout import Diagram, layout
 from parsers.formats.layout_cells import Graph, Link
-from parsers.formats.model import Format, Row
-from parsers.formats.rows import guard_holds, policy_in_force, row_ids
+from parsers.formats.model import Format, Row, guard_holds, row_ids
 
 END = "END"
 LONGEST_LABEL = 3  # parts of a label; further rows are counted
@@ -20,7 +20,11 @@ LONGEST_LABEL = 3  # parts of a label; further rows are counted
 
 @dataclass(slots=True)
 class RowLine:
-    """One line of the transition table. `text` is the terminal's text, None for the other triggers."""
+    """One line of the transition table.
+
+    `text` is the terminal's text, None for the other triggers. `source` says where a row comes from that the format's
+    file does not hold itself.
+    """
 
     id: str
     state: str
@@ -31,17 +35,21 @@ class RowLine:
     keep: str
     when: str
     note: str
-    diagnostic: str | None = None
+    diagnostic: str | None
+    source: str
 
 
-def rows_table(fmt: Format) -> list[RowLine]:
-    """Every row of the format, in the order of the ids."""
-    return [_line(fmt, row_id, state, row) for row_id, state, row in _rows(fmt, None)]
-
-
-def _line(fmt: Format, row_id: str, state: str, row: Row) -> RowLine:
-    text, guard = fmt.terminals.get(row.on), _guard(row)
-    return RowLine(row_id, state, row.on, text, row.to, row.emit, row.keep, guard, row.note, row.diagnostic)
+def rows_table(fmt: Format, expanded: Expanded | None = None) -> list[RowLine]:
+    """Every row of the format, in the order of the ids; `expanded` is the file it was read from, if it had one."""
+    lines = []
+    for (name, index), row_id in row_ids(fmt).items():
+        row = fmt.states[name].rows[index]
+        source = expanded.origin(pointer_to("states", name, "rows", index)).label if expanded else ""
+        text, guard = fmt.terminals.get(row.on), _guard(row)
+        lines.append(
+            RowLine(row_id, name, row.on, text, row.to, row.emit, row.keep, guard, row.note, row.diagnostic, source)
+        )
+    return lines
 
 
 def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
@@ -78,7 +86,7 @@ def label(rows: list[str]) -> str:
 
 
 def _rows(fmt: Format, policy: Mapping[str, str] | None) -> Iterator[tuple[str, str, Row]]:
-    values = None if policy is None else policy_in_force(fmt, policy)
+    values = None if policy is None else {**fmt.policy.model_dump(), **policy}
     for (state, index), row_id in row_ids(fmt).items():
         row = fmt.states[state].rows[index]
         if values is None or guard_holds(row, values):
@@ -130,7 +138,7 @@ def _unlike(name: str, others: Mapping[str, str]) -> str:
 
 
 def _caption(row_id: str, row: Row) -> str:
-    """What stands at a Mermaid edge. Mermaid ends a caption at a colon or semicolon, so neither may occur."""
+    """The caption of a Mermaid edge. Mermaid ends a caption at a colon or semicolon, so neither may occur."""
     emits = f" / {', '.join(row.emit)}" if row.emit else ""
     guards = "".join([f" when {name} is {' or '.join(values)}" for name, values in row.when.items()])
     return re.sub(r"[^\w ,/.\-]", "_", f"{row_id} {row.on}{emits}{guards}")

@@ -3,26 +3,549 @@
 A format that pydantic accepts may still name states, terminals or codecs that do not exist, forget what happens at the
 end, or leave a call open. `lint` says so, with a JSON pointer for the editor. An error means that some output is
 read wrongly or not at all; a warning, that a part has no effect or a string cannot be said; an info is worth knowing.
+
+Strategy: every check is a generator over one format, and `_CHECKS` lists them. Most look at the parts one by one. What
+needs paths (which states are reached, whether calls open and close in pairs, whether the machine could turn in a
+circle without reading) walks the machine once for every combination of the policy values that guards name, over pairs
+of a state and whether a call is open there. What goes wrong in any combination is a finding; a state must be reached
+in at least one. Where the combinations pass `MOST_COMBINATIONS`, all rows count as in force at once.
+
+A call opens with CallStart and closes with CallEnd, or with REJECT, which gives its text back. END ends everything, so
+nothing is followed beyond it.
 """
 
 from __future__ import annotations
 
-from parsers.formats.lint_flow import check_flow
-from parsers.formats.lint_static import CHECKS, CodecFacts, Codecs, LintFinding
-from parsers.formats.lint_strings import check_strings
-from parsers.formats.model import Format
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from math import prod
+from typing import Any, Protocol
 
-__all__ = ["CodecFacts", "LintFinding", "lint"]
+from parsers.formats.extends import Expanded, Parents, expand, pointer_to
+from parsers.formats.model import ENGINE_TRIGGERS, CodecRef, Format, Row, State, load_format, policy_values
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.types import FormatError
 
-ORDER = ("error", "warning", "info")
+MOST_COMBINATIONS = 64
+_ORDER = ("error", "warning", "info")
+_CALL_TEXT = ("name", "header", "id")
+_Situation = tuple[str, bool]  # a state, and whether a call is open
+_Firing = tuple[str, str]  # a state, and a trigger that takes no character
+
+
+class CodecFacts(Protocol):
+    """The facts about a codec that lint asks for (`parsers.arguments.CodecSpec` has them)."""
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """The triggers the codec may fire."""
+
+    def check_options(self, options: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """(JSON pointer inside the options, what is wrong) for every bad option."""
+
+    def literals(self, options: Mapping[str, Any]) -> frozenset[str]:
+        """The texts of the codec's own literals."""
+
+    def closers(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """The texts that end a string value wherever they stand in it."""
+
+
+Codecs = Mapping[str, CodecFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class LintFinding:
+    """One thing wrong with a format: `pointer` (RFC 6901) says where, `message` what and what to do."""
+
+    code: str
+    severity: Severity
+    pointer: str
+    message: str
 
 
 def lint(fmt: Format, codecs: Codecs | None = None) -> list[LintFinding]:
     """Every finding, errors first. Without `codecs` the built-in ones are known. Never raises on a valid Format."""
-    if codecs is None:
-        from parsers.arguments import CODECS  # here, so that formats can be read and drawn without the codecs
+    known = _builtin_codecs() if codecs is None else codecs
+    found = [finding for check in _CHECKS for finding in check(fmt, known)]
+    return sorted(found, key=lambda finding: _ORDER.index(finding.severity))
 
-        codecs = CODECS
-    found = [finding for check in CHECKS for finding in check(fmt, codecs)]
-    found += [*check_flow(fmt, codecs), *check_strings(fmt, codecs)]
-    return sorted(found, key=lambda finding: ORDER.index(finding.severity))
+
+def closers_of(fmt: Format, codecs: Codecs | None = None) -> list[tuple[str, str]]:
+    """(state, text) for everything that ends a value of this format wherever it stands in the value."""
+    known = _builtin_codecs() if codecs is None else codecs
+    return [(name, text) for name, ref, facts in _codec_uses(fmt, known) for text in facts.closers(ref.options)]
+
+
+def in_file(finding: LintFinding, expanded: Expanded) -> LintFinding:
+    """The finding as the author of a format file needs it: its pointer leads into the file, and what is not written
+    there is said to be inherited, and from where.
+    """
+    origin = expanded.origin(finding.pointer)
+    source = f"{origin.label[0].upper()}{origin.label[1:]}: " if origin.label else ""
+    return replace(finding, pointer=origin.pointer, message=source + finding.message)
+
+
+def lint_file(data: Any, parents: Parents) -> list[LintFinding]:
+    """Every finding about the decoded JSON of a format file, errors first, with pointers into the file.
+
+    A file that is no format has one finding: not_a_format.
+    """
+    expanded = Expanded(data)
+    try:
+        expanded = expand(data, parents)
+        found = lint(load_format(expanded.data))
+    except FormatError as error:
+        found = [LintFinding("not_a_format", "error", error.pointer, error.message)]
+    return [in_file(one, expanded) for one in found]
+
+
+def _builtin_codecs() -> Codecs:
+    from parsers.arguments import ARGUMENT_PARSERS  # here: formats can be read and drawn without them
+
+    return ARGUMENT_PARSERS
+
+
+def _codec_uses(fmt: Format, codecs: Codecs) -> Iterator[tuple[str, CodecRef, CodecFacts]]:
+    """Every state whose codec exists, with the reference to the codec and what is known of it."""
+    for name, state in fmt.states.items():
+        if state.codec is not None and state.codec.name in codecs:
+            yield name, state.codec, codecs[state.codec.name]
+
+
+def _rows(fmt: Format) -> Iterator[tuple[str, State, int, Row]]:
+    """Every row with its state and its index there."""
+    for name, state in fmt.states.items():
+        for index, row in enumerate(state.rows):
+            yield name, state, index, row
+
+
+def _one_of(names: Mapping[str, object] | tuple[str, ...]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _initial(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    for key in ("initial", "initial_when_reasoning_open"):
+        name = getattr(fmt, key)
+        if name is not None and name not in fmt.states:
+            text = f"The format starts in {name}, which is no state: use one of {_one_of(fmt.states)}."
+            yield LintFinding("unknown_initial", "error", pointer_to(key), text)
+
+
+def _targets(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    for name, _, index, row in _rows(fmt):
+        if row.to not in fmt.states:
+            text = (
+                f"{name} goes to {row.to} on {row.on}, which is no state: add it or use one of {_one_of(fmt.states)}."
+            )
+            yield LintFinding("unknown_target", "error", pointer_to("states", name, "rows", index, "to"), text)
+
+
+def _triggers(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    for name, state, index, row in _rows(fmt):
+        facts = None if state.codec is None else codecs.get(state.codec.name)
+        if state.codec is not None and facts is None:
+            continue
+        known = tuple(dict.fromkeys([*fmt.terminals, *ENGINE_TRIGGERS, *(facts.triggers if facts else ())]))
+        if row.on not in known:
+            choice = _one_of(known)
+            text = f"{name} waits for {row.on}, neither a terminal nor a trigger: add it or use one of {choice}."
+            yield LintFinding("unknown_trigger", "error", pointer_to("states", name, "rows", index, "on"), text)
+
+
+def _never_fires(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    for name, state, index, row in _rows(fmt):
+        reason = _idle_trigger(state, row, codecs) or _idle_guard(row)
+        if reason:
+            text = f"The row of {name} on {row.on} can never fire, because {reason}: remove the row."
+            yield LintFinding("never_fires", "warning", pointer_to("states", name, "rows", index), text)
+
+
+def _idle_trigger(state: State, row: Row, codecs: Codecs) -> str:
+    if row.on not in ENGINE_TRIGGERS or row.on == "END":
+        return ""
+    if state.codec is None:
+        if row.on == "OTHER":
+            return "" if state.text in (None, "structure") else f"in a state of {state.text} text all text is expected"
+        return "the state has no codec"
+    facts = codecs.get(state.codec.name)
+    return "" if facts is None or row.on in facts.triggers else f"the codec {state.codec.name} has no such trigger"
+
+
+def _idle_guard(row: Row) -> str:
+    known = policy_values()
+    for name, values in row.when.items():
+        if name in known and not set(values) & set(known[name]):
+            return f"its guard on {name} names no value that exists"
+    return ""
+
+
+def _empty_states(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    for name, state in fmt.states.items():
+        if state.text is None and state.codec is None:
+            text = f"{name} says neither what its text is nor which codec reads it: give it a text or a codec."
+            yield LintFinding("empty_state", "error", pointer_to("states", name), text)
+
+
+def _conflicts(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    for name, state in fmt.states.items():
+        for (_, first), (index, second) in combinations(enumerate(state.rows), 2):
+            if first.on == second.on and _both_hold(first, second):
+                text = f"{name} has two rows on {first.on} that can hold at once: remove one, or guard them apart."
+                yield LintFinding("conflicting_rows", "error", pointer_to("states", name, "rows", index), text)
+
+
+def _both_hold(first: Row, second: Row) -> bool:
+    if _idle_guard(first) or _idle_guard(second):
+        return False
+    shared = first.when.keys() & second.when.keys()
+    return all(set(first.when[name]) & set(second.when[name]) for name in shared)
+
+
+def _inert(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    for name, state in fmt.states.items():
+        always = {row.on for row in state.rows if not row.when}
+        for index, terminal in enumerate(state.inert):
+            where = pointer_to("states", name, "inert", index)
+            if terminal not in fmt.terminals:
+                names = _one_of(fmt.terminals)
+                text = f"{name} lists {terminal} as inert, which is no terminal: add it or use one of {names}."
+                yield LintFinding("unknown_inert", "error", where, text)
+            elif terminal in always:
+                text = f"{name} lists {terminal} as inert and has a row for it, which wins: remove one of the two."
+                yield LintFinding("inert_with_row", "warning", where, text)
+
+
+def _same_text(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    first: dict[str, str] = {}
+    for name, text in fmt.terminals.items():
+        if text in first:
+            message = (
+                f"{name} has the text of {first[text]}, {text!r}, so only one can match: use one terminal for both."
+            )
+            yield LintFinding("same_text", "error", pointer_to("terminals", name), message)
+        first.setdefault(text, name)
+
+
+def _unused(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    used = {row.on for _, _, _, row in _rows(fmt)} | {name for state in fmt.states.values() for name in state.inert}
+    for name in fmt.terminals:
+        if name not in used:
+            text = f"No state has a row for {name} or lists it as inert: use it or remove it."
+            yield LintFinding("unused_terminal", "warning", pointer_to("terminals", name), text)
+
+
+def _prefixes(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    names = {text: name for name, text in fmt.terminals.items()}
+    lengths = sorted({len(text) for text in names})
+    for longer, whole in fmt.terminals.items():
+        for text in [whole[:length] for length in lengths if length < len(whole) and whole[:length] in names]:
+            where = [state for state, one in fmt.states.items() if {names[text], longer} <= _scope(one)]
+            if where:
+                held = f"{text!r} is held in {_one_of(tuple(where))} while it may still become {whole!r}"
+                message = f"{held} ({longer}): nothing to do, if that is meant."
+                yield LintFinding("prefix_terminal", "info", pointer_to("terminals", names[text]), message)
+
+
+def _scope(state: State) -> set[str]:
+    return {row.on for row in state.rows} | set(state.inert)
+
+
+def _names(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    taken = {*ENGINE_TRIGGERS, *[trigger for *_, facts in _codec_uses(fmt, codecs) for trigger in facts.triggers]}
+    for name in fmt.terminals:
+        if name in taken:
+            text = f"The terminal {name} has the name of a trigger, so rows on it are ambiguous: rename the terminal."
+            yield LintFinding("reserved_name", "error", pointer_to("terminals", name), text)
+    if "END" in fmt.states:
+        text = "A state is called END like the end of the output, which makes diagrams hard to read: rename the state."
+        yield LintFinding("reserved_name", "warning", pointer_to("states", "END"), text)
+
+
+def _codecs(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    for name, state in fmt.states.items():
+        if state.codec is None:
+            continue
+        facts = codecs.get(state.codec.name)
+        if facts is None:
+            text = (
+                f"{name} uses the codec {state.codec.name}, which does not exist: use one of {_one_of(tuple(codecs))}."
+            )
+            yield LintFinding("unknown_codec", "error", pointer_to("states", name, "codec", "name"), text)
+            continue
+        for inside, problem in facts.check_options(state.codec.options):
+            text = f"The codec {state.codec.name} of {name} cannot work with its options: {problem}."
+            yield LintFinding("codec_option", "error", pointer_to("states", name, "codec", "options") + inside, text)
+
+
+def _policies(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    known = policy_values()
+    for index, name in enumerate(fmt.policies):
+        if name not in known:
+            yield _unknown_policy(name, pointer_to("policies", index))
+    for state, _, index, row in _rows(fmt):
+        for name, values in row.when.items():
+            where = ("states", state, "rows", index, "when", name)
+            if name not in known:
+                yield _unknown_policy(name, pointer_to(*where))
+                continue
+            if name not in fmt.policies:
+                text = f"A row of {state} depends on {name}, which `policies` does not list: add it for users to see."
+                yield LintFinding("unlisted_policy", "info", pointer_to(*where), text)
+            for place, value in enumerate(values):
+                if value not in known[name]:
+                    text = f"The policy {name} has no value {value}: use one of {_one_of(known[name])}."
+                    yield LintFinding("unknown_policy_value", "error", pointer_to(*where, place), text)
+
+
+def _unknown_policy(name: str, where: str) -> LintFinding:
+    text = f"There is no policy {name}: use one of {_one_of(policy_values())}."
+    return LintFinding("unknown_policy", "error", where, text)
+
+
+def _tokens(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    texts = {*fmt.terminals.values(), *fmt.end_tokens, *_codec_literals(fmt, codecs)}
+    for text in fmt.tokens:
+        if text not in texts:
+            message = (
+                f"`tokens` lists {text!r}, which is the text of no terminal: add the terminal or remove the token."
+            )
+            yield LintFinding("unknown_token", "warning", pointer_to("tokens", text), message)
+
+
+def _codec_literals(fmt: Format, codecs: Codecs) -> set[str]:
+    """The texts of the codecs' own literals. Options that are no good have a finding of their own."""
+    used = [(ref, facts) for _, ref, facts in _codec_uses(fmt, codecs) if not facts.check_options(ref.options)]
+    return {text for ref, facts in used for text in facts.literals(ref.options)}
+
+
+def _end_tokens(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    names = {text: name for name, text in fmt.terminals.items()}
+    for index, text in enumerate(fmt.end_tokens):
+        if text in names:
+            message = f"{text!r} is the terminal {names[text]} as well, so only one can match: remove one of the two."
+            yield LintFinding("same_text", "error", pointer_to("end_tokens", index), message)
+
+
+def _unquote(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    for name, state in fmt.states.items():
+        if state.unquote and state.text not in ("name", "header", "id"):
+            text = f"{name} takes quotes off its text, but reads no name, header or id: remove `unquote`."
+            yield LintFinding("unquote", "warning", pointer_to("states", name, "unquote"), text)
+
+
+def _example(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    if not fmt.example:
+        text = "The format has no example output: add one, so that others can see at once what it reads."
+        yield LintFinding("no_example", "info", pointer_to("example"), text)
+
+
+def _strings(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    """One finding for each state whose codec reads strings that cannot hold some text, because nothing escapes it.
+
+    Such a format is not wrong, and models use it; but a program that writes a file through it will meet the file that
+    holds its closing tag. Whoever designs a format should know, and choose an escape while there is time.
+    """
+    for name, ref, facts in _codec_uses(fmt, codecs):
+        closers = () if facts.check_options(ref.options) else facts.closers(ref.options)
+        if closers:
+            shown = " or ".join([repr(text) for text in closers])
+            text = (
+                f"In {name} a string ends at {shown} and cannot hold it, because {ref.name} values have no "
+                "escape: nothing to do if no string can hold it, else quote the values."
+            )
+            yield LintFinding("cannot_round_trip", "warning", pointer_to("states", name, "codec"), text)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The format under one combination of policy values: the rows in force, and every situation that is reached."""
+
+    fmt: Format
+    rows: dict[str, list[tuple[int, Row]]]
+    combination: str
+    reached: dict[_Situation, None]
+
+    def states(self) -> list[str]:
+        """The states reached, in the order of the format."""
+        names = {name for name, _ in self.reached}
+        return [name for name in self.fmt.states if name in names]
+
+
+def _flow(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+    """Every finding about paths through the format, each place once per code."""
+    walks = [_walk(fmt, combination) for combination in _combinations(fmt)]
+    seen = set()
+    for walk in walks:
+        for finding in (*_missing_ends(walk), *_calls(walk), *_circles(walk, codecs)):
+            if (finding.code, finding.pointer) not in seen:
+                seen.add((finding.code, finding.pointer))
+                yield finding
+    reached = {name for walk in walks for name in walk.states()}
+    for name in fmt.states:
+        if name not in reached:
+            text = f"No row leads from the start to {name}: add a row to it or remove it."
+            yield LintFinding("unreachable_state", "warning", pointer_to("states", name), text)
+
+
+def _combinations(fmt: Format) -> Iterator[Mapping[str, str] | None]:
+    """The values that the policies named by guards can take together; None when there are too many."""
+    known = policy_values()
+    named = [name for name in known if any(name in row.when for _, _, _, row in _rows(fmt))]
+    if prod([len(known[name]) for name in named]) > MOST_COMBINATIONS:
+        yield None
+        return
+    for values in product(*[known[name] for name in named]):
+        yield dict(zip(named, values, strict=True))
+
+
+def _in_force(row: Row, combination: Mapping[str, str] | None) -> bool:
+    """Say whether the row counts. A guard on a policy that does not exist is left out: it has a finding of its own."""
+    if combination is None:
+        return True
+    return all(combination[name] in values for name, values in row.when.items() if name in combination)
+
+
+def _walk(fmt: Format, combination: Mapping[str, str] | None) -> _Walk:
+    force: dict[str, list[tuple[int, Row]]] = {name: [] for name in fmt.states}
+    for name, _, index, row in _rows(fmt):
+        if _in_force(row, combination):
+            force[name].append((index, row))
+    words = " and ".join([f"{name} is {value}" for name, value in (combination or {}).items()])
+    starts = [name for name in fmt.states if name in (fmt.initial, fmt.initial_when_reasoning_open)]
+    reached: dict[_Situation, None] = dict.fromkeys((name, False) for name in starts)
+    queue = list(reached)
+    for name, is_open in queue:
+        for _, row in force[name]:
+            after = (row.to, _effect(row, is_open)[0])
+            if row.on != "END" and row.to in fmt.states and after not in reached:
+                reached[after] = None
+                queue.append(after)
+    return _Walk(fmt, force, f" when {words}" if words else "", reached)
+
+
+def _effect(row: Row, is_open: bool) -> tuple[bool, str]:
+    """Say whether a call is open after the row; the second value is an event it emits at the wrong time, or ''."""
+    is_open = is_open and row.on != "REJECT"
+    wrong = ""
+    for emit in row.emit:
+        if emit not in ("CallStart", "CallEnd"):
+            continue
+        if (emit == "CallStart") == is_open:
+            wrong = wrong or emit
+        is_open = emit == "CallStart"
+    return is_open, wrong
+
+
+def _missing_ends(walk: _Walk) -> Iterator[LintFinding]:
+    for name in walk.states():
+        if not any(row.on == "END" for _, row in walk.rows[name]):
+            text = (
+                f"{name} has no row on END{walk.combination}: add one that says what to do when the output ends there."
+            )
+            yield LintFinding("missing_end", "error", pointer_to("states", name), text)
+
+
+def _calls(walk: _Walk) -> Iterator[LintFinding]:
+    for name, is_open in walk.reached:
+        state = walk.fmt.states[name]
+        if not is_open and state.codec is None and state.text in _CALL_TEXT:
+            text = (
+                f"{name} reads a call's {state.text}, but can be reached with no call open: emit CallStart before it."
+            )
+            yield LintFinding("text_outside_call", "error", pointer_to("states", name, "text"), text)
+        for index, row in walk.rows[name]:
+            after, wrong = _effect(row, is_open)
+            place = pointer_to("states", name, "rows", index, "emit")
+            if wrong == "CallStart":
+                text = f"{name} emits CallStart on {row.on} while a call is open: emit CallEnd before it."
+                yield LintFinding("start_in_call", "error", place, text)
+            elif wrong == "CallEnd":
+                text = (
+                    f"{name} emits CallEnd on {row.on}, but can be reached with no call open: emit CallStart before it."
+                )
+                yield LintFinding("end_outside_call", "error", place, text)
+            if row.on == "END" and after:
+                text = f"{name} can be reached with a call open and leaves it open at END: emit CallEnd there."
+                yield LintFinding("call_left_open", "error", place, text)
+
+
+def _circles(walk: _Walk, codecs: Codecs) -> Iterator[LintFinding]:
+    """OTHER, REJECT and `keep: again` hand the text to the next state; a circle of them would never read it."""
+    table: dict[_Firing, tuple[int, Row]] = {}
+    for name in walk.states():
+        for index, row in walk.rows[name]:
+            table.setdefault((name, row.on), (index, row))
+    follow = {
+        firing: _next_firings(walk.fmt, codecs, table, firing)
+        for firing, (_, row) in table.items()
+        if firing[1] in ("OTHER", "REJECT") or row.keep == "again"
+    }
+    for circle in _loops(follow):
+        first = circle[0]
+        way = ", then ".join([f"{name} on {trigger}" for name, trigger in circle])
+        text = f"{way} leads back to {first[0]} and reads nothing: let one of these rows go to a state with text."
+        yield LintFinding("endless_circle", "error", pointer_to("states", first[0], "rows", table[first][0]), text)
+
+
+def _next_firings(
+    fmt: Format, codecs: Codecs, table: Mapping[_Firing, tuple[int, Row]], firing: _Firing
+) -> list[_Firing]:
+    """The firings that can follow at once in the state a row leads to, on the same character."""
+    name, trigger = firing
+    row = table[firing][1]
+    target = row.to
+    state = fmt.states.get(target)
+    if state is None:
+        return []
+    if row.keep == "again":
+        return [(target, trigger)] if (target, trigger) in table and table[target, trigger][1].keep == "again" else []
+    if state.codec is None:
+        wanted = ["OTHER"] if state.text == "structure" else []
+    else:
+        facts = codecs.get(state.codec.name)
+        known = () if facts is None else facts.triggers
+        goes_on = trigger == "OTHER" and state.codec == fmt.states[name].codec
+        wanted = [one for one in ("OTHER", "REJECT") if one in known and (one == "REJECT" or goes_on)]
+    return [(target, one) for one in wanted if (target, one) in table]
+
+
+def _loops(follow: Mapping[_Firing, list[_Firing]]) -> Iterator[list[_Firing]]:
+    """Every loop that a depth-first search closes, from where it is entered."""
+    done: set[_Firing] = set()
+    for start in follow:
+        path = {} if start in done else {start: iter(follow[start])}
+        while path:
+            last = next(reversed(path))
+            after = next(path[last], None)
+            if after is None:
+                del path[last]
+                done.add(last)
+            elif after in path:
+                way = list(path)
+                yield way[way.index(after) :]
+            elif after not in done:
+                path[after] = iter(follow[after])
+
+
+_CHECKS = (
+    _initial,
+    _targets,
+    _triggers,
+    _empty_states,
+    _codecs,
+    _conflicts,
+    _never_fires,
+    _inert,
+    _same_text,
+    _names,
+    _unused,
+    _prefixes,
+    _policies,
+    _tokens,
+    _end_tokens,
+    _unquote,
+    _example,
+    _flow,
+    _strings,
+)

@@ -1,4 +1,4 @@
-"""A format as data: the pydantic model of `parsers/formats/data/*.json` and of formats edited in the page.
+"""A format as data: the pydantic model of formats, the built-in ones, and the ids and guards of their rows.
 
 A format is a table machine over literals and named codecs. It holds no regular expression and no callable, so it
 can be edited in a browser, checked statically, drawn, and always runs in linear time.
@@ -18,18 +18,24 @@ Codecs may declare further triggers of their own (`Codec.triggers`).
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
+from parsers.formats.extends import FILE_KEYS, expand, pointer_to
 from parsers.vocabulary.types import FormatError
 
 TextKind = Literal["content", "reasoning", "name", "header", "id", "structure", "marker"]
 Emit = Literal["CallStart", "CallEnd", "ReasoningEnd", "Break"]
 Blank = Literal["keep", "drop_blank", "strip"]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+NOT_WRITTEN_OUT = (
+    "`{key}` belongs in a format file only: here the format stands written out, as the editor's Write out gives it"
+)
 ENGINE_TRIGGERS = ("END", "DONE", "REJECT", "OTHER")
 
 
@@ -153,6 +159,13 @@ class Format(Model):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_what_is_not_written_out(cls, data: Any) -> Any:
+        if isinstance(data, dict) and (found := next((key for key in FILE_KEYS if key in data), None)):
+            raise PydanticCustomError("not_written_out", NOT_WRITTEN_OUT, {"key": found})
+        return data
+
     schema_version: Literal[1] = Field(alias="schema")
     name: Identifier
     title: str
@@ -178,7 +191,7 @@ class Format(Model):
 
 
 def load_format(data: Any) -> Format:
-    """Validate decoded JSON as a Format.
+    """Validate the decoded JSON of an expanded format.
 
     Raises FormatError with the pointer of the first place that is wrong.
     """
@@ -186,14 +199,40 @@ def load_format(data: Any) -> Format:
         return Format.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in first["loc"])
-        raise FormatError(first["msg"], pointer) from error
+        raise FormatError(first["msg"], pointer_to(*first["loc"])) from error
+
+
+@cache
+def builtin_sources() -> dict[str, Any]:
+    """The files of the built-in formats by name, in name order: decoded, with `extends` and `reasoning` as written."""
+    folder = resources.files("parsers.formats") / "data"
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".json")), key=lambda f: f.name)
+    return {f.name.removesuffix(".json"): json.loads(f.read_text(encoding="utf-8")) for f in files}
 
 
 @cache
 def builtin_formats() -> dict[str, Format]:
-    """The built-in formats by name, in name order."""
-    folder = resources.files("parsers.formats") / "data"
-    files = sorted((f for f in folder.iterdir() if f.name.endswith(".json")), key=lambda f: f.name)
-    formats = [load_format(json.loads(f.read_text(encoding="utf-8"))) for f in files]
-    return {fmt.name: fmt for fmt in formats}
+    """The built-in formats by name, expanded, in name order."""
+    sources = builtin_sources()
+    return {name: load_format(expand(data, sources.get).data) for name, data in sources.items()}
+
+
+def row_ids(fmt: Format) -> dict[tuple[str, int], str]:
+    """The id of every row: (state, index of the row in its state) -> r0, r1, r2 ...
+
+    The machine, the trace, the diagram and the transition table name a row by this id. It follows from the format
+    alone: rows are counted in the order of the states, then of the rows. A guard never changes an id.
+    """
+    places = [(name, index) for name, state in fmt.states.items() for index in range(len(state.rows))]
+    return {place: f"r{number}" for number, place in enumerate(places)}
+
+
+def guard_holds(row: Row, policy: Mapping[str, str]) -> bool:
+    """Say whether the row is in force under these policy values. A policy that is not given satisfies no guard."""
+    return all(policy.get(name) in values for name, values in row.when.items())
+
+
+@cache
+def policy_values() -> dict[str, tuple[str, ...]]:
+    """Every policy with the values it may take, in the order of the model."""
+    return {name: get_args(field.annotation) for name, field in Policy.model_fields.items()}

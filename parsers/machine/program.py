@@ -1,4 +1,4 @@
-"""A Format made ready to run: rows by trigger, scopes compiled, policies applied.
+"""A Format made ready to run: rows by trigger, literals compiled, policies applied.
 
 Compilation happens at begin(), because it depends on the policies (row guards), on the marker mode (literals that
 only a token id can mean are out of every scope) and on tool_choice none (rows that lead into tool calls are out).
@@ -6,24 +6,26 @@ only a token id can mean are out of every scope) and on tool_choice none (rows t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from parsers.arguments import CODECS, OPEN, Codec, Output
-from parsers.formats.model import CodecRef, Emit, Format, Row, State, TextKind
-from parsers.formats.rows import guard_holds, row_ids
+from parsers.arguments import ARGUMENT_PARSERS
+from parsers.arguments.contract import OPEN, ArgumentParser, Output
+from parsers.formats.model import CodecRef, Emit, Format, Row, State, TextKind, guard_holds, row_ids
 from parsers.machine.lexer import Scope
 from parsers.machine.reasoning import prompt_opens
+from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.types import Context, FormatError
 
-SKIPPING = "It may be a marker at which a call that is passed over ends (recovery)."
+_SKIPPING = "It may be a marker at which a call that is passed over ends (recovery)."
 TOPMOST = ("content", "reasoning")
 END_TOKEN = "end token"  # the name of an end token's literal begins with it; no terminal is called so
 
 
 @dataclass(slots=True)
 class CompiledRow:
-    """A row with its id."""
+    """A row with its id. `guard` is the policy that has it in force, if one does; `target` the state it leads to."""
 
     id: str
     to: str
@@ -31,41 +33,27 @@ class CompiledRow:
     keep: str
     diagnostic: str | None
     note: str
+    guard: str | None
+    target: CompiledState | None = None
 
-
-@dataclass(slots=True)
-class CompiledCodec:
-    """A codec reference that can be built. Two states that refer to the same codec share one instance."""
-
-    ref: CodecRef
-
-    def build(self, out: Output) -> Codec:
-        """A new codec writing to `out`."""
-        return CODECS[self.ref.name].codec(out, self.ref.options)
-
-    def scopes(self) -> Mapping[str, Mapping[str, str]]:
-        """The codec's own literals."""
-        return CODECS[self.ref.name].codec.scopes(self.ref.options)
+    @property
+    def refusal(self) -> DropReason:
+        """Why there is no call where this row rejects one."""
+        note = self.note.rstrip(".")
+        return DropReason(Cause.STATED if note else Cause.NOT_A_CALL, note, self.guard)
 
 
 class CompiledState:
-    """A state with its rows by trigger and its scopes."""
+    """A state with its rows by trigger and the literals it can see.
+
+    `scopes` are the literals by the scope that its argument parser is in; `plain` are those where there is none.
+    `make_parser` gives a new argument parser for a visit to the state. `codec` names it: states that refer to the same
+    one share an instance.
+    """
 
     __slots__ = (
-        "_joint",
-        "_literals",
-        "_own",
-        "_scopes",
-        "accepts",
-        "awaits",
-        "by_text",
-        "codec",
-        "inert",
-        "name",
-        "plain",
-        "rows",
-        "text",
-        "unquote",
+        *("_joint", "_literals", "_own", "accepts", "awaits", "by_text", "codec", "inert", "make_parser", "name"),
+        *("plain", "rows", "scopes", "text", "unquote"),
     )
 
     def __init__(
@@ -84,27 +72,26 @@ class CompiledState:
         self.inert = frozenset(state.inert)
         self.accepts = tuple(trigger for trigger in rows if trigger in terminals)
         self.by_text = {terminals[trigger]: trigger for trigger in self.accepts}
-        self.codec = None if state.codec is None else CompiledCodec(state.codec)
-        self.awaits = SKIPPING if self.codec is None else CODECS[self.codec.ref.name].codec.awaits
+        self.codec = state.codec
+        self.make_parser: Callable[[Output], ArgumentParser] | None = None
+        self.awaits, own = _SKIPPING, _own_literals(state.codec)
+        if state.codec is not None:
+            kind = ARGUMENT_PARSERS[state.codec.name]
+            self.make_parser, self.awaits = partial(kind, options=state.codec.options), kind.awaits
         seen = {**{n: terminals[n] for n in (*self.accepts, *state.inert)}, **ends}
-        own = {} if self.codec is None else self.codec.scopes()
         self._own = {key: {text: n for n, text in literals.items()} for key, literals in own.items()}
         scopes = {**own, OPEN: {**seen, **own.get(OPEN, {})}}
-        self._scopes = {
+        self.scopes = {
             key: Scope({n: text for n, text in literals.items() if text not in by_id})
             for key, literals in scopes.items()
         }
-        self.plain = self._scopes[OPEN]
+        self.plain = self.scopes[OPEN]
         self._joint: dict[str, Scope] = {}
         self._literals = {**terminals, **{n: text for literals in scopes.values() for n, text in literals.items()}}
 
-    def scope(self, codec_scope: str | None) -> Scope | None:
-        """What the state's codec lets match: None for nothing."""
-        return None if codec_scope is None else self._scopes[codec_scope]
-
-    def own(self, codec_scope: str | None) -> Mapping[str, str]:
-        """The codec's own literals in this scope, as names by text."""
-        return self._own.get(codec_scope or "", {})
+    def own(self, scope: str | None) -> Mapping[str, str]:
+        """The argument parser's own literals in this scope, as names by text."""
+        return self._own.get(scope or "", {})
 
     def joint(self, other: CompiledState) -> Scope:
         """The literals of both states."""
@@ -122,24 +109,24 @@ class CompiledState:
         ]
         return candidates, f"Could begin {' or '.join(texts)}."
 
-    def open(self, out: Output) -> Codec | None:
-        """A new codec for a visit to this state, where it has one."""
-        return None if self.codec is None else self.codec.build(out)
-
     @property
     def longest(self) -> int:
         """Length of the longest literal in sight."""
-        return max(scope.longest for scope in self._scopes.values())
+        return max(scope.longest for scope in self.scopes.values())
+
+
+def _own_literals(codec: CodecRef | None) -> Mapping[str, Mapping[str, str]]:
+    """The literals of an argument parser, by scope."""
+    return {} if codec is None else ARGUMENT_PARSERS[codec.name].scopes(codec.options)
 
 
 def literals(fmt: Format) -> Iterator[str]:
-    """Every literal of a format: its terminals, its end tokens, and those of its codecs."""
+    """Every literal of a format: its terminals, its end tokens, and those of its argument parsers."""
     yield from fmt.terminals.values()
     yield from fmt.end_tokens
     for state in fmt.states.values():
-        if state.codec is not None:
-            for own in CompiledCodec(state.codec).scopes().values():
-                yield from own.values()
+        for own in _own_literals(state.codec).values():
+            yield from own.values()
 
 
 class Program:
@@ -159,8 +146,13 @@ class Program:
                 tool_row = skip_tools and self._calls(state, given)
                 row = self._without_tools(state, given) if tool_row else given
                 if row is not None:
-                    rows[row.on] = CompiledRow(ids[name, index], row.to, row.emit, row.keep, row.diagnostic, row.note)
+                    guard = next(iter(row.when), None)
+                    made = CompiledRow(ids[name, index], row.to, row.emit, row.keep, row.diagnostic, row.note, guard)
+                    rows[row.on] = made
             self._states[name] = CompiledState(name, state, rows, fmt.terminals, ends, by_id)
+        for compiled in self._states.values():
+            for reached in compiled.rows.values():
+                reached.target = self._states.get(reached.to)
 
     def _calls(self, state: State, row: Row) -> bool:
         """Whether a row leads from ordinary text towards a tool call, and not through a header to reasoning."""
@@ -185,7 +177,7 @@ class Program:
         return {states[reached].text for reached in queue} & {*TOPMOST}
 
     def state(self, name: str) -> CompiledState:
-        """A state by name."""
+        """A state by name. Raises FormatError where the format has none of that name."""
         try:
             return self._states[name]
         except KeyError:
@@ -193,7 +185,7 @@ class Program:
 
     @property
     def longest(self) -> int:
-        """Length of the longest literal any state or codec can wait for."""
+        """Length of the longest literal any state or argument parser can wait for."""
         return max((state.longest for state in self._states.values()), default=0)
 
     def initial(self, context: Context) -> CompiledState:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.trace import Hold
 
 
@@ -22,7 +23,7 @@ class PlainOutput(Protocol):
     def content(self, text: str, start: int) -> None:
         """Content, copied from the raw text at `start`."""
 
-    def left_out(self, start: int, end: int, reason: str) -> None:
+    def left_out(self, start: int, end: int, reason: DropReason) -> None:
         """Characters that reach nobody."""
 
 
@@ -67,7 +68,7 @@ class Blank:
 
 
 class ContentStage(Protocol):
-    """What the sink asks of a content stage."""
+    """What `Calls` asks of a content stage."""
 
     def text(self, text: str, at: int) -> None:
         """More content text."""
@@ -102,7 +103,7 @@ class ReasoningStage:
     def end(self) -> None:
         """Reasoning is over."""
         for kept, start in self._blank.take():
-            self._out.left_out(start, start + len(kept), "white space at the end of reasoning")
+            self._out.left_out(start, start + len(kept), DropReason(Cause.REASONING_TAIL))
 
     def hold(self) -> Hold | None:
         """What is kept back."""
@@ -164,7 +165,7 @@ class PlainContent:
 
     def _drop(self, pieces: Sequence[tuple[str, int]]) -> None:
         for text, at in pieces:
-            self._out.left_out(at, at + len(text), "white space around a call")
+            self._out.left_out(at, at + len(text), DropReason(Cause.BLANK_AT_CALL))
 
     def call(self) -> None:
         """See ContentStage.call."""
@@ -264,7 +265,7 @@ class Structural:
 
     def _drop(self, pieces: Sequence[tuple[str, int]]) -> None:
         for text, at in pieces:
-            self._out.left_out(at, at + len(text), "white space or a separator around a call")
+            self._out.left_out(at, at + len(text), DropReason(Cause.SEPARATOR_AT_CALL))
 
     def call(self) -> None:
         """See ContentStage.call."""
@@ -314,7 +315,7 @@ class SeedLiteral:
                 self._out.joined(made, [(at, at + len(piece)) for piece, at in run])
                 continue
             for piece, at in run:
-                self._out.left_out(at, at + len(piece), "white space or a separator around a call")
+                self._out.left_out(at, at + len(piece), DropReason(Cause.SEPARATOR_AT_CALL))
 
     def _literal(self, parts: list[str]) -> list[str]:
         """What each part contributes to `" ".join(parts).replace("; ", " ").strip()`."""
@@ -325,7 +326,7 @@ class SeedLiteral:
 
     def hold(self) -> Hold | None:
         """See ContentStage.hold."""
-        return None  # the sink defers everything and says so
+        return None  # everything waits, and `Calls` says so
 
 
 class PrefixOnly(PlainContent):
@@ -334,6 +335,6 @@ class PrefixOnly(PlainContent):
     def text(self, text: str, at: int) -> None:
         """See ContentStage.text."""
         if self._calls:
-            self._out.left_out(at, at + len(text), "text after a call (llama_content is upstream_engine)")
+            self._out.left_out(at, at + len(text), DropReason(Cause.AFTER_CALL))
         else:
             super().text(text, at)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Diagnostic, Dropped, Event, Marker, TextEvent
 from parsers.vocabulary.trace import Ownership, StateView, Step, StreamParser, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, Mode, Span, UsageError
@@ -162,13 +163,13 @@ def partition(events: Sequence[Event], size: int) -> list[Ownership]:
     at = 0
     for claim in _split_ids(claims):
         if claim.start > at:
-            _push(runs, Ownership(at, claim.start, "dropped", "lost"))
+            _push(runs, Ownership(at, claim.start, "dropped", LOST))
         start = max(claim.start, at)
         if claim.end > start:
             _push(runs, Ownership(start, claim.end, claim.owner, claim.reason))
             at = claim.end
     if at < size:
-        _push(runs, Ownership(at, size, "dropped", "lost"))
+        _push(runs, Ownership(at, size, "dropped", LOST))
     return runs
 
 

@@ -13,6 +13,7 @@ from parsers.replays.replay import RAISED, raised_in
 from parsers.search.found import Guess, OutcomeClass, Verdict, VerdictKind
 from parsers.search.guess_read import SHORT, listed, quoted
 from parsers.search.verdict_case import CHUNKS, Evidence, good_calls, harm, under
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Finding, Proof
 from parsers.vocabulary.types import Message
@@ -79,7 +80,7 @@ def parser_failed(evidence: Evidence) -> Verdict | None:
         return Verdict("parser_failed", "error", "parser", words, (share, *messages), numbers, proof)
     if said is not None:
         at = next(step for step in evidence.trace.steps if any(d.code == RAISED for d in step.diagnostics)).span.start
-        lost = any(run.reason == "lost" for run in evidence.trace.partition)
+        lost = any(run.reason == LOST for run in evidence.trace.partition)
         rest = f"; the output from character {at} on is lost" if lost else ""
         words = f"The parser fails at character {at} with {_cause(said)}{rest}."
         return Verdict("parser_failed", "error", "parser", words, messages, numbers)

@@ -16,8 +16,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from parsers.formats.model import Format, builtin_formats
-from parsers.formats.rows import policy_values
+from parsers.formats.model import Format, builtin_formats, policy_values
 from parsers.machine.machine import Machine, Programs
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import UsageError

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.types import Owner
 
 SegmentKind = Literal["copied", "converted", "synthetic"]
@@ -130,11 +131,11 @@ class Marker(Event):
 
 @dataclass(slots=True)
 class Dropped(Event):
-    """Characters that reach nobody, with the reason."""
+    """Characters that reach nobody, and why."""
 
     kind: ClassVar[str] = "Dropped"
     owner: ClassVar[Owner | None] = "dropped"
-    reason: str = ""
+    reason: DropReason
 
 
 @dataclass(slots=True)

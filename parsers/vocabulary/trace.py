@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import Diagnostic, Event, Severity
 from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Mode, Owner, Span
 
@@ -22,7 +23,7 @@ class Hold:
     """Text a parser has seen and not let go yet: where it is, who holds it, and why in words.
 
     lexer: it may be the beginning of a terminal; policy: a whitespace or content rule waits;
-    codec: a value must end before it can be written; tentative: a call whose name is not known yet.
+    codec: the argument parser waits for a value to end; tentative: a call whose name is not known yet.
     """
 
     start: int
@@ -50,7 +51,8 @@ class StateView:
     """What a parser would answer if asked now.
 
     `candidates`: terminals the held text may still become; `accepts`: terminals with a row in this state;
-    `call`: index of the open call; `codec`: the codec's state in words.
+    `call`: index of the open call; `codec`: the argument parser's state in words; `call_state`: the state of the call
+    that was begun last, by its name in `parsers.machine.calls` (None: there is none, or the parser does not say).
     """
 
     state: str
@@ -59,6 +61,7 @@ class StateView:
     accepts: tuple[str, ...] = ()
     call: int | None = None
     codec: str | None = None
+    call_state: str | None = None
 
 
 @dataclass(slots=True)
@@ -96,11 +99,11 @@ class RejectedCall:
     start: int
     end: int
     name: str | None
-    reason: str
+    reason: DropReason
 
     def to_json(self) -> dict[str, Any]:
         """As `replay --json` prints it."""
-        return {"span": [self.start, self.end], "name": self.name, "reason": self.reason}
+        return {"span": [self.start, self.end], "name": self.name, "reason": self.reason.words}
 
 
 @dataclass(slots=True)
@@ -110,7 +113,12 @@ class Ownership:
     start: int
     end: int
     owner: Owner
-    reason: str | None = None
+    reason: DropReason | None = None
+
+    @property
+    def why(self) -> str:
+        """The reason in words; '' for what is not dropped."""
+        return "" if self.reason is None else self.reason.words
 
 
 @dataclass(slots=True)

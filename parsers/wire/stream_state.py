@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from parsers.machine.sink import call_id
+from parsers.machine.output import call_id
 from parsers.vocabulary import types
 from parsers.vocabulary.types import Message
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from parsers.arguments.json_scan import JsonScanner
+from parsers.arguments.json_value import JsonScanner
 from parsers.formats.model import Format
 from parsers.selection.registry import build, get_format
+from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import ContentText, Dropped, Event, Marker
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import Context
@@ -57,6 +58,7 @@ def _open_json(payload: str) -> bool:
 #
 # Every step reads the buffer once at most, and a buffer is decided twice at most: the work stays linear.
 
+NO_READING = DropReason(Cause.NO_READING)
 TAGS = ("<parameter", "<arg_key>")
 
 
@@ -109,11 +111,6 @@ class Outcome:
     def waits(self) -> bool:
         """Whether the buffer is to be held on."""
         return self.steps[-1].trigger == "CANDIDATE"
-
-    @property
-    def reason(self) -> str:
-        """Why there are no calls."""
-        return self.steps[-1].words
 
 
 class Chain:
@@ -250,7 +247,7 @@ class Chain:
             if found and all(call.good for call in found):
                 before = ContentText(buffer.at, middle, buffer.text[: middle - buffer.at])
                 return _found(out, REST, [before, *events], len(found))
-        out.steps.append(Tried(REST, "RELEASED", "no reading of it gives a call"))
+        out.steps.append(Tried(REST, "RELEASED", NO_READING.words))
         out.events, out.streamed = as_text(buffer.streamed, buffer.text, buffer.at), True
         return True
 

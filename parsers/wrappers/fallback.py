@@ -9,11 +9,12 @@ from pydantic import Field
 
 from parsers.formats.model import Format, Model
 from parsers.selection.registry import policies
-from parsers.vocabulary.events import ContentText, Event, Marker, ReasoningEnd
+from parsers.vocabulary.drops import Cause, DropReason
+from parsers.vocabulary.events import ContentText, Dropped, Event, Marker, ReasoningEnd
 from parsers.vocabulary.trace import Hold, RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 from parsers.wrappers.attempt import as_text, ended, outside, read, shifted
-from parsers.wrappers.chain import Buffer, Chain, Outcome
+from parsers.wrappers.chain import NO_READING, Buffer, Chain, Outcome
 from parsers.wrappers.gate import Gate
 from parsers.wrappers.held import Held, Item, MarkerScan, Markup, Readers, line_blank
 from parsers.wrappers.table import FENCE, FENCE_TEXT, Markers, Trail, is_special, markers_of, table
@@ -324,10 +325,10 @@ class Fallback:
             self._gate.send([*held.said, *outcome.events])
             self._blank = True
         else:
-            self._let_go(held, [*held.said, *outcome.events], outcome.reason)
+            self._let_go(held, [*held.said, *outcome.events], NO_READING)
         self._plain = self._readers.plain(self._at)
 
-    def _let_go(self, held: Held, events: list[Event], reason: str) -> None:
+    def _let_go(self, held: Held, events: list[Event], reason: DropReason) -> None:
         """What was held is text."""
         text = "".join(held.parts)
         self._gate.rejected += held.refused(reason)
@@ -343,12 +344,12 @@ class Fallback:
 
     def _give_up(self, held: Held) -> None:
         """The budget is used up."""
-        reason = f"more than {self._options.budget} characters were held without a decision"
+        reason = DropReason(Cause.OVER_BUDGET, str(self._options.budget))
         held.events += shifted(held.parser.finish(), held.at)
         self._examined += held.parser.examined
         self._held = None
         self._trail.move("BUDGET", self._at, self._at)
-        said = self._gate.diagnostic("fallback_budget", f"Released as text: {reason}.", self._at, "warning")
+        said = self._gate.diagnostic("fallback_budget", f"Released as text: {reason.words}.", self._at, "warning")
         text = "".join(held.parts)
         self._let_go(held, [*held.said, said, *as_text(held.events, text, held.at)], reason)
         self._plain = self._readers.plain(self._at)
@@ -363,7 +364,7 @@ class Fallback:
             stop = held.at + len(held.opener)
             words = "Nothing follows the start marker."
             said = self._gate.diagnostic("bare_start", words, stop)
-            rest = [e for e in outside(held.events, [(held.at, stop)]) if isinstance(e, ContentText)]
+            rest = [e for e in outside(held.events, [(held.at, stop)]) if isinstance(e, ContentText | Dropped | Marker)]
             self._trail.move("BARE", self._at, self._at, words)
             self._pass([Marker(held.at, stop, held.name), said, *rest])
             self._examined += held.parser.examined

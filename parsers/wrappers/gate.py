@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from parsers.formats.model import Format
-from parsers.machine.sink import Writer, call_id
+from parsers.machine.output import Writer, call_id
 from parsers.machine.stages import PlainContent
+from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -32,19 +33,19 @@ from parsers.vocabulary.types import Context
 from parsers.wrappers.attempt import Call, as_object, calls_of, spans
 
 
-def problem(name: str, arguments: str, context: Context) -> str | None:
-    """What is wrong with a call, in words; None for a valid one."""
+def problem(name: str, arguments: str, context: Context) -> DropReason | None:
+    """What is wrong with a call; None for a valid one."""
     value = as_object(arguments)
     if value is None:
-        return "its arguments are not one JSON object"
+        return DropReason(Cause.ARGUMENTS_NOT_ONE_OBJECT)
     tool = context.tool(name)
     if tool is None:
-        return f"{name} is not a declared tool" if context.tools else None
+        return DropReason(Cause.UNDECLARED, name) if context.tools else None
     required = (tool.parameters or {}).get("required")
     if tool.strict is False or not isinstance(required, list):
         return None
     missing = [key for key in required if isinstance(key, str) and value.get(key) is None]
-    return f"it lacks what {name} requires: {', '.join(missing)}" if missing else None
+    return DropReason(Cause.LACKS_REQUIRED, f"{name} requires: {', '.join(missing)}") if missing else None
 
 
 def feedback(rejected: Sequence[str], context: Context) -> str:
@@ -125,7 +126,7 @@ class Gate:
         for event in events:
             self._writer.add(self._numbered(event, call) if isinstance(event, CALL_EVENTS) else event)
         if wrong is not None:
-            words = f"The call to {call.name} is kept, though it is not valid: {wrong}."
+            words = f"The call to {call.name} is kept, though it is not valid: {wrong.words}."
             self._writer.add(self.diagnostic("invalid_call", words, place[1], "warning"))
         self.calls += 1
 
@@ -137,20 +138,20 @@ class Gate:
             return replace(event, text=text, segments=(Segment(text, event.start, event.end, "synthetic"),))
         return event
 
-    def _refuse(self, events: Sequence[Event], call: Call, wrong: str) -> None:
+    def _refuse(self, events: Sequence[Event], call: Call, wrong: DropReason) -> None:
         """A call that is not valid reaches nobody."""
-        reason = f"invalid call: {wrong}"
+        dropped = wrong.within(Cause.INVALID, by="invalid_call")
         self._stage.call()
         for start, end in _united([span for event in events if isinstance(event, TextEvent) for span in spans(event)]):
-            self._writer.add(Dropped(start, end, reason))
+            self._writer.add(Dropped(start, end, dropped))
         for event in events:
             if not isinstance(event, (TextEvent, *CALL_EVENTS)):
                 self._writer.add(event)
         start, end = events[0].start, events[-1].end
-        self.rejected.append(RejectedCall(start, end, call.name, reason))
+        self.rejected.append(RejectedCall(start, end, call.name, wrong.within(Cause.INVALID)))
         self._refused.append(call.name)
         self._writer.add(
-            self.diagnostic("rejected_call", f"The call to {call.name} is dropped: {wrong}.", end, "warning")
+            self.diagnostic("rejected_call", f"The call to {call.name} is dropped: {wrong.words}.", end, "warning")
         )
 
     # stages.PlainOutput
@@ -159,7 +160,7 @@ class Gate:
         """See stages.PlainOutput."""
         self._writer.text(ContentText, text, start, start + len(text))
 
-    def left_out(self, start: int, end: int, reason: str) -> None:
+    def left_out(self, start: int, end: int, reason: DropReason) -> None:
         """See stages.PlainOutput."""
         self._writer.add(Dropped(start, end, reason))
 

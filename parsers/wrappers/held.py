@@ -9,6 +9,7 @@ from parsers.formats.model import Format
 from parsers.machine.lexer import IdTerminal, Scanner, Scope
 from parsers.machine.program import TOPMOST, literals
 from parsers.selection.registry import build
+from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import ContentText, Event, Marker, ReasoningText, TextEvent
 from parsers.vocabulary.trace import Hold, RejectedCall, StreamParser, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, Piece, PieceKind
@@ -76,7 +77,7 @@ class Held:
             over,
         )
 
-    def refused(self, reason: str) -> list[RejectedCall]:
+    def refused(self, reason: DropReason) -> list[RejectedCall]:
         """The calls that were begun in it and not kept; where the parser knows of none, all of it is one."""
         known = [replace(one, start=one.start + self.at, end=one.end + self.at) for one in self.parser.rejected]
         return known or ([RejectedCall(self.at, self.at + self.size, None, reason)] if self.opener else [])

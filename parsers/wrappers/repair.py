@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.arguments.coerce import property_schema
-from parsers.arguments.json_scan import CLOSERS, JsonScanner
-from parsers.arguments.json_value import JsonValue, coerced
+from parsers.arguments.json_value import CLOSERS, JsonScanner, JsonValue, coerced
 from parsers.arguments.python_text import plain_to_json
 from parsers.arguments.tagged import decode_entities
+from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Dropped, Event, Marker, Segment
 from parsers.wrappers.attempt import as_object
 
@@ -43,7 +43,7 @@ class _Closed:
         else:
             self.kept = end
 
-    def dropped(self, start: int, end: int, reason: str) -> None:
+    def dropped(self, start: int, end: int, reason: DropReason) -> None:
         """What cannot be closed is left out."""
 
 
@@ -92,7 +92,7 @@ def close(segments: Sequence[Segment], kept: int, closers: str, at: int) -> tupl
         if inside:
             out.append(Segment(part.text[:inside], part.start, middle, part.kind))
         if middle < part.end:
-            cut.append(Dropped(middle, part.end, "structural repair: it cannot be closed"))
+            cut.append(Dropped(middle, part.end, DropReason(Cause.UNREPAIRABLE)))
     place = out[-1].end if out else at
     return [*out, Segment(closers, place, place, "synthetic")], cut
 

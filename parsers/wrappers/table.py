@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from parsers.formats.model import Format, Row, State
-from parsers.formats.rows import row_ids
+from parsers.formats.model import Format, Row, State, row_ids
 from parsers.machine.program import TOPMOST, CompiledRow, Program
 from parsers.vocabulary.trace import Transition
 

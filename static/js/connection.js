@@ -10,7 +10,10 @@ function show(reason) {
 function refuse(event) {
   const { ctx } = event.detail;
   const status = ctx.response?.status ?? 0;
-  const own = ctx.target?.id === "page" && ctx.response?.headers.get("Content-Type")?.includes("html") && (status === 422 || status === 413);
+  const own =
+    ctx.target?.id === "page" &&
+    ctx.response?.headers.get("Content-Type")?.includes("html") &&
+    (status === 422 || status === 413);
   if (status < 400 || (own && !ctx.response.headers.get("Cache-Control")?.includes("no-store"))) return;
   event.preventDefault();
   show(`It answered ${status}.`);

@@ -1,7 +1,7 @@
-/* Filters the events on the page while typing; Enter asks the server for matches of the whole trace. The language is the
-   server's: every word must occur in the row's terms. */
+/* Filters the events on the page while typing; Enter asks the server for matches of the whole trace. The language is
+   the server's: every word must occur in the row's terms. */
+import { step } from "./cursor.js";
 import { ask } from "./request.js";
-import { step } from "./stepper.js";
 
 function apply(words) {
   const terms = words.toLowerCase().split(/\s+/).filter(Boolean);

@@ -1,5 +1,6 @@
 /* The format editor: line numbers, the caret on a finding, samples that come and go. The form is posted by htmx while
-   somebody types; only what is said about the text is swapped, never a field. Without script every button posts the form. */
+   somebody types; only what is said about the text is swapped, never a field. Without script every button posts the
+   form. */
 const editor = () => document.getElementById("editor");
 const text = () => document.getElementById("format-text");
 
@@ -37,7 +38,19 @@ function addSample(button) {
   const made = document.getElementById("sample-template").content.cloneNode(true);
   for (const element of made.querySelectorAll("*")) {
     for (const { name, value } of [...element.attributes]) {
-      if (["id", "for", "aria-labelledby", "data-sample", "data-accept", "data-remove", "aria-label", "name", "value"].includes(name)) {
+      if (
+        [
+          "id",
+          "for",
+          "aria-labelledby",
+          "data-sample",
+          "data-accept",
+          "data-remove",
+          "aria-label",
+          "name",
+          "value",
+        ].includes(name)
+      ) {
         element.setAttribute(name, value.replace(/\b0\b/, number));
       }
     }
@@ -102,9 +115,11 @@ export function startFormats() {
   document.addEventListener("htmx:after:swap", measure);
   editor().addEventListener("click", press);
   editor().addEventListener("keydown", (event) => {
-    if (!(event.ctrlKey || event.metaKey)) return indent(event);
-    if (event.key !== "Enter") return;
-    event.preventDefault();
-    check();
+    const isCommand = event.ctrlKey || event.metaKey;
+    if (!isCommand) indent(event);
+    else if (event.key === "Enter") {
+      event.preventDefault();
+      check();
+    }
   });
 }

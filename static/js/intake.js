@@ -1,11 +1,22 @@
 /* The intake panel: fields that a recording fills while somebody pastes, links to fields, and what is said aloud. */
+import { say } from "./dom.js";
+
 const BLANK = {
-  tools: "", tool_choice: "auto", reasoning_open: "", finish_reason: "", model: "", prompt_tail: "", chunking: "token",
-  stop: "", skip_special: "", include_stop: "",
+  tools: "",
+  tool_choice: "auto",
+  reasoning_open: "",
+  finish_reason: "",
+  model: "",
+  prompt_tail: "",
+  chunking: "token",
+  stop: "",
+  skip_special: "",
+  include_stop: "",
 };
 let filled = new Map();
 
-const taken = () => new Map([...document.querySelectorAll("#intake [data-taken]")].map((one) => [one.dataset.taken, one.value]));
+const taken = () =>
+  new Map([...document.querySelectorAll("#intake [data-taken]")].map((one) => [one.dataset.taken, one.value]));
 
 function field(name) {
   return document.getElementById("setup")?.elements.namedItem(name);
@@ -50,7 +61,9 @@ function toField(event) {
   if (!found) return;
   event.preventDefault();
   for (let at = found.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
-  const target = found.matches("input, select, textarea") ? found : found.querySelector("input:checked, input, select, textarea");
+  const target = found.matches("input, select, textarea")
+    ? found
+    : found.querySelector("input:checked, input, select, textarea");
   found.scrollIntoView({ block: "center" });
   target?.focus({ preventScroll: true });
 }
@@ -63,16 +76,20 @@ export function startIntake() {
     if (target !== "intake") return;
     fill();
     const said = document.getElementById("intake")?.dataset.spoken;
-    if (said) document.getElementById("live").textContent = said;
+    if (said) say(said);
   });
   /* Asked while somebody types: files go with a run alone. */
   document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
     if (!ctx.sourceElement?.matches?.(".look")) return;
     for (const name of ["file", "tokenizer_file"]) ctx.request.body.delete(name);
   });
-  document.addEventListener("input", (event) => {
-    if (event.target.id === "text") forget();
-  }, true);
+  document.addEventListener(
+    "input",
+    (event) => {
+      if (event.target.id === "text") forget();
+    },
+    true,
+  );
   document.addEventListener("change", (event) => {
     if (event.target.matches("#intake [name=output]")) window.htmx.trigger(document.querySelector(".look"), "look");
   });

@@ -1,21 +1,26 @@
-/* Keys. Single keys act only while the focus is inside the inspector and not in a field, and one switch in the key sheet
-   turns them all off (WCAG 2.1.4). Every key has a visible control that does the same. */
+/* Keys. Single keys act only while the focus is inside the inspector or the comparison and not in a field, and one
+   switch in the key sheet turns them all off (WCAG 2.1.4). Every key has a visible control that does the same. */
+import { aim, goTo, jump, refocusing, scope } from "./cursor.js";
 import { openDialog } from "./dialogs.js";
+import { inspector } from "./inspector.js";
 import { togglePlay } from "./play.js";
+import { areKeysOn } from "./preferences.js";
 import { clearSelection } from "./provenance.js";
-import { aim, goTo, inspector, jump, refocusing, total } from "./stepper.js";
-import { read, write } from "./storage.js";
 
 const PANES = ["input", "step", "machine", "result", "events", "chunkings"];
-const ACTIONS = {
+const BOTH = {
   ArrowLeft: () => jump("step", "previous"),
   ArrowRight: () => jump("step", "next"),
-  Home: () => goTo(1),
-  End: () => goTo(total()),
-  PageUp: () => goTo(aim() - 50),
-  PageDown: () => goTo(aim() + 50),
+  Home: () => jump("end", "previous"),
+  End: () => jump("end", "next"),
   "[": () => jump("change", "previous"),
   "]": () => jump("change", "next"),
+  g: () => document.getElementById("go-to").select(),
+};
+const INSPECTOR = {
+  ...BOTH,
+  PageUp: () => goTo(aim() - 50),
+  PageDown: () => goTo(aim() + 50),
   ",": () => jump("emission", "previous"),
   p: () => jump("emission", "previous"),
   ".": () => jump("emission", "next"),
@@ -23,13 +28,19 @@ const ACTIONS = {
   "{": () => jump("finding", "previous"),
   "}": () => jump("finding", "next"),
   d: nextDivergence,
-  g: () => document.getElementById("go-to")?.select(),
   "/": () => document.getElementById("filter")?.focus(),
+  ...Object.fromEntries(PANES.map((pane, index) => [index + 1, () => focusPane(pane)])),
 };
-const LETTERS = /^[a-z[\],.{}/?1-6 ]$/;
+const COMPARISON = {
+  ...BOTH,
+  d: () => jump("parting", "next"),
+  D: () => jump("parting", "previous"),
+};
+const SCROLLS = ["Home", "End", "PageUp", "PageDown"];
+const STEPS = "[data-slider], [data-token], [data-bit], :is(#step-bar, #cursor-bar) *";
 
-const isField = (element) => element.matches?.("input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]");
-const isOn = () => read("keys") !== "off";
+const isField = (element) =>
+  element.matches?.("input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 
 /* The next chunking that gives another message, after the one on the page. */
 function nextDivergence() {
@@ -38,8 +49,8 @@ function nextDivergence() {
   all[(at + 1) % all.length]?.click();
 }
 
-function focusPane(number) {
-  const pane = document.getElementById(PANES[number - 1]);
+function focusPane(name) {
+  const pane = document.getElementById(name);
   pane?.focus();
   pane?.scrollIntoView({ block: "nearest" });
 }
@@ -48,27 +59,35 @@ function press(event) {
   const { key, target } = event;
   if ((event.ctrlKey || event.metaKey) && key === "Enter") {
     event.preventDefault();
-    return document.getElementById("setup")?.requestSubmit(document.querySelector("#setup [name=run]"));
+    document.getElementById("setup")?.requestSubmit(document.querySelector("#setup [name=run]"));
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (key === "Escape") return escape(target);
-  if (document.querySelector("dialog[open]") || isField(target)) return;
-  if (LETTERS.test(key) && !isOn()) return;
-  if (key === "?") return openDialog("help");
-  const inside = inspector()?.contains(target) || target === document.body || target.id === "main";
-  if (!inside || (LETTERS.test(key) && target === document.body && !inspector())) return;
-  if (key === " ") return space(event);
-  if (/^[1-6]$/.test(key)) return focusPane(Number(key));
-  const scrolls = ["Home", "End", "PageUp", "PageDown"].includes(key) && !target.matches("[data-slider], [data-token], #step-bar *") && !refocusing();
-  if (!ACTIONS[key] || scrolls) return;
-  if (target.matches("input[type=range]") && /^(Arrow|Home|End)/.test(key)) return;
-  event.preventDefault();
-  ACTIONS[key]();
+  if (key === "Escape") escape(target);
+  else if (!document.querySelector("dialog[open]") && !isField(target) && (key.length > 1 || areKeysOn())) act(event);
+}
+
+function act(event) {
+  const { key, target } = event;
+  if (key === "?") openDialog("help");
+  else if (key === " ") space(event);
+  else if (isMeant(key, target)) {
+    event.preventDefault();
+    (inspector() ? INSPECTOR : COMPARISON)[key]();
+  }
+}
+
+/* Whether the key is for the cursor, and not for what has the focus or for the window. */
+function isMeant(key, target) {
+  const around = (target === document.body || target.id === "main") && (key.length > 1 || inspector());
+  if (!scope() || !(around || scope().contains(target))) return false;
+  if (!Object.hasOwn(inspector() ? INSPECTOR : COMPARISON, key)) return false;
+  if (target.matches("input[type=range]") && /^(Arrow|Home|End)/.test(key)) return false;
+  return !SCROLLS.includes(key) || target.matches(STEPS) || refocusing();
 }
 
 /* Space keeps its meaning on buttons and links; elsewhere on the step controls it plays. */
 function space(event) {
-  if (!event.target.closest("#step-bar, .overview") || event.target.matches("button, a, summary")) return;
+  if (!event.target.closest("#step-bar, #overview") || event.target.matches("button, a, summary")) return;
   event.preventDefault();
   togglePlay();
 }
@@ -80,13 +99,9 @@ function escape(target) {
     menu.open = false;
     menu.querySelector("summary").focus();
   }
-  if (target.matches?.("#go-to, #filter")) document.getElementById("strip")?.querySelector("[tabindex='0']")?.focus();
+  if (target.matches?.("#go-to, #filter")) document.querySelector("#strip [tabindex='0']")?.focus();
 }
 
 export function startKeys() {
   document.addEventListener("keydown", press);
-  for (const box of document.querySelectorAll("[data-keys-switch]")) {
-    box.checked = isOn();
-    box.addEventListener("change", () => write("keys", box.checked ? null : "off"));
-  }
 }

@@ -1,14 +1,14 @@
 /* The cursor in the lag plot: it stands where the output has been fed to, and goes where the plot is clicked. */
-import { goTo, inspector, onStep } from "./stepper.js";
+import { goTo, onStep } from "./cursor.js";
+import { moveLine } from "./dom.js";
+import { card, inspector } from "./inspector.js";
 
 function move(step) {
   const plot = inspector()?.querySelector("[data-lag]");
-  const span = inspector()?.querySelector(`#step .card[data-at="${step}"]`)?.dataset.span;
+  const span = card(step)?.span;
   if (!plot || !span) return;
-  const x = `${(Number(span.split("-")[1]) * 100) / Math.max(1, Number(plot.dataset.length))}%`;
-  const line = plot.querySelector("[data-lag-cursor]");
-  line.setAttribute("x1", x);
-  line.setAttribute("x2", x);
+  const fed = Number(span.split("-")[1]);
+  moveLine(plot.querySelector("[data-lag-cursor]"), `${(fed * 100) / Math.max(1, Number(plot.dataset.length))}%`);
 }
 
 /* The step that fed the character under the pointer. */

@@ -1,41 +1,54 @@
-/* Starts every part once. All of them listen on the document, so that what htmx swaps in works without being wired up. */
-import { startAppearance } from "./appearance.js";
-import { startCompare } from "./compare.js";
+/* Starts every part once. All of them listen on the document, so that what htmx swaps in works without being wired
+   up. */
+import { comparisonDrawer } from "./compare.js";
 import { startConnection } from "./connection.js";
+import { startCursor } from "./cursor.js";
 import { startDialogs } from "./dialogs.js";
-import { startDrop } from "./drop.js";
-import { startEqual } from "./equal.js";
+import { startFiles } from "./files.js";
 import { startFilter } from "./filter.js";
 import { startFormats } from "./formats.js";
+import { inspectorDrawer } from "./inspector.js";
 import { startIntake } from "./intake.js";
 import { startKeys } from "./keys.js";
 import { startLag } from "./lag.js";
-import { startOwnership } from "./ownership.js";
 import { startPlay } from "./play.js";
+import { startPreferences } from "./preferences.js";
 import { startPrivate } from "./private.js";
 import { startProvenance } from "./provenance.js";
 import { startSearch } from "./search.js";
 import { startSetup } from "./setup.js";
 import { startShare } from "./share.js";
-import { startStepper } from "./stepper.js";
-import { startTabs } from "./tabs.js";
-import { startTokenizers } from "./tokenizers.js";
+import { startStrip } from "./strip.js";
 import { startTruncation } from "./truncation.js";
-import { startWire } from "./wire.js";
+import { startViews } from "./views.js";
 
-for (const start of [
-  startAppearance, startConnection, startDialogs, startStepper, startTabs, startKeys, startProvenance, startFilter,
-  startPlay, startSetup, startIntake, startDrop, startShare, startPrivate, startFormats, startWire, startLag,
-  startOwnership, startEqual, startTruncation, startCompare, startSearch, startTokenizers,
-]) start();
+startPreferences();
+startConnection();
+startDialogs();
+startCursor(inspectorDrawer, comparisonDrawer);
+startViews();
+startKeys();
+startProvenance();
+startFilter();
+startPlay();
+startSetup();
+startIntake();
+startFiles();
+startShare();
+startPrivate();
+startFormats();
+startLag();
+startStrip();
+startTruncation();
+startSearch();
 
 /* Controls that only work with script are hidden until script runs; those that are there for want of it go. */
-export function reveal(root) {
-  for (const element of root.querySelectorAll(".unscripted")) element.hidden = true;
-  for (const element of root.querySelectorAll(".scripted[hidden]:not([data-working])")) element.hidden = false;
+function reveal() {
+  for (const element of document.querySelectorAll(".unscripted")) element.hidden = true;
+  for (const element of document.querySelectorAll(".scripted[hidden]:not([data-working])")) element.hidden = false;
 }
-reveal(document);
-document.addEventListener("htmx:after:swap", () => reveal(document));
+reveal();
+document.addEventListener("htmx:after:swap", reveal);
 
 /* From here on every control answers by script. htmx starts at the same event and is loaded before. */
 document.addEventListener("DOMContentLoaded", () => document.documentElement.toggleAttribute("data-ready", true));

@@ -1,5 +1,5 @@
 /* Play: a step every quarter of a second until the end, any key or click, or a hidden page. */
-import { goTo, onStep, step, total } from "./stepper.js";
+import { goTo, onStep, step, total } from "./cursor.js";
 
 const EVERY = 250;
 let timer = 0;
@@ -18,7 +18,10 @@ function stop() {
 }
 
 export function togglePlay() {
-  if (timer) return stop();
+  if (timer) {
+    stop();
+    return;
+  }
   if (step() >= total()) goTo(1, { quiet: true });
   timer = setInterval(() => (step() < total() ? goTo(step() + 1, { quiet: true }) : stop()), EVERY);
   show();

@@ -1,22 +1,48 @@
-/* Opens a private link: unpacks the case after the `#` and replays it. It is posted, used, and not stored. */
-import { decode } from "./codec.js";
+/* Private links: a case in an address, as JSON, deflated, base64url, after `#v1.`. The fragment never reaches a server:
+   opening such a link posts the case, which is replayed and not stored. */
+const PREFIX = "#v1.";
+
+async function through(stream, bytes) {
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+}
+
+export async function encode(text) {
+  const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(text));
+  let binary = "";
+  for (const byte of packed) binary += String.fromCharCode(byte);
+  return PREFIX + btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+async function decode(fragment) {
+  const binary = atob(fragment.slice(PREFIX.length).replaceAll("-", "+").replaceAll("_", "/"));
+  const packed = await through(
+    new DecompressionStream("deflate-raw"),
+    Uint8Array.from(binary, (char) => char.charCodeAt(0)),
+  );
+  return new TextDecoder("utf-8", { fatal: true }).decode(packed);
+}
 
 async function open() {
-  if (!location.hash.startsWith("#v1.") || location.pathname !== "/") return;
+  if (!location.hash.startsWith(PREFIX) || location.pathname !== "/") return;
   let text;
   try {
     text = await decode(location.hash);
     JSON.parse(text);
   } catch {
-    const banner = document.getElementById("connection");
-    banner.querySelector("strong").textContent = "This private link is damaged.";
-    banner.querySelector("[data-connection-reason]").textContent = "It may have been cut short; ask for it again, or for the case file.";
-    banner.querySelector("[data-retry]").hidden = true;
-    banner.hidden = false;
+    refuse();
     return;
   }
   const values = { case: text, step: new URLSearchParams(location.search).get("step") ?? "", private: "1" };
   window.htmx.ajax("POST", "/run", { target: "#page", swap: "innerHTML", values });
+}
+
+function refuse() {
+  const banner = document.getElementById("connection");
+  banner.querySelector("strong").textContent = "This private link is damaged.";
+  const reason = "It may have been cut short; ask for it again, or for the case file.";
+  banner.querySelector("[data-connection-reason]").textContent = reason;
+  banner.querySelector("[data-retry]").hidden = true;
+  banner.hidden = false;
 }
 
 export function startPrivate() {

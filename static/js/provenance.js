@@ -1,12 +1,16 @@
 /* Selecting a part of the result lights up the output it came from, and selecting a token lights up what became of it.
    Both sides carry the same offsets of the output (data-from, data-to), so a selection is one range. */
+import { say } from "./dom.js";
+
 let range = null;
 
 function paint() {
   for (const element of document.querySelectorAll("#inspector .linked")) element.classList.remove("linked");
   if (!range) return;
   const [start, end] = range;
-  for (const element of document.querySelectorAll("#strip [data-from], #result .run[data-from], #step .card:not([hidden]) [data-from]")) {
+  for (const element of document.querySelectorAll(
+    "#strip [data-from], #result .run[data-from], #step .card:not([hidden]) [data-from]",
+  )) {
     const from = Number(element.dataset.from);
     const to = Number(element.dataset.to);
     if (from < end && to > start) element.classList.add("linked");
@@ -22,7 +26,7 @@ function show(start, end) {
     box.scrollTop += first.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
   }
   const text = [...document.querySelectorAll("#strip .linked")].map((run) => run.textContent).join("");
-  document.getElementById("live").textContent = range ? `Comes from characters ${start} to ${end}: ${text.slice(0, 80)}` : "";
+  say(range ? `Comes from characters ${start} to ${end}: ${text.slice(0, 80)}` : "");
 }
 
 export function clearSelection() {
@@ -31,14 +35,13 @@ export function clearSelection() {
 }
 
 export function startProvenance() {
-  document.addEventListener("click", (event) => {
-    const target = event.target;
+  document.addEventListener("click", ({ target }) => {
     const chosen = target.closest?.("[data-select]");
-    if (chosen) return show(...chosen.dataset.select.split("-").map(Number));
     const token = target.closest?.("[data-token]");
-    if (token) return selectToken(token);
     const part = target.closest?.("#result .run[data-from], #result tr[data-from], #step [data-from]");
-    if (part && !target.closest("a, button")) show(Number(part.dataset.from), Number(part.dataset.to));
+    if (chosen) show(...chosen.dataset.select.split("-").map(Number));
+    else if (token) selectToken(token);
+    else if (part && !target.closest("a, button")) show(Number(part.dataset.from), Number(part.dataset.to));
   });
   document.addEventListener("htmx:after:swap", paint);
 }

@@ -1,4 +1,5 @@
 /* The heat strip: pick a cut with the slider or a click, see what came of it, replay it. */
+import { moveLine } from "./dom.js";
 
 const strip = (element) => element.closest("[data-heat]");
 
@@ -9,11 +10,9 @@ function outcome(root, cut) {
 
 function pick(root, cut) {
   const size = Number(root.dataset.size);
-  const x = `${((cut - 0.5) * 100) / size}%`;
   const line = root.querySelector("[data-heat-cursor]");
   line.removeAttribute("visibility");
-  line.setAttribute("x1", x);
-  line.setAttribute("x2", x);
+  moveLine(line, `${((cut - 0.5) * 100) / size}%`);
   const letter = outcome(root, cut);
   const words = letter ? `outcome ${letter}` : "same";
   root.querySelector("[data-heat-cut]").textContent = cut.toLocaleString("en");

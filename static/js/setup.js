@@ -1,40 +1,35 @@
-/* The form: policies of the chosen parser only, focus on what is wrong, and no upload that cannot succeed. */
-import { take, takeTokenizer } from "./drop.js";
-
+/* The form: policies of the chosen parser only, focus on what is wrong, and the head of the page after a run. */
 function showPolicies(parser) {
   for (const field of document.querySelectorAll("#policies [data-formats]")) {
     field.hidden = parser !== "auto" && !field.dataset.formats.split(" ").includes(parser);
   }
 }
 
+/* The field that is wrong has the focus; false where none is. */
 function focusProblem() {
-  document.querySelector("[data-focus]")?.focus();
+  const problem = document.querySelector("[data-focus]");
+  problem?.focus();
+  return problem !== null;
+}
+
+function swapped(event) {
+  if (event.detail.ctx?.target?.id !== "page") return;
+  const wrong = focusProblem();
+  const heading = document.getElementById("inspector")?.dataset.heading;
+  const isRun = heading !== undefined;
+  for (const name of document.querySelectorAll(".case-name")) name.textContent = heading ?? "";
+  for (const note of document.querySelectorAll(".case-note")) note.textContent = isRun ? "not shared" : "not run";
+  if (!isRun) return;
+  document.title = `${heading} · Toolcall Inspector`;
+  if (wrong) return;
+  const first = document.querySelector("#intake .intake") ?? document.querySelector(".verdict");
+  first?.scrollIntoView({ block: "start" });
 }
 
 export function startSetup() {
   focusProblem();
-  document.addEventListener("htmx:after:swap", (event) => {
-    if (event.detail.ctx?.target?.id !== "page") return;
-    focusProblem();
-    const root = document.getElementById("inspector");
-    const named = root?.dataset.heading ?? "";
-    for (const name of document.querySelectorAll(".case-name")) name.textContent = named;
-    for (const note of document.querySelectorAll(".case-note")) note.textContent = root ? "not shared" : "not run";
-    if (!root) return;
-    document.title = `${root.dataset.heading} · Toolcall Inspector`;
-    if (!document.querySelector("[data-focus]")) (document.querySelector("#intake .intake") ?? document.querySelector(".verdict"))?.scrollIntoView({ block: "start" });
-  });
+  document.addEventListener("htmx:after:swap", swapped);
   document.addEventListener("change", (event) => {
     if (event.target.id === "parser") showPolicies(event.target.value);
-    if (event.target.id === "file" && event.target.files.length) take(event.target, event.target.files);
-    if (event.target.matches("#setup #tokenizer_file")) takeTokenizer(event.target);
-  });
-  document.addEventListener("click", (event) => {
-    if (!event.target.closest("[data-open-file]")) return;
-    const field = document.getElementById("file");
-    if (!field) return;
-    event.preventDefault();
-    document.getElementById("source").open = true;
-    field.click();
   });
 }

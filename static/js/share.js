@@ -1,13 +1,17 @@
 /* The share dialog, private links, and copying. Without script the same buttons lead to the share page. */
-import { encode } from "./codec.js";
+import { step } from "./cursor.js";
 import { openDialog } from "./dialogs.js";
-import { inspector, step } from "./stepper.js";
+import { copyText } from "./dom.js";
+import { inspector } from "./inspector.js";
+import { encode } from "./private.js";
 
 const LONG = 2000;
 const TOO_LONG = 8000;
 
 async function caseText() {
-  const carried = document.querySelector("#cursor [name=case]")?.value ?? document.querySelector("main #share-form [name=case]")?.value;
+  const carried =
+    document.querySelector("#cursor [name=case]")?.value ??
+    document.querySelector("main #share-form [name=case]")?.value;
   if (carried) return carried;
   const url = inspector()?.dataset.caseUrl;
   const answer = await fetch(url);
@@ -15,26 +19,19 @@ async function caseText() {
   return JSON.stringify(await answer.json());
 }
 
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 async function privateLink() {
   const said = document.querySelector("dialog[open] [data-private-result], main [data-private-result]");
   try {
     const fragment = await encode(await caseText());
     if (fragment.length > TOO_LONG) {
-      said.textContent = `The link would have ${fragment.length.toLocaleString()} characters, more than most programs take. Send the case file instead.`;
+      const size = `${fragment.length.toLocaleString()} characters`;
+      said.textContent = `The link would have ${size}, more than most programs take. Send the case file instead.`;
       return;
     }
     const link = `${location.origin}/?step=${step()}${fragment}`;
-    const warning = link.length > LONG ? ` It has ${link.length.toLocaleString()} characters; some chat programs cut it.` : "";
-    said.textContent = (await copy(link)) ? `Copied.${warning}` : `Copy it from here: ${link}`;
+    const warning =
+      link.length > LONG ? ` It has ${link.length.toLocaleString()} characters; some chat programs cut it.` : "";
+    said.textContent = (await copyText(link)) ? `Copied.${warning}` : `Copy it from here: ${link}`;
     said.dataset.link = link;
   } catch (error) {
     said.textContent = `No link could be made: ${error.message}.`;
@@ -58,7 +55,7 @@ export function startShare() {
     if (event.target.closest("[data-private-link]")) privateLink();
     const button = event.target.closest("[data-copy]");
     if (button) {
-      copy(document.getElementById(button.dataset.copy).value).then((done) => {
+      copyText(document.getElementById(button.dataset.copy).value).then((done) => {
         document.querySelector("[data-copied]").textContent = done ? "Copied" : "Not copied";
         button.textContent = done ? "Copied" : "Select and copy";
       });

@@ -1,7 +1,9 @@
-/* The truncation scrubber: the slider, the field and the two buttons choose a cut; the server replays the output up to it
-   and draws the result. The strip over all cuts is fetched when the pane first comes into sight. */
+/* The truncation scrubber: the slider, the field and the two buttons choose a cut; the server replays the output up to
+   it and draws the result. The strip over all cuts is fetched when the pane first comes into sight. */
+import { remember } from "./cursor.js";
+import { isPlain, mark, moveLine, say } from "./dom.js";
+import { inspector } from "./inspector.js";
 import { ask } from "./request.js";
-import { inspector, remember } from "./stepper.js";
 
 const WAIT = 120; // between two requests while the slider moves
 let timer = 0;
@@ -20,11 +22,9 @@ function move(wanted) {
   field().value = String(cut);
   field().dataset.changed = "1";
   box().querySelector("[data-cut-slider]").value = String(cut);
-  const line = box().querySelector("[data-cut-cursor]");
-  for (const end of ["x1", "x2"]) line.setAttribute(end, `${(cut * 100) / length()}%`);
+  moveLine(box().querySelector("[data-cut-cursor]"), `${(cut * 100) / length()}%`);
   for (const control of box().querySelectorAll("[data-cut-jump]")) {
-    if (jumpFrom(cut, control.dataset.cutJump) === null) control.setAttribute("aria-disabled", "true");
-    else control.removeAttribute("aria-disabled");
+    mark(control, "aria-disabled", jumpFrom(cut, control.dataset.cutJump) === null && "true");
   }
   remember();
   clearTimeout(timer);
@@ -55,15 +55,18 @@ function typed() {
 }
 
 function clicked(event) {
-  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!isPlain(event)) return;
   const control = event.target.closest(":is(#truncation, #findings) :is([data-cut], [data-cut-jump], [data-cut-go])");
   if (!control) return;
   event.preventDefault();
   if (control.closest("#findings")) document.getElementById("truncation").focus();
-  if (pending()) return open(Number(control.dataset.cut));
-  if (control.hasAttribute("data-cut-go")) return typed();
-  const target = control.dataset.cutJump ? jumpFrom(Number(field().value), control.dataset.cutJump) : Number(control.dataset.cut);
-  if (target !== null) move(target);
+  const { cut, cutJump } = control.dataset;
+  if (pending()) open(Number(cut));
+  else if (control.hasAttribute("data-cut-go")) typed();
+  else {
+    const target = cutJump ? jumpFrom(Number(field().value), cutJump) : Number(cut);
+    if (target !== null) move(target);
+  }
 }
 
 function swapped() {
@@ -74,7 +77,7 @@ function swapped() {
     wish = null;
   }
   const words = inspector()?.querySelector("[data-cut-words]")?.dataset.cutWords ?? "";
-  if (words && said && words !== said) document.getElementById("live").textContent = words;
+  if (words && said && words !== said) say(words);
   said = words;
   watch();
 }

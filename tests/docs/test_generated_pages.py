@@ -7,10 +7,13 @@ import re
 import pytest
 
 from parsers.checks import CHECKS
-from parsers.formats.model import Format, builtin_formats
-from webapp.documentation import DOCS, PAGES, anchor, cell, fenced, formats_page
+from parsers.formats.diagram import rows_table
+from parsers.formats.model import Format, builtin_formats, builtin_sources
+from webapp.documentation import DOCS, PAGES, cell, fenced
 
-FORMATS = formats_page()
+INDEX = PAGES["formats/README.md"]()
+FOLDER = DOCS / "formats"
+MOST_BYTES = 120_000  # of all pages about formats together
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -18,29 +21,32 @@ def test_a_generated_page_is_current(name: str) -> None:
     assert (DOCS / name).read_text(encoding="utf-8") == PAGES[name](), "run `make docs`"
 
 
-def test_every_format_and_policy_is_documented() -> None:
-    for fmt in builtin_formats().values():
-        assert f"## {fmt.name}: " in FORMATS
-        assert all(f"`{policy}`" in FORMATS for policy in fmt.policies)
-
-
-def test_every_format_stands_in_the_overview_and_its_link_leads_to_its_section() -> None:
-    sections = {anchor(line) for line in re.findall(r"^## (.+)$", FORMATS, flags=re.MULTILINE)}
-    links = dict(re.findall(r"^\| \[`(\w+)`\]\(#(.+?)\) \|", FORMATS, flags=re.MULTILINE))
-    assert links.keys() == builtin_formats().keys()
-    assert set(links.values()) <= sections
+def test_every_format_has_a_page_and_a_line_that_leads_to_it() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == {"README.md", *[f"{name}.md" for name in builtin_formats()]}
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < MOST_BYTES
+    links = dict(re.findall(r"^\| \[`(\w+)`\]\((.+?)\) \|", INDEX, flags=re.MULTILINE))
+    assert links == {name: f"{name}.md" for name in builtin_formats()}
 
 
 @pytest.mark.parametrize("fmt", builtin_formats().values(), ids=lambda fmt: fmt.name)
-def test_a_format_is_documented_with_all_its_parts(fmt: Format) -> None:
-    section = FORMATS.partition(f"\n## {fmt.name}: ")[2].partition("\n## ")[0]
-    seen = section.replace("\n", "⏎").replace("\\|", "|")
-    named = [*fmt.states, *fmt.terminals, *fmt.terminals.values(), *fmt.aliases, *fmt.end_tokens, fmt.example]
+def test_a_page_says_what_a_format_is_and_where_its_rows_come_from(fmt: Format) -> None:
+    page = PAGES[f"formats/{fmt.name}.md"]()
+    seen = page.replace("\n", "⏎")
+    named = [
+        *fmt.terminals.values(),
+        *fmt.aliases,
+        *fmt.end_tokens,
+        *fmt.policies,
+        *fmt.models.id_contains,
+        fmt.example,
+    ]
     assert [text for text in named if text.replace("\n", "⏎") not in seen] == []
-    rows = re.findall(r"^\| (r\d+) \|", section, flags=re.MULTILINE)
-    assert len(rows) == sum(len(state.rows) for state in fmt.states.values())
-    assert [row for row in rows if f" : {row} " not in section] == []
-    assert all(cell(source.fact) in section for source in fmt.provenance)
+    assert all(cell(source.fact) in page for source in fmt.provenance)
+    (line,) = re.findall(r"\*\*Rows:\*\* (.+)", page)
+    count, states, *parts = [int(number) for number in re.findall(r"(\d+) (?:in|states|of|from)", line)]
+    assert (count, states, sum(parts)) == (len(rows_table(fmt)), len(fmt.states), count)
+    parent = builtin_sources()[fmt.name].get("extends")
+    assert (f"It extends [`{parent}`]({parent}.md)." in page) == (parent is not None)
 
 
 def test_the_readme_names_every_format_and_the_changelog_counts_them() -> None:

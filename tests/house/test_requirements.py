@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -56,3 +57,13 @@ def test_the_package_asks_for_what_is_pinned(root: Path) -> None:
     assert {name for name, entry in asked.items() if not entry.specifier.contains(pinned[name])} == set()
     wanted = (root / "requirements" / "run.in").read_text("utf-8").splitlines()
     assert {canonicalize_name(line) for line in wanted if line[:1].isalpha()} == asked.keys()
+
+
+def test_the_lock_of_the_linters_has_versions_and_digests_and_no_address(root: Path) -> None:
+    folder = root / "requirements" / "node"
+    text = (folder / "package-lock.json").read_text("utf-8")
+    locked = {name: entry for name, entry in json.loads(text)["packages"].items() if name}
+    asked = json.loads((folder / "package.json").read_text("utf-8"))["devDependencies"]
+    assert {name: locked[f"node_modules/{name}"]["version"] for name in asked} == asked
+    assert [name for name, entry in locked.items() if not entry["integrity"].startswith("sha512-")] == []
+    assert "://" not in text

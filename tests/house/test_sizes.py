@@ -1,4 +1,4 @@
-"""A file holds one idea and a function fits on a screen."""
+"""A file holds one idea, a function fits on a screen, and a line on half of one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 
 LINES_PER_FILE = 600
 LINES_PER_FUNCTION = 60
+CHARACTERS_PER_LINE = 120
+PAGES = {"templates", "static/css", "static/js"}
 
 
 def test_no_file_is_longer_than_600_lines(root: Path, modules: list[Path]) -> None:
@@ -23,3 +25,16 @@ def test_no_function_is_longer_than_60_lines(root: Path, modules: list[Path]) ->
     }
     assert lengths, "no function was measured"
     assert {name: n for name, n in lengths.items() if n > LINES_PER_FUNCTION} == {}
+
+
+def test_no_line_of_a_page_is_longer_than_120_characters(root: Path, files: list[Path]) -> None:
+    """Those of Python are counted by ruff. No linter counts those of templates, and prettier lets comments be."""
+    pages = [path for path in files if path.parent.as_posix() in PAGES]
+    assert {path.parent.as_posix() for path in pages} == PAGES
+    lines = [
+        f"{path.as_posix()}:{number}"
+        for path in pages
+        for number, line in enumerate((root / path).read_text("utf-8").splitlines(), 1)
+        if len(line) > CHARACTERS_PER_LINE
+    ]
+    assert lines == []

@@ -66,9 +66,9 @@ def owners(trace: Trace) -> list[tuple[str, str]]:
     return [(trace.text[run.start : run.end], run.owner) for run in trace.partition]
 
 
-def dropped(trace: Trace) -> list[tuple[str, str | None]]:
+def dropped(trace: Trace) -> list[tuple[str, str]]:
     """(text, reason) of everything dropped."""
-    return [(trace.text[run.start : run.end], run.reason) for run in trace.partition if run.owner == "dropped"]
+    return [(trace.text[run.start : run.end], run.why) for run in trace.partition if run.owner == "dropped"]
 
 
 def events_of(trace: Trace, kind: type[Event]) -> list[Event]:

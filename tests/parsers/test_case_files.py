@@ -16,6 +16,7 @@ from parsers.cases.model import Case
 from parsers.compare.divergence import same_message
 from parsers.replays.chunking import Chunking, apply, label
 from parsers.replays.replay import parse, replay
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Message, Mode, Piece
 from webapp.engines import choose
@@ -83,7 +84,7 @@ def test_a_case_file_gives_what_it_expects_under_every_chunking(path: Path) -> N
     for name, trace in found:
         wrong = differences(case.expect, trace.message, trace.finish_reason, case.compare)
         assert not wrong, f"{name}: {wrong}"
-        assert not [run for run in trace.partition if run.reason == "lost"], name
+        assert not [run for run in trace.partition if run.reason == LOST], name
         assert not trace.steps[-1].holds, name
     for name, message in messages(case, "text"):
         assert same_message(found[0][1].message, message), name
@@ -95,7 +96,7 @@ def test_recorded_ids_give_one_message_under_every_chunking(path: Path) -> None:
     first = found[0][1]
     for name, trace in found:
         assert same_message(first.message, trace.message), name
-        assert not [run for run in trace.partition if run.reason == "lost"], name
+        assert not [run for run in trace.partition if run.reason == LOST], name
     for name, message in messages(load(path), "ids"):
         assert same_message(first.message, message), name
 

@@ -17,8 +17,7 @@ from flask.typing import ResponseReturnValue
 from parsers.cases.find import find_json
 from parsers.cases.io import loads
 from parsers.cases.model import Case, CaseError
-from parsers.formats.model import Format, Policy
-from parsers.formats.rows import policy_values
+from parsers.formats.model import Format, Policy, policy_values
 from parsers.selection.registry import policies
 from parsers.vocabulary.types import UsageError
 from webapp.api.bodies import BadJson, NotACaseError, posted_case

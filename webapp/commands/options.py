@@ -14,9 +14,13 @@ import click
 
 from parsers.cases.io import load_case
 from parsers.cases.model import Case, CaseError
+from parsers.formats.extends import FILE_KEYS, expand
+from parsers.formats.lint import lint_file
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import Given, read_json, shown
 from webapp.engines.response_template.about import NAME as RESPONSE_TEMPLATE
+from webapp.formats.folder import formats_folder
+from webapp.settings import get_settings
 
 CHOICES = ("auto", "none", "required")
 # Keys of a case and the options that write them, the more special key first.
@@ -164,7 +168,7 @@ def _without(parser: dict[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def _format(options: Options) -> dict[str, Any]:
-    """The format of --format; its name is checked against --parser here, where both words are known."""
+    """The format of --format, written out; its name is checked against --parser here, where both words are known."""
     found = read_json("--format", str(options.format_file))
     if not isinstance(found, dict) or not isinstance(found.get("name"), str):
         raise UsageError(f"--format {options.format_file}: a format is a JSON object with a 'name'")
@@ -172,7 +176,14 @@ def _format(options: Options) -> dict[str, Any]:
         raise UsageError(
             f"--parser {options.parser}: the format of --format is called {found['name']!r}; leave one out"
         )
-    return found
+    if not any(key in found for key in FILE_KEYS):
+        return found
+    source = formats_folder(get_settings()).source
+    wrong = next((one for one in lint_file(found, source) if one.severity == "error"), None)
+    if wrong is not None:
+        raise UsageError(f"--format {options.format_file}: {wrong.pointer or '/'}: {wrong.message}")
+    written_out: dict[str, Any] = expand(found, source).data
+    return written_out
 
 
 def _context(data: dict[str, Any], options: Options) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import click
 
 from parsers.formats.diagram import RowLine, rows_table
-from parsers.formats.lint import LintFinding, lint
-from parsers.formats.model import Format, Policy, builtin_formats, load_format
-from parsers.formats.rows import policy_values
+from parsers.formats.extends import Expanded, expand
+from parsers.formats.lint import lint_file
+from parsers.formats.model import Format, Policy, builtin_formats, policy_values
 from parsers.selection.registry import get_format, policies
-from parsers.vocabulary.types import FormatError, UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.cli import one_line
 from webapp.commands.inputs import read_json
 from webapp.commands.words import count, quoted, section, table
@@ -42,7 +42,8 @@ def parsers(words: tuple[str, ...]) -> int:
     if words == (about.NAME,):
         click.echo("\n".join(engine()))
     elif words:
-        click.echo("\n".join(described(folder.find(words[0]) or get_format(words[0]))))
+        fmt = folder.find(words[0]) or get_format(words[0])
+        click.echo("\n".join(described(fmt, expand(folder.source(fmt.name), folder.source))))
     else:
         click.echo("\n".join(listed(folder)))
     return 0
@@ -67,8 +68,8 @@ def _aliases(fmt: Format) -> str:
     return f"also called {', '.join(fmt.aliases)}" if fmt.aliases else ""
 
 
-def described(fmt: Format) -> Iterator[str]:
-    """One parser in full."""
+def described(fmt: Format, expanded: Expanded) -> Iterator[str]:
+    """One parser in full; `expanded` says which of its rows its file does not hold itself."""
     yield f"{fmt.name}: {fmt.title}"
     for text in (fmt.description, _aliases(fmt)):
         if text:
@@ -77,7 +78,7 @@ def described(fmt: Format) -> Iterator[str]:
     yield from section("policies (--policy KEY=VALUE)", list(_policies(fmt)))
     yield from section("markers", table(_terminals(fmt), "  "))
     yield from section("states", table(_states(fmt), "  "))
-    yield from section("rows", table(map(_row, rows_table(fmt)), "  "))
+    yield from section("rows", table(map(_row, rows_table(fmt, expanded)), "  "))
 
 
 def _policies(fmt: Format) -> Iterator[str]:
@@ -106,16 +107,14 @@ def _states(fmt: Format) -> Iterator[list[str]]:
 
 def _row(row: RowLine) -> list[str]:
     when = f"when {row.when}" if row.when else ""
-    notes = [part for part in (when, f"diagnostic {row.diagnostic}" if row.diagnostic else "", row.note) if part]
+    diagnostic = f"diagnostic {row.diagnostic}" if row.diagnostic else ""
+    notes = [part for part in (when, diagnostic, row.note, f"({row.source})" if row.source else "") if part]
     keep = "kept as text" if row.keep == "text" else ""
     return [row.id, row.state, row.trigger, f"> {row.to}", " ".join([*row.emit, keep]).strip(), "; ".join(notes)]
 
 
 def _check(file: str) -> int:
-    try:
-        found = lint(load_format(read_json("parsers check", file)))
-    except FormatError as error:
-        found = [LintFinding("not_a_format", "error", error.pointer, error.message)]
+    found = lint_file(read_json("parsers check", file), formats_folder(get_settings()).source)
     for finding in found:
         click.echo(f"{finding.severity}  {finding.pointer or '/'}: {one_line(finding.message)} [{finding.code}]")
     errors = sum(finding.severity == "error" for finding in found)

@@ -74,14 +74,18 @@ def _text(text: str | None) -> str:
 
 def _rejected(trace: Trace) -> Iterator[list[str]]:
     for call in trace.rejected_calls:
-        yield [spanned(call.start, call.end), quoted(trace.text[call.start : call.end], SHORT), call.reason]
+        yield [spanned(call.start, call.end), quoted(trace.text[call.start : call.end], SHORT), call.reason.words]
 
 
 def _dropped(trace: Trace) -> Iterator[list[str]]:
     """Text that reaches nobody, white space aside: what a reader is most likely to miss."""
     for _, event in trace.events():
         if isinstance(event, Dropped) and trace.text[event.start : event.end].strip():
-            yield [spanned(event.start, event.end), quoted(trace.text[event.start : event.end], SHORT), event.reason]
+            yield [
+                spanned(event.start, event.end),
+                quoted(trace.text[event.start : event.end], SHORT),
+                event.reason.words,
+            ]
 
 
 def _verdict(run: CaseRun) -> str:

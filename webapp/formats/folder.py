@@ -1,8 +1,9 @@
 """The formats folder: `*.json` files of a folder of the user's, listed and chosen like the built-in formats.
 
 It is read once, when the program starts. A file that is no usable format, or whose names are taken, is refused with
-one sentence; the rest stays usable and the program starts. `parsers` knows nothing of the folder: a case that names
-one of its formats gets the format written into it before it runs, so it runs the same anywhere.
+one sentence; the rest stays usable and the program starts. A file may extend a built-in format or another file of the
+folder. `parsers` knows nothing of the folder: a case that names one of its formats gets the format written into it
+before it runs, so it runs the same anywhere.
 """
 
 from __future__ import annotations
@@ -10,17 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
+from parsers.cases import jsontext
 from parsers.cases.engines import BUILTIN
 from parsers.cases.engines import ENGINES as OWN_ENGINES
+from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case
-from parsers.formats.model import Format, builtin_formats
+from parsers.formats.model import Format, builtin_formats, builtin_sources
 from webapp.engines import ENGINES
-from webapp.formats.checked import MOST_CHARACTERS, checked
+from webapp.formats.format_text import MOST_CHARACTERS, CheckedText, check_text
 from webapp.settings import ENV_PREFIX, Settings
 
-RESERVED = {"auto": "the choice that finds a parser out", "check": "the command `parsers check`"}
+_RESERVED = {"auto": "the choice that finds a parser out", "check": "the command `parsers check`"}
 
 
 @dataclass(slots=True, frozen=True)
@@ -33,17 +38,25 @@ class Refused:
 
 @dataclass(slots=True)
 class FormatsFolder:
-    """The formats of a folder by name, the text of their files, and what was refused."""
+    """The formats of a folder by name, expanded; the texts of their files; and what was refused.
+
+    `sources` holds the decoded JSON of every file with a name, refused or not: what another file may extend.
+    """
 
     path: Path | None = None
     formats: dict[str, Format] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, Any] = field(default_factory=dict)
     refused: list[Refused] = field(default_factory=list)
 
     def find(self, name: str) -> Format | None:
         """The format of that name or alias."""
         wanted = name.strip()
         return next((fmt for fmt in self.formats.values() if wanted == fmt.name or wanted in fmt.aliases), None)
+
+    def source(self, name: str) -> Any:
+        """The decoded file of a format as it is written, built in or of the folder; None where there is none."""
+        return builtin_sources().get(name, self.sources.get(name))
 
 
 def formats_folder(settings: Settings) -> FormatsFolder:
@@ -54,6 +67,18 @@ def formats_folder(settings: Settings) -> FormatsFolder:
 def all_formats(settings: Settings) -> dict[str, Format]:
     """Every format that can be chosen by name: the built-in ones, then those of the folder."""
     return {**builtin_formats(), **formats_folder(settings).formats}
+
+
+def check_among(text: str, settings: Settings) -> CheckedText:
+    """Check the text of a format that may extend any format there is, and whose names others may go by."""
+    return check_text(text, formats_folder(settings).source, all_formats(settings))
+
+
+def file_text(name: str, settings: Settings) -> str:
+    """The text of the file of a format, built in or of the formats folder, as its author laid it out."""
+    own = formats_folder(settings).texts.get(name)
+    file = resources.files("parsers.formats") / "data" / f"{name}.json"
+    return file.read_text(encoding="utf-8") if own is None else own
 
 
 def with_folder_format(case: Case, settings: Settings) -> Case:
@@ -77,37 +102,50 @@ def load_folder(path: Path) -> FormatsFolder:
     """Read a folder, in the order of its file names: of two files that claim one name the first has it."""
     folder = FormatsFolder(path)
     owners = {name: f"the built-in parser {fmt.name}" for fmt in builtin_formats().values() for name in _names(fmt)}
-    owners |= {**RESERVED, **{name: f"the engine {name}" for name in ENGINES}}
+    owners |= {**_RESERVED, **{name: f"the engine {name}" for name in ENGINES}}
     try:
         files = sorted(file for file in path.iterdir() if file.suffix == ".json")
     except OSError as error:
         reason = f"the folder cannot be read ({error.strerror}); create it, or correct {ENV_PREFIX}FORMATS"
         folder.refused.append(Refused(str(path), reason))
         return folder
+    texts = {}
     for file in files:
-        _add(folder, file, owners)
+        try:
+            texts[file.name] = _text(file)
+        except (OSError, ValueError) as error:
+            folder.refused.append(Refused(file.name, f"it cannot be read: {error}"))
+    folder.sources = dict(filter(None, map(_source, reversed(texts.values()))))
+    for name, text in texts.items():
+        _add(folder, name, text, owners)
     return folder
 
 
-def _add(folder: FormatsFolder, file: Path, owners: dict[str, str]) -> None:
+def _source(text: str) -> tuple[str, Any] | None:
+    """The name of a format file and its decoded JSON; None for a text that has none."""
     try:
-        text = _text(file)
-    except (OSError, ValueError) as error:
-        folder.refused.append(Refused(file.name, f"it cannot be read: {error}"))
-        return
-    found = checked(text)
+        data = jsontext.read(text)
+        jsontext.check(data)
+    except JsonError:
+        return None
+    name = data.get("name") if isinstance(data, dict) else None
+    return (name, data) if isinstance(name, str) else None
+
+
+def _add(folder: FormatsFolder, file: str, text: str, owners: dict[str, str]) -> None:
+    found = check_text(text, folder.source)
     fmt = found.runs
     if fmt is None:
         first = found.findings[0]
         reason = f"line {first.place.line}, {first.pointer or '/'}: {first.message}"
-        folder.refused.append(Refused(file.name, reason))
+        folder.refused.append(Refused(file, reason))
         return
     clash = next(((name, owners[name]) for name in _names(fmt) if name in owners), None)
     if clash is not None:
         reason = f"the name {clash[0]} belongs to {clash[1]}; give the format another name or alias"
-        folder.refused.append(Refused(file.name, reason))
+        folder.refused.append(Refused(file, reason))
         return
-    owners.update(dict.fromkeys(_names(fmt), f"the format of {file.name}"))
+    owners.update(dict.fromkeys(_names(fmt), f"the format of {file}"))
     folder.formats[fmt.name], folder.texts[fmt.name] = fmt, text
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Event, Segment, TextEvent
 from parsers.vocabulary.trace import Hold, Ownership, RejectedCall, Step, Trace, Transition
 from parsers.vocabulary.types import Piece, Span
@@ -19,7 +20,7 @@ from webapp.page.running import Run, Runner
 from webapp.runs.runner import collector_paused
 
 Placed = TypeVar("Placed", Hold, Transition, RejectedCall, Event)
-LEFT_OUT = "left out by the decode policy"
+LEFT_OUT = DropReason(Cause.NOT_DECODED)
 
 
 def on_one_text(runner: Runner, a: Replayed, b: Replayed) -> tuple[Replayed, Replayed]:

@@ -18,7 +18,9 @@ from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
 from parsers.formats.model import Format
-from webapp.formats.texts import format_text, pretty, skeleton
+from parsers.vocabulary.types import UsageError
+from webapp.formats.folder import file_text
+from webapp.formats.format_text import laid_out, skeleton
 from webapp.page.contexts import case_line
 from webapp.page.form import unix_lines
 from webapp.settings import Settings
@@ -64,7 +66,7 @@ class Editor:
 
 
 def read_editor(fields: MultiDict[str, str]) -> Editor:
-    """What was typed."""
+    """The editor with everything that was typed."""
     samples = [
         Sample(
             int(number), unix_lines(fields.get(f"output.{number}", "")), unix_lines(fields.get(f"expect.{number}", ""))
@@ -89,19 +91,21 @@ def new_editor() -> Editor:
 
 def editor_of_format(fmt: Format, settings: Settings) -> Editor:
     """A format that has a name, with itself beside."""
-    return _filled(Editor(format_text(fmt, settings), beside=fmt.name), fmt.example)
+    return _filled(Editor(file_text(fmt.name, settings), beside=fmt.name), fmt.example)
 
 
 def editor_of_case(case: Case, settings: Settings) -> Editor:
     """The format of a case, with the case's output as the first sample and what the case expects of it.
 
-    Raises UsageError for a case whose parser is none of ours.
+    Raises UsageError for a case whose parser is another engine's.
     """
+    if not _can_edit(case):
+        raise UsageError("This case's parser is another engine's: there is no table to edit. Choose a built-in format.")
     fmt = case.parser.format or choose(case).format
     own = case.parser.format is not None
     expect = case.expect.model_dump(mode="json", exclude_none=True, exclude_unset=True) if case.expect else None
     editor = Editor(
-        text=pretty(to_data(case)["parser"]["format"]) if own else format_text(fmt, settings),
+        text=laid_out(to_data(case)["parser"]["format"]) if own else file_text(fmt.name, settings),
         samples=[Sample(1, unix_lines(case.text()), _expectation(expect))],
         beside=OPENED if own else fmt.name,
         reasoning_open=case.context.reasoning_open,
@@ -112,8 +116,8 @@ def editor_of_case(case: Case, settings: Settings) -> Editor:
     return editor
 
 
-def can_edit(case: Case) -> bool:
-    """Whether the parser of a case is a format at all, and not another engine's."""
+def _can_edit(case: Case) -> bool:
+    """Say whether the parser of a case is a format at all, and not another engine's."""
     return (case.parser.engine or BUILTIN) in ENGINES
 
 
@@ -135,7 +139,7 @@ def opened_format(editor: Editor) -> Format | None:
 
 
 def sample_case(editor: Editor, sample: Sample, data: Any) -> Case:
-    """The case that a sample makes with the format `data` (its decoded JSON) written into it.
+    """The case that a sample makes with the format `data` (its decoded JSON, written out) in it.
 
     Raises CaseError with the pointer of what is wrong: /expect for the expectation, /tools for the tools.
     """

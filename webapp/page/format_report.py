@@ -1,4 +1,9 @@
-"""What the format editor says of a text: findings, the machine, and what became of every sample."""
+"""The report of the format editor on a text: findings, the machine, and what became of every sample.
+
+A sample is an output, and what is expected of it if anything. It is replayed token by token and whole, and beside
+another format. The comparison is between messages: what a client would have got from the format as typed, from the
+one beside it, and what the sample expects.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +11,29 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from markupsafe import Markup
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from parsers.cases.model import Case, CaseError
+from parsers.cases import jsontext
+from parsers.cases.engines import policy_of
+from parsers.cases.expect import Difference, accept, arguments_text, differences
+from parsers.cases.model import Case, CaseError, Expect
+from parsers.compare.divergence import ANY_ID, divergence, same_message, shared_prefix
 from parsers.formats.diagram import diagram, rows_table
+from parsers.formats.extends import Expanded, pointer_to
 from parsers.formats.layout import Diagram
+from parsers.formats.lint import closers_of
 from parsers.formats.model import Format
+from parsers.replays.chunking import TRACED, WHOLE, Chunking, apply
+from parsers.replays.replay import finish_reason, parse, replay
+from parsers.selection.registry import build
 from parsers.vocabulary.events import Severity
-from parsers.vocabulary.trace import Trace
-from parsers.vocabulary.types import FormatError, UsageError
-from webapp.formats.checked import Checked, Noted, checked
-from webapp.formats.folder import all_formats
-from webapp.formats.samples import Outcome, replayed
+from parsers.vocabulary.trace import Ownership, StreamParser, Trace
+from parsers.vocabulary.types import FormatError, Message, Piece, UsageError
+from webapp.formats.folder import all_formats, check_among
+from webapp.formats.format_text import CheckedText, Noted
 from webapp.page.format_form import OPENED, Editor, Sample, opened_format, sample_case
-from webapp.page.glyphs import count
+from webapp.page.glyphs import count, shorten, show_lines
 from webapp.page.machine import Arrow, StateNode, TableRow
 from webapp.runs.prepare import error_place, tokens_of
 from webapp.runs.runner import collector_paused
@@ -27,17 +41,24 @@ from webapp.security import check_limit
 from webapp.settings import Settings
 from webapp.tokenizers import markers_of
 
-MOST_DRAWN = 24  # states; a layout's work grows faster than its states, and this one is made while somebody types
-MOST_TOKENS = 20_000  # of a sample: four replays of it come with every pause in typing
-TOO_LONG = (
+_MOST_DRAWN = 24  # states; a layout's work grows faster than its states, and this one is made while somebody types
+_MOST_TOKENS = 20_000  # of a sample: four replays of it come with every pause in typing
+SHOWN = 4_000  # characters of a cell
+CALLS_SHOWN = 20
+NOTES_SHOWN = 6
+_FARTHEST = 64  # white space between a closing tag and what is left over
+_TOO_LONG = (
     "The output has {:,} tokens, too many to replay while you type: the editor takes "
-    f"{MOST_TOKENS:,}. Shorten it, or open it in the inspector."
+    f"{_MOST_TOKENS:,}. Shorten it, or open it in the inspector."
 )
-NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
+_NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
+
+
+# The whole report
 
 
 @dataclass(slots=True)
-class StateLine:
+class _StateLine:
     """One state: what its text is, the terminals it accepts, its other triggers, and whether anything leads there."""
 
     name: str
@@ -48,30 +69,36 @@ class StateLine:
     triggers: list[str]
     reached: bool
     samples: int
+    source: str
 
 
 @dataclass(slots=True)
-class Terminal:
+class _Terminal:
     """One terminal, and how it stands in the embedded tokenizer's vocabulary."""
 
     name: str
     text: str
     token: str
+    source: str
 
 
 @dataclass(slots=True)
-class MachineReport:
-    """The format seen from outside. `too_many`: more states than are drawn while somebody types."""
+class _MachineReport:
+    """The format seen from outside. `too_many`: more states than are drawn while somebody types.
+
+    `sources` says of each row by its id where it comes from; '' is the text itself.
+    """
 
     width: float
     height: float
     nodes: list[StateNode]
     arrows: list[Arrow]
     words: str
-    states: list[StateLine]
+    states: list[_StateLine]
     rows: list[TableRow]
     idle: set[str]
-    terminals: list[Terminal]
+    sources: dict[str, str]
+    terminals: list[_Terminal]
     too_many: bool
     note: str
 
@@ -80,8 +107,8 @@ class MachineReport:
 class Report:
     """Everything below and beside the text. `machine` None: the text is no format yet."""
 
-    checked: Checked
-    machine: MachineReport | None
+    checked: CheckedText
+    machine: _MachineReport | None
     outcomes: dict[int, Outcome]
     headline: str
     severity: str
@@ -90,47 +117,46 @@ class Report:
 
     @property
     def findings(self) -> list[Noted]:
-        """What is wrong, errors first."""
+        """The findings, errors first."""
         return self.checked.findings
 
     @property
     def name(self) -> str:
-        """What the format calls itself, as far as that can be read."""
+        """The name that the format gives itself, as far as that can be read."""
         data = self.checked.data
         name = data.get("name") if isinstance(data, dict) else None
         return name if isinstance(name, str) else ""
 
     @property
     def failing(self) -> int:
-        """How many samples have an error."""
+        """The number of samples that have an error."""
         return sum(outcome.severity == "error" for outcome in self.outcomes.values())
 
 
 def report(editor: Editor, settings: Settings) -> Report:
     """Check the text, and where nothing is wrong with it replay the samples."""
-    known = all_formats(settings)
-    found = checked(editor.text, known)
-    beside = opened_format(editor) if editor.beside == OPENED else known.get(editor.beside)
+    found = check_among(editor.text, settings)
+    beside = opened_format(editor) if editor.beside == OPENED else all_formats(settings).get(editor.beside)
     outcomes = {sample.number: _outcome(editor, sample, found, beside, settings) for sample in editor.samples}
     return Report(
         checked=found,
-        machine=None if found.format is None else machine_report(found.format, found.findings, outcomes.values()),
+        machine=_machine_report(found, outcomes.values()),
         outcomes=outcomes,
-        headline=headline(found),
+        headline=_headline(found),
         severity=found.findings[0].severity if found.findings else "pass",
         beside=beside,
         lines=_lines(found),
     )
 
 
-def headline(found: Checked) -> str:
+def _headline(found: CheckedText) -> str:
     """The findings in a few words."""
     counts = Counter(one.severity for one in found.findings)
-    words = [count(counts[severity], noun) for severity, noun in NOUNS.items() if counts[severity]]
+    words = [count(counts[severity], noun) for severity, noun in _NOUNS.items() if counts[severity]]
     return ", ".join(words) if words else "Nothing found"
 
 
-def _lines(found: Checked) -> list[tuple[int, str]]:
+def _lines(found: CheckedText) -> list[tuple[int, str]]:
     """Every line of the text with the worst that was found on it."""
     worst: dict[int, str] = {}
     for one in found.findings:
@@ -140,26 +166,26 @@ def _lines(found: Checked) -> list[tuple[int, str]]:
 
 def runnable(editor: Editor, sample: Sample, settings: Settings) -> Case:
     """The case of a sample. Raises CaseError for a format that may not run, as any case that brings one does."""
-    found = checked(editor.text, all_formats(settings))
+    found = check_among(editor.text, settings)
     if found.runs is None:
         first = found.findings[0]
         raise CaseError(f"line {first.place.line}: {first.message}", f"/parser/format{first.pointer}")
-    return sample_case(editor, sample, found.data)
+    return sample_case(editor, sample, found.written_out)
 
 
-def _outcome(editor: Editor, sample: Sample, found: Checked, beside: Format | None, settings: Settings) -> Outcome:
+def _outcome(editor: Editor, sample: Sample, found: CheckedText, beside: Format | None, settings: Settings) -> Outcome:
     fmt = found.runs
     if fmt is None:
         return Outcome(problem="Not replayed: the format has an error.", at="format")
     try:
-        case = sample_case(editor, sample, found.data)
+        case = sample_case(editor, sample, found.written_out)
         text = case.text()
         check_limit(settings, "max_text_bytes", len(text.encode("utf-8", "surrogatepass")), "The output")
         with error_place("/parser/format/tokens"):
             pieces = tokens_of(case, fmt)
         check_limit(settings, "max_tokens", len(pieces), "The output")
-        if len(pieces) > MOST_TOKENS:
-            return Outcome(problem=TOO_LONG.format(len(pieces)), at="output")
+        if len(pieces) > _MOST_TOKENS:
+            return Outcome(problem=_TOO_LONG.format(len(pieces)), at="output")
         with collector_paused():
             return replayed(case, pieces, fmt, beside)
     except CaseError as error:
@@ -174,8 +200,11 @@ def _field(pointer: str) -> str:
     return next((name for name in ("expect", "tools") if pointer.startswith(f"/{name}")), "output")
 
 
-def machine_report(fmt: Format, findings: list[Noted], outcomes: Iterable[Outcome]) -> MachineReport:
-    """The machine of a format, with what the samples did of it."""
+def _machine_report(found: CheckedText, outcomes: Iterable[Outcome]) -> _MachineReport | None:
+    """The machine of a format, with what the samples did of it; None where the text is no format."""
+    fmt, expanded = found.format, found.expanded
+    if fmt is None or expanded is None:
+        return None
     runs = [outcome.trace for outcome in outcomes if outcome.trace is not None]
     fired: Counter[str] = Counter()
     visits: Counter[str] = Counter()
@@ -183,11 +212,11 @@ def machine_report(fmt: Format, findings: list[Noted], outcomes: Iterable[Outcom
         moves = [move for step in trace.steps for move in step.transitions]
         fired.update(move.row for move in moves)
         visits.update({trace.steps[0].state, *(name for move in moves for name in (move.from_state, move.to_state))})
-    lost = {_state(one.pointer) for one in findings if one.code == "unreachable_state"}
-    drawn = len(fmt.states) <= MOST_DRAWN
+    lost = {_state(one.part) for one in found.findings if one.code == "unreachable_state"}
+    drawn = len(fmt.states) <= _MOST_DRAWN
     sheet = diagram(fmt) if drawn else Diagram(0, 0, (), ())
-    states = [_state_line(fmt, name, name not in lost, visits[name]) for name in fmt.states]
-    return MachineReport(
+    states = [_state_line(fmt, expanded, name, name not in lost, visits[name]) for name in fmt.states]
+    return _MachineReport(
         width=sheet.width,
         height=sheet.height,
         nodes=[StateNode(node, node.name not in lost and bool(visits[node.name] or node.end or not runs), False)
@@ -198,8 +227,9 @@ def machine_report(fmt: Format, findings: list[Noted], outcomes: Iterable[Outcom
         states=states,
         rows=[TableRow(r.id, r.state, r.trigger, r.text or "", r.to, ", ".join(r.emit), r.note, r.when, fired[r.id])
               for r in rows_table(fmt)],
-        idle=_idle(fmt, findings, lost),
-        terminals=[_terminal(fmt, name, text) for name, text in fmt.terminals.items()],
+        idle=_idle(fmt, found.findings, lost),
+        sources={row.id: row.source for row in rows_table(fmt, expanded)},
+        terminals=[_terminal(fmt, expanded, name, text) for name, text in fmt.terminals.items()],
         too_many=not drawn,
         note=_note(fmt, lost, runs, visits),
     )  # fmt: skip
@@ -226,7 +256,7 @@ def _state(pointer: str) -> str:
 
 def _idle(fmt: Format, findings: list[Noted], lost: set[str]) -> set[str]:
     """The ids of rows that can never fire: those of unreachable states, and those the static check names."""
-    places = {one.pointer for one in findings if one.code == "never_fires"}
+    places = {one.part for one in findings if one.code == "never_fires"}
     counters: Counter[str] = Counter()
     idle = set()
     for row in rows_table(fmt):
@@ -236,11 +266,11 @@ def _idle(fmt: Format, findings: list[Noted], lost: set[str]) -> set[str]:
     return idle
 
 
-def _state_line(fmt: Format, name: str, reached: bool, samples: int) -> StateLine:
+def _state_line(fmt: Format, expanded: Expanded, name: str, reached: bool, samples: int) -> _StateLine:
     state = fmt.states[name]
     on = list(dict.fromkeys(row.on for row in state.rows))
     starts = [(fmt.initial, "first"), (fmt.initial_when_reasoning_open, "first where reasoning is open")]
-    return StateLine(
+    return _StateLine(
         name=name,
         start=", ".join([words for first, words in starts if first == name]),
         reads=f"codec {state.codec.name}" if state.codec else state.text or "",
@@ -249,9 +279,249 @@ def _state_line(fmt: Format, name: str, reached: bool, samples: int) -> StateLin
         triggers=[trigger for trigger in on if trigger not in fmt.terminals],
         reached=reached,
         samples=samples,
+        source=expanded.origin(pointer_to("states", name)).label,
     )
 
 
-def _terminal(fmt: Format, name: str, text: str) -> Terminal:
+def _terminal(fmt: Format, expanded: Expanded, name: str, text: str) -> _Terminal:
     special = markers_of(fmt).get(text)
-    return Terminal(name, text, "" if special is None else "one special token" if special else "one token")
+    token = "" if special is None else "one special token" if special else "one token"
+    return _Terminal(name, text, token, expanded.origin(pointer_to("terminals", name)).label)
+
+
+# One sample
+
+
+@dataclass(slots=True)
+class _Cell:
+    """A text and the part of it, [start, end), that is not the same beside it."""
+
+    text: str
+    start: int = 0
+    end: int = 0
+
+    @property
+    def pieces(self) -> list[tuple[str, Markup]]:
+        """(class, characters) in order; what differs has the class of a difference."""
+        cut = ((0, self.start, "same"), (self.start, self.end, "differs"), (self.end, len(self.text), "same"))
+        return [(kind, show_lines(self.text[low:high])) for low, high, kind in cut if low < high]
+
+
+@dataclass(slots=True)
+class _Part:
+    """One part of the message in every column. None: that message has no such part; `wanted` None: not checked."""
+
+    name: str
+    mine: _Cell | None
+    beside: _Cell | None = None
+    wanted: _Cell | None = None
+    same: bool = True
+    met: bool | None = None
+
+
+@dataclass(slots=True)
+class _Remark:
+    """One thing to say of a sample: `severity` is pass, info, warning or error."""
+
+    severity: str
+    text: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The result of one sample. `problem` says why it could not be replayed, `at` in which field of the sample."""
+
+    problem: str = ""
+    at: str = ""
+    parts: list[_Part] = field(default_factory=list)
+    remarks: list[_Remark] = field(default_factory=list)
+    trace: Trace | None = None
+    accepted: str = ""
+
+    @property
+    def severity(self) -> str:
+        """The worst there is to say."""
+        if self.problem:
+            return "error"
+        order = ("error", "warning", "info", "pass")
+        return min([remark.severity for remark in self.remarks], key=order.index, default="pass")
+
+
+@dataclass(slots=True)
+class Said:
+    """The message that a client would have got, and why it ended."""
+
+    message: Message
+    finish: str
+
+
+class Replays:
+    """Replays of one sample: only the one of the format as typed, token by token, is traced."""
+
+    def __init__(self, case: Case, pieces: Sequence[Piece]) -> None:
+        self._case, self._pieces, self._mode = case, pieces, case.mode()
+        self._context, self._markers = case.to_context(), case.markers()
+
+    def trace(self, fmt: Format, chunking: Chunking = TRACED) -> Trace:
+        """A replay with every step."""
+        deltas = apply(chunking, self._pieces, self._mode)
+        return replay(self._parser(fmt), deltas, self._context, mode=self._mode, markers=self._markers)
+
+    def said(self, fmt: Format, chunking: Chunking) -> Said:
+        """Only the message."""
+        deltas = apply(chunking, self._pieces, self._mode)
+        message = parse(self._parser(fmt), deltas, self._context, mode=self._mode, markers=self._markers)
+        return Said(message, finish_reason(message, self._context.finish_reason))
+
+    def _parser(self, fmt: Format) -> StreamParser:
+        known = set(fmt.policies)
+        return build(fmt, {key: value for key, value in policy_of(self._case).items() if key in known})
+
+
+def replayed(case: Case, pieces: Sequence[Piece], fmt: Format, beside: Format | None) -> Outcome:
+    """Replay a sample with the format as typed and with the one beside it."""
+    runs = Replays(case, pieces)
+    trace = runs.trace(fmt)
+    mine = Said(trace.message, trace.finish_reason)
+    other = None if beside is None else runs.said(beside, TRACED)
+    found = differences(case.expect, mine.message, mine.finish, case.compare) if case.expect else None
+    outcome = Outcome(trace=trace, accepted=_accepted_text(mine.message))
+    outcome.parts = list(_parts(mine, other, case.expect, found))
+    outcome.remarks = [_expectation(found), _chunking(runs, fmt, trace)]
+    if other is not None and beside is not None:
+        whole = runs.said(beside, WHOLE)
+        outcome.remarks.append(_beside(mine, other, whole, beside, outcome.parts))
+    outcome.remarks += [*_round_trip(case, fmt, trace), *_notes(trace)]
+    return outcome
+
+
+def _accepted_text(message: Message) -> str:
+    """The expectation that today's message meets, as JSON: every part is pinned, so a text that is none is null."""
+    data = accept(message).model_dump(mode="json", exclude_none=True)
+    full = {"reasoning": None, "content": None, **data}
+    return jsontext.pretty(full, lambda path: len(path) > 1)
+
+
+def _parts(mine: Said, other: Said | None, expect: Expect | None, found: list[Difference] | None) -> list[_Part]:
+    own, beside = _texts(mine), _texts(other) if other else {}
+    wanted = _wanted(expect) if expect else {}
+    failed = {difference.field for difference in found or ()}
+    parts = []
+    for name in dict.fromkeys([*own, *wanted, *beside]):
+        left, right = own.get(name), beside.get(name)
+        part = _Part(name, *_cells(left, right))
+        part.same = other is None or left == right
+        if name in wanted:
+            part.wanted = _Cell(wanted[name][:SHOWN])
+            part.met = name not in failed and name in own
+        parts.append(part)
+    return parts
+
+
+def _texts(said: Said) -> dict[str, str]:
+    """Every part of a message by name, in reading order."""
+    message = said.message
+    texts = {"reasoning": message.reasoning or "", "content": message.content or ""}
+    for index, call in enumerate(message.tool_calls[:CALLS_SHOWN]):
+        texts[f"tool_calls[{index}].name"] = call.name
+        texts[f"tool_calls[{index}].arguments"] = call.arguments + ("" if call.complete else " (cut off)")
+    return {**texts, "finish_reason": said.finish}
+
+
+def _wanted(expect: Expect) -> dict[str, str]:
+    texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
+    for index, call in enumerate((expect.tool_calls or ())[:CALLS_SHOWN]):
+        texts[f"tool_calls[{index}].name"] = call.name
+        texts[f"tool_calls[{index}].arguments"] = arguments_text(call)
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def _cells(left: str | None, right: str | None) -> tuple[_Cell | None, _Cell | None]:
+    """Both texts, with the stretch between what they begin with and what they end with marked."""
+    if left is None or right is None or left == right:
+        return _cell(left), _cell(right)
+    head = shared_prefix(left, right)
+    tail = shared_prefix(left[head:][::-1], right[head:][::-1])
+    return _Cell(_cut(left), head, len(left) - tail), _Cell(_cut(right), head, len(right) - tail)
+
+
+def _cell(text: str | None) -> _Cell | None:
+    return None if text is None else _Cell(_cut(text))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+
+
+def _expectation(found: list[Difference] | None) -> _Remark:
+    if found is None:
+        return _Remark("info", "Nothing is expected of this sample, so only the chunkings are compared.")
+    if not found:
+        return _Remark("pass", "As expected.")
+    fields = ", ".join([difference.field for difference in found[:4]])
+    return _Remark("error", f"Not as expected: {fields}.")
+
+
+def _chunking(runs: Replays, fmt: Format, trace: Trace) -> _Remark:
+    if same_message(trace.message, runs.said(fmt, WHOLE).message):
+        return _Remark("pass", "The same message token by token and whole.")
+    parting = divergence(trace, runs.trace(fmt, WHOLE))
+    where = f" in {parting.channel}" if parting else ""
+    return _Remark("error", f"Token by token and whole give different messages{where}.")
+
+
+def _beside(mine: Said, other: Said, whole: Said, fmt: Format, parts: list[_Part]) -> _Remark:
+    if not same_message(other.message, whole.message):
+        return _Remark("warning", f"{fmt.name} itself gives different messages token by token and whole.")
+    if same_message(mine.message, other.message, ANY_ID):
+        return _Remark("pass", f"The same message as {fmt.name}.")
+    number = sum(not part.same for part in parts)
+    return _Remark("info", f"Not the message of {fmt.name}: {count(number, 'part')} differ{'s' * (number == 1)}.")
+
+
+def _round_trip(case: Case, fmt: Format, trace: Trace) -> list[_Remark]:
+    """Strings of this sample that the format cannot spell: expected ones, and values that were cut at their closer."""
+    closers = sorted({text for _, text in closers_of(fmt)})
+    remarks = []
+    for path, text in _strings(case.expect):
+        hit = next((closer for closer in closers if closer in text), None)
+        if hit is not None:
+            what = f"The expected string at {path} holds `{hit}`, which ends a value"
+            remarks.append(_Remark("warning", f"{what}: no output can spell it in this format."))
+    left = next((run for run in trace.partition if _is_left_over(trace, run, closers)), None)
+    if left is not None:
+        over = shorten(trace.text[left.start : left.end], 30)
+        what = f"After a value ended at character {left.start:,}, `{over}` is left over"
+        remarks.append(_Remark("warning", f"{what}: the value may have held its own closing tag."))
+    return remarks[:NOTES_SHOWN]
+
+
+def _is_left_over(trace: Trace, run: Ownership, closers: Sequence[str]) -> bool:
+    """Say whether this is dropped text that directly follows what ends a value."""
+    at = run.start
+    if run.owner != "dropped" or not trace.text[at : run.end].strip():
+        return False
+    while at > max(0, run.start - _FARTHEST) and trace.text[at - 1].isspace():
+        at -= 1
+    return any(trace.text.endswith(closer, 0, at) for closer in closers)
+
+
+def _strings(expect: Expect | None) -> list[tuple[str, str]]:
+    """Every string inside the expected arguments, with its place."""
+    found = []
+    for index, call in enumerate((expect.tool_calls if expect else None) or ()):
+        for path, value in jsontext.walk(call.arguments):
+            if isinstance(value, str):
+                found.append((f"tool_calls[{index}].arguments{jsontext.pointer(path)}", value))
+    return found
+
+
+def _notes(trace: Trace) -> list[_Remark]:
+    """Remarks on what the parser gave up: rejected calls, and dropped text that is not white space."""
+    notes = [_Remark("info", f"Not kept as a call: {call.reason.words}.") for call in trace.rejected_calls]
+    for run in trace.partition:
+        text = trace.text[run.start : run.end]
+        if run.owner == "dropped" and text.strip():
+            notes.append(_Remark("info", f"Dropped `{shorten(text, 40)}`: {run.why}."))
+    more = len(notes) - NOTES_SHOWN
+    return notes[:NOTES_SHOWN] + ([_Remark("info", f"And {more:,} more.")] if more > 0 else [])

@@ -77,7 +77,7 @@ def _detail(event: Event) -> str:
     if isinstance(event, Diagnostic):
         return f"{event.code}: {event.message}"
     if isinstance(event, Dropped):
-        return event.reason
+        return event.reason.words
     if isinstance(event, Marker):
         return event.terminal
     if isinstance(event, CallEnd):

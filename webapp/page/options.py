@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from parsers.cases.engines import RECORDED
-from parsers.formats.model import Format, Policy, builtin_formats
-from parsers.formats.rows import policy_values
+from parsers.formats.model import Format, Policy, builtin_formats, policy_values
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.engines.response_template.about import TITLE
 from webapp.page.form import CHUNKINGS, Setup

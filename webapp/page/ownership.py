@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from parsers.vocabulary.drops import UNSAID
 from webapp.page.glyphs import count
 from webapp.page.index import TraceIndex
 from webapp.page.roles import DRAWN, LEGEND, read_only
@@ -79,7 +80,8 @@ def _drops(index: TraceIndex) -> list[Drop]:
     for run in index.trace.partition:
         if run.owner != "dropped":
             continue
-        drop = found.setdefault(run.reason or "no reason given", Drop(run.reason or "no reason given"))
+        why = run.why or UNSAID.words
+        drop = found.setdefault(why, Drop(why))
         drop.characters += run.end - run.start
         if len(drop.places) < PLACES_SHOWN:
             drop.places.append((f"{run.start:,}–{run.end:,}", index.step_at(run.start)))

@@ -117,7 +117,7 @@ def result(index: TraceIndex, window: Window, context: Context, expect: dict[str
         finish=index.trace.finish_reason,
         last_step=index.total,
         differences=_differences(index, expect),
-        rejected=[f"{call.name or 'a call'}: {call.reason}" for call in index.trace.rejected_calls],
+        rejected=[f"{call.name or 'a call'}: {call.reason.words}" for call in index.trace.rejected_calls],
     )
 
 

@@ -95,7 +95,7 @@ def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) ->
     run.held = bool(over)
     run.held_first = any(hold.start == left for hold in over)
     run.held_last = any(hold.end == right for hold in over)
-    run.reason = owner.reason or ""
+    run.reason = owner.why
     return run
 
 
@@ -116,7 +116,7 @@ def destinations(index: TraceIndex, start: int, end: int) -> list[Destination]:
     for run in runs(index, start, end):
         owner = index.trace.partition[bisect_right(index.owner_starts, run.start) - 1]
         text = _words(index, owner.owner, run.start)
-        found.setdefault((text, owner.reason or ""), Destination(run.role, text, owner.reason or ""))
+        found.setdefault((text, owner.why), Destination(run.role, text, owner.why))
     return list(found.values())
 
 

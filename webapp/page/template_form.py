@@ -13,7 +13,7 @@ from typing import Any
 
 from parsers.cases import jsontext
 from parsers.cases.jsontext import JsonError
-from parsers.formats.lint_static import LintFinding
+from parsers.formats.lint import LintFinding
 from parsers.vocabulary.types import FormatError, UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.engines.response_template import loaded

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.arguments import CODECS
+from parsers.arguments import ARGUMENT_PARSERS
 from parsers.vocabulary.types import Context
 from tests.parsers.parsing import calls, codes, dropped, owners, small, tokens, tool, trace_of
 
@@ -278,7 +278,7 @@ def test_without_an_end_of_the_call_a_string_only_ends_at_its_delimiter() -> Non
 
 
 def test_the_delimiter_is_what_a_string_cannot_hold() -> None:
-    assert CODECS["keyvalue"].closers({"string": "<escape>"}) == ("<escape>",)
+    assert ARGUMENT_PARSERS["keyvalue"].closers({"string": "<escape>"}) == ("<escape>",)
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).filter(

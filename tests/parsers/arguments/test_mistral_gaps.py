@@ -15,6 +15,7 @@ import pytest
 
 from parsers.replays.replay import parse
 from parsers.selection.registry import build, get_format
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import ContentText
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import Context, Message, Tool
@@ -74,7 +75,7 @@ def test_an_error_is_said_once_and_at_its_place(broken: str, text: str, found: l
     for texts in ((broken,), tuple(broken)):
         trace = trace_of("mistral", *texts)
         assert len(codes(trace)) <= 1
-        assert not [run for run in trace.partition if run.reason == "lost"]
+        assert not [run for run in trace.partition if run.reason == LOST]
         assert next(event.start for event in events_of(trace, ContentText)) == len(broken) - len(text)
         assert [call.name for call in trace.message.tool_calls] == found
 
@@ -88,7 +89,7 @@ def test_a_marker_put_in_anywhere_loses_nothing(write: Write, at: int) -> None:
         whole, streamed = trace_of("mistral", text), trace_of("mistral", *text)
         assert calls(whole.message) == calls(streamed.message)
         assert whole.message.content == streamed.message.content
-        assert not [run for run in streamed.partition if run.reason == "lost"]
+        assert not [run for run in streamed.partition if run.reason == LOST]
 
 
 # memory

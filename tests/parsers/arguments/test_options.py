@@ -1,4 +1,4 @@
-"""What a format may say about a codec."""
+"""What a format may say about an argument parser."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from parsers.arguments import CODECS, OPEN
-from parsers.arguments.contract import Codec
+from parsers.arguments import ARGUMENT_PARSERS
+from parsers.arguments.contract import OPEN, ArgumentParser
 
 UNKNOWN = "unknown option {}; this codec has: {}"
-TAGGED = ", ".join(sorted(CODECS["tagged"].codec.options))
+TAGGED = ", ".join(sorted(ARGUMENT_PARSERS["tagged"].options))
 EMPTY = "must be a text that is not empty"
 
 
@@ -30,23 +30,23 @@ EMPTY = "must be a text that is not empty"
     ],
 )
 def test_options_are_checked_against_their_defaults(codec: str, options: dict[str, Any], wrong: list[object]) -> None:
-    assert CODECS[codec].check_options(options) == wrong
+    assert ARGUMENT_PARSERS[codec].check_options(options) == wrong
 
 
-def test_a_codec_has_triggers_and_scopes_of_its_own() -> None:
-    assert CODECS["json_span"].triggers == ("DONE", "OTHER")
-    assert CODECS["json_span"].codec.scopes({}) == {}
-    assert CODECS["tagged"].codec.scopes({})[OPEN] == {"KEY_OPEN": "<parameter="}
+def test_an_argument_parser_has_triggers_and_scopes_of_its_own() -> None:
+    assert ARGUMENT_PARSERS["json_span"].triggers == ("DONE", "OTHER")
+    assert ARGUMENT_PARSERS["json_span"].scopes({}) == {}
+    assert ARGUMENT_PARSERS["tagged"].scopes({})[OPEN] == {"KEY_OPEN": "<parameter="}
 
 
-class Quiet(Codec):
-    """A codec that passes nothing on."""
+class Quiet(ArgumentParser):
+    """An argument parser that passes nothing on."""
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         return end
 
 
-def test_what_a_codec_need_not_answer_has_an_answer() -> None:
+def test_what_an_argument_parser_need_not_answer_has_an_answer() -> None:
     quiet = Quiet(None, {})  # type: ignore[arg-type]
     quiet.terminal("X", 3)
     quiet.finish(3)

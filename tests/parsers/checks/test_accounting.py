@@ -7,8 +7,14 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from parsers.checks import Subject, run_checks
+from parsers.formats.model import load_format
+from parsers.replays.replay import replay
+from parsers.selection.registry import build as parser_of
+from parsers.selection.registry import get_format, policies
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import CallName, ContentText, ReasoningText
 from parsers.vocabulary.trace import Finding, Ownership, Trace
+from parsers.vocabulary.types import Context, Delta, Piece, Tool
 
 Build = Callable[..., Trace]
 
@@ -38,7 +44,7 @@ def test_the_partition_tiles_the_output(build: Build, runs: list[tuple[int, int]
 
 
 def test_lost_text_is_an_error_even_if_it_is_blank(build: Build) -> None:
-    (finding,) = findings(build([("content", "ab")], [("dropped", " \n", "lost")]))
+    (finding,) = findings(build([("content", "ab")], [("dropped", " \n", LOST)]))
     assert finding.message == "Characters 2 to 4 of the output were lost."
     assert (finding.severity, finding.step, finding.span, finding.actual) == ("error", 2, (2, 4), " \n")
 
@@ -89,6 +95,46 @@ def test_dropped_words_are_a_warning_with_the_reason(
     found = findings(trace, special_tokens=frozenset(["<|im_end|>"]))
     assert [finding.message for finding in found] == messages
     assert all((finding.severity, finding.about) == ("warning", "output") for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "contract", "name"),
+    [
+        ({"recovery": "skip_call"}, "<tool_call>junk</tool_call>", "recovery=skip_call", "qwen"),
+        ({"recovery": "fail"}, "<tool_call>junk</tool_call>", "recovery=fail", "qwen"),
+        ({"truncated_call": "drop"}, '<tool_call>{"name": "f", "arguments": {"a": 1', "truncated_call=drop", "qwen"),
+        (
+            {"invalid_call": "strict", "recovery": "fail"},
+            '<tool_call>{"name": "f", "arguments": []}</tool_call>',
+            "invalid_call=strict",
+            "qwen",
+        ),
+        ({"truncated_call": "drop"}, '[TOOL_CALLS] [{"name": "f" x}]', "truncated_call=drop", "mistral"),
+        (
+            {"unknown_tool": "drop"},
+            '<tool_call>{"name": "g", "arguments": {}}</tool_call>',
+            "unknown_tool=drop",
+            "qwen",
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    "note",
+    ["What follows the marker is no call.", "What follows the marker is a shortcut, no call.", "A declared tool."],
+)
+def test_the_policy_that_drops_text_is_blamed_whatever_the_row_says(
+    value: dict[str, str], text: str, contract: str, name: str, note: str
+) -> None:
+    data = get_format(name).model_dump(by_alias=True)
+    for row in (
+        row for state in data["states"].values() for row in state["rows"] if row["on"] in ("REJECT", "MALFORMED")
+    ):
+        row["note"] = note
+    fmt = load_format(data)
+    context = Context(tools=(Tool("f"),))
+    trace = replay(parser_of(fmt, value), [Delta(1, (Piece(f"Hi.{text}"),))], context)
+    found = run_checks(Subject(trace, context, policy=policies(fmt, value)), ["spans_cover_input"]).findings
+    assert {(finding.policy, finding.severity) for finding in found} == {(contract, "info")}
 
 
 BLACK_BOX = {"black_box": True, "terminals": {"OPEN": "<tool_call>", "CLOSE": "</tool_call>"}}

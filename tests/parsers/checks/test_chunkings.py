@@ -8,6 +8,7 @@ import pytest
 
 from parsers.checks import CHECKS, Subject, run_checks
 from parsers.compare.divergence import Rules
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.trace import Proof, Trace
 
 Build = Callable[..., Trace]
@@ -51,7 +52,7 @@ def test_where_the_whole_output_agrees_with_others_the_traced_chunking_is_the_od
 
 def test_a_replay_that_stands_for_many_counts_as_many(build: Build) -> None:
     traced = build([("content", "Hi")])
-    other = build([("content", "H")], [("dropped", "i", "lost")], chunking={"by": "cuts", "cuts": [1]})
+    other = build([("content", "H")], [("dropped", "i", LOST)], chunking={"by": "cuts", "cuts": [1]})
     subject = Subject(traced, compared=[("whole", traced), ("cut at 1", other)], shares={"whole": 8, "cut at 1": 2})
     (finding,) = run_checks(subject, ["chunking"]).findings
     assert finding.message.endswith("from character 1 on; 2 of 10 chunkings give this message.")
@@ -111,7 +112,7 @@ def test_made_up_ids_of_a_black_box_do_not_count(build: Build) -> None:
     [
         ([("content", "Hi \n"), *BARE], "error", "the arguments of call 0 (`f`) from character 0 on."),
         ([("content", "Hi "), ("dropped", "\n", "x"), *CALL], "warning", "character 3 on, by whitespace only."),
-        ([("content", "H"), ("dropped", "i \n", "lost"), *CALL], "error", "the content from character 1 on."),
+        ([("content", "H"), ("dropped", "i \n", LOST), *CALL], "error", "the content from character 1 on."),
         ([("content", "Hi \n"), *CALL[:-1], ("cut",)], "error", "the end of call 0 (`f`)."),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from parsers.checks import Subject, run_checks
 from parsers.checks.leaks import is_marker
+from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Finding, RejectedCall, Trace
 from parsers.vocabulary.types import Context
 
@@ -92,7 +93,7 @@ def test_a_call_missing_elsewhere_does_not_blame_the_parser_for_its_name(build: 
 
 def test_the_text_of_a_rejected_call_is_a_note(build: Build) -> None:
     trace = build([("content", "a ")], [("content", "<tool_call>{oops</tool_call>"), ("content", " </tool_call>")])
-    trace.rejected_calls = [RejectedCall(2, 30, None, "no name")]
+    trace.rejected_calls = [RejectedCall(2, 30, None, stated("no name"))]
     warning, note = leaks(Subject(trace))
     assert (warning.severity, warning.span) == ("warning", (31, 43))
     assert (note.severity, note.about, note.step, note.span) == ("info", "output", 2, (2, 30))
@@ -101,7 +102,7 @@ def test_the_text_of_a_rejected_call_is_a_note(build: Build) -> None:
 
 def test_a_marker_before_any_rejected_call_is_a_warning(build: Build) -> None:
     trace = build([("content", "<tool_call> <tool_call>{")])
-    trace.rejected_calls = [RejectedCall(12, 24, None, "cut off")]
+    trace.rejected_calls = [RejectedCall(12, 24, None, stated("cut off"))]
     assert [finding.severity for finding in leaks(Subject(trace))] == ["warning", "info"]
 
 

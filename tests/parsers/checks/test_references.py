@@ -9,6 +9,7 @@ import pytest
 from parsers.checks import Subject, run_checks
 from parsers.checks.check import Books
 from parsers.checks.script import Entry
+from parsers.vocabulary.drops import Cause, DropReason, stated
 from parsers.vocabulary.trace import Finding, RejectedCall, Trace
 from parsers.vocabulary.types import Context, Message, MessageDelta, Tool, ToolCall, ToolCallDelta
 from parsers.wire.read import ServerChunk
@@ -73,7 +74,7 @@ def test_a_call_without_a_known_place_is_missed_all_the_same(build: Build) -> No
 
 def test_the_only_call_of_an_output_that_is_cut_off_is_a_note_with_its_policy(build: Build) -> None:
     trace = build([("content", "a <call>f{")])
-    trace.rejected_calls = [RejectedCall(2, len(trace.text), None, "the call was never named")]
+    trace.rejected_calls = [RejectedCall(2, len(trace.text), None, stated("the call was never named"))]
     subject = Subject(trace, TOOLS, terminals={"C": "<call>"}, policy={"truncated_call": "text"})
     (finding,) = found("tool_call_dropped", subject)
     assert (finding.severity, finding.about, finding.policy) == ("info", "output", "truncated_call=text")
@@ -102,7 +103,7 @@ def test_an_empty_message_is_a_fault_if_the_built_in_parser_has_one(build: Build
         "error"
     ]
     refused = build([("content", "<c>oops")])
-    refused.rejected_calls = [RejectedCall(0, 7, None, "no call")]
+    refused.rejected_calls = [RejectedCall(0, 7, None, stated("no call"))]
     assert found("all_output_lost", box(build, ("dropped", "x", "x"), reference=refused)) == []
 
 
@@ -110,7 +111,7 @@ def test_an_empty_message_is_a_fault_if_the_built_in_parser_has_one(build: Build
     ("policy", "severity"), [({"unknown_tool": "drop"}, "info"), ({}, "warning")], ids=["by policy", "by no policy"]
 )
 def test_an_empty_message_with_a_reason_is_no_error(build: Build, policy: dict[str, str], severity: str) -> None:
-    trace = build([("dropped", "f{}", "call to f, which is not a declared tool")])
+    trace = build([("dropped", "f{}", DropReason(Cause.CALL_TO_UNDECLARED, "f"))])
     (finding,) = found("all_output_lost", Subject(trace, policy=policy))
     assert (finding.severity, finding.about) == (severity, "output")
     assert finding.message == "The message is empty: call to f, which is not a declared tool."

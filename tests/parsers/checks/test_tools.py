@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from parsers.checks import Subject, run_checks
+from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Finding, RejectedCall, Trace
 from parsers.vocabulary.types import Context, Tool
 
@@ -75,9 +76,9 @@ def test_an_undeclared_tool_is_told_where_its_name_stands(build: Build) -> None:
 
 def test_a_rejected_call_to_an_undeclared_tool_is_told_too(build: Build) -> None:
     rejected = [
-        RejectedCall(3, 9, "g", "not declared"),
-        RejectedCall(0, 2, "get_time", "x"),
-        RejectedCall(0, 2, None, "x"),
+        RejectedCall(3, 9, "g", stated("not declared")),
+        RejectedCall(0, 2, "get_time", stated("x")),
+        RejectedCall(0, 2, None, stated("x")),
     ]
     (finding,) = found("known_tool", build([("content", "a")], [("content", "bc g {} ")], rejected_calls=rejected))
     assert finding.message == "`g`, in a call that was not kept, is not one of the declared tools."

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from parsers.formats.model import Format, builtin_formats, load_format
-from parsers.formats.rows import guard_holds, policy_values, row_ids
+from parsers.formats.model import Format, builtin_formats, guard_holds, load_format, policy_values, row_ids
+from parsers.machine.output import ALPHANUMERIC, call_id
 from parsers.machine.program import literals
-from parsers.machine.sink import ALPHANUMERIC, call_id
 from parsers.vocabulary.types import Context, FormatError
 from tests.parsers.parsing import calls, codes, dropped, owners, rows, trace_of
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from parsers.formats.diagram import END, diagram, label, mermaid, rows_table
-from parsers.formats.model import Format, builtin_formats, load_format
-from parsers.formats.rows import guard_holds, policy_in_force, policy_values, row_ids
+from parsers.formats.model import Format, Policy, builtin_formats, guard_holds, load_format, row_ids
 
 PRE, V11 = {"mistral_version": ["pre_v11"]}, {"mistral_version": ["v11"]}
 
@@ -48,11 +47,10 @@ def test_a_guard_holds_when_every_policy_it_names_has_one_of_its_values() -> Non
     assert guard_holds(FORMAT.states["CONTENT"].rows[0], {})
 
 
-def test_policies_in_force_are_the_formats_own_unless_overridden() -> None:
-    fmt = make({"CONTENT": {"rows": CONTENT}}, policy={"recovery": "fail"})
-    values = policy_in_force(fmt, {"mistral_version": "v11"})
-    assert (values["recovery"], values["mistral_version"], values["unknown_tool"]) == ("fail", "v11", "keep")
-    assert values.keys() == policy_values().keys()
+def test_policies_are_the_formats_own_unless_another_value_is_asked_for() -> None:
+    own = FORMAT.model_copy(update={"policy": Policy(mistral_version="v11")})
+    assert edges(own, {}) == edges(FORMAT, {"mistral_version": "v11"})
+    assert edges(own, {"mistral_version": "pre_v11"}) == edges(FORMAT, {"mistral_version": "pre_v11"})
 
 
 def test_the_table_has_a_line_per_row_with_the_terminals_text() -> None:

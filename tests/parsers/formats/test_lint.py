@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.formats.lint import LintFinding, lint
-from parsers.formats.lint_flow import MOST_COMBINATIONS
+from parsers.arguments import ARGUMENT_PARSERS
+from parsers.formats.lint import MOST_COMBINATIONS, LintFinding, closers_of, lint, lint_file
 from parsers.formats.model import Format, builtin_formats, load_format
 
 
@@ -293,6 +293,112 @@ def test_two_circles_are_two_findings_and_one_circle_is_one() -> None:
     found = [one for one in lint(make(states=states), CODECS) if one.code == "endless_circle"]
     assert [one.pointer for one in found] == ["/states/A/rows/0", "/states/C/rows/0"]
     assert found[0].message.startswith("A on OTHER, then B on OTHER leads back to A")
+
+
+def reading_with(codec: dict[str, Any]) -> Format:
+    """A format with one call state that reads with this codec."""
+    rows = [{"on": "CLOSE", "to": "CONTENT", "emit": ["CallEnd"]}, END_CALL]
+    content = [{"on": "OPEN", "to": "NAME", "emit": ["CallStart"]}, {"on": "END", "to": "CONTENT"}]
+    name = [{"on": "COLON", "to": "CALL"}, {"on": "END", "to": "NAME", "emit": ["CallEnd"]}]
+    return load_format(
+        {
+            "schema": 1,
+            "name": "made",
+            "title": "Made",
+            "initial": "CONTENT",
+            "terminals": {"OPEN": "<call>", "COLON": ":", "CLOSE": "</call>"},
+            "states": {
+                "CONTENT": {"text": "content", "rows": content},
+                "NAME": {"text": "name", "rows": name},
+                "CALL": {"codec": codec, "rows": rows},
+            },
+            "example": "text",
+        }
+    )
+
+
+def said(fmt: Format) -> list[tuple[str, str, str]]:
+    return [(one.severity, one.code, one.pointer) for one in lint(fmt)]
+
+
+def test_bare_values_cannot_hold_what_ends_them() -> None:
+    fmt = reading_with({"name": "tagged", "options": {"value_close": "</v>", "implied_close": ["<k>"]}})
+    assert said(fmt) == [("warning", "cannot_round_trip", "/states/CALL/codec")]
+    assert "'</v>' or '<k>'" in lint(fmt)[0].message
+    assert closers_of(fmt) == [("CALL", "</v>"), ("CALL", "<k>")]
+
+
+@pytest.mark.parametrize("name", ["json_span", "json_call"])
+def test_json_strings_are_escaped_and_hold_everything(name: str) -> None:
+    assert [one for one in said(reading_with({"name": name})) if one[1] == "cannot_round_trip"] == []
+    assert closers_of(reading_with({"name": name})) == []
+
+
+@pytest.mark.parametrize("codec", [{"name": "nonsense"}, {"name": "tagged", "options": {"value_close": 3}}])
+def test_a_codec_that_cannot_work_has_only_its_own_finding(codec: dict[str, Any]) -> None:
+    assert "cannot_round_trip" not in [code for _, code, _ in said(reading_with(codec))]
+
+
+def test_an_unknown_codec_has_no_closers() -> None:
+    assert closers_of(reading_with({"name": "nonsense"}), {}) == []
+
+
+def test_the_message_is_one_sentence_with_advice() -> None:
+    message = lint(reading_with({"name": "tagged"}), ARGUMENT_PARSERS)[0].message
+    assert message.endswith(".")
+    assert ": " in message
+    assert ". " not in message
+
+
+@pytest.mark.parametrize("name", ["qwen", "kimik2"])
+def test_the_json_formats_say_everything(name: str) -> None:
+    assert closers_of(builtin_formats()[name]) == []
+
+
+# Findings about a file that extends another
+
+PARENT: dict[str, Any] = {
+    "schema": 1,
+    "name": "parent",
+    "title": "Parent",
+    "initial": "CONTENT",
+    "terminals": {"OPEN": "<call>", "CLOSE": "</call>"},
+    "states": {
+        "CONTENT": content(),
+        "CALL": {"codec": {"name": "json_call"}, "rows": [CLOSED, END_CALL]},
+    },
+}
+LOST = PARENT | {"states": {**PARENT["states"], "CONTENT": content(row("CLOSE", "GONE"))}}
+FILE_FINDINGS = [  # what the file says, its finding, the pointer, the first words
+    ({"initial": "GONE"}, "unknown_initial", "/initial", "The format starts in GONE"),
+    (
+        {"states": {"CALL": {"rows": [{"on": "OTHER", "to": "GONE"}]}}},
+        "unknown_target",
+        "/states/CALL/rows/0/to",
+        "CALL goes to GONE on OTHER",
+    ),
+    ({"extends": "lost"}, "unknown_target", "/extends", "From lost: CONTENT goes to GONE on CLOSE"),
+    (
+        {"reasoning": {"start": "<t>", "end": "<t>"}},
+        "same_text",
+        "/reasoning",
+        "Reasoning block: THINK_END has the text of THINK_START",
+    ),
+    ({"extends": "nobody"}, "not_a_format", "/extends", "there is no format 'nobody' to extend"),
+    ({"states": {"CALL": {"rows": [{"on": "DONE", "to": 3}]}}}, "not_a_format", "/states/CALL/rows/0/to", "Input"),
+    ({"extends": "typo"}, "not_a_format", "/extends", "From typo: Extra inputs are not permitted"),
+]
+
+
+@pytest.mark.parametrize(("says", "code", "pointer", "words"), FILE_FINDINGS)
+def test_a_finding_leads_into_the_file_and_names_what_it_inherits(
+    says: dict[str, Any], code: str, pointer: str, words: str
+) -> None:
+    parents = {"parent": PARENT, "lost": LOST, "typo": PARENT | {"endtokens": []}}
+    child = {"schema": 1, "name": "child", "title": "Child", "extends": "parent", "example": "x", **says}
+    (found,) = [one for one in lint_file(child, parents.get) if one.severity == "error"]
+    assert (found.code, found.pointer) == (code, pointer)
+    assert found.message.startswith(words)
 
 
 STATES = st.sampled_from(["A", "B", "C", "END"])

@@ -124,7 +124,7 @@ def test_an_id_alone_names_no_call() -> None:
 def test_a_call_that_never_gets_a_name_is_text(text: str) -> None:
     trace = trace_of(named("name"), text)
     assert (trace.message.content, trace.message.tool_calls) == (text, [])
-    assert [call.reason for call in trace.rejected_calls] == ["the call was never named"]
+    assert [call.reason.words for call in trace.rejected_calls] == ["the call was never named"]
 
 
 def test_a_row_with_a_diagnostic_says_so() -> None:

@@ -7,25 +7,28 @@ from typing import Any, cast
 
 import pytest
 
-from parsers.arguments import CODECS, Codec, CodecSpec
+from parsers.arguments import ARGUMENT_PARSERS
+from parsers.arguments.contract import ArgumentParser
 from parsers.formats.model import load_format
 from parsers.replays.replay import replay
 from parsers.selection.registry import build
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Delta, Piece
 
 END = {"on": "END", "to": "A"}
 
 
-class Stalled(Codec):
-    """A codec that never takes anything."""
+class Stalled(ArgumentParser):
+    """An argument parser that never takes anything."""
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         return pos
 
 
 def stalled(text: str, monkeypatch: pytest.MonkeyPatch) -> Trace:
-    monkeypatch.setitem(cast(MutableMapping[str, CodecSpec], CODECS), "stalled", CodecSpec(Stalled))
+    known = cast(MutableMapping[str, type[ArgumentParser]], ARGUMENT_PARSERS)
+    monkeypatch.setitem(known, "stalled", Stalled)
     state: dict[str, Any] = {"codec": {"name": "stalled"}, "rows": [END], "inert": ["X"]}
     fmt = load_format(
         {"schema": 1, "name": "s", "title": "S", "initial": "A", "terminals": {"X": "<x>"}, "states": {"A": state}}
@@ -71,7 +74,7 @@ def test_a_marker_without_a_row_does_not_end_the_skipping_of_a_call() -> None:
     deltas = [Delta(n, (piece,)) for n, piece in enumerate(pieces, 1)]
     trace = replay(build(fmt, {"recovery": "skip_call"}), deltas, Context(), mode="ids", markers=marks)
     assert trace.message.content == "tail"
-    assert not [run for run in trace.partition if run.reason == "lost"]
+    assert not [run for run in trace.partition if run.reason == LOST]
 
 
 def careless(text: str) -> Trace:
@@ -85,7 +88,7 @@ def careless(text: str) -> Trace:
         {"schema": 1, "name": "s", "title": "S", "initial": "A", "terminals": terminals, "states": states}
     )
     trace = replay(build(fmt), [Delta(n, (Piece(char),)) for n, char in enumerate(text, 1)], Context())
-    assert not [run for run in trace.partition if run.reason == "lost"]
+    assert not [run for run in trace.partition if run.reason == LOST]
     return trace
 
 

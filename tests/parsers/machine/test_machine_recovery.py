@@ -75,7 +75,7 @@ def test_white_space_that_waited_is_not_lost_when_the_rest_fails() -> None:
 def test_a_call_to_a_tool_that_was_not_declared(value: str, content: str | None, kept: list[tuple[str, str]]) -> None:
     trace = trace_of("qwen", *GOOD, policy=policy("unknown_tool", value), context=OTHER_TOOL)
     assert (trace.message.content, calls(trace.message)) == (content, kept)
-    names = [(call.name, call.start, call.end, call.reason) for call in trace.rejected_calls]
+    names = [(call.name, call.start, call.end, call.reason.words) for call in trace.rejected_calls]
     assert names == ([] if kept else [("f", 0, len(GOOD), "f is not a declared tool")])
 
 
@@ -97,7 +97,7 @@ def test_strict_calls_need_one_json_object(text: str) -> None:
     assert len(trace_of("qwen", text).message.tool_calls) == 1
     trace = trace_of("qwen", text, policy=policy("invalid_call", "strict"))
     assert (trace.message.content, trace.message.tool_calls) == (text, [])
-    assert trace.rejected_calls[0].reason == "the arguments are not one JSON object"
+    assert trace.rejected_calls[0].reason.words == "the arguments are not one JSON object"
     assert trace.rejected_calls[0].name == "f"
 
 
@@ -158,4 +158,4 @@ def test_a_row_that_is_not_fired_by_its_codec_cannot_reject_a_call_that_stands()
     }
     trace = trace_of(small(states, {"OPEN": "<a>"}), "<a>prose")
     assert owners(trace) == [("<a>prose", "content")]
-    assert trace.rejected_calls[0].reason == "it is not a call"
+    assert trace.rejected_calls[0].reason.words == "it is not a call"

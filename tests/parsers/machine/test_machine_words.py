@@ -8,6 +8,7 @@ import pytest
 
 from parsers.formats.model import Format, load_format
 from parsers.machine.program import literals
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import ContentText
 from parsers.vocabulary.types import Context
 from tests.parsers.parsing import calls, codes, deltas, dropped, events_of, owners, rows, tokens, trace_of
@@ -84,7 +85,7 @@ def test_a_name_with_white_space_inside_is_no_call() -> None:
     text = "<c>x:the name is</c>"
     trace = trace_of(words(), text)
     assert (trace.message.tool_calls, trace.message.content) == ([], ":the name is</c>")
-    assert trace.rejected_calls[0].reason == "a name has no white space inside"
+    assert trace.rejected_calls[0].reason.words == "a name has no white space inside"
 
 
 def test_an_end_token_is_a_marker_and_moves_nothing() -> None:
@@ -215,7 +216,7 @@ def test_every_literal_of_a_format_is_known() -> None:
 def test_an_end_token_inside_a_name_refuses_the_call() -> None:
     trace = trace_of(words(), "<c>x:f<eos>g</c>y")
     assert (calls(trace.message), trace.message.content) == ([], ":fg</c>y")
-    assert trace.rejected_calls[0].reason == "a token that ends the turn stands in its name"
+    assert trace.rejected_calls[0].reason.words == "a token that ends the turn stands in its name"
     assert ("<eos>", "marker") in owners(trace)
 
 
@@ -234,7 +235,7 @@ def test_what_a_codec_finds_and_the_format_has_no_row_for_is_text() -> None:
         trace = trace_of(words(terminals={"CALL": "<c>"}, states=states), fed=fed)
         assert trace.message.content == "f(a=1)\nso"
         assert codes(trace) == ["stray_text"]
-        assert not [run for run in trace.partition if run.reason == "lost"]
+        assert not [run for run in trace.partition if run.reason == LOST]
 
 
 def test_text_that_a_codec_leaves_is_held_for_a_reason_of_its_own() -> None:

@@ -121,7 +121,7 @@ def test_under_the_literal_rule_one_malformed_call_makes_all_of_it_content() -> 
     text = f'{F}; {{"name": "g", "parameters": {{"x": 1,}}}}'
     trace = trace_of("llama", text, policy={"llama_content": "seed_literal"})
     assert (trace.message.content, trace.message.tool_calls) == (text, [])
-    assert trace.rejected_calls[-1].reason == "a call is malformed and llama_content is seed_literal"
+    assert trace.rejected_calls[-1].reason.words == "a call is malformed and llama_content is seed_literal"
 
 
 def test_upstream_keeps_only_the_text_before_the_first_call() -> None:

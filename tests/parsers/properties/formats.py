@@ -6,8 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from parsers.formats.model import Format, load_format
-from parsers.formats.rows import policy_values
+from parsers.formats.model import Format, load_format, policy_values
 
 TERMINALS = {"A": "<a>", "B": "</a>", "C": "ab", "D": "b", "E": "{", "F": ">", "G": "<a>b", "H": "|"}
 CODECS: tuple[dict[str, Any], ...] = (

@@ -12,6 +12,7 @@ from parsers.machine.program import Program
 from parsers.replays.chunking import Chunking, apply
 from parsers.replays.replay import parse, replay
 from parsers.selection.registry import build, policies
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -160,7 +161,7 @@ def _check_partition(trace: Trace) -> None:
     assert at == len(trace.text), f"nobody owns {trace.text[at:]!r} at {at}"
     runs = trace.partition
     assert [run.start for run in runs] == [0, *(run.end for run in runs)][: len(runs)]
-    assert not any(run.reason == "lost" for run in runs)
+    assert not any(run.reason == LOST for run in runs)
 
 
 def _check_copies(trace: Trace) -> None:

@@ -13,9 +13,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from parsers.formats.lint_strings import closers_of
-from parsers.formats.model import Format
-from parsers.formats.rows import policy_values
+from parsers.formats.lint import closers_of
+from parsers.formats.model import Format, policy_values
 from parsers.machine.program import literals
 from parsers.selection.registry import get_format, names
 from parsers.vocabulary.types import Context, Tool

@@ -7,8 +7,8 @@ import pytest
 from parsers.machine.machine import Machine
 from parsers.replays.replay import failure_words, finish_reason, parse, partition, raised_in, replay
 from parsers.selection.registry import build, get_format
+from parsers.vocabulary.drops import stated
 from parsers.vocabulary.events import CallArguments, CallId, CallName, ContentText, Dropped, Event, Marker, Segment
-from parsers.vocabulary.trace import Ownership
 from parsers.vocabulary.types import (
     Context,
     Delta,
@@ -105,7 +105,7 @@ COPY = ContentText(0, 3, "abc")
         ([COPY], 5, [(0, 3, "content", None), (3, 5, "dropped", "lost")]),
         ([Marker(1, 2)], 2, [(0, 1, "dropped", "lost"), (1, 2, "marker", None)]),
         ([COPY, ContentText(3, 4, "d")], 4, [(0, 4, "content", None)]),
-        ([Dropped(0, 1, "a"), Dropped(1, 2, "b")], 2, [(0, 1, "dropped", "a"), (1, 2, "dropped", "b")]),
+        ([Dropped(0, 1, stated("a")), Dropped(1, 2, stated("b"))], 2, [(0, 1, "dropped", "a"), (1, 2, "dropped", "b")]),
         ([COPY, Marker(1, 4)], 4, [(0, 3, "content", None), (3, 4, "marker", None)]),
         ([COPY, Marker(1, 2)], 3, [(0, 3, "content", None)]),
         ([Event(0, 1)], 1, [(0, 1, "dropped", "lost")]),
@@ -126,8 +126,7 @@ COPY = ContentText(0, 3, "abc")
 def test_every_character_has_one_owner(
     events: list[Event], size: int, runs: list[tuple[int, int, str, str | None]]
 ) -> None:
-    expected = [Ownership(start, end, owner, reason) for start, end, owner, reason in runs]  # type: ignore[arg-type]
-    assert partition(events, size) == expected
+    assert [(run.start, run.end, run.owner, run.why or None) for run in partition(events, size)] == runs
 
 
 class Failing(Machine):

@@ -13,6 +13,7 @@ from parsers.search.found import Guess
 from parsers.search.guess import guesses
 from parsers.search.guess_leave import leave
 from parsers.search.guess_read import is_good, listed, nearly, quoted, read
+from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import RejectedCall
 from parsers.vocabulary.types import Context, Tool, ToolCall
 from tests.growth import assert_linear, seconds
@@ -148,7 +149,7 @@ def test_a_whole_output_never_leaves_its_grammar() -> None:
 
 def test_a_call_that_was_named_and_given_back_does_not_lack_its_name() -> None:
     reading = read(builtin_formats()["qwen_coder"], CODER, Context())
-    reading.rejected = [RejectedCall(0, len(CODER), "f", "it is too long")]
+    reading.rejected = [RejectedCall(0, len(CODER), "f", stated("it is too long"))]
     found = leave(reading)
     assert found is None or found.missing != "the name of the call"
     reading.rejected, reading.moves = [], []

@@ -21,6 +21,7 @@ from parsers.search.verdict import verdict
 from parsers.search.verdict_outcomes import outcomes_of
 from parsers.search.verdict_parser import kind_of
 from parsers.selection.registry import build, get_format, policies
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.trace import Finding, StreamParser
 from parsers.vocabulary.types import Context, Message, Piece, Tool
@@ -282,7 +283,7 @@ def test_a_parser_that_fails_in_every_replay_says_where() -> None:
     step = trace.steps[3]
     step.events = (Diagnostic(7, 8, "parser_raised", "error", "KeyError: 'x' (in feed, line 3)"),)
     assert verdict([], trace, given).headline == f"The parser fails at character {step.span.start} with KeyError: 'x'."
-    trace.partition[-1].reason = "lost"
+    trace.partition[-1].reason = LOST
     assert verdict([], trace, given).headline.endswith(f"; the output from character {step.span.start} on is lost.")
 
 

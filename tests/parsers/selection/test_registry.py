@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.formats.model import builtin_formats
-from parsers.formats.rows import policy_in_force, policy_values
+from parsers.formats.model import builtin_formats, policy_values
 from parsers.machine.machine import Machine
 from parsers.selection.registry import Evidence, build, get_format, known_format, names, policies, resolve, select
 from parsers.vocabulary.types import UsageError
@@ -51,7 +50,7 @@ def test_every_policy_has_a_value_and_overrides_win() -> None:
     values = policies(fmt, {"reasoning_tail": "keep"})
     assert values.keys() == policy_values().keys()
     assert values["reasoning_tail"] == "keep"
-    assert values == policy_in_force(fmt, {"reasoning_tail": "keep"})
+    assert values == {**fmt.policy.model_dump(), "reasoning_tail": "keep"}
     assert policies(fmt)["reasoning_tail"] == "strip"
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from parsers.replays.replay import replay
 from parsers.selection.registry import get_format, policies
+from parsers.vocabulary.drops import LOST, stated
 from parsers.vocabulary.events import CallArguments, CallEnd, CallName, CallStart, ContentText, Dropped, Event, Marker
 from parsers.vocabulary.types import Context, Tool
 from parsers.wrappers.attempt import as_object, as_text, calls_of, outside, shifted
@@ -164,7 +165,8 @@ REQUIRED = {"required": ["a", 1], "type": "object"}
     ],
 )
 def test_a_verdict_says_what_is_wrong(arguments: str, tool: Tool | None, words: str | None) -> None:
-    assert problem("f", arguments, Context(tools=() if tool is None else (tool,))) == words
+    wrong = problem("f", arguments, Context(tools=() if tool is None else (tool,)))
+    assert (None if wrong is None else wrong.words) == words
 
 
 def test_events_can_be_cut_moved_and_made_text() -> None:
@@ -181,7 +183,7 @@ def test_events_can_be_cut_moved_and_made_text() -> None:
         *call[:4],
         call[5],
         call[4],
-        Dropped(7, 9, "x"),
+        Dropped(7, 9, stated("x")),
         ContentText(9, 10, "c"),
     ]
     made = as_text(events, "ab<f{}>xyc", 0)
@@ -192,10 +194,10 @@ def test_events_can_be_cut_moved_and_made_text() -> None:
         ContentText(3, 7, "f{}>"),
         ContentText(9, 10, "c"),
     ]
-    assert outside([Dropped(0, 9, "x"), call[0]], [(2, 3), (4, 5)]) == [
-        Dropped(0, 2, "x"),
-        Dropped(3, 4, "x"),
-        Dropped(5, 9, "x"),
+    assert outside([Dropped(0, 9, stated("x")), call[0]], [(2, 3), (4, 5)]) == [
+        Dropped(0, 2, stated("x")),
+        Dropped(3, 4, stated("x")),
+        Dropped(5, 9, stated("x")),
         call[0],
     ]
     assert [(event.start, event.end) for event in shifted(events, 5)][:2] == [(5, 7), (7, 8)]
@@ -222,7 +224,7 @@ def test_a_payload_of_unfinished_json_that_is_no_call_waits_for_another_end_mark
 def test_parameters_beside_the_arguments_are_added_and_nothing_is_overwritten(text: str, arguments: str) -> None:
     trace = replay(Fallback(get_format("qwen")), deltas(f"<tool_call>{text}</tool_call>"), Context())
     assert calls(trace.message) == [("f", arguments)]
-    assert not [run for run in trace.partition if run.reason == "lost"]
+    assert not [run for run in trace.partition if run.reason == LOST]
 
 
 def test_text_beside_recovered_parameters_stays_content() -> None:

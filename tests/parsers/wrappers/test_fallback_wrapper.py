@@ -233,6 +233,10 @@ def test_a_bare_start_marker_is_structure_and_the_space_after_it_is_content() ->
     assert not trace.rejected_calls
 
 
+def test_the_space_after_a_bare_start_marker_is_structure_where_the_parser_has_it_so() -> None:
+    assert owners(traced("[TOOL_CALLS] \n", parser="mistral")) == [("[TOOL_CALLS] \n", "marker")]
+
+
 def test_text_follows_a_released_buffer_on_its_line() -> None:
     trace = traced(f"<tool_call>x</tool_call> {CALL}")
     assert rows(trace)[-1] == ("NORMAL", "END", "NORMAL")

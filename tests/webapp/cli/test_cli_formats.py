@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from webapp.formats.texts import skeleton
+from webapp.formats.format_text import skeleton
 
 Program = Callable[..., Any]
 OUTPUT = 'Hi.\n<call>{"name": "f", "arguments": {"a": "b"}}</call>'
@@ -54,3 +54,63 @@ def test_a_file_that_is_refused_is_named_and_the_rest_works(program: Program, fo
     assert done.code == 0
     assert done.err.startswith(REFUSED)
     assert "folder_format" in done.out
+
+
+SHORT = {
+    "schema": 1,
+    "name": "short",
+    "title": "Short",
+    "extends": "folder_format",
+    "reasoning": {"start": "<think>", "end": "</think>"},
+    "example": OUTPUT,
+}
+WRONG = {**SHORT, "states": {"CALL": None}}
+
+
+@pytest.fixture
+def short(folder: Path, tmp_path: Path) -> Callable[[dict[str, Any]], Path]:
+    """Writes a format file of the given JSON outside the formats folder."""
+
+    def write(data: dict[str, Any]) -> Path:
+        path = tmp_path / "short.json"
+        path.write_text(json.dumps(data), "utf-8")
+        return path
+
+    return write
+
+
+def test_a_file_that_extends_another_is_checked_with_its_parent(program: Program, short: Any) -> None:
+    path = short(SHORT)
+    assert program("parsers", "check", path).out == f"{path}: 0 errors, 0 other remarks\n"
+    wrong = program("parsers", "check", short(WRONG))
+    assert wrong.code == 1
+    assert wrong.out.startswith("error  /extends: From folder_format: CONTENT goes to CALL on CALL_START")
+    lost = program("parsers", "check", short({**SHORT, "extends": "nobody"}))
+    assert lost.out.startswith("error  /extends: there is no format 'nobody' to extend [not_a_format]")
+
+
+def test_a_file_that_extends_another_is_replayed_and_exported_written_out(program: Program, short: Any) -> None:
+    path = short(SHORT)
+    done = program("replay", "-", "--format", path, "--json", stdin=f"<think>a</think>{OUTPUT}")
+    assert (done.json["parser"], done.json["message"]["reasoning"]) == ("short", "a")
+    wrong = program("replay", "-", "--format", short(WRONG), stdin=OUTPUT)
+    assert wrong.code == 2
+    assert f"--format {path}: /extends: From folder_format: CONTENT goes to CALL" in wrong.err
+
+
+def test_a_parser_is_shown_with_where_its_rows_come_from(program: Program, folder: Path) -> None:
+    (folder / "short.json").write_text(json.dumps(SHORT), "utf-8")
+    rows = [line for line in program("parsers", "short").out.splitlines() if line.startswith("  r")]
+    assert sum(line.endswith("(from folder_format)") for line in rows) == 6
+    assert sum(line.endswith("(reasoning block)") for line in rows) == 4
+    assert len(rows) == 10
+    assert not any(line.endswith(")") for line in program("parsers", "mine").out.splitlines() if line.startswith("  r"))
+
+
+def test_a_case_file_whose_format_is_not_written_out_is_refused(program: Program, tmp_path: Path) -> None:
+    case = tmp_path / "one.case.json"
+    data = {"schema": 1, "parser": {"name": "short", "format": SHORT}, "input": {"text": OUTPUT}}
+    case.write_text(json.dumps(data), "utf-8")
+    done = program("check", case)
+    assert done.code != 0
+    assert "/parser/format: `extends` belongs in a format file only" in done.out + done.err

@@ -14,6 +14,7 @@ from parsers.cases.run import run_case
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import Chunking
 from parsers.search.outcomes import Compared
+from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Finding, RejectedCall
 from parsers.vocabulary.types import Span
 from webapp.commands.inputs import Given
@@ -69,7 +70,7 @@ def test_findings_rejected_calls_and_differing_chunkings_are_listed_with_their_p
         {"schema": 1, "parser": {"name": "passthrough"}, "input": {"text": "ab"}, "replay": [{"by": "whole"}]}
     )
     run = run_case(case)
-    run.trace.rejected_calls = [RejectedCall(0, 2, None, "no name came")]
+    run.trace.rejected_calls = [RejectedCall(0, 2, None, stated("no name came"))]
     run.findings = [
         Finding("chunking", "error", "parser", "It differs.", 2, Span(0, 1), "ab", "b"),
         Finding("known_tool", "info", "request", "Fine."),

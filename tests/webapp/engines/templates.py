@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from parsers.replays.replay import replay
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Delta, Piece
@@ -107,7 +108,7 @@ def read(data: dict[str, Any] | Template, text: str, prefix: str | None = None, 
     for cut in chunkings(text):
         other = replay(TemplateParser(made), cut, request)
         assert other.message == trace.message
-        assert [run for run in other.partition if run.reason == "lost"] == []
+        assert [run for run in other.partition if run.reason == LOST] == []
     return trace
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.replays.replay import replay
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.types import Context, Message
 from tests.parsers.parsing import calls
 from tests.webapp.engines.templates import (
@@ -69,7 +70,7 @@ def test_a_held_call_becomes_content_when_reading_stops() -> None:
     text = "go <tool_call>{} </a" + "x" * 40_000
     trace = replay(TemplateParser(loaded(data)), deltas(text, [1000]), Context())
     assert "".join(owned(trace, "content")) == "go" + text[3:]
-    assert [call.reason for call in trace.rejected_calls] == ["the parser gave up inside it"]
+    assert [call.reason.words for call in trace.rejected_calls] == ["the parser gave up inside it"]
 
 
 def test_a_streamed_call_is_cut_off_when_reading_stops() -> None:
@@ -80,7 +81,7 @@ def test_a_streamed_call_is_cut_off_when_reading_stops() -> None:
     text = "<call:f>{} </a" + "x" * 40_000
     trace = replay(TemplateParser(loaded(data)), deltas(text, [1000]), Context())
     assert [(call.arguments, call.complete) for call in trace.message.tool_calls] == [("{} ", False)]
-    assert [run for run in trace.partition if run.reason == "lost"] == []
+    assert [run for run in trace.partition if run.reason == LOST] == []
 
 
 def test_a_slow_pattern_runs_into_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:

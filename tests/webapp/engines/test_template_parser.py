@@ -9,6 +9,7 @@ import pytest
 from transformers.utils.chat_parsing import parse_response
 
 from parsers.replays.replay import parse, replay
+from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Message, Tool, ToolCall, UsageError
 from tests.parsers.parsing import calls
@@ -55,7 +56,7 @@ def test_any_output_gives_one_message_with_every_character_owned(name: str, seed
         traces = [replay(TemplateParser(made), cut, Context(prompt_tail=prefix)) for cut in chunkings(text, seed)]
         for trace in traces:
             assert trace.message == traces[0].message, (prefix, text)
-            assert [run for run in trace.partition if run.reason == "lost"] == [], (prefix, text)
+            assert [run for run in trace.partition if run.reason == LOST] == [], (prefix, text)
             assert trace.steps[-1].holds == ()
         agrees_with_transformers(TEMPLATES[name], text, prefix or "", traces[0])
 
@@ -84,7 +85,7 @@ def test_markers_names_and_arguments_have_their_own_places() -> None:
     assert owned(trace, "name") == ["f", "f"]
     assert owned(trace, "arguments") == ['{"a": 1}'] * 2
     assert owned(trace, "reasoning") == ["hm"]
-    assert {run.reason for run in trace.partition if run.owner == "dropped"} == {
+    assert {run.why for run in trace.partition if run.owner == "dropped"} == {
         "white space at the edge of a field, which the template strips"
     }
     assert told(trace) == []

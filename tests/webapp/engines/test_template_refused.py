@@ -47,7 +47,7 @@ def test_a_region_that_transformers_cannot_read_becomes_content(text: str, words
     assert trace.message == Message(None, text)
     (one,) = [one for one in told(trace) if one.code == "parser_raised"]
     assert (words in one.message, one.severity) == (True, "error")
-    assert [(call.start, call.reason) for call in trace.rejected_calls] == [(0, "transformers raises ValueError")]
+    assert [(call.start, call.reason.words) for call in trace.rejected_calls] == [(0, "transformers raises ValueError")]
 
 
 def test_what_follows_a_region_that_cannot_be_read_is_read() -> None:
@@ -72,7 +72,7 @@ def test_a_value_that_is_no_call_becomes_content(value: str, reason: str) -> Non
     assert [(one.code, one.message) for one in told(trace)] == [
         ("no_call", f"tool_calls: {reason}. Its text is kept as content.")
     ]
-    assert [call.reason for call in trace.rejected_calls] == [reason]
+    assert [call.reason.words for call in trace.rejected_calls] == [reason]
 
 
 def test_a_required_field_that_is_missing_is_said() -> None:
@@ -119,7 +119,7 @@ def test_content_that_is_no_text_shows_its_raw_text(field: Any, text: str, code:
 
 def test_fields_that_no_client_knows_are_dropped_by_name() -> None:
     trace = read(template(cite={"open": "<c>", "close": "</c>", "repeats": True}, content={}), "a<c>one</c><c>two</c>")
-    assert [(run.reason, trace.text[run.start : run.end]) for run in trace.partition if run.owner == "dropped"] == [
+    assert [(run.why, trace.text[run.start : run.end]) for run in trace.partition if run.owner == "dropped"] == [
         ("field cite", "one"),
         ("field cite", "two"),
     ]

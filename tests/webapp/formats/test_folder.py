@@ -9,9 +9,16 @@ import pytest
 from parsers.cases.io import load_case
 from parsers.cases.model import Case
 from parsers.formats.model import builtin_formats
-from webapp.formats.checked import MOST_CHARACTERS
-from webapp.formats.folder import all_formats, formats_folder, load_folder, refusals, with_folder_format
-from webapp.formats.texts import skeleton
+from webapp.formats.folder import (
+    all_formats,
+    check_among,
+    file_text,
+    formats_folder,
+    load_folder,
+    refusals,
+    with_folder_format,
+)
+from webapp.formats.format_text import MOST_CHARACTERS, skeleton
 from webapp.settings import Settings, get_settings
 
 OWN = json.loads(skeleton())
@@ -85,6 +92,34 @@ def test_a_name_that_is_taken_is_refused_with_its_owner(tmp_path: Path, changes:
     found = load_folder(tmp_path)
     assert list(found.formats) == ["first"]
     assert refusals(found) == [f"formats folder: b.json is not used: {reason}; give the format another name or alias."]
+
+
+def test_a_file_may_extend_a_built_in_format_or_another_file_of_the_folder(tmp_path: Path) -> None:
+    head = {"schema": 1, "title": "Short"}
+    files = {"a": {**head, "name": "first", "extends": "second"}, "b": {**head, "name": "second", "extends": "qwen"}}
+    for file, data in files.items():
+        (tmp_path / f"{file}.json").write_text(json.dumps(data))
+    settings = Settings(formats=tmp_path)
+    found = load_folder(tmp_path)
+    assert (list(found.formats), found.refused) == (["first", "second"], [])
+    assert found.formats["first"].states == builtin_formats()["qwen"].states
+    assert found.source("first") == files["a"]
+    assert file_text("first", settings) == json.dumps(files["a"])
+    assert check_among(json.dumps({**head, "name": "third", "extends": "first"}), settings).runs is not None
+    written = with_folder_format(case("first"), settings).parser.format
+    assert written is not None
+    assert not {"extends", "reasoning"} & written.model_dump(by_alias=True).keys()
+
+
+def test_files_that_extend_each_other_or_nothing_are_refused_by_name(tmp_path: Path) -> None:
+    head = {"schema": 1, "title": "Short"}
+    for name, parent in {"one": "two", "two": "one", "lost": "nobody"}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps({**head, "name": name, "extends": parent}))
+    (tmp_path / "number.json").write_text('{"name": 3}')
+    reasons = {one.file: one.reason for one in load_folder(tmp_path).refused}
+    assert reasons["lost.json"] == "line 1, /extends: There is no format 'nobody' to extend."
+    assert "two extends one extends two: a format cannot extend itself" in reasons["one.json"]
+    assert set(reasons) == {"one.json", "two.json", "lost.json", "number.json"}
 
 
 def test_a_folder_that_is_not_there_is_said_and_nothing_else_happens(tmp_path: Path) -> None:

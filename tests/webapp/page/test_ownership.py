@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Ownership
 from webapp.page.ownership import ownership
 from webapp.page.roles import LEGEND, read_only
@@ -62,7 +63,7 @@ def test_drops_are_listed_by_reason_with_their_places(make: Any) -> None:
 
 def test_many_drops_are_counted(make: Any) -> None:
     run = make.runner._run(make.case("x" * 40, "passthrough"), "own")
-    owners = [Ownership(at, at + 1, "dropped" if at % 2 else "content", f"reason {at % 3}") for at in range(40)]
+    owners = [Ownership(at, at + 1, "dropped" if at % 2 else "content", stated(f"reason {at % 3}")) for at in range(40)]
     owners[1].reason = None
     run.trace.partition = owners
     found = ownership(run.index, 1, "")
@@ -73,7 +74,7 @@ def test_many_drops_are_counted(make: Any) -> None:
         "20 places, 20 characters",
     )
     for at, owner in enumerate(owners):
-        owner.reason = f"reason {at}"
+        owner.reason = stated(f"reason {at}")
     assert ownership(run.index, 1, "").hidden == 16
 
 

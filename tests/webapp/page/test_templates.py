@@ -38,7 +38,7 @@ def test_what_htmx_does_also_works_without_it(name: str) -> None:
 def test_style_and_script_files_are_small_and_say_what_they_are_for(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith("/* ")
-    assert len(text.splitlines()) <= 400
+    assert len(text.splitlines()) <= 600
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from parsers.machine.sink import call_id
+from parsers.machine.output import call_id
+from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -57,7 +58,7 @@ class Emitter:
         if end > max(start, 0):
             self._events.append(Marker(max(start, 0), end, terminal))
 
-    def dropped(self, start: int, end: int, reason: str) -> None:
+    def dropped(self, start: int, end: int, reason: DropReason) -> None:
         """What reaches nobody."""
         if end > max(start, 0):
             self._events.append(Dropped(max(start, 0), end, reason))

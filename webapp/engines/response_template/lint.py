@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.formats.lint_static import LintFinding, pointer
+from parsers.formats.extends import pointer_to
+from parsers.formats.lint import LintFinding
 from parsers.vocabulary.types import Context, FormatError
 from webapp.engines.response_template.parser import Template, TemplateParser
 from webapp.engines.response_template.places import SLOT, source
@@ -78,7 +79,7 @@ def _fields(shape: TemplateShape, spec: Any) -> Iterator[LintFinding]:
         words = "Every field has an opening delimiter, so text outside them reaches no field: leave one without."
         yield LintFinding("no_implicit_field", "warning", "/fields", words)
     for name, field in shape.fields.items():
-        place = pointer("fields", name)
+        place = pointer_to("fields", name)
         yield from _overwritten(name, field, shape, place, name == implicit)
         yield from _reading(name, field, place)
         if field.transform is not None:
@@ -139,7 +140,7 @@ def _reading(name: str, field: FieldShape, place: str) -> Iterator[LintFinding]:
         yield LintFinding("no_tag_pattern", "warning", f"{place}/content_args", words)
     for key in sorted(field.content_args.model_fields_set - KNOWN_ARGS[field.content]):
         words = f"{field.content} takes no {key}: it has no effect."
-        yield LintFinding("unknown_argument", "warning", f"{place}/content_args{pointer(key)}", words)
+        yield LintFinding("unknown_argument", "warning", f"{place}/content_args{pointer_to(key)}", words)
 
 
 def _slots(field: FieldShape, loaded: Any, place: str) -> Iterator[LintFinding]:
@@ -163,7 +164,7 @@ def _strings(value: Any, place: str) -> Iterator[tuple[str, str]]:
         yield place, found[1]
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, one in inner:
-        yield from _strings(one, place + pointer(key))
+        yield from _strings(one, place + pointer_to(key))
 
 
 def _calls(shape: TemplateShape) -> Iterator[LintFinding]:
@@ -171,7 +172,7 @@ def _calls(shape: TemplateShape) -> Iterator[LintFinding]:
     for name, field in shape.fields.items():
         if role(name) != "calls":
             continue
-        place = pointer("fields", name)
+        place = pointer_to("fields", name)
         if field.repeats and _listed(field) and field.transform is not None:
             words = "Each region gives a list, and the field repeats: tool_calls becomes a list of lists."
             yield LintFinding("nested_list", "warning", f"{place}/repeats", words)
@@ -201,7 +202,7 @@ def _patterns(raw: Any) -> Iterator[LintFinding]:
 def _regexes(value: Any, place: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key, one in value.items():
-            where = place + pointer(key)
+            where = place + pointer_to(key)
             if key in ("start_anchor_pattern", "open_pattern", "close_pattern", "tag_pattern") and isinstance(one, str):
                 yield where, one
             elif key not in ("defaults", "transform"):

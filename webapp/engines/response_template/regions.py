@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
+from parsers.vocabulary.drops import Cause, DropReason, stated
 from parsers.vocabulary.events import ContentText, ReasoningEnd, ReasoningText
 from parsers.vocabulary.trace import Hold, RejectedCall, Transition
 from webapp.engines.response_template.calls import NoCallError, Region, calls_in, part, streamed_name
@@ -24,10 +25,10 @@ from webapp.engines.response_template.places import in_string
 from webapp.engines.response_template.table import Table, role
 from webapp.engines.response_template.watching import Closed, Delimiter
 
-STRIPPED = "white space at the edge of a field, which the template strips"
+STRIPPED = DropReason(Cause.FIELD_EDGE)
 REPEATS = 'Add "repeats": true and "join" to the field.'
 RAISED = "parser_raised"  # the check of that name makes a finding of it
-NOWHERE = "no field of the template takes text here"
+NOWHERE = DropReason(Cause.NO_FIELD)
 
 
 class Regions:
@@ -85,8 +86,11 @@ class Regions:
         if kind == "calls" and self.call is None:
             self._raw.append(text)
         elif kind == "other":
-            code, what = ("unread_text", NOWHERE) if field is None else ("unknown_field", f"field {field}")
-            self._out.dropped(at, at + len(text), what)
+            code, why = "unread_text", NOWHERE
+            if field is not None:
+                code, why = "unknown_field", DropReason(Cause.FIELD, field)
+            self._out.dropped(at, at + len(text), why)
+            what = why.words
             self._out.tell_once(code, at, at + len(text), f"{what[:1].upper()}{what[1:]}: no client gets it.", what)
         else:
             self._send(self._edge.add(text, at))
@@ -131,7 +135,7 @@ class Regions:
         if self.call is not None:
             self._out.end_call(self.call, at, complete=False)
         if self._raw:
-            self._reject(region, "".join(self._raw), "the parser gave up inside it")
+            self._reject(region, "".join(self._raw), DropReason(Cause.GAVE_UP))
         self._region, self.call, self._raw = None, None, []
 
     def _send(self, runs: Iterable[Run]) -> None:
@@ -165,7 +169,7 @@ class Regions:
             calls = calls_in(opened, region)
         except NoCallError as problem:
             text = "".join(self._raw) + (region.marker.text if region.marker else "")
-            self._reject(opened, text, str(problem))
+            self._reject(opened, text, stated(str(problem)))
             if region.error is None:
                 words = f"{region.field}: {problem}. Its text is kept as content."
                 self._out.tell("no_call", opened.start, end, words)
@@ -179,7 +183,7 @@ class Regions:
         self._out.rest(opened.body, inside, owned)
         self._out.rest(inside, end, owned, terminal)
 
-    def _reject(self, region: Region, text: str, reason: str) -> None:
+    def _reject(self, region: Region, text: str, reason: DropReason) -> None:
         end = region.start + len(text)
         self._out.text(ContentText, text, region.start)
         if end > max(region.start, 0):

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from parsers.formats.model import Emit, Format, Row, State, TextKind
-from parsers.formats.rows import row_ids
+from parsers.formats.model import Emit, Format, Row, State, TextKind, row_ids
 from webapp.engines.response_template.about import DESCRIPTION, EXAMPLE, NAME, TITLE
 from webapp.engines.response_template.watching import Delimiter
 

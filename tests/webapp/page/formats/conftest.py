@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from webapp.app import create_app
-from webapp.formats.texts import skeleton
+from webapp.formats.format_text import skeleton
 from webapp.page.services import EXTENSION
 from webapp.settings import Settings
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from webapp.formats.texts import skeleton
+from webapp.formats.format_text import skeleton
 
 PARTIAL = {"HX-Request": "true", "HX-Request-Type": "partial"}
 OUTPUT = 'Hi.\n<call>{"name": "f", "arguments": {"a": "b"}}</call>'
@@ -26,6 +26,20 @@ BARE["states"]["NAME"] = {
     "rows": [{"on": "NAME_END", "to": "CALL"}, {"on": "END", "to": "NAME", "emit": ["CallEnd"]}],
 }
 BARE["states"]["CONTENT"]["rows"][0]["to"] = "NAME"
+
+
+SHORT = json.dumps(
+    {
+        "schema": 1,
+        "name": "short_format",
+        "title": "Extends another",
+        "extends": "folder_format",
+        "reasoning": {"start": "<think>", "end": "</think>", "ended_by": {"CALL_START": "A call ends it."}},
+        "states": {"CONTENT": {"note": "Its own."}},
+        "example": OUTPUT,
+    },
+    indent=1,
+)
 
 
 def fields(text: str = skeleton(), *samples: tuple[str, str], **more: str) -> dict[str, Any]:

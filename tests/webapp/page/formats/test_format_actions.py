@@ -11,8 +11,9 @@ from flask.testing import FlaskClient
 from markupsafe import Markup
 
 from parsers.cases.io import loads
-from tests.webapp.page.formats.editing import OUTPUT, area, fields, inline, words
-from webapp.formats.texts import skeleton
+from parsers.formats.model import NOT_WRITTEN_OUT
+from tests.webapp.page.formats.editing import OUTPUT, SHORT, area, fields, inline, words
+from webapp.formats.format_text import skeleton
 from webapp.page.format_form import MOST_SAMPLES
 
 
@@ -123,7 +124,90 @@ def test_a_broken_format_is_refused_with_its_line(client: FlaskClient) -> None:
     text = skeleton().replace('"to": "CALL",', '"to": "CALLS",', 1)
     answer = client.post("/formats/inspect", data=fields(text, (OUTPUT, "")))
     assert answer.status_code == 422
-    assert "/parser/format/states/CONTENT/rows/0/to: line 15: CONTENT goes to CALLS" in words(answer.text)
+    assert "/parser/format/states/CONTENT/rows/0/to: line 13: CONTENT goes to CALLS" in words(answer.text)
+
+
+def test_a_text_that_extends_another_is_written_out_on_demand(client: FlaskClient) -> None:
+    assert 'name="do" value="expand"' in do(client, "check", fields(SHORT))
+    written = area(do(client, "expand", fields(SHORT)), "format")
+    data = json.loads(written)
+    assert not {"extends", "reasoning"} & data.keys()
+    assert list(data["states"]) == ["CONTENT", "REASONING", "CALL"]
+    assert written.index('"name"') < written.index('"terminals"') < written.index('"example"')
+    assert area(do(client, "expand", fields(written)), "format") == written
+    broken = SHORT.replace("folder_format", "nobody")
+    assert area(do(client, "expand", fields(broken)), "format") == broken
+    no_format = SHORT.replace('"title": "Extends another"', '"title": 3')
+    assert json.loads(area(do(client, "expand", fields(no_format)), "format"))["title"] == 3
+
+
+def test_every_part_that_the_text_does_not_hold_says_where_it_comes_from(client: FlaskClient) -> None:
+    text = words(do(client, "check", fields(SHORT, (OUTPUT, ""))))
+    assert "r0 CONTENT <call> from folder_format CALL" in text
+    assert "r1 CONTENT <think> reasoning block REASONING" in text
+    assert "CALL from folder_format codec json_call" in text
+    assert "THINK_START reasoning block" in text
+    assert "CALL_START from folder_format" in text
+    own = words(do(client, "check", fields(skeleton())))
+    assert ("reasoning block" in own, "from folder_format" in own) == (False, False)
+
+
+def test_a_finding_about_an_inherited_row_names_the_parent_and_leads_to_its_name(client: FlaskClient) -> None:
+    data = {**json.loads(SHORT), "states": {"CALL": None}}
+    html = do(client, "check", fields(json.dumps(data, indent=1)))
+    assert "unknown_target /extends From folder_format: CONTENT goes to CALL on CALL_START" in words(html)
+    assert 'aria-label="Line 5, column 13"' in html
+    (unreachable,) = re.findall(r'badge severity-warning">unreachable', do(client, "check", fields(lost_state())))
+    assert unreachable
+
+
+def lost_state() -> str:
+    """A format that extends another and has a state of its own that nothing leads to."""
+    lost = {"text": "content", "rows": [{"on": "CALL_END", "to": "LOST"}]}
+    return json.dumps({**json.loads(SHORT), "states": {"LOST": lost}})
+
+
+def test_a_parent_that_is_not_there_is_an_error_at_its_name(client: FlaskClient) -> None:
+    html = do(client, "check", fields(SHORT.replace("folder_format", "nobody")))
+    assert "not_a_format /extends There is no format 'nobody' to extend." in words(html)
+
+
+@pytest.mark.parametrize("path", ["inspect", "share", "case"])
+def test_a_case_of_the_editor_holds_the_format_written_out(client: FlaskClient, path: str) -> None:
+    answer = client.post(f"/formats/{path}", data=fields(SHORT, (OUTPUT, ""), base=json.dumps(inline())))
+    assert_written_out(json.loads(answer.text) if path == "case" else carried(answer.text))
+
+
+def carried(html: str) -> dict[str, Any]:
+    """The case that a page carries."""
+    found: dict[str, Any] = json.loads(Markup(re.findall(r'name="case" value="([^"]*)"', html)[0]).unescape())
+    return found
+
+
+def assert_written_out(case: dict[str, Any]) -> None:
+    """Its format has the rows of the parent and of the block, and neither of the two keys."""
+    fmt = case["parser"]["format"]
+    assert (fmt["name"], {"extends", "reasoning"} & fmt.keys()) == ("short_format", set())
+    assert [row["on"] for row in fmt["states"]["CONTENT"]["rows"]] == ["CALL_START", "THINK_START", "THINK_END", "END"]
+
+
+def test_what_is_shared_stored_exported_and_searched_is_written_out(client: FlaskClient) -> None:
+    case = json.loads(client.post("/formats/case", data=fields(SHORT, (OUTPUT, ""))).text)
+    stored = client.post("/cases", data={"case": json.dumps(case), "title": "Mine"}).headers["Location"]
+    assert_written_out(client.get(f"{stored}.json").get_json())
+    saved = client.post("/api/v1/cases", json=case).get_json()["id"]
+    assert_written_out(client.get(f"/api/v1/cases/{saved}/export/case").get_json())
+    html = client.post("/run", data={"case": json.dumps(case)}).text
+    assert_written_out(carried(html))
+
+
+@pytest.mark.parametrize("path", ["/api/v1/replay", "/api/v1/find", "/api/v1/cases"])
+def test_a_case_whose_format_is_not_written_out_is_refused_in_one_sentence(client: FlaskClient, path: str) -> None:
+    case = {"schema": 1, "parser": {"name": "short_format", "format": json.loads(SHORT)}, "input": {"text": OUTPUT}}
+    answer = client.post(path, json=case)
+    error = answer.get_json()["error"]
+    assert (answer.status_code, error["field"]) == (422, "/parser/format")
+    assert error["message"] == NOT_WRITTEN_OUT.format(key="extends")
 
 
 def test_the_page_chooses_formats_of_the_folder_and_writes_them_into_the_case(client: FlaskClient) -> None:

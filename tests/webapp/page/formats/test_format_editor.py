@@ -14,7 +14,7 @@ from parsers.cases.io import loads
 from parsers.formats.model import builtin_formats
 from tests.webapp.page.formats.editing import BARE, OUTPUT, PARTIAL, area, fields, inline, words
 from webapp.app import create_app
-from webapp.formats.texts import skeleton
+from webapp.formats.format_text import skeleton
 from webapp.page.examples import examples
 from webapp.page.services import EXTENSION
 from webapp.settings import Settings

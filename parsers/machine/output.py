@@ -1,0 +1,242 @@
+"""What leaves a parser: events in order, adjacent text of one kind as one event, those of an open call held back.
+
+Text that goes on in the same place stays a list of pieces until its run ends, so a long value in one delta costs
+linear time. A run never outlasts `take`: adjacent text is one event per delta. Empty text and empty spans give none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from parsers.vocabulary.drops import Cause, DropReason
+from parsers.vocabulary.events import (
+    CallArguments,
+    ContentText,
+    Diagnostic,
+    Dropped,
+    Event,
+    Marker,
+    ReasoningText,
+    Segment,
+    Severity,
+)
+
+RunKind = type[ContentText] | type[ReasoningText] | type[CallArguments] | type[Marker]
+STRUCTURE = "structure"
+_SPACE = re.compile(r"\s+")
+NO_CALL_WAITS = DropReason(Cause.NO_CALL_WAITS)
+
+
+class Writer:
+    """Events in order. Between hold() and release() they go to a list of their own.
+
+    `quiet` is set while the structure and the arguments of a call go nowhere, because it is not wanted. `call` is the
+    number of the call that is being written, None where there is none; `argued` whether it has arguments.
+    """
+
+    def __init__(self) -> None:
+        self.quiet = self.argued = False
+        self.call: int | None = None
+        self._events: list[Event] = []
+        self._target = self._events
+        self._run_kind: RunKind | None = None
+        self._run_parts: list[str] = []
+        self._run_segments: list[Segment] | None = None
+        self._run_start = self._run_end = self._run_call = 0
+        self._written: set[RunKind] = set()
+        self._breaks: set[RunKind] = set()
+
+    # runs
+
+    def text(
+        self,
+        kind: type[ContentText] | type[ReasoningText] | type[CallArguments],
+        text: str,
+        start: int,
+        end: int,
+        segments: tuple[Segment, ...] | None = None,
+        call: int = 0,
+    ) -> None:
+        """Add text of a kind; it joins the run before it if it follows it directly."""
+        if self._run_kind is not kind or self._run_end != start or self._run_call != call:
+            self._begin_run(kind, start)
+            self._run_call = call
+        if segments is not None and self._run_segments is None:
+            copied = "".join(self._run_parts)
+            self._run_segments = [Segment(copied, self._run_start, start)] if copied else []
+        if self._run_segments is not None:
+            self._run_segments += segments or (Segment(text, start, end),)
+        self._run_parts.append(text)
+        self._run_end = end
+
+    def _begin_run(self, kind: RunKind, start: int) -> None:
+        if self._run_kind is not None:
+            self._end_run()
+        self._written.add(kind)
+        self._run_kind, self._run_parts, self._run_segments, self._run_start = kind, [], None, start
+        if kind in self._breaks:
+            self._breaks.remove(kind)
+            self._run_parts, self._run_segments = ["\n"], [Segment("\n", start, start, "synthetic")]
+
+    def _end_run(self) -> None:
+        """The run, if there is one, becomes an event."""
+        kind, self._run_kind = self._run_kind, None
+        if kind is Marker:
+            self._end_structure()
+        elif kind is not None:
+            segments = None if self._run_segments is None else tuple(self._run_segments)
+            text = self._run_parts[0] if len(self._run_parts) == 1 else "".join(self._run_parts)
+            if kind is CallArguments:
+                event: Event = CallArguments(self._run_start, self._run_end, text, segments, self._run_call)
+            elif kind is ContentText:
+                event = ContentText(self._run_start, self._run_end, text, segments)
+            else:
+                event = ReasoningText(self._run_start, self._run_end, text, segments)
+            self._target.append(event)
+
+    def _end_structure(self) -> None:
+        """Structure joins the structure before it, also where that was held in an earlier delta."""
+        last = self._target[-1] if self._target else None
+        if isinstance(last, Marker) and last.terminal == STRUCTURE and last.end == self._run_start:
+            self._target[-1] = Marker(last.start, self._run_end)
+        else:
+            self._target.append(Marker(self._run_start, self._run_end))
+
+    def content(self, text: str, start: int) -> None:
+        """Content, copied from the raw text at `start`."""
+        self.text(ContentText, text, start, start + len(text))
+
+    def reasoning(self, text: str, start: int) -> None:
+        """Reasoning, copied from the raw text at `start`."""
+        self.text(ReasoningText, text, start, start + len(text))
+
+    def arguments(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
+        """The next piece of the call's arguments."""
+        if not text or self.quiet:
+            return
+        if self.call is None:
+            self.left_out(start, end, NO_CALL_WAITS)
+        else:
+            self.argued = True
+            self.text(CallArguments, text, start, end, segments, self.call)
+
+    def joined(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
+        """Content that stands for the raw spans, in order (one empty span: for nothing)."""
+        start, end = spans[0][0], spans[-1][1]
+        kind: Literal["synthetic", "converted"] = "synthetic" if start == end else "converted"
+        texts = [text] + [""] * (len(spans) - 1)
+        parts = tuple([Segment(part, *span, kind) for part, span in zip(texts, spans, strict=True)])
+        self.text(ContentText, text, start, end, parts)
+
+    def marker(self, start: int, end: int, terminal: str = STRUCTURE) -> None:
+        """Characters that are structure: a terminal by its name, or what stands between terminals."""
+        if start >= end or self.quiet:
+            return
+        if terminal != STRUCTURE:
+            self.add(Marker(start, end, terminal))
+            return
+        if self._run_kind is not Marker or self._run_end != start:
+            if self._run_kind is not None:
+                self._end_run()
+            self._run_kind, self._run_start = Marker, start
+        self._run_end = end
+
+    def skip_space(self, buffer: str, pos: int, end: int, base: int) -> int:
+        """White space from `pos` on is structure; returns where it ends. `base` is the raw offset of buffer[0]."""
+        match = _SPACE.match(buffer, pos, end)
+        if match is None:
+            return pos
+        self.marker(base + pos, base + match.end())
+        return match.end()
+
+    # single events
+
+    def add(self, event: Event) -> None:
+        """Add an event that is not merged."""
+        if self._run_kind is not None:
+            self._end_run()
+        self._target.append(event)
+
+    def left_out(self, start: int, end: int, reason: DropReason) -> None:
+        """Characters that reach nobody."""
+        if start < end:
+            self.add(Dropped(start, end, reason))
+
+    def dropped(self, start: int, end: int, reason: DropReason) -> None:
+        """Characters of a call that reach nobody."""
+        if not self.quiet:
+            self.left_out(start, end, reason)
+
+    def diagnostic(self, code: str, message: str, start: int, end: int, severity: Severity = "warning") -> None:
+        """Something the user should know."""
+        self.add(Diagnostic(start, end, code, severity, message))
+
+    def line_break(self) -> None:
+        """What follows is another message of the model: its content and reasoning begin on a new line."""
+        self._end_run()
+        self._breaks = self._written & {ContentText, ReasoningText}
+
+    # what is held
+
+    def hold(self) -> None:
+        """From now on events are held."""
+        self._end_run()
+        self._target = []
+
+    def after_start(self, events: Sequence[Event]) -> None:
+        """Put events right after the held call's start, before anything that came early."""
+        self._end_run()
+        self._target[1:1] = events
+
+    def held_arguments(self) -> str:
+        """The text of the arguments among the held events."""
+        self._end_run()
+        return "".join([event.text for event in self._target if isinstance(event, CallArguments)])
+
+    def release(self) -> list[Event]:
+        """Stop holding. Returns what was held; it is forgotten unless it is added again."""
+        self._end_run()
+        held, self._target = self._target, self._events
+        return held
+
+    def extend(self, events: Iterable[Event]) -> None:
+        """Add events that were held."""
+        self._end_run()
+        self._target.extend(events)
+
+    def take(self) -> list[Event]:
+        """The events that are not held, since the last take."""
+        if self._run_kind is not None:
+            self._end_run()
+        events = self._events
+        if self._target is events:
+            self._target = self._events = []
+        else:
+            self._events = []
+        return events
+
+
+# Tool call ids that a server would make up, here from a seed so that a replay always gives the same.
+#
+# Shapes: chatcmpl_tool `chatcmpl-tool-` and 32 hex digits (vLLM), call_hex `call_` and 16 hex digits (vllm.rs),
+# call_hex12 and call_hex24 the same with 12 and 24 (candle-vllm's stream state and its parsers), mistral9 nine letters
+# or digits (mistral-common checks this), kimi `functions.NAME:INDEX` (Kimi K2's own form).
+
+ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_HEX_DIGITS = {"call_hex12": 12, "call_hex": 16, "call_hex24": 24}
+
+
+def call_id(dialect: str, format_dialect: str, seed: int, index: int, name: str) -> str:
+    """The id of call `index`, in the policy's dialect or the format's own."""
+    chosen = format_dialect if dialect == "format" else dialect
+    if chosen == "kimi":
+        return f"functions.{name}:{index}"
+    digest = hashlib.sha256(f"tool call id {seed} {index}".encode()).digest()
+    if chosen == "mistral9":
+        return "".join(ALPHANUMERIC[byte % len(ALPHANUMERIC)] for byte in digest[:9])
+    if chosen in _HEX_DIGITS:
+        return f"call_{digest.hex()[: _HEX_DIGITS[chosen]]}"
+    return f"chatcmpl-tool-{digest.hex()[:32]}"

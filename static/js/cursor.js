@@ -1,0 +1,200 @@
+/* The cursor of a replay: a step of the inspector, a character in the comparison.
+
+   The server has drawn all text of the loaded window once. Moving the cursor inside it only changes attributes and
+   classes: no request. Outside, the window around the new place is fetched with the address or form that works without
+   script too. After anything is swapped in, the page is read anew.
+
+   This file knows where the cursor is. What a page looks like is known to its drawer (inspector.js, compare.js), of
+   which these are the parts:
+     name             of the place, in the form
+     slider, stops    selectors: the slider, and the pieces of text that take the focus
+     links            selector of what leads to a place
+     view()           the element that holds the window, or null
+     read(view)       { root, view, at, least, most, first, last, jumps } and what the drawer wants to keep
+     opened(page)     what is to be done once for a window (may be missing)
+     isStale(page)    whether what stands around the window has changed (missing where nothing there does)
+     draw(page, at)   shows the place and gives the words to announce it
+     place(link)      where a link leads, null where it is another page
+     typed(text)      the place that somebody typed, null where the server has to answer
+     address(page, at) */
+import { isPlain, mark, say } from "./dom.js";
+import { ask } from "./request.js";
+
+const MOVES = "[data-jump], [data-leap]";
+
+let drawers = [];
+let drawer = null; // the one whose page this is
+let page = null; // what it read
+let at = 1;
+let wanted = null; // the place we are fetching a window for
+let queue = []; // moves asked for meanwhile
+let inText = false; // whether what is being replaced had the focus in the text
+let remembering = 0;
+let announcing = 0;
+let sliding = 0;
+const listeners = [];
+
+export const step = () => at;
+/* Where moves by a number of steps start: keys are pressed faster than a window arrives. */
+export const aim = () => wanted ?? at;
+/* Whether the text that had the focus is being replaced: keys pressed meanwhile still mean the cursor. */
+export const refocusing = () => inText;
+export const total = () => page?.most ?? 0;
+/* The part of the page that the cursor moves in, or null. */
+export const scope = () => page?.root ?? null;
+export const onStep = (listener) => listeners.push(listener);
+
+function load() {
+  drawer = drawers.find((one) => one.view()) ?? null;
+  page = drawer?.read(drawer.view()) ?? null;
+  return page;
+}
+
+const isLoaded = (place) => page.first <= place && place <= page.last;
+
+/* Goes to a place, from anywhere. */
+export function goTo(number, { quiet = false } = {}) {
+  if (!page || !Number.isFinite(number)) return;
+  const place = Math.max(page.least, Math.min(page.most, Math.round(number)));
+  if (isLoaded(place)) {
+    wanted = null;
+    queue = [];
+    at = place;
+    draw(quiet);
+  } else fetchWindow(place);
+}
+
+/* The next or previous place of a kind: step, change, emission, finding, parting, end. */
+function target(kind, direction) {
+  const on = direction === "next";
+  if (kind === "end") return on ? page.most : page.least;
+  const places = page.jumps[kind];
+  if (kind === "step" && !places) return at + (on ? 1 : -1);
+  return (on ? places?.find((place) => place > at) : places?.findLast((place) => place < at)) ?? null;
+}
+
+/* What is asked for while a window is on its way waits for it: where it leads is not known before. */
+export function jump(kind, direction) {
+  if (!page) return;
+  if (wanted !== null) {
+    queue.push([kind, direction]);
+    return;
+  }
+  const place = target(kind, direction);
+  if (place !== null) goTo(place);
+}
+
+function draw(quiet) {
+  const words = drawer.draw(page, at);
+  page.root.querySelector("#go-to").value = String(at);
+  for (const control of page.root.querySelectorAll(MOVES)) drawMove(control);
+  document.title = document.title.replace(/(step|character) \d+ of/, `$1 ${at} of`);
+  if (!quiet) announce(words);
+  remember();
+  for (const listener of listeners) listener(at);
+}
+
+const kindOf = (control) => control.dataset.jump ?? control.dataset.leap;
+
+function drawMove(control) {
+  const place = target(kindOf(control), control.dataset.direction);
+  const off = place === null || place < page.least || place > page.most || place === at;
+  mark(control, "aria-disabled", off && "true");
+  if (!off && control.tagName === "A") control.href = drawer.address(page, place);
+}
+
+function announce(words) {
+  clearTimeout(announcing);
+  announcing = setTimeout(() => say(words), 250);
+}
+
+/* Browsers refuse more than a hundred address changes in half a minute, so the last of a burst counts. */
+export function remember() {
+  if (!page?.root.dataset.address) return;
+  clearTimeout(remembering);
+  remembering = setTimeout(() => history.replaceState(history.state, "", drawer.address(page, at)), 300);
+}
+
+function fetchWindow(place) {
+  if (wanted === place) return;
+  wanted = place;
+  page.view.setAttribute("aria-busy", "true");
+  ask("#window", "innerHTML", { [drawer.name]: String(place) });
+}
+
+/* What was swapped in is another run, another window of this one, or what stands around the window. */
+function swapped() {
+  if (page && drawer.view() === page.view) {
+    if (drawer.isStale?.(page)) {
+      load();
+      draw(true);
+    }
+    return;
+  }
+  const old = page;
+  const [asked, waiting, before] = [wanted, queue, at];
+  [wanted, queue] = [null, []];
+  if (!load()) return;
+  at = page.at;
+  draw(true);
+  drawer.opened?.(page);
+  if (old?.most === page.most && old.root.dataset.run === page.root.dataset.run) {
+    goTo(asked ?? before, { quiet: asked === null });
+    for (const [kind, direction] of waiting) jump(kind, direction);
+  }
+  if (inText) page.view.querySelector(`${drawer.stops}[tabindex="0"]`)?.focus({ preventScroll: true });
+  inText = false;
+}
+
+/* A window that did not come leaves the cursor where it is. */
+function answered({ detail: { ctx } }) {
+  if (ctx?.target?.id !== "window" || ctx.status?.includes?.("Abort")) return; // replaced by a newer one
+  if (ctx.status?.startsWith?.("error") || ctx.response?.status >= 400) [wanted, queue] = [null, []];
+}
+
+function click(event) {
+  if (!page || !isPlain(event)) return;
+  const control = event.target.closest(`${MOVES}, ${drawer.links}`);
+  if (!control || !page.root.contains(control)) return;
+  const kind = kindOf(control);
+  const place = kind ? null : drawer.place(control);
+  if (!kind && place === null) return;
+  event.preventDefault();
+  if (!kind) goTo(place);
+  else if (control.getAttribute("aria-disabled") !== "true") jump(kind, control.dataset.direction);
+}
+
+function slide(event) {
+  if (!page || !event.target.matches(drawer.slider)) return;
+  const place = Number(event.target.value);
+  clearTimeout(sliding);
+  if (isLoaded(place)) goTo(place);
+  else sliding = setTimeout(() => goTo(place), 150);
+}
+
+/* The form is posted by its own buttons; what is typed into its field is a place to go to. */
+function submit(event) {
+  const { target: form, submitter } = event;
+  if (!page || form.id !== "cursor" || submitter?.name || submitter?.hasAttribute("formaction")) return;
+  const place = drawer.typed(document.getElementById("go-to").value);
+  if (place === null) return;
+  event.preventDefault();
+  goTo(place);
+}
+
+export function startCursor(...known) {
+  drawers = known;
+  if (load()) {
+    at = page.at;
+    draw(true);
+    drawer.opened?.(page);
+  }
+  document.addEventListener("htmx:before:swap", () => {
+    if (page && document.activeElement?.closest(drawer.stops)) inText = true;
+  });
+  document.addEventListener("htmx:after:swap", swapped);
+  document.addEventListener("htmx:finally:request", answered);
+  document.addEventListener("click", click);
+  document.addEventListener("input", slide);
+  document.addEventListener("submit", submit);
+}

@@ -1,0 +1,49 @@
+/* Small things that many parts do to elements, to clicks and to the region that is read aloud. */
+
+/* Whether a click is for this page: with one of these keys the browser opens a tab or a window, or saves. */
+export const isPlain = (event) => !event.ctrlKey && !event.metaKey && !event.shiftKey;
+
+/* An attribute that is there only while it has a value. */
+export function mark(element, name, value) {
+  if (value) element.setAttribute(name, value);
+  else element.removeAttribute(name);
+}
+
+/* Puts an upright line of a plot at `x`, a length of SVG. */
+export function moveLine(line, x) {
+  for (const end of ["x1", "x2"]) line.setAttribute(end, x);
+}
+
+/* Keeps an element in sight inside its own scrolling box; the page itself never moves. Of a box that goes on below the
+   screen only the part on the screen counts. */
+export function keepVisible(element, box) {
+  if (!box || box.scrollHeight <= box.clientHeight) return;
+  const outer = box.getBoundingClientRect();
+  const inner = element.getClientRects()[0] ?? element.getBoundingClientRect();
+  const onScreen = Math.min(outer.bottom, window.innerHeight);
+  const bottom = onScreen > outer.top + 96 ? onScreen : outer.bottom;
+  if (inner.top < outer.top + 32 || inner.bottom > bottom - 32) box.scrollTop += inner.top - (outer.top + bottom) / 2;
+}
+
+/* Has words read aloud. */
+export function say(words) {
+  document.getElementById("live").textContent = words;
+}
+
+/* A link that is a button answers to both keys of a button: Enter clicks by itself, the space bar does not. */
+export function clickOnSpace(event, links) {
+  const control = event.key === " " && event.target.closest?.(links);
+  if (!control) return;
+  event.preventDefault();
+  control.click();
+}
+
+/* Whether the text is in the clipboard now; a browser may refuse. */
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,178 @@
+/* Draws the cursor of the inspector: one step is current, and every pane shows what it knows about it. */
+import { keepVisible, mark, moveLine } from "./dom.js";
+import { ask, chosen } from "./request.js";
+
+export const inspector = () => document.getElementById("inspector");
+const findings = () => document.getElementById("findings").dataset;
+const range = (text) => text.split("-").map(Number);
+
+/* What the page says about a step of the window, or null. */
+export const card = (step) => inspector()?.querySelector(`#step .card[data-at="${step}"]`)?.dataset ?? null;
+
+function read(view) {
+  const root = inspector();
+  const { checked, steps } = findings();
+  const shown = new Map();
+  for (const element of view.querySelectorAll("[data-at]")) {
+    const step = Number(element.dataset.at);
+    shown.set(step, [...(shown.get(step) ?? []), element]);
+  }
+  const jumps = JSON.parse(view.dataset.jumps);
+  if (steps) jumps.finding = JSON.parse(steps);
+  return {
+    root,
+    view,
+    at: Number(view.dataset.stepNow),
+    least: 1,
+    most: Number(root.dataset.total),
+    first: Number(view.dataset.first),
+    last: Number(view.dataset.last),
+    jumps,
+    checked,
+    shown,
+    drawn: Number(view.dataset.stepNow), // the step whose elements are not hidden
+    tokens: [...view.querySelectorAll("[data-token]")],
+    runs: [...view.querySelectorAll("#strip [data-from]")],
+    sent: [...view.querySelectorAll("#result [data-sent]")],
+    open: [...view.querySelectorAll("[data-open-from]")],
+    rows: [...view.querySelectorAll("[data-row]")],
+  };
+}
+
+/* A long output opens before its chunkings are compared; ask for the rest once. It comes in the parts that a search
+   changes too: what is around the cursor stays as it is. */
+function fetchReport(page) {
+  const waiting = document.querySelector("[data-report-pending]:not([data-asked])");
+  if (!waiting) return;
+  waiting.dataset.asked = "1";
+  for (const note of document.querySelectorAll("[data-working]")) note.hidden = false;
+  ask("#search-poll", "outerHTML", { step: String(page.drawn), report: "1" }, "#inspector");
+}
+
+function draw(page, step) {
+  for (const element of page.shown.get(page.drawn) ?? []) element.hidden = true;
+  for (const element of page.shown.get(step) ?? []) element.hidden = false;
+  page.drawn = step;
+  const shown = card(step) ?? {};
+  const words = shown.announce ?? `Step ${step}`;
+  drawTokens(page, step);
+  drawHeld(page, shown);
+  drawResult(page, step);
+  drawLog(page, step);
+  drawOverview(page, step, shown);
+  drawMachine(page, shown);
+  page.root.querySelector("[data-summary]").textContent = shown.summary ?? "";
+  page.root.querySelector("[data-step-number]").textContent = String(step);
+  return words;
+}
+
+function drawTokens(page, step) {
+  let cursor = null;
+  for (const token of page.tokens) {
+    const at = Number(token.dataset.step);
+    token.classList.toggle("future", at > step);
+    token.setAttribute("aria-selected", String(at === step));
+    token.tabIndex = -1;
+    if (at >= step) cursor ??= token;
+  }
+  cursor ??= page.tokens.at(-1);
+  if (!cursor) return;
+  cursor.tabIndex = 0;
+  const focused = document.activeElement?.closest?.("[data-token]");
+  if (focused && focused !== cursor) cursor.focus({ preventScroll: true });
+  keepVisible(cursor, document.getElementById("strip"));
+}
+
+function drawHeld(page, { hold = "0-0" }) {
+  const [start, end] = range(hold);
+  for (const run of page.runs) {
+    const from = Number(run.dataset.from);
+    const to = Number(run.dataset.to);
+    const held = end > start && from >= start && to <= end;
+    run.classList.toggle("role-held", held);
+    run.classList.toggle("held-start", held && from === start);
+    run.classList.toggle("held-end", held && to === end);
+  }
+}
+
+function drawResult(page, step) {
+  for (const element of page.sent) {
+    const at = Number(element.dataset.sent);
+    element.classList.toggle("not-yet", at > step);
+    element.classList.toggle("now", at === step);
+  }
+  for (const badge of page.open) {
+    badge.hidden = step < Number(badge.dataset.openFrom) || step >= Number(badge.dataset.openTo);
+  }
+  const chunk = page.view.querySelector(".wire .now");
+  if (chunk) keepVisible(chunk, chunk.closest(".scroll"));
+}
+
+function drawLog(page, step) {
+  const here = page.rows.filter((row) => Number(row.dataset.row) === step);
+  for (const row of page.rows) mark(row, "aria-current", here.includes(row) && "step");
+  if (here.length) keepVisible(here[0], here[0].closest("[data-log]"));
+}
+
+function drawOverview(page, step, shown) {
+  const percent = (number) => `${((number * 100) / page.most).toFixed(3)}%`;
+  const band = page.root.querySelector("[data-band]");
+  moveLine(band.querySelector("[data-band-cursor]"), percent(step - 0.5));
+  for (const bar of band.querySelectorAll(".band-state")) {
+    bar.classList.toggle("current", Number(bar.dataset.first) <= step && step <= Number(bar.dataset.last));
+  }
+  const [from, to] = range(shown.bandHold ?? "1-0");
+  const held = band.querySelector("[data-band-held]");
+  held.setAttribute("x", percent(from - 1));
+  held.setAttribute("width", percent(Math.max(0, to - from + 1)));
+  const slider = page.root.querySelector("[data-slider]");
+  slider.value = String(step);
+  slider.setAttribute("aria-valuetext", shown.announce ?? `Step ${step} of ${page.most}`);
+}
+
+function drawMachine(page, { node = "", edge = "", row = "" }) {
+  for (const box of page.view.querySelectorAll("[data-node]")) {
+    box.classList.toggle("current", box.tagName === "g" && box.dataset.node === node);
+  }
+  for (const line of page.view.querySelectorAll("[data-diagram] [data-edge]")) {
+    line.classList.toggle("last", line.dataset.edge === edge);
+  }
+  for (const rule of page.view.querySelectorAll("[data-rule]")) {
+    mark(rule, "aria-current", rule.dataset.rule === row && "true");
+  }
+}
+
+/* A link to another chunking's trace is a page of its own. */
+function place(link) {
+  const chunk = new URLSearchParams(link.tagName === "A" ? link.search : link.value).get("chunk") ?? "";
+  return chunk === inspector().dataset.chunk ? Number(link.dataset.step) : null;
+}
+
+/* The address of this view with another step; what is not the default is kept. */
+function address(page, step) {
+  const { address: own, action, chunk } = page.root.dataset;
+  const query = new URLSearchParams([["step", String(step)], ...chosen()]);
+  if (chunk) query.set("chunk", chunk);
+  return `${own || action}?${query}`;
+}
+
+function typed(text) {
+  if (document.activeElement?.matches("[data-filter]")) return null;
+  return Number(text.replace(/[^0-9]/g, "")) || null;
+}
+
+export const inspectorDrawer = {
+  name: "step",
+  slider: "[data-slider]",
+  stops: "[data-token]",
+  links: "[data-step]",
+  view: () => inspector()?.querySelector("[data-window]") ?? null,
+  read,
+  /* The checks or a search changed the panes around the window, or told how far they are. */
+  isStale: (page) => findings().checked !== page.checked || !document.querySelector("[data-searching]"),
+  opened: (page) => setTimeout(fetchReport, 50, page),
+  draw,
+  place,
+  typed,
+  address,
+};

@@ -1,0 +1,59 @@
+/* Which view of a pane is shown. The views behind tabs are on the page already: choosing one only says which is shown.
+   Those of the wire are drawn by the server into the window, which is what the links do without script. Both are kept
+   in the address. And copying what is shown, where all of it is. */
+import { goTo, remember, step } from "./cursor.js";
+import { copyText, isPlain, mark, say } from "./dom.js";
+import { ask, choose } from "./request.js";
+
+const tabs = {}; // what was chosen in each pane
+let focus = ""; // the choice that had the focus when its window was replaced
+
+function show(pane, value) {
+  const bar = document.querySelector(`[data-tabs="${pane}"]`);
+  const box = bar?.closest("[data-show]");
+  if (!box) return;
+  box.dataset.show = value;
+  for (const tab of bar.querySelectorAll("[data-tab]")) mark(tab, "aria-current", tab.dataset.tab === value && "true");
+  choose(pane, value);
+}
+
+function chooseTab(tab) {
+  const pane = tab.closest("[data-tabs]").dataset.tabs;
+  tabs[pane] = tab.dataset.tab;
+  show(pane, tab.dataset.tab);
+  remember();
+  if (tab.dataset.tab === "wire") goTo(step(), { quiet: true }); // brings its chunk into sight
+}
+
+function draw(choice) {
+  if (!choose(...choice.split("="))) return false;
+  focus = choice;
+  ask("#window", "innerHTML", { step: String(step()) });
+  return true;
+}
+
+async function copy(button) {
+  const done = await copyText(document.getElementById(button.dataset.copyText).textContent);
+  button.textContent = done ? "Copied" : "Select and copy";
+  say(button.textContent);
+}
+
+function click(event) {
+  if (!isPlain(event)) return;
+  const control = event.target.closest("[data-copy-text], [data-tab], [data-choice]");
+  if (!control) return;
+  if (control.dataset.copyText) copy(control);
+  else if (control.dataset.tab) {
+    event.preventDefault();
+    chooseTab(control);
+  } else if (draw(control.dataset.choice)) event.preventDefault();
+}
+
+export function startViews() {
+  document.addEventListener("click", click);
+  document.addEventListener("htmx:after:swap", () => {
+    for (const [pane, value] of Object.entries(tabs)) show(pane, value);
+    if (focus) document.querySelector(`[data-choice="${focus}"]`)?.focus({ preventScroll: true });
+    focus = "";
+  });
+}
