@@ -195,9 +195,12 @@ def _has_whole_calls(chunk: Payload) -> bool:
 
 
 def _content(log: Log) -> LogContent:
-    frames = [replace(frame, payload=frame.payload and whole_characters(frame.payload)) for frame in log.frames]
-    changed = any(new.payload is not old.payload for new, old in zip(frames, log.frames, strict=True))
-    sorter = _Sorter(replace(log, frames=frames), _one_id_per_chunk(log))
+    whole = [frame.payload and whole_characters(frame.payload) for frame in log.frames]
+    changed = [payload for payload, frame in zip(whole, log.frames, strict=True) if payload is not frame.payload]
+    if changed:
+        frames = [replace(frame, payload=payload) for payload, frame in zip(whole, log.frames, strict=True)]
+        log = replace(log, frames=frames)
+    sorter = _Sorter(log, _one_id_per_chunk(log))
     sorter.sort()
     warnings = [*log.missing_end(), *sorter.oddities(), *([LONE_SURROGATE] if changed else [])]
     if not sorter.outputs:
@@ -255,16 +258,23 @@ class _Evidence:
 
     def completed_by(self, more: _Evidence) -> _Evidence:
         """Return what is known here, and where nothing is, what `more` tells; all warnings."""
+        if self is _NOTHING or more is _NOTHING:
+            return more if self is _NOTHING else self
         known = {name: getattr(self, name) for name in self.__slots__ if getattr(self, name) is not None}
         return replace(more, **{**known, "warnings": self.warnings + more.warnings})
+
+
+_NOTHING = _Evidence()
 
 
 def _output_content(log: Log, label: str, output: _Output) -> LogContent:
     """Judge one output: its recording has the raw text as far as its chunks tell it."""
     parts = _parts(output, streamed=log.streamed)
-    known = _Evidence()
+    known = _NOTHING
     for read in (_from_token_ids, _from_log_probabilities, _from_verbose, _from_content):
         known = known.completed_by(read(parts, known))
+    stops = (choice.get("stop_reason", choice.get("matched_stop")) for choice in output.choices[::-1])
+    model = next((payload["model"] for payload in output.payloads if word_of(payload.get("model"))), None)
     recording = Recording(
         text=known.text,
         kind=log.kind,
@@ -277,8 +287,8 @@ def _output_content(log: Log, label: str, output: _Output) -> LogContent:
         prompt_ids=_prompt_ids(output),
         prompt_text=_prompt_text(output),
         finish_reason=parts.finish,
-        stop_reason=next((value for value in map(_stop, output.choices[::-1]) if value is not None), None),
-        request=_request(output),
+        stop_reason=next((value for value in map(word_or_number_of, stops) if value is not None), None),
+        request=Request(model=model) if model else None,
     )
     doubts = list(_doubts(recording, parts))
     facts = {fact.about: fact for fact in [known.fact, *[fact for _, facts in doubts for fact in facts]] if fact}
@@ -306,10 +316,6 @@ def _parts(output: _Output, *, streamed: bool) -> _Parts:
     return parts
 
 
-def _stop(choice: Payload) -> str | int | None:
-    return word_or_number_of(choice.get("stop_reason", choice.get("matched_stop")))
-
-
 def _prompt_ids(output: _Output) -> tuple[int, ...] | None:
     places: list[Any] = [one.get("prompt_token_ids") for one in [*output.payloads, *output.asides, *output.choices]]
     places += [_sglext(one).get("input_ids") for one in [*output.asides, *output.payloads]]
@@ -325,13 +331,8 @@ def _prompt_text(output: _Output) -> str | None:
     """Return the prompt that vLLM gives back, or llama.cpp started with --verbose."""
     places = [one.get("prompt_text") for one in [*output.payloads, *output.asides, *output.choices]]
     given = next((text for text in places if isinstance(text, str)), None)
-    verbose = [word_of(object_of(one.get("__verbose")).get("prompt")) for one in output.payloads]
-    return given or next((text for text in verbose if text), None)
-
-
-def _request(output: _Output) -> Request | None:
-    model = next((one["model"] for one in output.payloads if word_of(one.get("model"))), None)
-    return Request(model=model) if model else None
+    verbose = (object_of(one["__verbose"]) for one in output.payloads if "__verbose" in one)
+    return given or next((text for one in verbose if (text := word_of(one.get("prompt")))), None)
 
 
 def _sglext(payload: Payload) -> Payload:
@@ -349,9 +350,10 @@ def _from_token_ids(parts: _Parts, known: _Evidence) -> _Evidence:
         counts = tuple([len(step) for step in steps]) if parts.streamed else None
         return _Evidence(ids=tuple([one for step in steps for one in step]), counts=counts)
     ids = _whole_ids(parts.output)
+    if ids is None:
+        return _NOTHING
     words = "Its token ids came in one piece at the end: which of them each chunk held is not known."
-    late = ids is not None and parts.streamed
-    return _Evidence(ids=ids, warnings=(Warn("ids_without_chunks", words),) if late else ())
+    return _Evidence(ids=ids, warnings=(Warn("ids_without_chunks", words),) if parts.streamed else ())
 
 
 def _whole_ids(output: _Output) -> tuple[int, ...] | None:
@@ -371,6 +373,8 @@ def _whole_ids(output: _Output) -> tuple[int, ...] | None:
 def _from_log_probabilities(parts: _Parts, known: _Evidence) -> _Evidence:
     """Read ids, bytes and text; ids that were recorded beside the log probabilities name the tokens."""
     tokens = [token for step in parts.logged for token in step]
+    if not tokens:
+        return _NOTHING
     counts = tuple([len(step) for step in parts.logged])
     own = ids_in(tokens)
     ids = own if known.ids is None else known.ids
@@ -415,11 +419,11 @@ def _with_lossy_text(
 def _from_verbose(parts: _Parts, known: _Evidence) -> _Evidence:
     """Read the raw text that llama.cpp started with --verbose adds to its answer."""
     if known.text is not None:
-        return _Evidence()
-    more = [object_of(payload.get("__verbose")) for payload in parts.output.payloads]
-    told = next((one for one in more if word_of(one.get("content"))), None)
+        return _NOTHING
+    verbose = (object_of(payload["__verbose"]) for payload in parts.output.payloads if "__verbose" in payload)
+    told = next((one for one in verbose if word_of(one.get("content"))), None)
     if told is None:
-        return _Evidence()
+        return _NOTHING
     words = "The raw text is in the answer (`__verbose`). Special tokens are in it only with --special."
     return _Evidence(
         text=told["content"],
@@ -434,7 +438,7 @@ def _from_content(parts: _Parts, known: _Evidence) -> _Evidence:
     text = "".join(parts.content)
     parsed = parts.calls or any(parts.reasoning) or parts.finish == "tool_calls"
     if known.text is not None or known.ids is not None or parsed or not text:
-        return _Evidence()
+        return _NOTHING
     words = "The content holds U+FFFD: bytes of a character were lost before it was written."
     lost = (Warn("lossy_text", words),) if "\ufffd" in text else ()
     if not holds_markers(text):

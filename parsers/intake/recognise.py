@@ -312,12 +312,12 @@ def _content_as_text(found: Intake) -> Intake | None:
 def _outputs_of_content(outputs: Sequence[Recording]) -> list[Recording]:
     """Return the outputs from which nothing was split off, with their content as the raw text."""
     found = []
-    for output in outputs:
+    for output in [one for one in outputs if one.text is None and one.ids is None]:
         choices = [choice for chunk in output.stream or () for choice in choices_of(chunk) or []]
         parts = [object_of(choice.get("delta", choice.get("message"))) for choice in choices]
         texts = [part["content"] for part in parts if isinstance(part.get("content"), str) and part["content"]]
         split = any(part.get(name) for part in parts for name in _SPLIT)
-        if output.text is None and output.ids is None and texts and not split:
+        if texts and not split:
             deltas = tuple([RecordedDelta(one) for one in texts])
             found.append(replace(output, kind="chunk_list", text="".join(texts), deltas=deltas))
     return found
