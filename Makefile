@@ -12,6 +12,8 @@ NPM := $(BIN)/npm --prefix requirements/node --loglevel error
 NODE_BIN := requirements/node/node_modules/.bin
 SCRIPTS := static/js requirements/node/*.js
 
+# The files with tests of a mark: to collect all the others as well takes longer than some of the runs.
+marked = $(sort $(shell grep -rl --include='*.py' 'mark\.$(1)' tests))
 stamp = $(VENV)/$(1)-$(shell { $(PYTHON) --version; cat $(2); } 2>&1 | cksum | tr -dc 0-9).stamp
 APP := $(call stamp,app,requirements/build.txt requirements/run.txt pyproject.toml)
 TOOLS := $(call stamp,tools,requirements/test.txt)
@@ -49,8 +51,8 @@ unit: $(TOOLS)  ## all tests but those in a browser, with the coverage they must
 	$(BIN)/pytest -m "not browser and not linear and not replays" --numprocesses $(JOBS) --dist loadfile --hypothesis-seed=0 --cov --cov-report=
 	$(BIN)/coverage report --include 'parsers/*' --skip-covered --show-missing --fail-under 100
 	$(BIN)/coverage report --include 'webapp/*' --skip-covered --show-missing --fail-under 95
-	$(BIN)/pytest -m replays --numprocesses $(JOBS) --dist worksteal
-	$(BIN)/pytest -m linear --numprocesses $(JOBS)
+	$(BIN)/pytest -m replays $(call marked,replays) --numprocesses $(JOBS) --dist worksteal
+	$(BIN)/pytest -m linear $(call marked,linear) --numprocesses $(JOBS)
 
 browser: export TOOLCALL_INSPECTOR_REQUIRE_BROWSER := 1
 browser: $(TOOLS) chromium  ## the tests that drive the page in Chromium

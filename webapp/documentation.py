@@ -257,9 +257,10 @@ def _seed(seed: Mapping[str, Any]) -> list[str]:
 
 
 def _shown(place: str) -> str:
-    path, _, test = place.partition("::")
-    name = test.removeprefix("test_") if test else path.removeprefix("tests/cases/").removesuffix(".case.json")
-    return f"[{code(name) if not test else name.replace('_', ' ')}](../{path})"
+    path, _, name = place.partition("::")
+    corpus = path.removeprefix("tests/cases/").removesuffix(".cases.json")
+    words = name.removeprefix("test_").replace("_", " ") if corpus == path else code(f"{corpus}/{name}")
+    return f"[{words}](../{path})"
 
 
 def _decided(place: str) -> str:

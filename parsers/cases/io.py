@@ -36,13 +36,18 @@ _ONE_LINE = {("input", "tokens"): 3, ("input", "deltas"): 3, ("replay",): 2}
 def loads(source: str | bytes) -> Case:
     """Read a case file. Raises CaseError: not UTF-8, not JSON (with line and column), or not a case."""
     try:
-        text = source if isinstance(source, str) else source.decode("utf-8-sig")
-        data = jsontext.read(text.removeprefix("\ufeff"))
-    except UnicodeDecodeError as error:
-        raise CaseError(f"a case file is UTF-8 text: byte {error.start} is not") from error
+        return load_case(jsontext.read(decoded(source)))
     except JsonError as error:
         raise CaseError(error.message) from error
-    return load_case(data)
+
+
+def decoded(source: str | bytes) -> str:
+    """The text of a file of cases, without a byte order mark. Raises CaseError where it is not UTF-8."""
+    try:
+        text = source if isinstance(source, str) else source.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CaseError(f"a case file is UTF-8 text: byte {error.start} is not") from error
+    return text.removeprefix("\ufeff")
 
 
 def load_case(data: Any) -> Case:

@@ -17,6 +17,7 @@ MAX_DEPTH = 100
 MAX_INTEGER = 2**53 - 1
 _INVISIBLE = re.compile("[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SPACE = re.compile(r"[ \t\n\r]*")
 
 Path = tuple[str | int, ...]
 Inline = Callable[[Path], bool]
@@ -39,16 +40,38 @@ def pointer(path: Path) -> str:
 
 def read(text: str) -> Any:
     """Decode JSON text. Raises JsonError with line and column, for a key given twice, and for NaN or Infinity."""
+    value, end = read_at(text, skip(text, 0))
+    if end < len(text):
+        raise JsonError(f"not JSON: Extra data at {place(text, end)}")
+    return value
+
+
+def read_at(text: str, start: int) -> tuple[Any, int]:
+    """Decode the JSON value at `start`; also where the text goes on behind it and white space. Raises as `read`."""
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+        value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
-        raise JsonError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
+        raise JsonError(f"not JSON: {error.msg} at {place(text, error.pos)}") from error
     except RecursionError as error:
         raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from error
     except JsonError:
         raise
     except ValueError as error:  # an integer of more digits than Python converts
         raise JsonError("a number has too many digits") from error
+    return value, skip(text, end)
+
+
+def skip(text: str, at: int, sign: str = "") -> int:
+    """The offset after `sign`, which must stand at `at`, and white space. Raises JsonError where it does not."""
+    if not text.startswith(sign, at):
+        raise JsonError(f"not JSON: Expecting {sign!r} at {place(text, at)}")
+    found = _SPACE.match(text, at + len(sign))
+    return found.end() if found else at
+
+
+def place(text: str, at: int) -> str:
+    """The place of an offset in words: line and column, from 1."""
+    return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
 
 
 def check(value: Any) -> None:
@@ -155,6 +178,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> Any:
     raise JsonError(f"not JSON: {name} is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse_constant)
 
 
 def _check_text(text: str, path: Path) -> None:

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from math import inf
 from random import Random
 from typing import NamedTuple
 
@@ -115,6 +117,14 @@ def _layers(order: Sequence[str], depth: Mapping[str, int]) -> dict[str, Cell]:
     return cells
 
 
+class _Way(NamedTuple):
+    """From one cell to another: how far, what it costs to run backward, and the cells between if it can be straight."""
+
+    distance: float
+    backward: float
+    between: slice | None
+
+
 class _Board:
     """A placement that is being improved. Cells are numbered row by row; `at[i]` is the cell of node i."""
 
@@ -124,6 +134,7 @@ class _Board:
         number = {name: index for index, name in enumerate(self.names)}
         self.at = [cell.row * columns + cell.column for cell in draft.values()]
         self.cells = columns * (2 + max(cell.row for cell in draft.values()))
+        self.ways = _ways(self.cells, columns)
         self.links = [
             (number[link.source], number[link.target], END_SHARE, False)
             if link.target == graph.end
@@ -141,7 +152,7 @@ class _Board:
                 for cell in range(1, self.cells):
                     before = self.at[node]
                     self._move(node, cell)
-                    now = self.cost()
+                    now = self.cost(cost)
                     if now < cost - 1e-9:
                         cost, moved = now, True
                     else:
@@ -153,31 +164,37 @@ class _Board:
             self.at[self.at.index(cell)] = self.at[node]
         self.at[node] = cell
 
-    def cost(self) -> float:
-        """How far the placement is from short, straight, forward edges and few rows."""
-        at, columns = self.at, self.columns
+    def cost(self, limit: float = inf) -> float:
+        """How far the placement is from short, straight, forward edges and few rows. It only grows: beyond `limit` it
+        is not worked out to the end."""
+        at, ways = self.at, self.ways
         taken = bytearray(self.cells)
         for cell in at:
             taken[cell] = 1
-        total = ROW * len({cell // columns for cell in at})
+        total = ROW * len({cell // self.columns for cell in at})
         for source, target, weight, forward in self.links:
-            a, b = at[source], at[target]
-            down, right = b // columns - a // columns, b % columns - a % columns
-            distance: float = abs(down) + abs(right)
-            if distance > 1 and not _clear(taken, a, b, down, right, columns):
+            distance, backward, between = ways[at[source]][at[target]]
+            if distance > 1 and (between is None or 1 in taken[between]):
                 distance += DETOUR
             total += weight * distance
             if forward:
-                total += BACKWARD * (right < 0) + BACKWARD * (down < 0)
+                total += backward
+            if total > limit:
+                break
         return total
 
 
-def _clear(taken: bytearray, a: int, b: int, down: int, right: int, columns: int) -> bool:
-    """Whether the cells are in one row or column with only free cells between them."""
-    if down and right:
-        return False
+@lru_cache(maxsize=64)
+def _ways(cells: int, columns: int) -> list[list[_Way]]:
+    """The way from each cell to each other one."""
+    return [[_way(a, b, columns) for b in range(cells)] for a in range(cells)]
+
+
+def _way(a: int, b: int, columns: int) -> _Way:
+    down, right = b // columns - a // columns, b % columns - a % columns
     step = columns if down else 1
-    return 1 not in taken[min(a, b) + step : max(a, b) : step]
+    between = None if down and right else slice(min(a, b) + step, max(a, b), step)
+    return _Way(abs(down) + abs(right), BACKWARD * ((right < 0) + (down < 0)), between)
 
 
 def is_straight(a: Cell, b: Cell, taken: set[Cell]) -> bool:

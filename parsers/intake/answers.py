@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from parsers.cases.corpus import case_texts
+from parsers.cases.model import CaseError
 from parsers.intake.api_families import CASE, family_of
 from parsers.intake.api_logs import (
     Log,
@@ -27,6 +29,7 @@ from parsers.intake.api_logs import (
 )
 from parsers.intake.chat_streams import chat_content
 from parsers.intake.evidence import Intake, Payload, Reader, Warn, number
+from parsers.intake.json_frames import object_frames
 from parsers.intake.requests import is_request, merged_request, request_of
 from parsers.intake.written_values import (
     choices_of,
@@ -76,14 +79,40 @@ def named_case(body: str) -> Intake:
 
 def _case_intake(body: str) -> Intake:
     why = ("It is a JSON object with a case's schema, parser and input.",)
-    return Intake(kind="case", title="case file", advice="Replay it.", usable=True, case=body, why=why)
+    return Intake(kind="case", title="case file", advice="Replay it.", usable=True, cases={"": body}, why=why)
+
+
+def corpus_intake(body: str) -> Intake:
+    """Take a file whose name says so, or whose JSON objects are cases, for a corpus; or say what keeps it from one."""
+    try:
+        cases = case_texts(body)
+    except CaseError as error:
+        return Intake(kind="corpus", title="corpus that cannot be read", advice=f"{error}.")
+    title = f"corpus of {number(len(cases), 'case')}"
+    why = ("Each of its JSON objects has a case's schema, parser and input.",) if cases else ()
+    advice = "Choose a case and replay it." if cases else "There is nothing in it to replay."
+    return Intake(kind="corpus", title=title, advice=advice, usable=bool(cases), cases=cases, why=why)
+
+
+def _is_case(value: Any) -> bool:
+    return isinstance(value, dict) and family_of(value) is CASE
+
+
+def _read_case_lines(body: str) -> Intake | None:
+    """Read cases one after the other."""
+    first = value_at(body, skip_space(body, 0)) if '"schema"' in body else None
+    if first is None or not _is_case(first[0]) or not body.startswith("{", skip_space(body, first[1])):
+        return None
+    return corpus_intake(body) if object_frames(body) is not None else None
 
 
 def _read_json(body: str) -> Intake | None:
     """Read one JSON object or array: a case, or an API's answer."""
     value = whole_value(body)
-    if isinstance(value, dict) and family_of(value) is CASE:
+    if _is_case(value):
         return _case_intake(body)
+    if isinstance(value, dict) and value and all(map(_is_case, value.values())):
+        return corpus_intake(body)
     return _log_intake(response_log(value))
 
 
@@ -283,6 +312,7 @@ def _signs(payload: Payload) -> Iterator[tuple[str, str]]:
 # In the order in which they are tried, the surest first.
 READERS: tuple[Reader, ...] = (
     _read_json,
+    _read_case_lines,
     _read_wrapped,
     read_logged_lines,
     read_har,

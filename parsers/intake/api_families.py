@@ -461,7 +461,7 @@ def _is_some_stream(payload: Payload) -> bool:
 
 CASE = Family(
     "case", _is_case,
-    verdict="These are several cases. Run them with `toolcall-inspector sweep`, or give one of them.",
+    verdict="These are several cases. Give one of them, or all as JSON Lines.",
 )  # fmt: skip
 CHAT = Family("OpenAI chat", _is_chat, parsed=True)
 UNKNOWN = Family(

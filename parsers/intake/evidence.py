@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from parsers.vocabulary.types import Recording, Request
 Kind = Literal[
     "raw_text",  # model output as it stands
     "case",  # a case file: the caller loads it
+    "corpus",  # many cases in one file: the caller loads the one that is meant
     "sse_log",  # server-sent events of a streaming API
     "json_response",  # one API answer, or a JSON array of such objects
     "ndjson_log",  # API or log objects one after the other
@@ -118,11 +119,11 @@ class Intake:
     """All that was recognised. Readers make it; `recognise` adds what stood around and what follows from it.
 
     `title` names it in a few words, `advice` is what to do next. `usable` says whether there is something to replay
-    now: `outputs` (one for each response and choice), or for a case `case`, its JSON text. `why` is the evidence, a
-    sentence each; `facts` what is exact, assumed or missing (a reader gives those it knows better than what follows
-    from the first output); `warnings` the traps; `asks` what a person can add; `captures` how to record what is
-    missing; `readings` what else it can be taken for; `notes` the changes made. `request` is what was asked of the
-    server, and `server` the one that the log shows signs of, as `captures` names it.
+    now: `outputs` (one for each response and choice), or `cases`, their JSON text by name; that of a case file has the
+    name "". `why` is the evidence, a sentence each; `facts` what is exact, assumed or missing (a reader gives those it
+    knows better than what follows from the first output); `warnings` the traps; `asks` what a person can add;
+    `captures` how to record what is missing; `readings` what else it can be taken for; `notes` the changes made.
+    `request` is what was asked of the server, and `server` the one that the log shows signs of, as `captures` names it.
     """
 
     kind: Kind
@@ -130,7 +131,7 @@ class Intake:
     advice: str = REPLAY
     usable: bool = False
     outputs: tuple[Recording, ...] = ()
-    case: str | None = None
+    cases: Mapping[str, str] = field(default_factory=dict)
     why: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
     warnings: tuple[Warn, ...] = ()

@@ -1,6 +1,6 @@
 """From bytes to an Intake: what was found, how sure each part of it is, and what is missing.
 
-named *.case.json   a case, whatever it holds: the case loader knows best what is wrong with it
+named *.case.json   a case, whatever it holds: the case loader knows best what is wrong with it; likewise *.cases.json
 around the body     HTTP lines, curl's noise and the request are taken off first
 readers             each in order, the surest first; the first that says yes is taken, `take_as` chooses another
 inside prose        where none fits: a code block, or JSON between paragraphs, that one of them takes
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from parsers.intake.answers import READERS as ANSWER_READERS
-from parsers.intake.answers import named_case, read_events
+from parsers.intake.answers import corpus_intake, named_case, read_events
 from parsers.intake.captures import captures
 from parsers.intake.client_objects import read_client_objects
 from parsers.intake.dynamo_cases import read_dynamo
@@ -52,13 +52,13 @@ from parsers.intake.written_values import choices_of, object_of, whole_object
 from parsers.vocabulary.types import RecordedDelta, Recording
 
 _NO_CAPTURE: frozenset[Kind] = frozenset(
-    {"raw_text", "case", "chunk_list", "text_literal", "code_block", "empty", "not_text", "dynamo_yaml"}
+    {"raw_text", "case", "corpus", "chunk_list", "text_literal", "code_block", "empty", "not_text", "dynamo_yaml"}
 )
 # What no model writes around its calls: in prose only these are taken by themselves.
 _SURE: frozenset[Kind] = frozenset(
     {"sse_log", "json_response", "ndjson_log", "replay_record", "client_objects", "server_log", "dynamo_yaml", "case"}
 )
-_CASE_SUFFIX = ".case.json"
+_NAMED = {".case.json": named_case, ".cases.json": corpus_intake}
 _SECRET = "An Authorization header or an API key was in it. It is not kept; make it invalid if others have seen it."
 # An event stream's own line, not one that a log printed.
 _STREAMED = re.compile(r"^data: ?[{\[]", re.MULTILINE)
@@ -132,8 +132,7 @@ def _chosen_reading(text: str, filename: str | None, take_as: Kind | None) -> In
 def _readings(text: str, filename: str | None, around: Transcript, asked: RequestBeside) -> list[Intake]:
     """Return everything the text can be taken for, the likeliest first, raw text last; one of each kind."""
     found: list[Intake] = []
-    if filename is not None and filename.lower().endswith(_CASE_SUFFIX):
-        found.append(named_case(around.body))
+    found += [read(around.body) for suffix, read in _NAMED.items() if (filename or "").lower().endswith(suffix)]
     found += _without_none(reader(asked.body) for reader in _READERS)
     found = found or _without_none([_recording_in_prose(asked.body)])
     found += _without_none(map(_content_as_text, found[:1]))

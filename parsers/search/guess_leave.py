@@ -13,9 +13,9 @@ from itertools import pairwise
 
 from parsers.checks.json_prefix import JsonPrefix, is_whole_object
 from parsers.formats.model import Format, State
-from parsers.machine.machine import Machine
 from parsers.machine.program import TOPMOST
 from parsers.search.guess_read import NAME, SHORT, Reading, listed, quoted, telling_of
+from parsers.selection.registry import build
 from parsers.vocabulary.events import CallArguments, CallEnd, CallName, CallStart
 from parsers.vocabulary.trace import Ownership, RejectedCall, StateView
 from parsers.vocabulary.types import Delta, Piece
@@ -179,7 +179,7 @@ def _closers(state: State, reading: Reading) -> str | None:
 
 def _waits_for(reading: Reading, at: int) -> str | None:
     """What the machine says it waits for after the output up to `at`."""
-    machine = Machine(reading.fmt, reading.fmt.policy.model_dump())
+    machine = build(reading.fmt)
     machine.begin(reading.context)
     machine.feed(Delta(1, (Piece(reading.text[:at]),)))
     view = machine.view()

@@ -14,8 +14,8 @@ from parsers.checks.check import any_of
 from parsers.checks.json_prefix import is_whole_object
 from parsers.checks.leaks import is_marker
 from parsers.formats.model import Format, builtin_formats
-from parsers.machine.machine import Machine
 from parsers.replays.replay import partition
+from parsers.selection.registry import build
 from parsers.vocabulary.events import Diagnostic, Event, Marker
 from parsers.vocabulary.trace import Ownership, RejectedCall, Transition
 from parsers.vocabulary.types import Context, Delta, Message, Piece, ToolCall
@@ -198,7 +198,7 @@ class Reading:
 def read(fmt: Format, text: str, context: Context) -> Reading:
     """Parse the whole text with the format under its own policies."""
     asked = replace(context, tool_choice="auto")
-    machine = Machine(fmt, fmt.policy.model_dump())
+    machine = build(fmt)
     moves: list[Transition] = []
     machine.transitions = moves
     machine.begin(asked)

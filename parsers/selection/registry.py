@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from parsers.formats.model import Format, builtin_formats, policy_values
 from parsers.machine.machine import Machine, Programs
@@ -159,16 +160,27 @@ def policies(fmt: Format, overrides: Mapping[str, str] | None = None) -> dict[st
     return {**fmt.policy.model_dump(), **(overrides or {})}
 
 
-def build(fmt: Format, policy: Mapping[str, str] | None = None) -> StreamParser:
+def build(fmt: Format, policy: Mapping[str, str] | None = None) -> Machine:
     """A new parser for the format under these policies."""
-    return Machine(fmt, policies(fmt, policy))
+    values = policies(fmt, policy)
+    return Machine(fmt, values, _programs(fmt, values))
 
 
 def maker(fmt: Format, policy: Mapping[str, str] | None = None) -> Callable[[], StreamParser]:
     """What makes new parsers for the format under these policies; they share what they compile."""
     values = policies(fmt, policy)
-    programs: Programs = {}
+    programs = _programs(fmt, values)
     return lambda: Machine(fmt, values, programs)
+
+
+def _programs(fmt: Format, values: Mapping[str, str]) -> Programs:
+    """What is compiled of a format under policies: of a built-in one, all its parsers in this process share it."""
+    return _shared(fmt.name, tuple(values.items())) if builtin_formats().get(fmt.name) is fmt else {}
+
+
+@lru_cache(maxsize=64)
+def _shared(name: str, values: tuple[tuple[str, str], ...]) -> Programs:
+    return {}
 
 
 def select(evidence: Evidence) -> Selection:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.test_access import SCREENS, violations
+from tests.corpus import case_data
 
 pytestmark = pytest.mark.browser
 
-CASES = Path(__file__).parents[1] / "cases" / "recorded"
-
 
 def case(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((CASES / f"{name}.case.json").read_text(encoding="utf-8"))
-    return found
+    return case_data(f"recorded/{name}")
 
 
 def log(name: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from parsers.selection.registry import names, resolve
 from parsers.vocabulary.types import UsageError
+from tests.corpus import case_names, corpus_file, corpus_of
 from webapp.documentation import data, seeds_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +52,10 @@ def places(key: str) -> Iterator[tuple[str, str]]:
             yield seed["id"], place
 
 
+def of_corpus(place: str) -> bool:
+    return ".cases.json::" in place
+
+
 def test_every_number_is_there_once_under_its_group() -> None:
     listed = [seed["id"] for seed in SEEDS]
     assert set(listed) == NUMBERS
@@ -68,14 +73,14 @@ def test_a_number_says_what_is_asked_for_and_what_came_of_it(seed: dict[str, Any
 
 
 def test_every_test_that_is_named_exists() -> None:
-    named = [(number, *place.split("::")) for number, place in places("shown") if "::" in place]
+    named = [(number, *place.split("::")) for number, place in places("shown") if not of_corpus(place)]
     assert [one for one in named if one[2] not in functions(ROOT / one[1])] == []
     assert all(Path(file).name.startswith("test_") and test.startswith("test_") for _, file, test in named)
 
 
 def test_every_case_that_is_named_exists() -> None:
-    named = [one for one in places("shown") if "::" not in one[1]]
-    assert [one for one in named if not one[1].endswith(".case.json") or not (ROOT / one[1]).is_file()] == []
+    known = {f"{corpus_file(corpus_of(name)).relative_to(ROOT)}::{name.partition('/')[2]}" for name in case_names()}
+    assert [(number, place) for number, place in places("shown") if of_corpus(place) and place not in known] == []
 
 
 def test_every_decision_that_is_named_exists_down_to_its_section() -> None:

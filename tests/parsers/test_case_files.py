@@ -1,33 +1,32 @@
-"""Every case file gives what it expects under every chunking, in text mode and, where markers are tokens, by ids."""
+"""Every case gives what it expects under every chunking, on the wire too, and by the ids of its tokens one message."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import pytest
 
-from parsers.cases.engines import Choice
+from parsers.cases.corpus import dump_corpus, load_corpus
 from parsers.cases.expect import differences
-from parsers.cases.io import dumps, loads
 from parsers.cases.model import Case
 from parsers.compare.divergence import same_message
-from parsers.replays.chunking import Chunking, apply, label
+from parsers.replays.chunking import Chunking, apply, by_tokens, label
 from parsers.replays.replay import parse, replay
 from parsers.vocabulary.drops import LOST
-from parsers.vocabulary.trace import Trace
-from parsers.vocabulary.types import Message, Mode, Piece
+from parsers.vocabulary.trace import StreamParser, Trace
+from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece
+from parsers.wire.chunks import Envelope, chunks
+from tests.corpus import CORPORA, ROOT, case_named, case_names, corpus_file
+from tests.parsers.wire.client import Client, seen
 from webapp.engines import choose
-from webapp.tokenizers import TokenizerAdapter, get_tokenizer
+from webapp.tokenizers import get_tokenizer
 
 pytestmark = pytest.mark.replays
 
-ROOT = Path(__file__).parent.parent / "cases"
-PLAYED = ROOT / "recorded"  # streams: what of them can be fed in other ways is fed in its own tests
-DECODED = ROOT / "decoding"  # what is expected there follows from a decode policy, not from the text
-FILES = sorted(path for path in ROOT.rglob("*.case.json") if path.parent not in (PLAYED, DECODED))
+# A stream is fed in its own tests in what other ways it can be; what is expected of `decoding` follows from a policy.
+APART = ("recorded", "decoding")
 TRACED = (
     *(Chunking(by="token", size=size) for size in (1, 2, 3, 5, 11, 23)),
     Chunking(by="whole"),
@@ -41,71 +40,80 @@ REPLAYED = (
 )
 
 
-each_file = pytest.mark.parametrize(
-    "path", FILES, ids=lambda path: f"{path.parent.name}/{path.name.removesuffix('.case.json')}"
-)
+ENVELOPE = Envelope("chatcmpl-1", "some-model", 7)
 
 
-@cache
-def load(path: Path) -> Case:
-    return loads(path.read_bytes())
+class Output(NamedTuple):
+    """The output of a case in one mode, and what every replay of it is given."""
+
+    make: Callable[[], StreamParser]
+    pieces: tuple[Piece, ...]
+    context: Context
+    mode: Mode
+    markers: Mapping[str, int]
+
+    def deltas(self, chunking: Chunking) -> list[Delta]:
+        """In text mode, cuts between characters do not depend on the tokens: one piece is cut faster than many."""
+        by_pieces = by_tokens(chunking) or chunking.holdback_chars or chunking.text_delay or self.mode == "ids"
+        joined = Piece("".join([piece.text for piece in self.pieces]))
+        return apply(chunking, self.pieces if by_pieces else (joined,), self.mode)
+
+    def trace(self, chunking: Chunking) -> Trace:
+        return replay(self.make(), self.deltas(chunking), self.context, mode=self.mode, markers=self.markers)
+
+    def message(self, chunking: Chunking) -> Message:
+        return parse(self.make(), self.deltas(chunking), self.context, mode=self.mode, markers=self.markers)
 
 
-def traces(case: Case, mode: Mode) -> Iterator[tuple[str, Trace]]:
-    choice, adapter, pieces = fed(case, mode)
-    for chunking in TRACED:
-        deltas = apply(chunking, pieces, mode)
-        trace = replay(choice.make(), deltas, case.to_context(), mode=mode, markers=adapter.marker_ids)
-        yield f"{mode}, {label(chunking)}", trace
-
-
-def messages(case: Case, mode: Mode) -> Iterator[tuple[str, Message]]:
-    choice, adapter, pieces = fed(case, mode)
-    for chunking in REPLAYED:
-        deltas = apply(chunking, pieces, mode)
-        message = parse(choice.make(), deltas, case.to_context(), mode=mode, markers=adapter.marker_ids)
-        yield f"{mode}, {label(chunking)}", message
-
-
-def fed(case: Case, mode: Mode) -> tuple[Choice, TokenizerAdapter, tuple[Piece, ...]]:
-    choice = choose(case)
+def outputs(case: Case) -> tuple[Output, Output]:
+    """Typed text, and the ids that a server recorded for it."""
+    choice, context = choose(case), case.to_context()
     adapter = get_tokenizer("embedded", format=choice.format)
-    pieces: tuple[Piece, ...] = adapter.pieces(case.text())
-    if mode == "ids":
-        pieces = adapter.pieces_of([piece.token_id for piece in pieces if piece.token_id is not None], recorded=True)
-    return choice, adapter, pieces
+    typed = adapter.pieces(case.text())
+    recorded = adapter.pieces_of([piece.token_id for piece in typed if piece.token_id is not None], recorded=True)
+    markers = adapter.marker_ids
+    return Output(choice.make, typed, context, "text", markers), Output(choice.make, recorded, context, "ids", markers)
 
 
-@each_file
-def test_a_case_file_gives_what_it_expects_under_every_chunking(path: Path) -> None:
-    case = load(path)
+@pytest.mark.parametrize("name", case_names(without=APART))
+def test_a_case_gives_what_it_expects_under_every_chunking_by_text_and_by_ids(name: str) -> None:
+    case = case_named(name)
+    for output in outputs(case):
+        first = output.trace(TRACED[0])
+        for chunking in TRACED:
+            trace = output.trace(chunking) if chunking is not TRACED[0] else first
+            words = f"{output.mode}, {label(chunking)}"
+            assert same_message(first.message, trace.message), words
+            assert not [run for run in trace.partition if run.reason == LOST], words
+            if output.mode == "text":
+                require_expected(case, trace, words)
+                require_wire(trace, words)
+        for chunking in REPLAYED:
+            assert same_message(first.message, output.message(chunking)), f"{output.mode}, {label(chunking)}"
+
+
+def require_expected(case: Case, trace: Trace, words: str) -> None:
     assert case.expect is not None
-    found = list(traces(case, "text"))
-    for name, trace in found:
-        wrong = differences(case.expect, trace.message, trace.finish_reason, case.compare)
-        assert not wrong, f"{name}: {wrong}"
-        assert not [run for run in trace.partition if run.reason == LOST], name
-        assert not trace.steps[-1].holds, name
-    for name, message in messages(case, "text"):
-        assert same_message(found[0][1].message, message), name
+    wrong = differences(case.expect, trace.message, trace.finish_reason, case.compare)
+    assert not wrong, f"{words}: {wrong}"
+    assert not trace.steps[-1].holds, words
 
 
-@each_file
-def test_recorded_ids_give_one_message_under_every_chunking(path: Path) -> None:
-    found = list(traces(load(path), "ids"))
-    first = found[0][1]
-    for name, trace in found:
-        assert same_message(first.message, trace.message), name
-        assert not [run for run in trace.partition if run.reason == LOST], name
-    for name, message in messages(load(path), "ids"):
-        assert same_message(first.message, message), name
+def require_wire(trace: Trace, words: str) -> None:
+    """A client that gets the chunks of the trace puts its message together from them."""
+    client = Client()
+    found = client.read([chunk.payload for chunk in chunks(trace, ENVELOPE)])
+    assert (found, client.finish_reason) == (seen(trace.message), trace.finish_reason), words
 
 
-@each_file
-def test_a_case_file_is_written_as_the_program_writes_it(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == dumps(load(path))
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_a_corpus_is_written_as_the_program_writes_it_in_alphabetical_order(corpus: str) -> None:
+    text = corpus_file(corpus).read_text(encoding="utf-8")
+    cases = load_corpus(text)
+    assert text == dump_corpus(cases)
+    assert list(cases) == sorted(cases)
 
 
 def test_every_flag_is_explained_and_used() -> None:
     explained = json.loads((ROOT / "flags.json").read_text(encoding="utf-8"))
-    assert set(explained) == {flag for path in ROOT.rglob("*.case.json") for flag in load(path).flags}
+    assert set(explained) == {flag for name in case_names() for flag in case_named(name).flags}

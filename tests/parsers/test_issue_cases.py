@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
-CASES = Path(__file__).parents[1] / "cases"
+from tests.corpus import case_named, case_names
+
 # (project, number) of user reports that quote what the model wrote.
 THREADS = [
     ("NVIDIA/TensorRT-LLM", 19228),
@@ -40,7 +38,8 @@ THREADS = [
 @pytest.fixture(scope="module")
 def sources() -> set[tuple[str, int]]:
     """(project, number) of every case's source."""
-    links = [json.loads(path.read_text("utf-8")).get("source", {}).get("link", "") for path in CASES.rglob("*.json")]
+    cases = [case_named(name) for name in case_names()]
+    links = [case.source.link or "" for case in cases if case.source is not None]
     parts = [
         link.removeprefix("https://github.com/").split("/")
         for link in links

@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from pydantic import ValidationError
 
 from parsers.cases import jsontext
+from parsers.cases.corpus import load_named
 from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import CaseError
@@ -40,15 +41,17 @@ def intake() -> ResponseReturnValue:
 def answer(found: Intake, wanted: IntakeRequest) -> dict[str, Any]:
     """The answer for what was recognised."""
     cases: list[dict[str, Any]] = []
-    if found.case is not None:
-        cases.append(to_data(loads(found.case)))
-    if wanted.output is not None and wanted.output >= max(1, len(found.outputs)):
-        raise CaseError(f"there is no output {wanted.output}; there are {len(found.outputs)}, from 0", "/output")
-    outputs = [
-        _output(one, wanted.tokenizer, cases)
-        for index, one in enumerate(found.outputs)
-        if wanted.output in (None, index)
-    ]
+    corpus = list(found.cases.items()) if found.kind == "corpus" else []
+    if found.kind == "case":
+        cases += [to_data(loads(text)) for text in found.cases.values()]
+    count = len(corpus) or len(found.outputs)
+    if wanted.output is not None and wanted.output >= max(1, count):
+        raise CaseError(f"there is no output {wanted.output}; there are {count}, from 0", "/output")
+    places = [*range(count)] if wanted.output is None else [wanted.output][:count]
+    if corpus:
+        outputs = [_of_corpus(*corpus[at], cases) for at in places]
+    else:
+        outputs = [_output(found.outputs[at], wanted.tokenizer, cases) for at in places]
     return {
         "kind": found.kind,
         "title": found.title,
@@ -68,22 +71,41 @@ def answer(found: Intake, wanted: IntakeRequest) -> dict[str, Any]:
 
 def _output(one: Recording, tokenizer: str | None, cases: list[dict[str, Any]]) -> dict[str, Any]:
     """One output; its case, if it makes one, is added to `cases`."""
-    made: dict[str, Any] = {"case": None, "problem": None, "field": None, "notes": []}
     try:
         found = taken(one, tokenizer)
         cases.append(to_data(load_case(found.data)))
-        made |= {"case": len(cases) - 1, "notes": found.notes}
     except RecordingError as error:
-        made |= {"problem": error.message, "field": error.field}
+        return _row(one, problem=error.message, field=error.field)
     except CaseError as error:
-        made |= {"problem": str(error)}
+        return _row(one, problem=str(error))
+    return _row(one, case=len(cases) - 1, notes=found.notes)
+
+
+def _of_corpus(name: str, text: str, cases: list[dict[str, Any]]) -> dict[str, Any]:
+    """A case of a corpus as one of the outputs; if nothing is wrong with it, it is added to `cases`."""
+    try:
+        case = load_named(name, text)
+    except CaseError as error:
+        return _row(Recording(None, label=name), problem=str(error))
+    cases.append(to_data(case))
+    output = Recording(
+        case.text() if case.has_raw else None,
+        label=name,
+        stream=case.input.stream,
+        finish_reason=case.context.finish_reason,
+    )
+    return _row(output, case=len(cases) - 1)
+
+
+def _row(one: Recording, **made: Any) -> dict[str, Any]:
+    """How much of an output there is, with what was made of it."""
     return {
         "label": one.label,
         "characters": None if one.text is None else len(one.text),
         "token_ids": None if one.ids is None else len(one.ids),
         "chunks": None if one.stream is None else len(one.stream),
         "finish_reason": one.finish_reason,
-        **made,
+        **{"case": None, "problem": None, "field": None, "notes": [], **made},
     }
 
 

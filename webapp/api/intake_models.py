@@ -14,7 +14,7 @@ class IntakeRequest(Model):
 
     text: str
     filename: str | None = Field(
-        None, description="The name of the file it was in; *.case.json says that it is a case."
+        None, description="The name of the file it was in; *.case.json says that it is a case, *.cases.json a corpus."
     )
     take_as: Kind | None = Field(None, description="What to take it for, in place of the first guess.")
     output: int | None = Field(None, ge=0, description="Of several outputs this one alone, from 0.")
@@ -59,7 +59,7 @@ class ReadingBody(Model):
 
 
 class OutputBody(Model):
-    """One output: how much of it there is, and where its case is."""
+    """One output, or one case of a corpus: how much of it there is, and where its case is."""
 
     label: str
     characters: int | None = Field(description="Of the raw text; null: it was not recorded as text.")

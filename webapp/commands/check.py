@@ -33,13 +33,13 @@ from parsers.replays.chunking import WHOLE, label
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import UsageError
 from webapp.cli import BAD_INPUT, one_line
-from webapp.commands.inputs import STDIN, read_cases, shown
+from webapp.commands.inputs import STDIN, holds_cases, read_cases, shown
 from webapp.commands.running import service, within_limits
 from webapp.commands.words import count, quoted
 from webapp.runs.prepare import with_defaults
 
 Outcome = Literal["ok", "FAIL", "known bug", "fixed", "differs", "skip", "unusable"]
-SUFFIX = ".case.json"
+SUFFIXES = (".case.json", ".cases.json")
 LONGEST = 200
 
 
@@ -72,8 +72,9 @@ class Result:
 def check(paths: tuple[str, ...]) -> int:
     """Run case files; exit 1 when one fails.
 
-    PATH is a case file or a folder, of which all *.case.json files are run, those in its subfolders too. Each case is
-    replayed under its own chunkings or the usual ones and as a whole, compared with what it expects, and checked.
+    PATH is a case file, a corpus (*.cases.json, or a *.jsonl of cases), one case of it (FILE::NAME), or a folder, of
+    which all of these are run, those in its subfolders too. Each case is replayed under its own chunkings or the usual
+    ones and as a whole, compared with what it expects, and checked.
     """
     results = []
     for name in [name for path in paths for name in case_files(path)]:
@@ -88,12 +89,14 @@ def check(paths: tuple[str, ...]) -> int:
 
 
 def case_files(path: str) -> list[str]:
-    """The file itself, or the case files of a folder in order. Raises UsageError where there are none."""
+    """The file itself, or the files of a folder that hold cases, in order. Raises UsageError where there are none."""
     if path == STDIN or not Path(path).is_dir():
         return [path]
-    found = [str(Path(folder, name)) for folder, names in _folders(path) for name in names if name.endswith(SUFFIX)]
+    files = [str(Path(folder, name)) for folder, names in _folders(path) for name in names]
+    found = [file for file in files if file.endswith(SUFFIXES) or (file.endswith(".jsonl") and holds_cases(file))]
     if not found:
-        raise UsageError(f"{path} holds no *{SUFFIX} file; give case files, or a folder that holds some")
+        kinds = "no *.case.json file and no corpus (*.cases.json, *.jsonl of cases)"
+        raise UsageError(f"{path} holds {kinds}; give case files, or a folder that holds some")
     return found
 
 
@@ -105,14 +108,17 @@ def _folders(top: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def checked(name: str) -> Iterator[Result]:
-    """Run one file: the case in it, or each output of a recording."""
+    """Run one file: the cases in it, or each output of a recording."""
     try:
         cases = read_cases(name)
     except UsageError as error:
         yield Result(name, "unusable", why=_reason(str(error), name))
         return
-    for title, case in cases:
-        yield _checked(title, name, case)
+    for title, again, case in cases:
+        if isinstance(case, UsageError):
+            yield Result(title, "unusable", why=_reason(str(case), title))
+        else:
+            yield _checked(title, again, case)
 
 
 def _checked(title: str, name: str, found: Case) -> Result:

@@ -22,19 +22,21 @@ from webapp.runs.prepare import with_defaults
 def export(case: str, target: str, output: str | None) -> None:
     """Write a case as a file for another tool.
 
-    CASE is a case file, or a recording of a server; - is standard input. A pytest file is refused for a case that
-    expects nothing: it would test nothing.
+    CASE is a case file, FILE::NAME for a case of a corpus, or a recording of a server; - is standard input. A pytest
+    file is refused for a case that expects nothing: it would test nothing.
     """
     if target not in TARGETS:
         raise UsageError(f"--to {target}: there is no such export; choose one of: {', '.join(TARGETS)}")
-    (_, found), *others = read_cases(case)
+    (_, name, found), *others = read_cases(case, one=True)
+    if isinstance(found, UsageError):
+        raise found
     if others:
         click.echo(f"{shown(case)}: it holds {len(others) + 1:,} outputs; the first is written", err=True)
-    with within_limits(shown(case)):
+    with within_limits(shown(name)):
         try:
             made = exported(service().run_checked(with_defaults(found, service().settings)), target)
         except CaseError as error:
-            raise UsageError(f"{shown(case)}: {error}") from error
+            raise UsageError(f"{shown(name)}: {error}") from error
     data = made.text.encode()
     if output is None:
         sys.stdout.buffer.write(data)

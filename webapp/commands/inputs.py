@@ -1,17 +1,17 @@
 """What a person names on the command line, read: a case, a recording or raw output, recognised and never guessed.
 
-Bytes are taken as they are: no line end is changed. What cannot be replayed is a UsageError that begins with the
-name that was given.
+FILE::NAME is one case of a corpus. Bytes are taken as they are: no line end is changed. What cannot be replayed is a
+UsageError that begins with the name that was given.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -25,6 +25,16 @@ from webapp.recordings import RecordingError, taken
 
 STDIN = "-"
 LARGEST = 256_000_000  # bytes; a recorded stream is up to a hundred times the text in it
+OF_CORPUS = "::"
+_NAMES_SHOWN = 8
+
+
+class Read(NamedTuple):
+    """A case as it was found: what it is called, how the command line names it, and the case or why it is none."""
+
+    title: str
+    name: str
+    case: Case | UsageError
 
 
 @dataclass(slots=True)
@@ -63,41 +73,79 @@ def read_bytes(name: str) -> bytes:
 def read_given(name: str, tokenizer: str | None = None) -> Given:
     """The input called `name`; `tokenizer` gives recorded ids their text.
 
-    Raises UsageError for what holds no output that can be replayed, and for a case that is wrong.
+    Raises UsageError for what holds no output that can be replayed, for a case that is wrong, and where one of the
+    cases of a corpus has to be named.
     """
-    found = _recognised(name)
-    if found.case is not None:
-        with named(name):
-            return Given(name, to_data(loads(found.case)), is_case=True, title=found.title, notes=found.notes)
+    found, cases = _recognised(name)
+    if found.cases:
+        chosen = _only(name, cases)
+        with named(chosen):
+            return Given(chosen, to_data(loads(cases[chosen])), is_case=True, title=found.title, notes=found.notes)
     return _givens(name, found, tokenizer)[0]
 
 
-def read_cases(name: str) -> list[tuple[str, Case]]:
-    """The cases in the file called `name`, each with what it is called: a case file's own, or every output of a
-    recording. Raises UsageError for anything else."""
-    found = _recognised(name, raw=False)
-    if found.case is not None:
-        return [(name, _case(name, found.case))]
+def read_cases(name: str, *, one: bool = False) -> list[Read]:
+    """The case of a case file, all of a corpus (`one`: the one that is named), or one for each output of a recording.
+
+    Raises UsageError for anything else, and for a recording that cannot be replayed.
+    """
+    found, cases = _recognised(name, raw=False)
+    if found.cases:
+        chosen = [_only(name, cases)] if one else cases
+        return [Read(title, title, _case(title, cases[title])) for title in chosen]
     with named(name):
-        return [(given.name, load_case(given.data)) for given in _givens(name, found, None, every=True)]
+        return [Read(made.name, name, load_case(made.data)) for made in _givens(name, found, None, every=True)]
 
 
-def _recognised(name: str, *, raw: bool = True) -> Intake:
-    """What the file holds. Raises UsageError for nothing, and for raw text where that is not meant (`raw`)."""
-    data = read_bytes(name)
-    found = recognise(data, pasted=False, filename=None if name == STDIN else name)
-    if found.kind == "raw_text" and not raw:
-        _case(name, data)
-    if found.case is None and not found.outputs:
-        raise UsageError(f"{shown(name)}: {found.message}")
-    return found
+def holds_cases(name: str) -> bool:
+    """Whether a file holds cases, be they right or not. Raises UsageError where it cannot be read."""
+    return recognise(read_bytes(name), pasted=False).kind in ("case", "corpus")
 
 
-def _case(name: str, text: str | bytes) -> Case:
+def _recognised(name: str, *, raw: bool = True) -> tuple[Intake, dict[str, str]]:
+    """What the file holds, and the JSON text of the cases that are meant, by what names each of them here.
+
+    Raises UsageError for nothing, for raw text where that is not meant (`raw`), and for a case that is not there.
+    """
+    file, wanted = _parted(name)
+    data = read_bytes(file)
+    found = recognise(data, pasted=False, filename=None if file == STDIN else file)
+    if found.kind == "raw_text" and not raw and isinstance(error := _case(file, data), UsageError):
+        raise error
+    if not found.cases and not found.outputs:
+        raise UsageError(f"{shown(file)}: {found.message}")
+    if wanted is not None and wanted not in found.cases:
+        known = f"; it holds {_names(found.cases)}" if found.kind == "corpus" else ", as it is no corpus"
+        raise UsageError(f"{shown(file)} holds no case called {wanted}{known}")
+    kept = found.cases if wanted is None else {wanted: found.cases[wanted]}
+    return found, {f"{file}{OF_CORPUS}{key}" if key else file: text for key, text in kept.items()}
+
+
+def _parted(name: str) -> tuple[str, str | None]:
+    """The file of FILE::NAME and the name of the case, None where there is none; a file with such a name goes first."""
+    file, colons, case = name.partition(OF_CORPUS)
+    return (file, case) if colons and not Path(name).is_file() else (name, None)
+
+
+def _only(name: str, cases: Mapping[str, str]) -> str:
+    """What names the one case. Raises UsageError where there are several to choose from."""
+    if len(cases) > 1:
+        keys = [title.removeprefix(f"{name}{OF_CORPUS}") for title in cases]
+        raise UsageError(f"{shown(name)} holds {len(keys):,} cases; name one as {name}{OF_CORPUS}NAME: {_names(keys)}")
+    return next(iter(cases))
+
+
+def _names(keys: Collection[str]) -> str:
+    """The first of many names."""
+    shown, more = list(keys)[:_NAMES_SHOWN], len(keys) - _NAMES_SHOWN
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _case(name: str, text: str | bytes) -> Case | UsageError:
     try:
         return loads(text)
     except CaseError as error:
-        raise UsageError(f"{shown(name)} is no case file: {error}") from error
+        return UsageError(f"{shown(name)} is no case file: {error}")
 
 
 def _givens(name: str, found: Intake, tokenizer: str | None, *, every: bool = False) -> list[Given]:

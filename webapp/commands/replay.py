@@ -25,9 +25,9 @@ from webapp.runs.prepare import with_defaults
 def replay(file: str, as_json: bool, **options: Any) -> None:
     """Replay one model output and say what came of it.
 
-    FILE is raw model output, a case file, or a recording of a server (a curl log, a JSON answer, token ids, a log line
-    ...); - is standard input. Token ids need --tokenizer. Bytes are taken as they are. The exit code is 0 whatever is
-    found.
+    FILE is raw model output, a case file, FILE::NAME for a case of a corpus, or a recording of a server (a curl log, a
+    JSON answer, token ids, a log line ...); - is standard input. Token ids need --tokenizer. Bytes are taken as they
+    are. The exit code is 0 whatever is found.
     """
     wanted = Options(**options)
     given = read_given(file, wanted.tokenizer)

@@ -44,9 +44,8 @@ from webapp.page.compare_options import controls
 from webapp.page.compare_page import page
 from webapp.page.compare_sides import Replayed, replayed
 from webapp.page.compare_state import Asked, Links, Side, faults, is_bare, is_tidy, read_asked
-from webapp.page.contexts import case_line
 from webapp.page.errors import error_page
-from webapp.page.form import setup_of
+from webapp.page.form import case_line, setup_of
 from webapp.page.services import services
 from webapp.page.sources import find_case, find_example, named, source_case
 from webapp.page.views import blueprint, run_scene, show

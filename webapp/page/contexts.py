@@ -14,8 +14,7 @@ from parsers.vocabulary.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder
 from webapp.page.examples import Example, examples
-from webapp.page.filters import glyphless
-from webapp.page.form import Setup, setup_of
+from webapp.page.form import Setup, case_line, setup_of
 from webapp.page.inspector import Page, inspector
 from webapp.page.intake import panel
 from webapp.page.options import options
@@ -67,11 +66,6 @@ class View:
     state: ViewState
     chunking: Chunking | None = None
     problem: str = ""
-
-
-def case_line(case: Case) -> str:
-    """A case as JSON on one line: no form can change its line ends. What cannot be seen is escaped."""
-    return glyphless(case.model_dump_json(by_alias=True, exclude_defaults=True))
 
 
 def scene_context(scene: Scene, view: View, search: Search | None) -> dict[str, Any]:

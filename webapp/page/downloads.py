@@ -11,7 +11,7 @@ from parsers.cases.model import Case, CaseError, Expect
 from parsers.cases.run import run_case
 from webapp.engines import ENGINES
 from webapp.htmx import render
-from webapp.page.contexts import case_line
+from webapp.page.form import case_line
 from webapp.page.running import Run
 from webapp.page.services import services
 from webapp.page.sharing import link

@@ -153,13 +153,23 @@ def case_of(setup: Setup, upload: tuple[str, bytes] | None) -> Case:
         return _build(setup, base, {})
     found = look_at(setup, upload)
     place = "file" if upload else "text"
-    if found.intake.case is not None:
-        return _loaded(found.intake.case, place)
+    if found.case is not None:
+        return _chosen(setup, base, _loaded(found.case, place))
     if found.problem is not None:
         raise FormError(place if found.problem.field == "text" else found.problem.field, found.problem.message)
     if found.taken is None:
         raise FormError(place, found.intake.message)
     return _build(setup, base, given_data(found))
+
+
+def _chosen(setup: Setup, base: dict[str, Any] | None, case: Case) -> Case:
+    """The case that was given; the form's fields count where a case of the corpus in the text area filled them."""
+    if setup.found is None or not setup.found.is_log:
+        return case
+    if base == to_data(case):
+        return _build(setup, base, {})
+    setup.base = case_line(case)
+    return case
 
 
 def _base(setup: Setup) -> dict[str, Any] | None:
@@ -302,10 +312,13 @@ def setup_of(case: Case, *, keep: bool = True) -> Setup:
         parent=case.parent or "",
         chunks=len(case.input.stream or ()),
     )
-    setup.base = (
-        "" if not keep or _said(case, data) else glyphless(case.model_dump_json(by_alias=True, exclude_defaults=True))
-    )
+    setup.base = "" if not keep or _said(case, data) else case_line(case)
     return setup
+
+
+def case_line(case: Case) -> str:
+    """A case as JSON on one line: no form can change its line ends. What cannot be seen is escaped."""
+    return glyphless(case.model_dump_json(by_alias=True, exclude_defaults=True))
 
 
 def kept(setup: Setup, shown: Setup) -> Setup:

@@ -21,8 +21,7 @@ from parsers.formats.model import Format
 from parsers.vocabulary.types import UsageError
 from webapp.formats.folder import file_text
 from webapp.formats.format_text import laid_out, skeleton
-from webapp.page.contexts import case_line
-from webapp.page.form import unix_lines
+from webapp.page.form import case_line, unix_lines
 from webapp.settings import Settings
 
 MOST_SAMPLES = 8

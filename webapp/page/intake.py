@@ -77,7 +77,7 @@ class Wanted:
 
 @dataclass(slots=True, frozen=True)
 class Output:
-    """One of several outputs."""
+    """One of several outputs, or of the cases of a corpus."""
 
     index: int
     label: str
@@ -110,6 +110,7 @@ class Panel:
     notes: list[str]
     needed: Wanted | None
     wanted: list[Wanted]
+    holds: str
     outputs: list[Output]
     readings: tuple[Reading, ...]
     captures: tuple[Capture, ...]
@@ -146,12 +147,13 @@ def panel(setup: Setup) -> Panel | None:
         notes=_notes(found),
         needed=_needed(found),
         wanted=_wanted(found),
-        outputs=_outputs(intake.outputs, found.at),
+        holds=number(len(intake.cases), "case") if intake.cases else number(len(intake.outputs), "output"),
+        outputs=_outputs(found),
         readings=tuple([one for one in intake.readings if one.kind != intake.kind]),
         captures=intake.captures if _lacks_text(found) else (),
         filled=_filled(setup, setup.taken),
         kept=_filled(setup, found.kept),
-        usable=found.taken is not None or intake.case is not None,
+        usable=found.taken is not None or found.case is not None,
         plain=plain and not intake.warnings and not found.problem,
         overridden=setup.take_as not in ("", AUTO),
         hidden={"taken_as": setup.take_as} if setup.take_as not in ("", AUTO) else {},
@@ -177,6 +179,8 @@ def _summary(found: Found) -> str:
         ]
     if len(intake.outputs) > 1:
         parts.append(f"output {found.at + 1} of {len(intake.outputs):,}")
+    if intake.kind == "corpus" and intake.cases:
+        parts.append(f"case {list(intake.cases)[found.at]}")
     if intake.warnings:
         parts.append(number(len(intake.warnings), "warning"))
     return "; ".join(parts)
@@ -184,7 +188,7 @@ def _summary(found: Found) -> str:
 
 def _plan(found: Found) -> str:
     """What a replay of it does."""
-    if found.intake.case is not None:
+    if found.case is not None:
         return PLANS["case"]
     if found.taken is None:
         return ""
@@ -203,13 +207,13 @@ def _brief(fact: Fact, *, ids: bool) -> str:
 
 def _facts(found: Found) -> tuple[Fact, ...]:
     """The facts about the output that is meant: the Intake speaks of the first."""
-    return facts_about(found.intake.outputs[found.at]) if found.at else found.intake.facts
+    return facts_about(found.intake.outputs[found.at]) if found.at and found.case is None else found.intake.facts
 
 
 def _lacks_text(found: Found) -> bool:
     """Whether the raw output is not there, or not whole: then it has to be recorded in another way."""
     output = found.intake.outputs[found.at] if found.intake.outputs else None
-    return found.intake.case is None and (output is None or not output.ids)
+    return found.case is None and (output is None or not output.ids)
 
 
 def _rows(setup: Setup, found: Found) -> list[Row]:
@@ -245,16 +249,17 @@ def _wanted(found: Found) -> list[Wanted]:
 
 def _asks(found: Found) -> tuple[Ask, ...]:
     """What is asked for of the output that is meant: the Intake speaks of the first."""
-    return missing_inputs(found.intake.outputs[found.at]) if found.at else found.intake.asks
+    return missing_inputs(found.intake.outputs[found.at]) if found.at and found.case is None else found.intake.asks
 
 
-def _outputs(outputs: tuple[Recording, ...], at: int) -> list[Output]:
-    """The outputs of a recording, where there is more than one."""
-    if len(outputs) < 2:
-        return []
-    return [
-        Output(index, one.label or f"output {index + 1}", _size(one), index == at) for index, one in enumerate(outputs)
+def _outputs(found: Found) -> list[Output]:
+    """The outputs of a recording or the cases of a corpus, where there is more than one."""
+    several = [(name, "") for name in found.intake.cases] or [
+        (one.label or f"output {index}", _size(one)) for index, one in enumerate(found.intake.outputs, 1)
     ]
+    if len(several) < 2:
+        return []
+    return [Output(index, *words, chosen=index == found.at) for index, words in enumerate(several)]
 
 
 def _size(one: Recording) -> str:

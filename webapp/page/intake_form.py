@@ -57,6 +57,12 @@ class Found:
     kept: list[str] = field(default_factory=list)
 
     @property
+    def case(self) -> str | None:
+        """The JSON text of the case that is meant, where cases were given."""
+        texts = list(self.intake.cases.values())
+        return texts[self.at] if texts else None
+
+    @property
     def is_log(self) -> bool:
         """Whether the text area holds something else than the output or a case."""
         return self.intake.kind not in PLAIN_KINDS
@@ -67,13 +73,13 @@ def look_at(setup: Setup, upload: tuple[str, bytes] | None) -> Found:
     found = Found(_recognised(setup, upload), upload[0] if upload else "")
     setup.found = found
     outputs = found.intake.outputs
+    found.at = _index(setup.output, len(outputs) or len(found.intake.cases))
     if upload:
         setup.text = _kept(upload[1]) or setup.text
     if not outputs:
         if found.intake.request is not None:
             take_over(setup, asked(found.intake.request).data)
         return found
-    found.at = _index(setup.output, len(outputs))
     try:
         found.taken = taken(outputs[found.at], setup.tokenizer)
     except RecordingError as error:

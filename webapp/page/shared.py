@@ -11,8 +11,8 @@ from flask.typing import ResponseReturnValue
 
 from parsers.cases.model import Case
 from webapp.htmx import render
-from webapp.page.contexts import Scene, case_line
-from webapp.page.form import setup_of
+from webapp.page.contexts import Scene
+from webapp.page.form import case_line, setup_of
 from webapp.page.services import services
 from webapp.page.sharing import digest, is_loopback, link, make_lead, titled
 from webapp.page.sharing import save as save_case

@@ -21,10 +21,10 @@ from parsers.cases.model import Case, CaseError
 from parsers.vocabulary.types import UsageError
 from webapp.htmx import is_partial, render
 from webapp.page.checklist import entries
-from webapp.page.contexts import Scene, case_line, form_context, scene_context, view_of
+from webapp.page.contexts import Scene, form_context, scene_context, view_of
 from webapp.page.errors import error_page
 from webapp.page.examples import Example, examples
-from webapp.page.form import FormError, Setup, case_of, field_of, kept, read_setup, setup_of
+from webapp.page.form import FormError, Setup, case_line, case_of, field_of, kept, read_setup, setup_of
 from webapp.page.intake_form import look_at
 from webapp.page.roles import LEGEND
 from webapp.page.search import WAIT_SECONDS, Search, look, searched
@@ -120,8 +120,10 @@ def pasted(case: Case) -> Setup | None:
         return None
     fields = {"text": text, "take_as": request.form.get("pasted_as", ""), "output": request.form.get("output", "")}
     setup = read_setup(fields | {"tokenizer": (case.tokenizer.name if case.tokenizer else None) or ""})
-    look_at(setup, None)
-    setup.base = setup_of(case).base if case.parser.format is not None else ""
+    if (text := look_at(setup, None).case) is not None:
+        setup.base = case_line(carried(text))
+    elif case.parser.format is not None:
+        setup.base = setup_of(case).base
     return setup
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from parsers.cases.export.casefile import sse
-from parsers.cases.io import load_case, loads
+from parsers.cases.io import load_case
 from parsers.cases.run import CaseRun, run_case
 from parsers.intake.json_frames import Events, read_event_lines
 from parsers.intake.recognise import recognise
 from parsers.wire.chunks import Dialect
+from tests.corpus import case_named, case_names
 from tests.parsers.wire.client import Client, seen
 
-ROOT = Path(__file__).parents[2] / "cases"
-FILES = sorted((ROOT / "qwen").glob("*.case.json"))
 TEXT = '<think>Hm.</think>Hi\n\n<tool_call>{"name": "f", "arguments": {"a": "ü\\n"}}</tool_call>'
 
 
@@ -30,9 +27,9 @@ def events(text: str) -> Events:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.removesuffix(".case.json"))
-def test_the_transcript_read_back_is_the_message(path: Path) -> None:
-    made = run_case(loads(path.read_bytes()), compare=False)
+@pytest.mark.parametrize("name", case_names("qwen"))
+def test_the_transcript_read_back_is_the_message(name: str) -> None:
+    made = run_case(case_named(name), compare=False)
     found = events(sse(made))
     assert (found.ends, found.others) == ([len(found.frames)], [])
     assert Client().read([frame.payload or {} for frame in found.frames]) == seen(made.trace.message)

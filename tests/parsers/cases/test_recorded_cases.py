@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,16 +12,16 @@ from parsers.cases.expect import differences
 from parsers.cases.export.casefile import sse
 from parsers.cases.export.markdown import replay_command
 from parsers.cases.find import CaseSearch, find_json
-from parsers.cases.io import case_id, dumps, load_case, loads
+from parsers.cases.io import case_id, load_case
 from parsers.cases.model import Case, CaseError
 from parsers.cases.run import UNSHARED, CaseRun, replayer_of, run_case, run_json
 from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.chunking import TRACED, Chunking
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.types import Piece, UsageError
+from tests.corpus import case_named, case_names
 from webapp.engines import ENGINES
 
-FILES = sorted((Path(__file__).parents[2] / "cases" / "recorded").glob("*.case.json"))
 Payload = dict[str, Any]
 
 
@@ -178,18 +177,17 @@ def test_a_case_of_a_stream_has_an_id_and_its_run_is_json() -> None:
     assert found["message"] == found["whole"]
 
 
-def played(path: Path) -> CaseRun:
-    found = loads(path.read_bytes())
+def played(name: str) -> CaseRun:
+    found = case_named(name)
     pieces = tuple([Piece(delta.text) for delta in found.input.deltas or ()])
     return run_case(found, pieces=pieces, engines=ENGINES)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.removesuffix(".case.json"))
-def test_the_case_files_give_what_they_expect(path: Path) -> None:
-    run = played(path)
+@pytest.mark.parametrize("name", case_names("recorded"))
+def test_the_case_files_give_what_they_expect(name: str) -> None:
+    run = played(name)
     assert run.case.expect is not None
     assert not differences(run.case.expect, run.trace.message, run.trace.finish_reason, run.case.compare)
-    assert path.read_text(encoding="utf-8") == dumps(run.case)
 
 
 def test_other_chunkings_of_an_output_with_a_stream_are_compared_as_ever() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,15 +9,17 @@ import pytest
 from parsers.cases.engines import choose
 from parsers.cases.expect import differences
 from parsers.cases.find import CaseSearch, minimized_case
-from parsers.cases.io import load_case, loads
+from parsers.cases.io import load_case
 from parsers.cases.model import Case, CaseError
 from parsers.cases.run import IGNORED, replayer_of, run_case, sent_of, settled_case
 from parsers.replays.chunking import Chunking, Sent
 from parsers.search.found import Minimized
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Piece
+from parsers.wire.chunks import Envelope, chunks
+from tests.corpus import case_named, case_names
+from tests.parsers.wire.client import Client, seen
 
-FILES = sorted((Path(__file__).parents[2] / "cases" / "decoding").glob("*.case.json"))
 TOKENS: list[list[Any]] = [
     [1, "a b"],
     [2, "<tool_call>", {"kind": "added"}],
@@ -34,13 +35,14 @@ def case(decode: dict[str, Any] | None = None, source: str = "token_ids", **more
     return load_case(data if decode is None else {**data, "decode": decode})
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.removesuffix(".case.json"))
-def test_a_decoded_case_gives_what_it_expects_under_every_chunking(path: Path) -> None:
-    given = loads(path.read_bytes())
+@pytest.mark.parametrize("name", case_names("decoding"))
+def test_a_decoded_case_gives_what_it_expects_under_every_chunking(name: str) -> None:
+    given = case_named(name)
     run = run_case(given)
     assert given.expect is not None
     for trace in (run.trace, run.whole):
         assert not differences(given.expect, trace.message, trace.finish_reason, given.compare)
+        assert Client().read([chunk.payload for chunk in chunks(trace, Envelope("x", "m", 0))]) == seen(trace.message)
     assert all(other.same for other in run.compared)
     assert not [finding.check for finding in run.findings]
 

@@ -71,7 +71,12 @@ INPUTS = [
     (json.dumps(CASE), "case", True),
     (json.dumps(CASE | {"schema": 2}, indent=2), "case", True),
     ("\ufeff" + json.dumps(CASE), "case", True),
-    (f"{json.dumps(CASE)}\n{json.dumps(CASE)}", "ndjson_log", False),
+    (f"{json.dumps(CASE)}\n{json.dumps(CASE)}", "corpus", True),
+    (json.dumps({"a": CASE, "b": CASE}, indent=2), "corpus", True),
+    (f'{{"a": {json.dumps(CASE)}, "a": {json.dumps(CASE)}}}', "corpus", False),
+    (f"{json.dumps(CASE)}\n{json.dumps(CASE)[:-1]}", "corpus", False),
+    (json.dumps({"a": CASE, "b": {"text": "Hi"}}), "raw_text", True),
+    (f"{json.dumps(CASE)}\n[1]", "raw_text", True),
     # texts of deltas, token ids
     ('["<think>", "", "x"]', "chunk_list", True),
     (r'["\ud83d", "\ude00"]', "chunk_list", True),
@@ -131,7 +136,7 @@ def read(text: str, filename: str | None = None) -> Intake:
 def test_each_input_is_taken_for_what_it_is(text: str, kind: str, usable: bool) -> None:
     found = read(text)
     assert (found.kind, found.usable) == (kind, usable), found.message
-    assert (found.recording is not None or found.case is not None) == usable
+    assert (found.recording is not None or bool(found.cases)) == usable
     assert found.title in found.message
     assert "\n" not in found.message
 
@@ -148,8 +153,7 @@ def test_titles_name_the_shape_and_its_size() -> None:
 
 def test_a_case_is_handed_over_as_its_json_text() -> None:
     found = recognise(b"\xef\xbb\xbf" + json.dumps(CASE).encode(), pasted=False)
-    assert found.case is not None
-    assert json.loads(found.case) == CASE
+    assert json.loads(found.cases[""]) == CASE
     assert found.notes == ("A leading byte order mark was removed.",)
 
 
@@ -159,6 +163,26 @@ def test_a_case_is_handed_over_as_its_json_text() -> None:
 def test_a_file_named_as_a_case_is_never_taken_for_anything_else(text: str, usable: bool) -> None:
     found = read(text, filename="Bug.CASE.json")
     assert (found.kind, found.usable) == ("case", usable)
+
+
+def test_the_cases_of_a_corpus_are_handed_over_by_name() -> None:
+    found = read(f'{{"a": {json.dumps(CASE)},\n "b": {json.dumps(CASE)} }}')
+    assert found.cases == {"a": json.dumps(CASE), "b": json.dumps(CASE)}
+    assert (found.title, found.outputs, found.facts) == ("corpus of 2 cases", (), ())
+    assert list(read(f"{json.dumps(CASE)}\n\n{json.dumps(CASE)}").cases) == ["1", "3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "usable", "words"),
+    [
+        (f'{{"a": {json.dumps(CASE)}, "b": 5}}', True, "corpus of 2 cases"),
+        ("{}", False, "corpus of 0 cases. There is nothing in it to replay."),
+        ("Hi", False, "corpus that cannot be read. not JSON: Expecting '{' at line 1, column 1."),
+    ],
+)
+def test_a_file_named_as_a_corpus_is_never_taken_for_anything_else(text: str, usable: bool, words: str) -> None:
+    found = read(text, filename="some.Cases.json")
+    assert (found.kind, found.usable, words in found.message) == ("corpus", usable, True)
 
 
 def test_a_chunk_list_keeps_its_deltas() -> None:
@@ -308,7 +332,7 @@ GLUE = [
 @given(st.lists(st.sampled_from(PARTS + GLUE), max_size=12).map("".join), st.booleans())
 def test_any_mixture_of_log_parts_is_recognised(text: str, pasted: bool) -> None:
     found = recognise(text.encode(), pasted=pasted)
-    assert found.usable == (found.recording is not None or found.case is not None)
+    assert found.usable == (found.recording is not None or bool(found.cases))
     if found.recording and found.recording.deltas:
         assert "".join(delta.text for delta in found.recording.deltas) == found.recording.text
 
@@ -325,4 +349,4 @@ JSON = st.recursive(
 def test_any_json_under_known_keys_is_recognised(value: object, frame: str) -> None:
     text = frame.replace("{}", json.dumps(value))
     found = recognise(text.encode(), pasted=False)
-    assert found.usable == (found.recording is not None or found.case is not None)
+    assert found.usable == (found.recording is not None or bool(found.cases))

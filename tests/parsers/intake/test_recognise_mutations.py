@@ -39,7 +39,7 @@ NOISE = [
 
 def holds_together(found: Intake) -> None:
     """What every Intake keeps, whatever it is of."""
-    assert found.usable == bool(found.outputs or found.case is not None)
+    assert found.usable == bool(found.outputs or found.cases)
     assert found.title in found.message
     assert "\n" not in found.message
     assert found.kind in get_args(Kind)

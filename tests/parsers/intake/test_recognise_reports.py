@@ -87,7 +87,7 @@ def test_the_first_of_several_recordings_is_taken_and_the_others_are_named() -> 
 
 def test_a_case_in_a_report_is_taken() -> None:
     found = read(fenced(CASE))
-    assert (found.kind, found.case) == ("case", CASE)
+    assert (found.kind, found.cases) == ("case", {"": CASE})
 
 
 WRITTEN = {

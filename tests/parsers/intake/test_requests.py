@@ -265,4 +265,4 @@ PIECES = [
 @given(st.lists(st.sampled_from(PIECES), max_size=15).map("".join))
 def test_any_mixture_of_commands_and_logs_is_recognised(text: str) -> None:
     found = read(text)
-    assert found.usable == (found.recording is not None or found.case is not None)
+    assert found.usable == (found.recording is not None or bool(found.cases))

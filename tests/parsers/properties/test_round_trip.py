@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -67,20 +68,26 @@ def value_of(value: object, said: Spoken) -> object:
 @dialects
 @settings(max_examples=20)
 @given(data=st.data())
-def test_what_was_written_is_read_back(dialect: Dialect, data: st.DataObject) -> None:
-    said = data.draw(messages(dialect))
+def test_what_was_written_is_read_back_untyped_by_ids_cut_and_closed_too(dialect: Dialect, data: st.DataObject) -> None:
+    said, share = data.draw(messages(dialect)), data.draw(st.floats(0, 1))
     run = run_of(dialect, said)
     message = check(run)
-    untyped = dialect.values == "tags" and not run.context.tools
-    assert_same(dialect, said, message, as_strings=untyped)
+    assert_same(dialect, said, message, as_strings=dialect.values == "tags" and not run.context.tools)
+    untyped = run_of(dialect, said, typed=False)
+    without_schema = untyped.message(Chunking(by="char"))
+    require_untouched(dialect, said, without_schema)
+    require_same_by_ids(dialect, said, message)
+    require_prefix(cut_at(untyped, share), without_schema)
+    require_closed(cut_at(run, share, truncated_call="close"))
 
 
-@dialects
-@settings(max_examples=12)
-@given(data=st.data())
-def test_json_arguments_pass_through_byte_for_byte_without_a_schema(dialect: Dialect, data: st.DataObject) -> None:
-    said = data.draw(messages(dialect))
-    message = run_of(dialect, said, typed=False).message(Chunking(by="char"))
+def cut_at(run: Run, share: float, **policy: str) -> Run:
+    """The first part of the output, under a policy more."""
+    return replace(run, pieces=run.pieces[: round(share * len(run.pieces))], policy={**run.policy, **policy})
+
+
+def require_untouched(dialect: Dialect, said: Spoken, message: Message) -> None:
+    """JSON arguments pass through byte for byte without a schema."""
     if dialect.values != "json":
         assert_same(dialect, said, message, as_strings=dialect.values == "tags")
     else:
@@ -88,31 +95,18 @@ def test_json_arguments_pass_through_byte_for_byte_without_a_schema(dialect: Dia
         assert all(call.arguments in text for call in message.tool_calls)
 
 
-@dialects
-@settings(max_examples=12)
-@given(data=st.data())
-def test_marker_ids_give_the_same_message_as_their_texts(dialect: Dialect, data: st.DataObject) -> None:
-    said = data.draw(messages(dialect))
-    written = dialect.write(said)
-    quoted = any(
-        marker in said.dumped(call.arguments) for call in said.calls for marker in get_format(dialect.parser).tokens
-    )
-    run = run_of(dialect, said, ids=True)
-    message = check(run)
-    if not quoted:  # a special marker inside a string ends it when it comes as an id
-        assert message == run_of(dialect, said).message(Chunking(by="whole")), written
+def require_same_by_ids(dialect: Dialect, said: Spoken, message: Message) -> None:
+    """Marker ids give the same message as their texts; a special marker inside a string ends it when it is an id."""
+    found = check(run_of(dialect, said, ids=True))
+    arguments = [said.dumped(call.arguments) for call in said.calls]
+    if not any(marker in text for text in arguments for marker in get_format(dialect.parser).tokens):
+        assert found == message, dialect.write(said)
 
 
-@dialects
-@settings(max_examples=20)
-@given(data=st.data())
-def test_a_cut_output_streams_a_prefix_of_the_arguments(dialect: Dialect, data: st.DataObject) -> None:
-    said = data.draw(messages(dialect))
-    run = run_of(dialect, said, typed=False)
-    whole = run.message(Chunking(by="whole")).tool_calls
-    cut = Run(run.fmt, run.pieces[: data.draw(st.integers(0, len(run.pieces)))], dialect.policy, run.context)
-    for call, full in zip(check(cut).tool_calls, whole, strict=False):
-        if dialect.parser == "mistral" and not call.complete and call.arguments == "{}":
+def require_prefix(cut: Run, whole: Message) -> None:
+    """A cut output streams a prefix of the arguments."""
+    for call, full in zip(check(cut).tool_calls, whole.tool_calls, strict=False):
+        if cut.fmt.name == "mistral" and not call.complete and call.arguments == "{}":
             assert full.name.startswith(call.name)  # after the marker a name alone counts as a call
             continue
         assert call.name == full.name
@@ -120,13 +114,7 @@ def test_a_cut_output_streams_a_prefix_of_the_arguments(dialect: Dialect, data: 
         assert not call.complete or call.arguments == full.arguments
 
 
-@dialects
-@settings(max_examples=20)
-@given(data=st.data())
-def test_a_call_that_is_closed_where_it_was_cut_is_one_json_object(dialect: Dialect, data: st.DataObject) -> None:
-    said = data.draw(messages(dialect))
-    run = run_of(dialect, said)
-    kept = run.pieces[: data.draw(st.integers(0, len(run.pieces)))]
-    cut = Run(run.fmt, kept, {**dialect.policy, "truncated_call": "close"}, run.context)
+def require_closed(cut: Run) -> None:
+    """A call that is closed where it was cut is one JSON object."""
     for call in check(cut).tool_calls:
         assert isinstance(json.loads(call.arguments), dict), call

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ from parsers.search.outcomes import UNKNOWN
 from parsers.selection.registry import get_format, policies
 from parsers.vocabulary.events import CallEnd
 from parsers.vocabulary.types import Delta
+from tests.corpus import case_named, case_names
 from tests.parsers.search.faulty import (
     LEAKY,
     Faulty,
@@ -46,7 +46,6 @@ CALLS = (
 QWEN = PROSE + CALLS + "That is all <b>I</b> need.\nThank you."
 LIST = '[get_weather(city="Paris", days=[1, 2, 3]), get_time(zone="Europe/Paris")]'
 ONE_CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
-ROOT = Path(__file__).parents[2] / "cases"
 
 
 QUICK = tuple(check.name for check in CHECKS.values() if not any(need.startswith("variants") for need in check.needs))
@@ -288,14 +287,13 @@ def test_a_finding_of_a_single_replay_is_made_small_too() -> None:
 @pytest.mark.replays
 @pytest.mark.parametrize("number", range(6))
 def test_no_chunking_changes_what_a_built_in_parser_gives(number: int) -> None:
-    files = sorted(ROOT.rglob("*.case.json"))
-    for path in files[number * 71 % 24 :: 24 * 6]:
-        case = loads(path.read_bytes())
+    for name in case_names()[number * 71 % 24 :: 24 * 6]:
+        case = case_named(name)
         if len(case.text()) > 1_500:
             continue
         only = case.model_copy(update={"checks": (chunking.name, whole_equals_streamed.name)})
         found = search_with_all_engines(only)
-        assert (len(found.outcomes), found.findings) == (1, []), path.name
+        assert (len(found.outcomes), found.findings) == (1, []), name
 
 
 def search_with_all_engines(case: Case) -> Found:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
-from parsers.cases.io import loads
 from parsers.formats.model import builtin_formats
 from parsers.search.found import Guess
 from parsers.search.guess import guesses
@@ -18,7 +14,6 @@ from parsers.vocabulary.trace import RejectedCall
 from parsers.vocabulary.types import Context, Tool, ToolCall
 from tests.growth import assert_linear, seconds
 
-CASES = Path(__file__).parents[2] / "cases"
 HERMES = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 CODER = "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
 
@@ -201,21 +196,3 @@ def test_words_of_sentences() -> None:
 def test_guessing_takes_time_in_proportion_to_the_output(unit: str) -> None:
     guesses(unit)
     assert_linear(lambda size: seconds(lambda: guesses(unit * (size // len(unit)))), (1_000, 2_000, 4_000))
-
-
-@pytest.mark.replays
-def test_the_right_format_or_one_that_reads_alike_is_first_for_all_cases_but_a_few() -> None:
-    wrong, tried = [], 0
-    for path in sorted(CASES.rglob("*.case.json")):
-        case = loads(path.read_bytes())
-        name = json.loads(path.read_bytes())["parser"]["name"]
-        fmt = builtin_formats().get(name)
-        if fmt is None or case.parser.format or case.context.tool_choice == "none":
-            continue
-        if read(fmt, case.text(), case.to_context()).good:
-            tried += 1
-            found = best(case.text(), case.to_context())
-            if name not in (found.name, *found.same):
-                wrong.append(f"{path.parent.name}/{path.name}: {found.name}")
-    assert tried > 1000
-    assert len(wrong) <= tried * 0.02, wrong

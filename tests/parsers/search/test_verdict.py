@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from parsers.cases.find import CaseSearch
-from parsers.cases.io import load_case, loads
+from parsers.cases.io import load_case
 from parsers.checks import run_checks
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replayer import Replayer
-from parsers.search.found import OutcomeClass, Verdict
+from parsers.search.found import Guess, OutcomeClass, Verdict
 from parsers.search.guess import guesses
 from parsers.search.outcomes import compared
 from parsers.search.subject import subject_of
@@ -25,6 +25,7 @@ from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.trace import Finding, StreamParser
 from parsers.vocabulary.types import Context, Message, Piece, Tool
+from tests.corpus import case_named
 from tests.parsers.search.faulty import (
     LEAKY,
     Change,
@@ -37,7 +38,6 @@ from tests.parsers.search.faulty import (
     loses_second_call,
 )
 
-CASES = Path(__file__).parents[2] / "cases"
 ONE = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 TWO = f"Hi.\n{ONE}\n" + ONE.replace('"f"', '"g"') + "\nDone."
 MISSPELT = ONE.replace("tool_call", "toolcall")
@@ -62,10 +62,10 @@ def replayer(text: str, name: str = "qwen", context: Context | None = None) -> R
     )
 
 
-def judged(given: Replayer) -> Verdict:
+def judged(given: Replayer, known: Sequence[Guess] | None = None) -> Verdict:
     """The verdict on a replay with the default checks and no other chunking but the whole."""
     trace, whole = given.trace(TRACED), given.trace(WHOLE)
-    return verdict(run_checks(subject_of(given, trace, whole, [])).findings, trace, given)
+    return verdict(run_checks(subject_of(given, trace, whole, [])).findings, trace, given, guesses=known)
 
 
 def searched(change: Change | None, text: str = TWO) -> Verdict:
@@ -354,7 +354,7 @@ def test_a_server_that_sent_other_text_ran_some_parser() -> None:
 
 
 def test_what_a_server_sent_otherwise_leads_with_the_calls() -> None:
-    search = CaseSearch(loads((CASES / "recorded" / "beside-the-output-departs.case.json").read_text("utf-8")))
+    search = CaseSearch(case_named("recorded/beside-the-output-departs"))
     assert len(list(search.run())) > 1
     found = search.result().found
     assert (found.verdict.kind, found.verdict.severity, found.verdict.about) == ("server_departs", "warning", "parser")

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from parsers.cases.io import loads
-from parsers.replays.chunking import Chunking, apply, label
-from parsers.replays.replay import replay
 from parsers.vocabulary.trace import StateView, Step, Trace
-from parsers.vocabulary.types import MessageDelta, Piece, Span, ToolCallDelta
+from parsers.vocabulary.types import MessageDelta, Span, ToolCallDelta
 from parsers.wire.chunks import DONE, Dialect, Envelope, chunks, transcript
 from tests.parsers.parsing import tool, trace_of
-from tests.parsers.wire.client import Client, seen
-from webapp.engines import choose
-from webapp.tokenizers import get_tokenizer
 
-ROOT = Path(__file__).parents[2] / "cases"
-FILES = sorted(path for path in ROOT.rglob("*.case.json") if path.parent.name != "recorded")
 ENVELOPE = Envelope("chatcmpl-1", "some-model", 7)
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
 
@@ -111,20 +102,3 @@ def test_no_character_ends_a_line_or_cannot_be_written(char: str) -> None:
     assert len(text.encode().decode().splitlines()) == 6
     first = json.loads(text.split("\n\n")[0].removeprefix("data: "))
     assert first["choices"][0]["delta"]["content"] == f"a{char}b"
-
-
-CHUNKINGS = (Chunking(by="token"), Chunking(by="whole"), *(Chunking(by="random", seed=seed) for seed in range(3)))
-
-
-@pytest.mark.replays
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name.removesuffix('.case.json')}")
-def test_a_client_gets_the_message_of_every_case(path: Path) -> None:
-    case = loads(path.read_bytes())
-    choice = choose(case)
-    pieces: tuple[Piece, ...] = get_tokenizer("embedded", format=choice.format).pieces(case.text())
-    for chunking in CHUNKINGS:
-        trace = replay(choice.make(), apply(chunking, pieces, "text"), case.to_context())
-        client = Client()
-        found = client.read([chunk.payload for chunk in chunks(trace, ENVELOPE)])
-        assert found == seen(trace.message), label(chunking)
-        assert client.finish_reason == trace.finish_reason

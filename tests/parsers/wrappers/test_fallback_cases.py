@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from parsers.cases.expect import differences
-from parsers.cases.io import loads
 from parsers.cases.run import run_case
+from tests.corpus import case_named, case_names
 
-FILES = sorted((Path(__file__).parents[2] / "cases" / "fallback").glob("*.case.json"))
 
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.removesuffix(".case.json"))
-def test_a_case_of_the_wrapper_gives_what_it_expects(path: Path) -> None:
-    case = loads(path.read_bytes())
+@pytest.mark.parametrize("name", case_names("fallback"))
+def test_a_case_of_the_wrapper_gives_what_it_expects(name: str) -> None:
+    case = case_named(name)
     assert case.expect is not None
     run = run_case(case, compare=False)
     for trace in (run.trace, run.whole):

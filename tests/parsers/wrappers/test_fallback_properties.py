@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import product
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.machine.program import Program
-from parsers.replays.chunking import Chunking, apply
+from parsers.replays.chunking import Chunking
 from parsers.replays.replay import parse, replay
 from parsers.selection.registry import policies
 from parsers.vocabulary.trace import Trace
@@ -40,9 +41,9 @@ class Wrapped(Run):
         return replay(self._parser(), deltas, self.context, mode=self.mode, markers=self.markers)
 
     def message(self, chunking: Chunking) -> Message:
-        deltas = apply(chunking, self.pieces, self.mode)
-        return parse(self._parser(), deltas, self.context, mode=self.mode, markers=self.markers)
+        return parse(self._parser(), self.deltas(chunking), self.context, mode=self.mode, markers=self.markers)
 
+    @cached_property
     def longest(self) -> int:
         return Program(self._parser().format, policies(self.fmt), frozenset(), skip_tools=False).longest
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 
-from parsers.cases.io import loads
 from parsers.vocabulary.types import Context, Message, ToolCall
 from parsers.wire.stream_state import ToolCallStreamState
 from parsers.wrappers.incremental import (
@@ -20,10 +18,10 @@ from parsers.wrappers.incremental import (
     ToolParseState,
     get_tool_parser,
 )
+from tests.corpus import case_named, case_names, corpus_of
 from tests.parsers.wire.client import Client
 
 QWEN = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
-ROOT = Path(__file__).parents[2] / "cases"
 FAMILIES = {
     "mistral": "mistral",
     "llama": "llama",
@@ -32,12 +30,8 @@ FAMILIES = {
     "qwen_agent": "qwen",
     "json": "json",
 }
-FILES = sorted(path for folder in FAMILIES for path in (ROOT / folder).glob("*.case.json"))
-PLAIN = [path for path in FILES if not loads(path.read_bytes()).parser.policy]
-
-
-def name_of(path: Path) -> str:
-    return f"{path.parent.name}/{path.name.removesuffix('.case.json')}"
+NAMES = case_names(*FAMILIES)
+PLAIN = [name for name in NAMES if not case_named(name).parser.policy]
 
 
 def kind(name: str, buffer: str) -> tuple[str, str | None, str | None]:
@@ -209,12 +203,12 @@ def test_what_changes_other_than_by_growing_is_marked_and_not_sent(
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("own", [True, False])
-def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(path: Path, own: bool) -> None:
-    case = loads(path.read_bytes())
+def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(name: str, own: bool) -> None:
+    case = case_named(name)
     text, context = case.text(), case.to_context()
-    parser = get_tool_parser(FAMILIES[path.parent.name] if own else "auto", context)
+    parser = get_tool_parser(FAMILIES[corpus_of(name)] if own else "auto", context)
     whole = parser.parse(text)
     cuts = sorted(random.Random(len(text)).sample(range(len(text) + 1), min(10, len(text) + 1)))
     bridge, client = StreamBridge(), Client()
@@ -233,11 +227,11 @@ def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(path: Path, own: b
     assert len(bridge.state.finalize()) == sum(made.complete for made in whole.calls)
 
 
-@pytest.mark.parametrize("path", PLAIN, ids=name_of)
-def test_a_family_reads_a_case_as_its_format_does(path: Path) -> None:
-    case = loads(path.read_bytes())
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_family_reads_a_case_as_its_format_does(name: str) -> None:
+    case = case_named(name)
     assert case.expect is not None
-    found = get_tool_parser(FAMILIES[path.parent.name], case.to_context()).parse(case.text())
+    found = get_tool_parser(FAMILIES[corpus_of(name)], case.to_context()).parse(case.text())
     message = Message(found.reasoning, found.text, [ToolCall(None, one.name, one.arguments) for one in found.calls])
     assert [one.name for one in message.tool_calls] == [one.name for one in case.expect.tool_calls or ()]
     assert message.content == (case.expect.content or None)

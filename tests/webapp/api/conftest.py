@@ -24,16 +24,32 @@ def make_app(tmp_path: Path) -> Iterator[Callable[..., Flask]]:
     made: list[Flask] = []
 
     def make(**settings: Any) -> Flask:
-        app = create_app(get_settings(data_dir=tmp_path, **settings))
-        if "api" not in app.blueprints:
-            api.init_app(app)
-        made.append(app)
-        return app
+        made.append(application(tmp_path, **settings))
+        return made[-1]
 
     yield make
     for app in made:
-        app.extensions[EXTENSION].jobs.close()
-        app.extensions[EXTENSION].store.close()
+        close(app)
+
+
+def application(folder: Path, **settings: Any) -> Flask:
+    app = create_app(get_settings(data_dir=folder, **settings))
+    if "api" not in app.blueprints:
+        api.init_app(app)
+    return app
+
+
+def close(app: Flask) -> None:
+    app.extensions[EXTENSION].jobs.close()
+    app.extensions[EXTENSION].store.close()
+
+
+@pytest.fixture(scope="module")
+def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+    """One application for tests that ask for every format and leave nothing that another could see."""
+    app = application(tmp_path_factory.mktemp("shared"))
+    yield app
+    close(app)
 
 
 @pytest.fixture

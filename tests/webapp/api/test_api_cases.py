@@ -78,10 +78,10 @@ def test_the_delete_key_deletes_on_the_page_and_the_case_is_410_from_then_on(
 @pytest.mark.replays
 @pytest.mark.parametrize("fmt", builtin_formats().values(), ids=list(builtin_formats()))
 def test_a_stored_case_has_its_tokens_its_parser_and_the_same_outcome(
-    make_app: AppMaker, case: CaseMaker, fmt: Any
+    shared_app: Any, case: CaseMaker, fmt: Any
 ) -> None:
-    app = make_app()
-    client, posted = app.test_client(), case(input={"text": fmt.example}, parser={"name": fmt.name})
+    app, client = shared_app, shared_app.test_client()
+    posted = case(input={"text": fmt.example}, parser={"name": fmt.name})
     before = client.post("/api/v1/replay", json=posted).json
     stored = app.extensions[EXTENSION].store.get(saved(client, posted))
     found = loads(stored.body)

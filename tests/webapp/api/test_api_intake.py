@@ -120,3 +120,25 @@ def test_a_recording_sent_to_replay_is_told_where_to_go(client: Client, body: st
     error = answer.get_json()["error"]
     assert (answer.status_code, error["code"]) == (422, "not_a_case")
     assert "send it to /api/v1/intake" in error["message"]
+
+
+def test_every_case_of_a_corpus_is_answered_or_what_is_wrong_with_it(client: Client, post: Post) -> None:
+    cases = {"one": CASE, "bad": CASE | {"parser": {}}, "two": CASE | {"context": {"finish_reason": "stop"}}}
+    found = post(data=json.dumps(cases))
+    assert (found["kind"], found["usable"], len(found["cases"])) == ("corpus", True, 2)
+    rows = [(one["label"], one["characters"], one["case"], one["finish_reason"]) for one in found["outputs"]]
+    assert rows == [("one", 2, 0, None), ("bad", None, None, None), ("two", 2, 1, "stop")]
+    assert found["outputs"][1]["problem"] == "/bad/parser/name: this key is required"
+    assert found["cases"][1]["context"] == {"finish_reason": "stop"}
+    chosen = post(json={"text": json.dumps(cases), "output": 2})
+    assert ([one["label"] for one in chosen["outputs"]], len(chosen["cases"])) == (["two"], 1)
+    answer = client.post(URL, json={"text": json.dumps(cases), "output": 3})
+    assert answer.get_json()["error"]["message"].startswith("there is no output 3; there are 3")
+
+
+def test_a_corpus_that_cannot_be_read_says_where(client: Client, post: Post) -> None:
+    found = post(data="{", query_string={"filename": "x.cases.json"})
+    assert (found["kind"], found["usable"], found["cases"]) == ("corpus", False, [])
+    assert "a name in quotes is expected at line 1, column 2" in found["message"]
+    refused = client.post("/api/v1/replay", json={"one": CASE, "two": CASE}).get_json()
+    assert "no case but corpus of 2 cases: send it to /api/v1/intake" in refused["error"]["message"]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
-CASES = Path(__file__).parents[2] / "cases" / "recorded"
+from tests.corpus import case_data
 
 
 def case(name: str, **more: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((CASES / f"{name}.case.json").read_text(encoding="utf-8"))
-    return found | more
+    return case_data(f"recorded/{name}") | more
 
 
 def test_a_stream_is_replayed_and_saved_as_it_is(client: FlaskClient) -> None:

@@ -40,9 +40,9 @@ def test_the_answer_is_the_object_of_run_json(client: Client, case: CaseMaker) -
 @pytest.mark.replays
 @pytest.mark.parametrize("fmt", builtin_formats().values(), ids=list(builtin_formats()))
 @pytest.mark.parametrize("chunking", [{"by": "token"}, {"by": "char", "holdback_chars": 3}, {"by": "whole"}])
-def test_every_answer_is_as_described(client: Client, case: CaseMaker, fmt: Any, chunking: dict[str, Any]) -> None:
+def test_every_answer_is_as_described(shared_app: Any, case: CaseMaker, fmt: Any, chunking: dict[str, Any]) -> None:
     keys = {"parser": {"name": fmt.name}, "input": {"text": fmt.example * 2 + "<tool_call>"}, "replay": [chunking]}
-    ReplayResult.model_validate(client.post(URL, json=case(**keys)).json)
+    ReplayResult.model_validate(shared_app.test_client().post(URL, json=case(**keys)).json)
 
 
 def test_a_run_of_many_steps_arrives_whole(client: Client, case: CaseMaker) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests.corpus import case_data, corpus_file
+
 Program = Callable[..., Any]
-CASES = Path(__file__).parents[2] / "cases" / "recorded"
-RIGHT, FAULTY = CASES / "right.case.json", CASES / "stop-with-calls.case.json"
-BESIDE, UNSHARED = CASES / "beside-the-output.case.json", CASES / "one-answer.case.json"
+CASES = corpus_file("recorded")
+RIGHT, FAULTY, BESIDE = (f"{CASES}::{name}" for name in ("right", "stop-with-calls", "beside-the-output"))
 
 
 def test_a_stream_is_replayed_as_it_was_recorded(program: Program) -> None:
@@ -44,11 +45,11 @@ def test_the_stream_beside_an_output_is_played_when_asked_for(program: Program) 
     assert "parser    qwen" in program("replay", BESIDE).out
 
 
-@pytest.mark.parametrize("path", [RIGHT, BESIDE], ids=["stream only", "with its output"])
-def test_another_tokenizer_leaves_the_stream(program: Program, path: Path) -> None:
-    found = program("replay", path, "--tokenizer", "characters", "--parser", "recorded", "--json").json
+@pytest.mark.parametrize("case", [RIGHT, BESIDE], ids=["stream only", "with its output"])
+def test_another_tokenizer_leaves_the_stream(program: Program, case: str) -> None:
+    found = program("replay", case, "--tokenizer", "characters", "--parser", "recorded", "--json").json
     assert found["parser"] == "recorded"
-    assert program("replay", path, "--tokenizer", "characters", "--parser", "recorded").code == 0
+    assert program("replay", case, "--tokenizer", "characters", "--parser", "recorded").code == 0
 
 
 def test_find_judges_it_and_says_that_nothing_was_searched(program: Program) -> None:
@@ -68,7 +69,7 @@ def test_check_runs_it_once(program: Program) -> None:
 
 
 def test_the_transcript_is_the_recording_and_a_pytest_file_is_refused(program: Program) -> None:
-    sent = json.loads(RIGHT.read_text(encoding="utf-8"))["input"]["stream"]
+    sent = case_data("recorded/right")["input"]["stream"]
     lines = program("export", RIGHT, "--to", "sse").out.split("\n\n")
     assert [json.loads(line.removeprefix("data: ")) for line in lines[: len(sent)]] == sent
     refused = program("export", RIGHT, "--to", "pytest")
@@ -86,7 +87,7 @@ def test_other_exports_hold_the_stream_and_no_tokens(program: Program, target: s
 
 
 def test_a_stream_beside_an_output_is_saved_with_the_tokens_of_that(program: Program, tmp_path: Path) -> None:
-    data = json.loads(UNSHARED.read_text(encoding="utf-8"))
+    data = case_data("recorded/one-answer")
     data["input"]["stream"].append({"choices": []})
     data["input"]["text"] = "An output."
     (tmp_path / "a.case.json").write_text(json.dumps(data), encoding="utf-8")

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.corpus import corpus_file
+
 Program = Callable[..., Any]
-CASES = Path(__file__).parents[2] / "cases" / "response_template"
+CASES = corpus_file("response_template")
 
 
 def test_a_case_with_a_template_is_replayed(program: Program) -> None:
-    report = program("replay", CASES / "tagged.case.json", "--json").json
+    report = program("replay", f"{CASES}::tagged", "--json").json
     assert report["parser"] == "response_template"
     assert report["message"]["tool_calls"][0]["arguments"] == '{"city": "Bern", "days": 3}'
     assert report["findings"] == []
 
 
 def test_what_transformers_raises_is_a_finding(program: Program) -> None:
-    report = program("replay", CASES / "defect-close-in-string.case.json", "--json").json
+    report = program("replay", f"{CASES}::defect-close-in-string", "--json").json
     assert [(one["check"], one["severity"]) for one in report["findings"]][:1] == [("parser_raised", "error")]
 
 
@@ -38,7 +39,7 @@ def test_cases_with_templates_are_checked(program: Program) -> None:
     ],
 )
 def test_another_parser_leaves_the_template_out(program: Program, options: tuple[str, ...], parser: str) -> None:
-    assert program("replay", CASES / "single.case.json", "--json", *options).json["parser"] == parser
+    assert program("replay", f"{CASES}::single", "--json", *options).json["parser"] == parser
 
 
 def test_a_text_has_no_template(program: Program) -> None:
@@ -48,7 +49,7 @@ def test_a_text_has_no_template(program: Program) -> None:
 
 
 def test_a_policy_is_refused(program: Program) -> None:
-    done = program("replay", CASES / "single.case.json", "--policy", "unknown_tool=drop")
+    done = program("replay", f"{CASES}::single", "--policy", "unknown_tool=drop")
     assert (done.code, "has no policies" in done.err) == (2, True)
 
 

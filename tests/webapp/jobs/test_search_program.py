@@ -12,18 +12,16 @@ from typing import Any
 import pytest
 
 from parsers.cases.find import CaseFound
-from parsers.cases.io import loads
 from parsers.replays.chunking import Chunking
 from parsers.search.found import Minimized
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Context, Piece
+from tests.corpus import case_named
 from tests.webapp.jobs import searches as scripts
 from tests.webapp.jobs.searches import Scripted, case_of, found_for
 from webapp.jobs import search_program
 from webapp.jobs.search_program import TimeUp, alarm, case_search, read_result, searched, written_result
 from webapp.settings import get_settings
-
-CASES = Path(__file__).resolve().parents[2] / "cases"
 
 
 @pytest.fixture
@@ -68,8 +66,7 @@ def test_the_answer_is_the_result(answer: Any) -> None:
 
 @pytest.mark.parametrize("name", ["qwen/single", "mistral/single", "deepseek_v31/parallel"])
 def test_a_result_is_read_as_it_was_written(name: str, tmp_path: Path) -> None:
-    case = loads((CASES / f"{name}.case.json").read_bytes())
-    search = case_search(case, get_settings(data_dir=tmp_path))
+    search = case_search(case_named(name), get_settings(data_dir=tmp_path))
     for progress in search.run():
         if progress.replays > 100:
             break

@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.webapp.page.conftest import Make
-from webapp.page.contexts import case_line
+from webapp.page.form import case_line
 from webapp.page.inspector import inspector
 from webapp.page.search import Search
 from webapp.page.search_panes import search_panes

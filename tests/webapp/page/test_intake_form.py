@@ -294,3 +294,41 @@ def test_several_outputs_are_told_apart_by_their_size(text: str, about: str) -> 
     setup = typed(text)
     look_at(setup, None)
     assert (shown_for(setup).outputs[0].about if about else shown_for(setup).outputs) == (about or [])
+
+
+ONE = {"schema": 1, "title": "One", "notes": ["Kept."], "parser": {"name": "qwen"}, "input": {"text": "<tool_call>"}}
+BOTH = {"one": ONE, "other": ONE | {"parser": {"name": "kimik2"}, "input": {"tokens": [[7, "Two"]]}}}
+
+
+@pytest.mark.parametrize(("output", "name", "parser"), [("", "one", "qwen"), ("1", "other", "kimik2")])
+def test_one_case_of_a_corpus_is_taken_and_the_others_are_offered(output: str, name: str, parser: str) -> None:
+    case, shown = ran(typed(json.dumps(BOTH), output=output, parser="mistral"))
+    assert (case.parser.name, case.title, shown.parser) == (parser, "One", parser)
+    found = shown_for(shown)
+    assert (shown.text, found.holds, found.usable) == (json.dumps(BOTH), "2 cases", True)
+    assert [(one.label, one.chosen) for one in found.outputs] == [("one", name == "one"), ("other", name == "other")]
+    assert (found.summary, found.rows, found.wanted) == (f"Corpus of 2 cases; case {name}", [], [])
+    assert found.plan == "A replay runs it as it says."
+
+
+def test_fields_that_a_case_of_a_corpus_filled_can_be_changed_until_another_is_chosen() -> None:
+    _, shown = ran(typed(json.dumps(BOTH), output="1"))
+    case, shown = ran(again(shown, parser="mistral", finish_reason="length"))
+    assert (case.parser.name, case.context.finish_reason, case.notes) == ("mistral", "length", ("Kept.",))
+    assert [piece.token_id for piece in case.pieces() or ()] == [7]
+    case, shown = ran(again(shown, parser="mistral", output="0"))
+    assert (case.parser.name, case.text()) == ("qwen", "<tool_call>")
+    case, _ = ran(again(shown, parser="mistral"))
+    assert (case.parser.name, case.text()) == ("mistral", "<tool_call>")
+
+
+def test_a_corpus_that_is_wrong_says_where_and_a_wrong_case_of_it_too() -> None:
+    twice = f'{{"one": {json.dumps(ONE)}, "one": {json.dumps(ONE)}}}'
+    for name, data in (("x.cases.json", twice.encode()), ("y.jsonl", twice.encode())):
+        with pytest.raises(FormError, match='two cases are called "one": at line 1, column 9') as raised:
+            case_of(typed(""), (name, data))
+        assert raised.value.field == "file"
+    setup = typed(json.dumps({"one": ONE, "bad": ONE | {"sceham": 1}}), output="1")
+    with pytest.raises(FormError, match="/sceham: unknown key"):
+        case_of(setup, None)
+    assert shown_for(setup).outputs[1].chosen

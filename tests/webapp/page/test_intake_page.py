@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from parsers.cases.corpus import dump_corpus
+from parsers.cases.io import load_case
 from tests.webapp.page.dom import page
 from tests.webapp.page.test_intake_form import CALLS, CURL, TWO
 from webapp.app import create_app
@@ -176,3 +178,25 @@ def test_a_text_over_the_limit_is_refused_however_it_comes(narrow: FlaskClient, 
     answer = narrow.post("/run", data={"text": "x" * 20_001}, content_type=kind)
     assert answer.status_code == 413
     assert "TOOLCALL_INSPECTOR_MAX_REQUEST_BYTES" in answer.text
+
+
+def test_the_cases_of_a_corpus_are_offered_and_one_stays_chosen_while_it_is_stepped_through(
+    client: FlaskClient,
+) -> None:
+    corpus = dump_corpus(
+        {
+            name: load_case({"schema": 1, "notes": ["Kept."], "parser": {"name": "qwen"}, "input": {"text": name}})
+            for name in ("first", "second", "third")
+        }
+    )
+    html = client.post("/intake", data={"text": corpus}, headers=PARTIAL).text
+    assert "It holds 3 cases; one is replayed" in words(html, ".intake-outputs")
+    html = client.post("/run", data={"file": (io.BytesIO(corpus.encode()), "x.cases.json"), "output": "1"}).text
+    assert words(html, "#intake summary").startswith("Corpus of 3 cases; case second")
+    form = page(html).one("form#cursor")
+    fields = {one.attrs["name"]: one.attrs.get("value", one.text.removeprefix("\n")) for one in form.all("[name]")}
+    html = client.post("/run", data={**fields, "go": "step=2"}).text
+    assert (typed_text(html), page(html).one("[name=output][checked]").attrs["value"]) == (corpus, "1")
+    base = page(html).one("[name=base]").attrs["value"]
+    html = client.post("/run", data={"text": corpus, "output": "1", "base": base, "parser": "mistral"}).text
+    assert '"name":"mistral"' in page(html).one("[name=case]").attrs["value"]

@@ -18,8 +18,8 @@ from tests.webapp.page.results import CALL, CUT, KNOWN, checked, found, pane, sa
 from webapp.children.jobs import Failure
 from webapp.jobs.searches import Searches, SearchJob
 from webapp.page.compared import Compared, chunkings
-from webapp.page.contexts import case_line
 from webapp.page.findings import Checked, findings
+from webapp.page.form import case_line
 from webapp.page.heat import COLUMNS, SENT, heat, letter
 from webapp.page.matrix import matrix
 from webapp.page.search import Search, progress_words, searched, smallest

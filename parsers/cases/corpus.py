@@ -1,0 +1,88 @@
+"""Corpora: many cases in one file, each under a name of its own.
+
+A corpus file (`*.cases.json`) is one JSON object of cases by name, in the layout of case files, so that a change of
+one line is a change of one line. JSON Lines, one case a line, are read too; there the number of its line is the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from parsers.cases.io import decoded, loads, one_line, to_data
+from parsers.cases.jsontext import JsonError, atom, place, pointer, pretty, read_at, skip
+from parsers.cases.model import Case, CaseError
+
+_OF_A_CASE = frozenset({"schema", "parser", "input"})
+_Span = tuple[str, int, int]
+
+
+def load_corpus(source: str | bytes) -> dict[str, Case]:
+    """Read a corpus file, or JSON Lines of cases: the cases by name, in the order of the file.
+
+    Raises CaseError: not UTF-8, not JSON (with line and column), a name given twice (with both lines), or what is
+    wrong with a case; then the pointer begins with the name of the case.
+    """
+    return {name: load_named(name, text) for name, text in case_texts(decoded(source)).items()}
+
+
+def load_named(name: str, text: str) -> Case:
+    """Read the JSON text of one case of a corpus. Raises CaseError with a pointer that begins with the name."""
+    try:
+        return loads(text)
+    except CaseError as error:
+        raise CaseError(error.message, pointer((name,)) + error.pointer) from error
+
+
+def dump_corpus(cases: Mapping[str, Case]) -> str:
+    """The cases as the text of a corpus file. `load_corpus(dump_corpus(cases)) == cases`."""
+    data = {name: to_data(case) for name, case in cases.items()}
+    return pretty(data, lambda path: one_line(path[1:])) + "\n"
+
+
+def case_texts(text: str) -> dict[str, str]:
+    """The JSON text of each case of a corpus by name. Raises CaseError as `load_corpus` does, but reads no case."""
+    found: dict[str, tuple[int, int]] = {}
+    try:
+        for name, start, end in _spans(text):
+            if name in found:
+                first, second = place(text, found[name][0]), place(text, start)
+                raise CaseError(f"two cases are called {atom(name)}: at {first} and at {second}", pointer((name,)))
+            found[name] = start, end
+    except JsonError as error:
+        raise CaseError(error.message, pointer(error.path)) from error
+    return {name: text[start:end].rstrip() for name, (start, end) in found.items()}
+
+
+def _spans(text: str) -> list[_Span]:
+    """The name of each case, and where its text starts and ends."""
+    members, end = _members(text)
+    named = end == len(text) and not _OF_A_CASE.issubset([name for name, _, _ in members])
+    return members if named else list(_values(text))
+
+
+def _members(text: str) -> tuple[list[_Span], int]:
+    """The members of the object that `text` begins with, and where the text goes on after it."""
+    members: list[_Span] = []
+    at = skip(text, skip(text, 0), "{")
+    more = not text.startswith("}", at)
+    while more:
+        if not text.startswith('"', at):
+            raise JsonError(f"not JSON: a name in quotes is expected at {place(text, at)}")
+        name, at = read_at(text, at)
+        start = skip(text, at, ":")
+        try:
+            _, at = read_at(text, start)
+        except JsonError as error:
+            raise JsonError(error.message, (name, *error.path)) from error
+        members.append((name, start, at))
+        more = text.startswith(",", at)
+        at = skip(text, at, ",") if more else at
+    return members, skip(text, at, "}")
+
+
+def _values(text: str) -> Iterator[_Span]:
+    """The values that stand one after the other, each called by the number of its line."""
+    at = skip(text, 0)
+    while at < len(text):
+        start, (_, at) = at, read_at(text, at)
+        yield str(1 + text.count("\n", 0, start)), start, at

@@ -1,0 +1,59 @@
+"""What was replayed already is not replayed again: bounded, and only where the parser answers alike every time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from parsers import make_parser
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.replayer import Replayer, Replays
+from parsers.vocabulary.trace import StreamParser
+from parsers.vocabulary.types import Piece
+
+PIECES = tuple([Piece(text) for text in ("Hi ", "<tool", "_call>", '{"name": "f", "arguments": {}}', "</tool_call>")])
+
+
+def counted(started: list[str], most: int = 32) -> Replayer:
+    """A replayer that notes each parser it starts."""
+
+    def make() -> StreamParser:
+        started.append("qwen")
+        return make_parser("qwen")
+
+    return Replayer(make, PIECES, known=Replays(most))
+
+
+def test_a_chunking_is_run_once_and_a_trace_answers_for_its_message() -> None:
+    started: list[str] = []
+    replayer = counted(started)
+    trace = replayer.trace(TRACED)
+    outcome = replayer.outcome(TRACED)
+    assert (outcome.message, outcome.deltas, outcome.raised) == (trace.message, len(PIECES), None)
+    assert outcome.examined == trace.examined > 0
+    assert replayer.trace(TRACED).steps is trace.steps
+    assert replayer.outcome(WHOLE) is replayer.outcome(WHOLE)
+    assert len(started) == 2
+
+
+def test_each_replayer_has_its_own_reasons_and_findings() -> None:
+    replayer = counted([])
+    other = replace(replayer, reasons=("Another reason.",))
+    assert other.trace(TRACED).reasons == ("Another reason.",)
+    replayer.trace(TRACED).findings.append(None)  # type: ignore[arg-type]
+    assert other.trace(TRACED).findings == []
+
+
+def test_only_so_many_chunkings_are_kept() -> None:
+    started: list[str] = []
+    replayer = counted(started, most=1)
+    for chunking in (TRACED, Chunking(by="char"), TRACED, Chunking(by="char")):
+        replayer.trace(chunking)
+        replayer.outcome(Chunking(by="token", size=2 + len(chunking.by)))
+    assert len(started) == 3 + 3
+
+
+def test_a_changed_output_begins_anew() -> None:
+    replayer = counted([])
+    assert replayer.with_pieces(PIECES[:2]).known is None
+    assert replayer.with_context(replayer.context).known is None
+    assert replayer.with_parser(lambda: make_parser("json")).known is None
