@@ -289,7 +289,7 @@ def linear_arguments(subject: Subject) -> list[Finding]:
     """At most one finding, from what was examined for three lengths of the argument, or from the time they took."""
     for one in subject.of_kind("padded"):
         for timed, slope in ((False, one.facts["work"]), (True, one.facts["times"])):
-            if len(slope) > 1 and _steep(slope[0], slope[-1], timed=timed):
+            if len(slope) > 1 and is_steep(slope[0], slope[-1], timed=timed):
                 return [_growth(subject, one, slope[0], slope[-1], timed=timed)]
     return []
 
@@ -303,7 +303,7 @@ def _growth(subject: Subject, one: Variant, least: tuple[int, int], most: tuple[
     return linear_arguments.finding(words, step=step, span=span, expected=wanted, actual=f"{last:,}", proof=one.proof)
 
 
-def _steep(short: tuple[int, int], long: tuple[int, int], *, timed: bool) -> bool:
+def is_steep(short: tuple[int, int], long: tuple[int, int], *, timed: bool) -> bool:
     """Whether work grows clearly faster than the length. Times are uncertain, and short ones say nothing."""
     if timed and long[1] < TELLING:
         return False

@@ -10,9 +10,11 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Literal
 
 from parsers.checks.check import Variant
+from parsers.checks.robust import is_steep
 from parsers.formats.model import Format
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replay import parse
@@ -146,6 +148,7 @@ AROUND = ("a", "b")  # a plant stands between these
 PAD = "abcdefghi "
 SIZES = (2_000, 16_000, 64_000)
 SLOPE_SIZES = (2_000, 4_000, 8_000)
+TIMED_AGAIN = 2  # times that a steep slope of times is measured again
 SLOPE_STEP = Chunking(by="char", size=16)
 STREAMED_PAD = Chunking(by="char", size=997)
 Slope = tuple[tuple[int, int], ...]
@@ -196,7 +199,21 @@ def _pad(size: int) -> str:
 
 
 def _work(ground: Ground, place: Place) -> tuple[Slope, Slope]:
-    """(length, characters examined) and (length, microseconds) for each slope size; nothing where it is not known."""
+    """(length, characters examined) and (length, microseconds) for each slope size; nothing where it is not known.
+
+    A clock is easily disturbed: times that look steep are taken again, and the shortest of each size count.
+    """
+    work, times = _measured(ground, place)
+    for _ in range(TIMED_AGAIN):
+        if not times or not is_steep(times[0], times[-1], timed=True):
+            break
+        again = _measured(ground, place)[1]
+        times = tuple([min(pair, key=itemgetter(1)) for pair in zip(times, again, strict=False)])
+    return work, times
+
+
+def _measured(ground: Ground, place: Place) -> tuple[Slope, Slope]:
+    """One measurement of each slope size."""
     work, times, clock = [], [], ground.clock or (lambda: 0.0)
     for size in SLOPE_SIZES:
         changed = ground.replayer.changed(((place.start, place.end, place.written(_pad(size))),))
