@@ -25,7 +25,7 @@ class Rescans(Machine):
 
 
 class Disturbed(Machine):
-    """Takes a microsecond a character, but the machine was busy with something else while the longest was read first."""
+    """Takes a microsecond a character, but the machine was busy with something else when the longest was read first."""
 
     now, longest = 0.0, 0
 
