@@ -1,6 +1,6 @@
 """The application factory: settings in, a Flask application out. Everything it needs is built here and nowhere else.
 
-Views find their parts through `webapp.page.services`. Templates and static files stand at the top of a checkout and
+Views find their parts through `webapp.services`. Templates and static files stand at the top of a checkout and
 inside the package once installed.
 """
 
@@ -11,18 +11,18 @@ from functools import cache
 from pathlib import Path
 
 from flask import Flask, current_app, request, url_for
+from jinja2 import StrictUndefined
 
 from webapp import api
 from webapp.bodies import WholeRequest
 from webapp.formats.folder import formats_folder, refusals
+from webapp.glyphs import FILTERS
 from webapp.jobs.searches import Searches
-from webapp.page.errors import error_page
-from webapp.page.filters import FILTERS
-from webapp.page.routes import blueprint
-from webapp.page.running import Runner
-from webapp.page.services import EXTENSION, Services
-from webapp.runs.runner import Runner as PlainRunner
+from webapp.page.addresses.routes import blueprint
+from webapp.page.addresses.subjects import error_page
+from webapp.runs.runner import Runner
 from webapp.security import init_app
+from webapp.services import EXTENSION, Services
 from webapp.settings import Settings, get_settings
 from webapp.store import open_store
 from webapp.tokenizers.hub import Downloads
@@ -47,15 +47,14 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or get_settings()
     app = Inspector(__name__, template_folder=str(_assets("templates")), static_folder=str(_assets("static")))
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.undefined = StrictUndefined
     app.jinja_env.filters.update(FILTERS)
     app.jinja_env.globals["static"] = static_url
     init_app(app, settings, error_page)
     settings.make_data_dir()
     hub = Downloads(settings, use(settings).add_hub)
     store = open_store(settings.database_url)
-    app.extensions[EXTENSION] = Services(
-        settings, store, PlainRunner(settings), Runner(settings), Searches(settings), hub
-    )
+    app.extensions[EXTENSION] = Services(settings, store, Runner(settings), Searches(settings), hub)
     for line in refusals(formats_folder(settings)):
         app.logger.warning(line)
     app.register_blueprint(blueprint)

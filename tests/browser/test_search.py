@@ -18,7 +18,7 @@ from tests.webapp.page.searches import FAULTY, SLOW, faulty_search
 from webapp.app import create_app
 from webapp.engines import ENGINES
 from webapp.jobs.searches import Searches
-from webapp.page.services import EXTENSION
+from webapp.services import EXTENSION
 from webapp.settings import Settings
 
 pytestmark = pytest.mark.browser
@@ -33,7 +33,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that has broken engines, and searches with them."""
     settings = Settings(data_dir=tmp_path_factory.mktemp("search"))
     app = create_app(settings)
-    jobs = app.extensions[EXTENSION].jobs = Searches(settings, faulty_search.__module__)
+    jobs = app.extensions[EXTENSION].searches = Searches(settings, faulty_search.__module__)
     server, ended = create_server(app, host="127.0.0.1", port=0, threads=8), threading.Event()
     thread = threading.Thread(target=_serve, args=(server, ended))
     with pytest.MonkeyPatch.context() as patch:

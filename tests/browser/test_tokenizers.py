@@ -16,7 +16,7 @@ from tests.browser.test_access import SCREENS, violations
 from tests.webapp.tokenizers.hub_server import Hub
 from tests.webapp.tokenizers.templates import QWEN
 from webapp.app import create_app
-from webapp.page.services import EXTENSION
+from webapp.services import EXTENSION
 from webapp.settings import Settings
 from webapp.tokenizers import library
 from webapp.tokenizers.embedded import model

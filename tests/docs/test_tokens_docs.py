@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from parsers.decoding import POLICIES, Decode
-from webapp.page.badges import JUDGES
-from webapp.page.running import SHORT
-from webapp.page.window import TOKENS_AT_MOST
+from webapp.page.inspect.badges import JUDGES
+from webapp.page.inspect.index import TOKENS_AT_MOST
+from webapp.runs.runner import SHORT
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "tokens.md").read_text("utf-8")
 

@@ -8,9 +8,9 @@ from flask.typing import ResponseReturnValue
 from parsers.vocabulary.types import UsageError
 from webapp.api.models import DeletedTokenizer, ErrorBody, TokenizerRow, TokenizerUpload
 from webapp.api.views import API, operation
-from webapp.page.services import services
-from webapp.page.tokenizers import delete
+from webapp.page.library.tokenizer_shelf import delete
 from webapp.security import api_error, check_limit
+from webapp.services import services
 from webapp.tokenizers import library
 
 BESIDE = 1_000_000  # bytes of a request that are no file

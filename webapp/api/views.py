@@ -25,11 +25,11 @@ from webapp.api.models import ErrorBody, FindResult, Health, ParserInfo, ReplayR
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
-from webapp.page.services import services
-from webapp.page.wire import dialect_of
+from webapp.page.inspect.wire import dialect_of
 from webapp.runs.exports import TARGETS, exported, installed_version, json_text, save
 from webapp.runs.prepare import with_defaults
 from webapp.security import api_error
+from webapp.services import services
 from webapp.store import Gone, StoredCase
 from webapp.tokenizers import list_tokenizers
 
@@ -97,7 +97,7 @@ def tokenizers() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def replay() -> ResponseReturnValue:
     """Replay a case. Nothing is stored."""
-    run = services().runs.run_checked(with_defaults(posted_case(), services().settings))
+    run = services().runner.run_checked(with_defaults(posted_case(), services().settings))
     return Response(json_text(run), mimetype="application/json")
 
 
@@ -106,7 +106,7 @@ def replay() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def find() -> ResponseReturnValue:
     """Search for a chunking under which a case fails. Nothing is stored."""
-    found = services().jobs.find(with_defaults(posted_case(), services().settings))
+    found = services().searches.find(with_defaults(posted_case(), services().settings))
     return Response(json.dumps(find_json(found), ensure_ascii=False) + "\n", mimetype="application/json")
 
 
@@ -115,7 +115,7 @@ def find() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def save_case() -> ResponseReturnValue:
     """Store a case and give it a permalink: 201 when it is new, 200 when it was there already."""
-    run = services().runs.run_checked(with_defaults(posted_case(), services().settings))
+    run = services().runner.run_checked(with_defaults(posted_case(), services().settings))
     saved = save(services().store, run)
     answer = {"id": saved.id, "url": permalink(saved.id)}
     if saved.delete_key is not None:
@@ -141,7 +141,7 @@ def export(case_id: str, target: str) -> ResponseReturnValue:
     """A stored case as a file for another tool: case, pytest, markdown, jsonl or sse."""
     if target not in TARGETS:
         abort(404, f"There is no export {target!r}; there are {', '.join(TARGETS)}.")
-    run = services().runs.run_checked(loads(find_case(case_id).body))
+    run = services().runner.run_checked(loads(find_case(case_id).body))
     accept = request.args.get("accept", "") not in ("", "0")
     dialect = dialect_of(request.args.get("dialect", ""))
     made = exported(run, target, accept=accept, permalink=permalink(case_id), dialect=dialect)

@@ -19,24 +19,10 @@ from parsers.formats.lint import lint_file
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import Given, read_json, shown
 from webapp.engines.response_template.about import NAME as RESPONSE_TEMPLATE
+from webapp.fields import CHOICES, options_at
 from webapp.formats.folder import formats_folder
 from webapp.settings import get_settings
 
-CHOICES = ("auto", "none", "required")
-# Keys of a case and the options that write them, the more special key first.
-PLACES = (
-    ("/parser/policy", "policy"),
-    ("/parser/format", "format_file"),
-    ("/parser/name", "parser"),
-    ("/tokenizer/name", "tokenizer"),
-    ("/tools", "tools"),
-    ("/context/tool_choice", "tool_choice"),
-    ("/context/finish_reason", "finish_reason"),
-    ("/context/model_type", "model_type"),
-    ("/context/model", "model_id"),
-    ("/replay/0/cuts", "cuts"),
-    ("/replay/0/by", "chunk"),
-)
 _CUTTING = ("chunk", "cuts", "holdback", "text_delay")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -88,11 +74,12 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-_AGAIN = {
-    field.name: "--" + field.name.removesuffix("_file").replace("_", "-")
-    for field in fields(Options)
-    if field.name not in _CUTTING
-}
+def _spelled(name: str) -> str:
+    """An option as it is typed."""
+    return "--" + name.removesuffix("_file").replace("_", "-")
+
+
+_AGAIN = {field.name: _spelled(field.name) for field in fields(Options) if field.name not in _CUTTING}
 
 
 def replay_options(command: Function) -> Function:
@@ -133,14 +120,14 @@ def case_with(given: Given, options: Options) -> Case:
 
 
 def blamed(error: CaseError, given: Given, options: Options) -> str:
-    """The error under the name of the option that wrote the place, else of the input."""
-    for place, name in PLACES:
-        if error.pointer.startswith(place) and getattr(options, name):
-            option = "--" + name.removesuffix("_file").replace("_", "-")
-            rest = error.pointer.removeprefix(place)
-            if name in ("tools", "format_file"):
-                return f"{option} {getattr(options, name)}: {f'{rest}: ' if rest else ''}{error.message}"
-            return f"{option}: {f'{rest[1:]}: ' if rest else ''}{error.message}"
+    """The error under the name of the option that wrote the place (see `webapp.fields`), else of the input."""
+    for row in options_at(error.pointer):
+        value = getattr(options, row.option)
+        rest = error.pointer.removeprefix(row.place).removeprefix("/by")  # --chunk is what a chunking is cut by
+        if value and row.option in ("tools", "format_file"):
+            return f"{_spelled(row.option)} {value}: {f'{rest}: ' if rest else ''}{error.message}"
+        if value:
+            return f"{_spelled(row.option)}: {f'{rest[1:]}: ' if rest else ''}{error.message}"
     return f"{shown(given.name)}: {error}" if given.is_case or error.pointer else error.message
 
 

@@ -19,9 +19,10 @@ from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
 from parsers.formats.model import Format
 from parsers.vocabulary.types import UsageError
+from webapp.fields import unix_lines
 from webapp.formats.folder import file_text
 from webapp.formats.format_text import laid_out, skeleton
-from webapp.page.form import case_line, unix_lines
+from webapp.page.form.setup import case_line
 from webapp.settings import Settings
 
 MOST_SAMPLES = 8

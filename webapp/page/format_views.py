@@ -24,7 +24,9 @@ from parsers.vocabulary.types import UsageError
 from webapp.formats.folder import all_formats, check_among, formats_folder, with_folder_format
 from webapp.formats.format_text import laid_out
 from webapp.htmx import is_partial, render
-from webapp.page.form import setup_of
+from webapp.page.addresses.inspect_views import show
+from webapp.page.addresses.share_views import share_page
+from webapp.page.addresses.subjects import blueprint, carried_case, named_subject, run_subject
 from webapp.page.format_form import (
     MOST_SAMPLES,
     Editor,
@@ -35,13 +37,10 @@ from webapp.page.format_form import (
     read_editor,
 )
 from webapp.page.format_report import report, runnable
-from webapp.page.markdown import sections, to_html
-from webapp.page.services import services
-from webapp.page.shared import share_page
-from webapp.page.sources import carried, named
-from webapp.page.views import blueprint, run_scene, show
+from webapp.page.library.markdown import sections, to_html
 from webapp.runs.exports import filename
 from webapp.security import TooLarge
+from webapp.services import services
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _REFERENCE = "format-language.md"
@@ -73,7 +72,7 @@ def format_example(name: str) -> Response:
         "input": {"text": fmt.example},
     }
     case = with_folder_format(load_case(data), services().settings)
-    return show(run_scene(case, setup_of(case)))
+    return show(run_subject(case))
 
 
 @blueprint.get("/formats/edit")
@@ -81,13 +80,10 @@ def format_edit() -> ResponseReturnValue:
     """The editor, opened from a format, a case, or the skeleton."""
     settings = services().settings
     if source := request.args.get("source", ""):
-        found = named(source)
+        found = named_subject(source)
         if found is None:
             abort(404, "There is no such case.")
-        kind, _, name = source.partition(":")
-        return _editor_page(
-            editor_of_case(found.model_copy(update={"parent": name}) if kind == "case" else found, settings)
-        )
+        return _editor_page(editor_of_case(found.child(found.case), settings))
     wanted = request.args.get("from", "")
     if not wanted:
         return _editor_page(new_editor())
@@ -98,7 +94,7 @@ def format_edit() -> ResponseReturnValue:
 def format_check() -> ResponseReturnValue:
     """Check what was typed; or open the case that the page of a run carries."""
     if "format" not in request.form and (text := request.form.get("case")):
-        return _editor_page(editor_of_case(carried(text), services().settings))
+        return _editor_page(editor_of_case(carried_case(text), services().settings))
     editor = read_editor(request.form)
     _press(editor, request.form.get("do", ""))
     return _editor_page(editor)
@@ -107,13 +103,13 @@ def format_check() -> ResponseReturnValue:
 @blueprint.post("/formats/inspect")
 def format_inspect() -> ResponseReturnValue:
     """The inspector on a sample."""
-    return _with_case(lambda case: show(run_scene(case, setup_of(case))))
+    return _with_case(lambda case: show(run_subject(case)))
 
 
 @blueprint.post("/formats/share")
 def format_share() -> ResponseReturnValue:
     """The share form for a sample: what will be stored, and the question for title and note."""
-    return _with_case(share_page)
+    return _with_case(lambda case: share_page(run_subject(case)))
 
 
 @blueprint.post("/formats/case")

@@ -69,9 +69,14 @@ class Beside:
         found: Value = self._cache.get((self._key, name), weighed)[0]
         return found
 
-    def has(self, name: str) -> bool:
-        """Whether the value of that name was made already and is still here."""
-        return self._cache.peek((self._key, name)) is not None
+    def known(self, name: str) -> Any | None:
+        """The value of that name if it was made already and is still here."""
+        found = self._cache.peek((self._key, name))
+        return None if found is None else found[0]
+
+    def under(self, key: str) -> Beside:
+        """What is computed from another run, which was made from this one."""
+        return Beside(self._cache, key)
 
 
 @dataclass(slots=True, frozen=True)
@@ -125,6 +130,15 @@ class Run:
         """Whether the checks are cheap enough to come with the page."""
         return len(self.pieces) <= SHORT
 
+    @property
+    def known_checks(self) -> CaseRun | None:
+        """What `Runner.checked` found, where somebody asked for it already and it is still kept."""
+        return self.beside.known("checked")
+
+    def on(self, replayer: Replayer, trace: Trace, key: str) -> Run:
+        """A run made from this one: another replay, under a key of its own."""
+        return replace(self, replayer=replayer, trace=trace, key=key, beside=self.beside.under(key))
+
 
 class Runner:
     """Runs cases within the limits of the settings and keeps what came of them. Safe to share between threads.
@@ -167,6 +181,10 @@ class Runner:
         """The case of a stored body. We wrote it, so it is validated, but not searched for what JSON cannot hold."""
         beside = Beside(self._kept, hashlib.sha256(body.encode()).hexdigest())
         return beside.get("case", lambda: _opened(body), size=_case_bytes)
+
+    def kept(self, key: str, make: Callable[[], Run]) -> Run:
+        """A run that somebody else makes, kept under the `key` that it says of itself."""
+        return Beside(self._kept, key).get("run", make, size=_run_bytes)
 
     def computed(self, key: str, make: Callable[[], Value], *, size: Callable[[Value], int]) -> Value:
         """A value that belongs to several runs, kept in the same budget."""

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 
 from webapp import api
 from webapp.app import create_app
-from webapp.page.services import EXTENSION
+from webapp.services import EXTENSION
 from webapp.settings import get_settings
 
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
@@ -40,7 +40,7 @@ def application(folder: Path, **settings: Any) -> Flask:
 
 
 def close(app: Flask) -> None:
-    app.extensions[EXTENSION].jobs.close()
+    app.extensions[EXTENSION].searches.close()
     app.extensions[EXTENSION].store.close()
 
 

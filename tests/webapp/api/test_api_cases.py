@@ -13,8 +13,8 @@ from parsers.cases.expect import accept
 from parsers.cases.io import case_id, load_case, loads, outcome_digest
 from parsers.formats.model import builtin_formats
 from webapp.api.models import ErrorBody, SavedCase
-from webapp.page.services import EXTENSION
 from webapp.runs.exports import TARGETS
+from webapp.services import EXTENSION
 
 Client = Any  # FlaskClient, whose answers' JSON is typed as perhaps absent
 URL = "/api/v1/cases"
@@ -92,7 +92,7 @@ def test_a_stored_case_has_its_tokens_its_parser_and_the_same_outcome(
     assert [after[key] for key in ("message", "steps", "findings")] == [
         before[key] for key in ("message", "steps", "findings")
     ]
-    run = app.extensions["inspector"].runs.run_checked(load_case(posted))
+    run = app.extensions["inspector"].runner.run_checked(load_case(posted))
     assert stored.outcome_digest == outcome_digest(run.trace.message, run.trace.finish_reason, run.findings)
 
 
@@ -181,7 +181,7 @@ def test_a_pytest_file_needs_an_expectation_or_todays_result_accepted(client: Cl
 def test_accepting_puts_todays_result_into_the_exported_case(client: Client, case: CaseMaker) -> None:
     name = saved(client, case())
     found = loads(client.get(f"{URL}/{name}/export/jsonl?accept=1").data)
-    run = client.application.extensions["inspector"].runs.run_checked(loads(client.get(f"{URL}/{name}").data))
+    run = client.application.extensions["inspector"].runner.run_checked(loads(client.get(f"{URL}/{name}").data))
     assert found.expect == accept(run.trace.message)
 
 

@@ -21,7 +21,7 @@ from webapp.app import create_app
 from webapp.children.jobs import Job
 from webapp.jobs import searches as module
 from webapp.jobs.searches import Busy, SearchError, Searches, SearchJob, error_of
-from webapp.page.services import EXTENSION
+from webapp.services import EXTENSION
 from webapp.settings import get_settings
 
 MakeSearches = Callable[..., Searches]

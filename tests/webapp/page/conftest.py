@@ -13,8 +13,8 @@ from flask.testing import FlaskClient
 from parsers.cases.io import load_case
 from parsers.cases.model import Case
 from webapp.app import create_app
-from webapp.page.running import Run, Runner
-from webapp.page.services import EXTENSION
+from webapp.runs.runner import Run, Runner
+from webapp.services import EXTENSION
 from webapp.settings import Settings
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from parsers.checks import CHECKS
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.search import found as search_found
 from parsers.search.found import Found, Group, OutcomeClass
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Message
-from webapp.page.findings import Checked, findings
+from webapp.page.search.findings import Checked, findings
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 CUT = Chunking(by="cuts", cuts=(4,))
-KNOWN = {name: (check.id, check.definition) for name, check in CHECKS.items()}
 
 
 def said(kind: search_found.VerdictKind = "all_hold", **more: Any) -> search_found.Verdict:
@@ -44,4 +42,4 @@ def checked(items: Sequence[Finding], result: Found | None = None) -> Checked:
 
 
 def pane(items: Sequence[Finding]) -> Any:
-    return findings(checked(items), KNOWN)
+    return findings(checked(items))

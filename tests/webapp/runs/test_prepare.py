@@ -13,7 +13,6 @@ from parsers.cases.io import load_case, loads
 from parsers.cases.model import Case, CaseError
 from parsers.cases.run import IGNORED
 from webapp.jobs.search_program import case_search
-from webapp.page.running import Runner as PageRunner
 from webapp.runs.exports import exported
 from webapp.runs.prepare import prepare, stored_form
 from webapp.runs.runner import Runner
@@ -93,11 +92,11 @@ def test_a_search_goes_by_the_decoded_text() -> None:
 
 
 def test_the_page_has_what_became_of_each_token() -> None:
-    run = PageRunner(get_settings()).run(case_of(decode=WORDS))
+    run = Runner(get_settings()).run(case_of(decode=WORDS))
     assert run.decoded is not None
     assert run.pieces == run.decoded.pieces
     assert "".join([piece.text for piece in run.stored]) == TEXT
-    assert run.replayer().due == run.decoded.due
+    assert run.replayer.due == run.decoded.due
 
 
 def test_an_exported_test_file_holds_what_was_decoded(tmp_path: Path) -> None:

@@ -85,10 +85,10 @@ def test_another_request_or_policy_is_another_replay(begun: list[str], other: di
 def test_a_run_is_kept_and_never_changed() -> None:
     kept = Runner(get_settings())
     run = kept.run(case_of())
-    assert not run.beside.has("checked")
+    assert run.known_checks is None
     assert kept.checked(run) is kept.checked(kept.run(case_of()))
     assert kept.run(case_of()) is run
-    assert run.beside.has("checked")
+    assert run.known_checks is kept.checked(run)
     with pytest.raises(AttributeError):
         run.trace = run.trace  # type: ignore[misc]
 

@@ -17,7 +17,7 @@ from parsers.vocabulary.types import UsageError
 from tests.webapp.children.processes import is_alive, until
 from webapp.app import create_app
 from webapp.children.child import Child, ChildError, Ending
-from webapp.page.services import EXTENSION
+from webapp.services import EXTENSION
 from webapp.settings import get_settings
 from webapp.tokenizers import get_tokenizer
 from webapp.tokenizers.library import TokenizerLibrary
@@ -43,7 +43,7 @@ def file(toy: Data, tmp_path: Path) -> Path:
 def app(tmp_path: Path) -> Iterator[Flask]:
     made = create_app(get_settings(data_dir=tmp_path / "data"))
     yield made
-    made.extensions[EXTENSION].jobs.close()
+    made.extensions[EXTENSION].searches.close()
     made.extensions[EXTENSION].store.close()
 
 

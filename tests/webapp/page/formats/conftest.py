@@ -11,7 +11,7 @@ from flask import Flask
 
 from webapp.app import create_app
 from webapp.formats.format_text import skeleton
-from webapp.page.services import EXTENSION
+from webapp.services import EXTENSION
 from webapp.settings import Settings
 
 

@@ -15,8 +15,8 @@ from parsers.formats.model import builtin_formats
 from tests.webapp.page.formats.editing import BARE, OUTPUT, PARTIAL, area, fields, inline, words
 from webapp.app import create_app
 from webapp.formats.format_text import skeleton
-from webapp.page.examples import examples
-from webapp.page.services import EXTENSION
+from webapp.page.library.examples import examples
+from webapp.services import EXTENSION
 from webapp.settings import Settings
 
 

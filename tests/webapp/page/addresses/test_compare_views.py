@@ -1,0 +1,184 @@
+"""The addresses of a comparison, with and without script, stored and posted."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from parsers.cases.io import dumps
+from webapp.page.library.examples import examples
+
+EXAMPLE = "/example/two-calls-with-prose/compare"
+PARTIAL = {"HX-Request": "true", "HX-Request-Type": "partial"}
+OUTPUT = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
+
+
+def carried(page: str) -> str:
+    """The case a page carries."""
+    found = re.search(r'name="case" value="([^"]*)"', page)
+    assert found
+    return html.unescape(found[1])
+
+
+def headline(page: str) -> str:
+    found = re.search(r"compare-sentence.*?<strong>([^<]*)</strong>", page, re.DOTALL)
+    assert found
+    return found[1]
+
+
+@pytest.fixture
+def stored(client: FlaskClient) -> str:
+    """The id of a shared case."""
+    case = dumps(examples()["unknown-tool"].case)
+    answer = client.post("/cases", data={"case": case})
+    return answer.headers["Location"].partition("/c/")[2].partition("?")[0]
+
+
+@pytest.mark.parametrize("name", examples())
+def test_every_example_can_be_compared(client: FlaskClient, name: str) -> None:
+    answer = client.get(f"/example/{name}/compare")
+    assert answer.status_code == 200
+    assert headline(answer.text) == "The same message on both sides."
+
+
+def test_a_bare_address_compares_with_the_whole_output_in_one_delta(client: FlaskClient) -> None:
+    page = client.get(EXAMPLE).text
+    assert 'id="a_chunk" name="a_chunk" value="token"' in page
+    assert 'id="b_chunk" name="b_chunk" value="whole"' in page
+
+
+def test_a_case_that_is_whole_is_compared_token_by_token(client: FlaskClient) -> None:
+    case = json.loads(dumps(examples()["unknown-tool"].case)) | {"replay": [{"by": "whole"}]}
+    page = client.post("/compare", data={"case": json.dumps(case)}).text
+    assert 'name="b_chunk" value="token"' in page
+
+
+def test_both_sides_are_what_the_address_says(client: FlaskClient) -> None:
+    page = client.get(f"{EXAMPLE}?b_parser=passthrough&at=60&a_chunk=char:5").text
+    assert headline(page) == "The calls differ."
+    assert 'data-at="60"' in page
+    assert "5 characters" in page
+
+
+@pytest.mark.parametrize(
+    ("query", "location"),
+    [
+        ("a_chunk=&b_chunk=whole&a_parser=", "a_chunk=token&b_chunk=whole"),
+        ("a_policy.unknown_tool=drop&a_policy.recovery=&b_chunk=char", "a_chunk=token&a_policy=unknown_tool:drop"),
+        ("b_chunk=cuts:5,9&arguments=json&ids=&at=7&b_start=", "arguments=json&at=7"),
+    ],
+)
+def test_an_address_that_a_form_made_is_tidied(client: FlaskClient, query: str, location: str) -> None:
+    answer = client.get(f"{EXAMPLE}?{query}")
+    assert answer.status_code == 303
+    assert location in answer.headers["Location"]
+    assert client.get(answer.headers["Location"]).status_code == 200
+
+
+def test_what_makes_no_sense_is_said_beside_its_control_and_kept(client: FlaskClient) -> None:
+    answer = client.get(f"{EXAMPLE}?a_chunk=zap&b_parser=nobody&at=x&whitespace=loud&b_mode=ids&a_start=")
+    assert answer.status_code == 200
+    for name in ("a_chunk", "b_parser", "at", "whitespace", "b_mode"):
+        assert f'id="{name}-error"' in answer.text
+        assert f'aria-describedby="{name}-error"' in answer.text
+    assert 'name="a_chunk" value="zap"' in answer.text
+    assert '<option value="nobody" selected>nobody</option>' in answer.text
+    assert headline(answer.text) == "The same message on both sides."
+
+
+def test_htmx_gets_the_window_alone(client: FlaskClient) -> None:
+    url = f"{EXAMPLE}?a_chunk=token&b_chunk=whole&at=100"
+    part = client.get(url, headers={**PARTIAL, "HX-Target": "div#window"}).text
+    assert "data-compare-window" in part
+    assert 'id="cursor"' not in part
+    assert 'data-at="100"' in part
+    whole = client.get(url, headers={**PARTIAL, "HX-Target": "div#page"}).text
+    assert 'id="cursor"' in whole
+    assert "<html" not in whole
+
+
+def test_a_shared_case_has_an_address_of_its_comparison(client: FlaskClient, stored: str) -> None:
+    page = client.get(f"/c/{stored}/compare?b_parser=passthrough&a_chunk=token&b_chunk=token").text
+    assert f'data-address="/c/{stored}/compare"' in page
+    assert f'href="/c/{stored}/compare?a_chunk=token&amp;b_chunk=token&amp;b_parser=passthrough&amp;at=' in page
+    assert f'href="/c/{stored}?step=' in page
+    assert client.get("/c/0000000000000000/compare").status_code == 404
+
+
+def test_a_posted_run_moves_by_posting_itself_and_is_not_stored(client: FlaskClient, app: Flask) -> None:
+    before = app.extensions["inspector"].store.count()
+    case = carried(client.post("/run", data={"text": OUTPUT, "parser": "qwen"}).text)
+    page = client.post("/compare", data={"case": case, "go": "b_parser=passthrough"}).text
+    assert headline(page) == "The calls differ."
+    assert json.loads(carried(page)) == json.loads(case)
+    buttons = [html.unescape(value) for value in re.findall(r'name="go" value="([^"]*)"', page)]
+    moved = client.post("/compare", data={"case": case, "go": next(go for go in buttons if go.endswith("at=15"))}).text
+    assert 'data-at="15"' in moved
+    assert headline(moved) == headline(page)
+    assert 'data-address=""' in page
+    assert app.extensions["inspector"].store.count() == before
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [({"case": "{"}, 422), ({}, 422), ({"case": '{"schema": 1, "parser": {"name": "x"}, "input": {"text": ""}}'}, 422)],
+)
+def test_a_case_that_cannot_be_compared_is_refused(client: FlaskClient, data: dict[str, str], status: int) -> None:
+    assert client.post("/compare", data=data).status_code == status
+
+
+def test_a_reload_without_a_case_says_so(client: FlaskClient) -> None:
+    answer = client.get("/compare")
+    assert answer.status_code == 404
+    assert "There is no case to compare" in answer.text
+
+
+@pytest.mark.parametrize(("side", "parser"), [("a", "kimik2"), ("b", "passthrough")])
+def test_a_side_opens_as_a_run_in_the_inspector(client: FlaskClient, side: str, parser: str) -> None:
+    go = f"b_parser=passthrough&b_chunk=char:5&side={side}&source=example:two-calls-with-prose"
+    page = client.post("/compare/open", data={"go": go, "at": "3"}).text
+    assert 'id="inspector"' in page
+    assert json.loads(carried(page))["parser"]["name"] == parser
+
+
+def test_a_side_of_a_shared_case_names_it_as_its_parent(client: FlaskClient, stored: str) -> None:
+    page = client.post("/compare/open", data={"go": f"b_start=reasoning&side=b&source=case:{stored}"}).text
+    assert json.loads(carried(page))["parent"] == stored
+    case = carried(client.post("/run", data={"text": OUTPUT, "parser": "qwen"}).text)
+    page = client.post("/compare/open", data={"case": case, "go": "a_chunk=whole&side=a"}).text
+    assert json.loads(carried(page))["replay"] == [{"by": "whole"}]
+
+
+def test_recorded_ids_offer_the_choice_of_how_markers_are_recognised(client: FlaskClient) -> None:
+    tokens: list[Any] = [[7, "<tool_call>", {"kind": "special"}], [8, '{"name": "f", "arguments": {}}'],
+                         [9, "</tool_call>", {"kind": "special"}]]  # fmt: skip
+    case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"tokens": tokens}, "source": {"kind": "recorded"},
+            "tokenizer": {"vocab": {"<tool_call>": 7, "</tool_call>": 9}}}  # fmt: skip
+    page = client.post("/compare", data={"case": json.dumps(case), "b_mode": "text"}).text
+    assert 'id="a_mode"' in page
+    assert "markers by ids" in page
+    assert "markers by text" in page
+    assert 'id="a_mode"' not in client.get(EXAMPLE).text
+
+
+def test_the_wrapper_is_offered_and_named(client: FlaskClient) -> None:
+    page = client.get(f"{EXAMPLE}?b_parser=%2Bfallback").text
+    assert '<option value="+fallback" selected>kimik2, behind the wrapper</option>' in page
+    case = json.loads(dumps(examples()["unknown-tool"].case))
+    case["parser"]["engine"] = "fallback"
+    wrapped = client.post("/compare", data={"case": json.dumps(case), "b_parser": "passthrough+fallback"}).text
+    assert "behind the wrapper</option>" in wrapped
+    assert '<option value="passthrough+fallback" selected>' in wrapped
+
+
+def test_model_output_never_becomes_markup(client: FlaskClient) -> None:
+    case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "<script>alert(1)</script>\u202e<b>"}}
+    page = client.post("/compare", data={"case": json.dumps(case), "b_parser": "passthrough"}).text
+    assert "<script>alert" not in page
+    assert "\u202e" not in page.replace("\\u202e", "")

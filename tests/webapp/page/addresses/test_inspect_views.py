@@ -1,0 +1,244 @@
+"""The addresses, as a browser without script and as htmx meet them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from parsers.cases.io import dumps, load_case
+from parsers.cases.model import Case
+from webapp.page.library.examples import examples
+
+OUTPUT = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
+PARTIAL = {"HX-Request": "true", "HX-Request-Type": "partial"}
+
+
+def carried(html: str) -> str:
+    """The case a page carries."""
+    found = re.search(r'name="case" value="([^"]*)"', html)
+    assert found
+    return found[1].replace("&#34;", '"').replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'")
+
+
+@pytest.mark.parametrize("path", ["/", "/new", "/run", "/examples", "/help", "/checks"])
+def test_pages_answer(client: FlaskClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    assert answer.text.startswith("<!doctype html>")
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize("name", examples())
+def test_every_example_replays_and_is_a_case_file(client: FlaskClient, name: str) -> None:
+    assert client.get(f"/example/{name}").status_code == 200
+    assert client.get(f"/example/{name}.json").text == dumps(examples()[name].case)
+
+
+def test_the_first_page_has_form_cards_and_a_replay(client: FlaskClient) -> None:
+    html = client.get("/").text
+    assert html.count('href="/example/') >= len(examples())
+    assert 'id="inspector"' in html
+    assert 'action="/run"' in html
+
+
+def test_a_step_in_the_address_is_the_step_on_the_page(client: FlaskClient) -> None:
+    assert 'data-step-now="5"' in client.get("/example/unknown-tool?step=5").text
+    assert 'data-step-now="1"' in client.get("/example/unknown-tool?step=0").text
+
+
+@pytest.mark.parametrize("target", ["window", "page"])
+def test_htmx_gets_the_part_it_asks_for(client: FlaskClient, target: str) -> None:
+    answer = client.get("/example/unknown-tool?step=3", headers={**PARTIAL, "HX-Target": f"div#{target}"})
+    assert "<html" not in answer.text
+    assert ('id="inspector"' in answer.text) == (target == "page")
+    assert {"HX-Request", "HX-Request-Type"} <= set(answer.vary)
+
+
+def test_a_restored_page_is_a_whole_page(client: FlaskClient) -> None:
+    answer = client.get("/example/unknown-tool", headers={"HX-Request": "true", "HX-Request-Type": "full"})
+    assert "<html" in answer.text
+
+
+def test_pasted_text_is_replayed_and_nothing_is_stored(client: FlaskClient, app: Any) -> None:
+    before = app.extensions["inspector"].store.count()
+    html = client.post("/run", data={"text": OUTPUT, "parser": "qwen"}).text
+    assert "not shared" in html
+    assert json.loads(carried(html))["parser"]["name"] == "qwen"
+    assert app.extensions["inspector"].store.count() == before
+
+
+def test_without_script_a_posted_run_steps_by_posting_itself(client: FlaskClient) -> None:
+    html = client.post("/run", data={"text": OUTPUT, "parser": "qwen"}).text
+    again = client.post("/run", data={"case": carried(html), "go": "step=3&result=wire", "step": "9"}).text
+    assert 'data-step-now="3"' in again
+    assert 'id="result" aria-labelledby="result-title" tabindex="-1" data-show="wire"' in again
+
+
+def test_a_run_by_htmx_moves_the_address_away_from_the_old_case(client: FlaskClient) -> None:
+    answer = client.post("/run", data={"text": OUTPUT}, headers={**PARTIAL, "HX-Target": "div#page"})
+    assert answer.headers["HX-Push-Url"] == "/run"
+    private = client.post("/run", data={"text": OUTPUT, "private": "1"}, headers={**PARTIAL, "HX-Target": "div#page"})
+    assert "HX-Push-Url" not in private.headers
+
+
+def test_the_same_form_gives_the_same_text_in_both_encodings(client: FlaskClient) -> None:
+    urlencoded = client.post("/run", data={"text": "\na\r\n b\n"}).text
+    multipart = client.post("/run", data={"text": "\na\r\n b\n"}, content_type="multipart/form-data").text
+    assert carried(urlencoded) == carried(multipart)
+    assert json.loads(carried(urlencoded))["input"]["text"] == ["\n", "a\n", " b\n"]
+
+
+def test_a_text_area_starts_with_an_extra_newline(client: FlaskClient) -> None:
+    html = client.post("/run", data={"text": "\nx"}).text
+    assert re.search(r'<textarea id="text"[^>]*>\n\nx</textarea>', html)
+
+
+def test_bad_fields_give_422_with_the_form_kept(client: FlaskClient) -> None:
+    answer = client.post("/run", data={"text": "keep me", "tools": "[{"})
+    assert answer.status_code == 422
+    assert "keep me</textarea>" in answer.text
+    assert 'href="#tools"' in answer.text
+
+
+def test_an_unknown_parser_lists_the_known_ones(client: FlaskClient) -> None:
+    answer = client.post("/run", data={"text": "x", "parser": "nonsense"})
+    assert answer.status_code == 422
+    assert "valid parsers: " in answer.text
+
+
+def test_a_carried_case_that_is_broken_gives_422(client: FlaskClient) -> None:
+    assert client.post("/run", data={"case": "{"}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("x" * 5001, "5,001 bytes; the limit is 5,000 bytes"), ("ÿ 1" * 1100, "tokens; the limit is 2,000 tokens")],
+)
+def test_over_a_limit_gives_413_with_limit_and_size_and_the_text(client: FlaskClient, text: str, words: str) -> None:
+    answer = client.post("/run", data={"text": text, "tokenizer": "characters"})
+    assert answer.status_code == 413
+    assert words in answer.text
+    assert f"{text}</textarea>" in answer.text
+
+
+def test_an_sse_log_is_named(client: FlaskClient) -> None:
+    chunk = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "x"}}]}
+    answer = client.post("/run", data={"text": f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n"})
+    assert answer.status_code == 200
+    assert "SSE log" in answer.text
+    assert 'name="take_as"' in answer.text
+
+
+def test_forced_text_is_taken_as_it_stands(client: FlaskClient) -> None:
+    html = client.post("/run", data={"text": '["a", "b"]', "take_as": "raw_text"}).text
+    assert json.loads(carried(html))["input"]["text"] == ['["a", "b"]']
+
+
+def test_a_file_is_taken_byte_for_byte(client: FlaskClient) -> None:
+    import io
+
+    data = {"text": "", "file": (io.BytesIO(b"a\r\nb"), "x.txt")}
+    html = client.post("/run", data=data, content_type="multipart/form-data").text
+    assert "".join(json.loads(carried(html))["input"]["text"]) == "a\r\nb"
+
+
+def test_hostile_text_is_never_markup(client: FlaskClient) -> None:
+    html = client.post("/run", data={"text": "</textarea><script>alert(1)</script>\u202e\x00"}).text
+    assert "<script>alert" not in html
+    assert "\u202e" not in html.split("<textarea")[0]
+
+
+@pytest.mark.parametrize("chunk", ["char", "token:3", "cuts:20", "random:7", "whole"])
+def test_another_chunking_can_be_opened(client: FlaskClient, chunk: str) -> None:
+    html = client.get(f"/example/unknown-tool?chunk={chunk}").text
+    assert "another chunking" in html
+    assert f'data-chunk="{chunk}"' in html
+    assert f'href="/example/unknown-tool/compare?b_chunk={chunk}"' in html
+
+
+@pytest.mark.parametrize(
+    ("chunk", "words"),
+    [
+        ("5", "is no chunking"),
+        ("cuts:99999", "99999"),
+        ("cuts:x", "is no chunking"),
+        ("recorded", "no deltas were recorded"),
+    ],
+)
+def test_a_chunking_that_cannot_be_used_is_said_and_the_own_one_is_shown(
+    client: FlaskClient, chunk: str, words: str
+) -> None:
+    html = client.get(f"/example/unknown-tool?chunk={chunk}").text
+    assert words in html
+    assert "own chunking is shown" in html
+    assert 'data-chunk=""' in html
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/example/nothing", "/c/0000000000000000"])
+def test_unknown_addresses_give_404_in_the_same_look(client: FlaskClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert 'class="banner"' in answer.text
+
+
+def test_strict_by_environment_is_written_into_the_case(tmp_path: Any) -> None:
+    from webapp.app import create_app
+    from webapp.settings import Settings
+
+    app = create_app(Settings(data_dir=tmp_path, strict=True))
+    html = app.test_client().post("/run", data={"text": "x"}).text
+    app.extensions["inspector"].store.close()
+    assert json.loads(carried(html))["context"]["strict"] is True
+
+
+def test_a_long_output_opens_before_its_chunkings_are_compared(client: FlaskClient, monkeypatch: Any) -> None:
+    monkeypatch.setattr("webapp.runs.runner.SHORT", 1)
+    case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "some words here"}})
+    first = client.post("/run", data={"case": dumps(case)}).text
+    assert "data-report-pending" in first
+    assert "Not checked yet" in first
+    second = client.post("/run", data={"case": dumps(case), "report": "1"}).text
+    assert "data-report-pending" not in second
+
+
+def test_static_files_with_a_hash_are_kept_for_ever(client: FlaskClient) -> None:
+    html = client.get("/help").text
+    path = re.search(r'href="(/static/css/base.css\?v=[0-9a-f]{12})"', html)
+    assert path
+    ages = []
+    for address in (path[1], "/static/css/base.css"):
+        with client.get(address) as answer:
+            ages.append(answer.cache_control.max_age)
+    assert ages == [365 * 24 * 3600, None]
+
+
+POSTS = {
+    "a text": {"text": OUTPUT, "parser": "qwen"},
+    "a case file": {"text": dumps(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "x"}}))},
+    "a changed case": {
+        "text": "x",
+        "parser": "json",
+        "base": '{"schema":1,"parser":{"name":"qwen"},"input":{"text":"x"}}',
+    },
+    "another text": {"text": "y", "base": '{"schema":1,"parser":{"name":"qwen"},"input":{"text":"x"},"title":"T"}'},
+    "an example": {"text": "y", "source": "example:unknown-tool"},
+    "a carried case": {"case": '{"schema":1,"parser":{"name":"qwen"},"input":{"text":"x"}}', "go": "step=1"},
+}
+
+
+@pytest.mark.parametrize("what", POSTS)
+def test_a_post_validates_its_case_once(client: FlaskClient, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    examples()
+    validate, validated = Case.model_validate, []
+
+    def counted(data: Any) -> Case:
+        validated.append(data)
+        return validate(data)
+
+    monkeypatch.setattr(Case, "model_validate", counted)
+    assert client.post("/run", data=POSTS[what]).status_code == 200
+    assert len(validated) == 1

@@ -1,0 +1,243 @@
+"""The template part of the form: what is typed, what is said of it, and the case it makes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from parsers.cases.io import loads
+from webapp.page.addresses.subjects import is_loopback
+from webapp.page.form.form_page import template_examples
+from webapp.runs.exports import TARGETS, filename
+
+JSON_CALLS = template_examples()["json"]
+TEMPLATE: dict[str, Any] = json.loads(JSON_CALLS.text)
+TEMPLATE_OUTPUT = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
+OUTPUT = 'Hi <tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
+
+
+def fields(**more: str) -> dict[str, str]:
+    given = {
+        "parser": "response_template",
+        "text": TEMPLATE_OUTPUT,
+        "template": JSON_CALLS.text,
+        "prompt_tail": JSON_CALLS.prefix,
+    }
+    return {**given, **more}
+
+
+def case_text(client: FlaskClient) -> str:
+    html = client.post("/run", data=fields()).text
+    found = re.search(r'name="case" value="([^"]*)"', html)
+    assert found
+    return found[1].replace("&#34;", '"').replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'")
+
+
+def test_a_shared_case_has_its_template(client: FlaskClient) -> None:
+    html = client.post("/cases", data={"case": case_text(client)}).text
+    path = re.search(r'href="(/c/\w{16})', html)
+    assert path
+    stored = loads(client.get(f"{path[1]}.json").data)
+    assert stored.parser.options["template"] == TEMPLATE
+    assert stored.input.tokens
+    page = client.get(path[1]).text
+    assert 'data-node="TOOL_CALLS"' in page
+    assert client.get(f"{path[1]}/export/markdown").status_code == 200
+
+
+def test_an_exported_test_runs_the_template(client: FlaskClient, tmp_path: Path) -> None:
+    file = tmp_path / "test_template.py"
+    expect = {"content": "Hi.", "tool_calls": [{"name": "f", "arguments": {"a": "b"}}]}
+    answer = client.post("/export/pytest", data={"case": case_text(client), "expect": json.dumps(expect)})
+    file.write_bytes(answer.data)
+    assert "response_template" in file.read_text("utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore", str(file)],
+        cwd=Path(__file__).parents[4], capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("target", ["case", "jsonl", "markdown", "sse"])
+def test_other_exports_have_the_run(client: FlaskClient, target: str) -> None:
+    answer = client.post(f"/export/{target}", data={"case": case_text(client)})
+    assert (answer.status_code, b"tool_call" in answer.data) == (200, True)
+
+
+def a_case(text: str = OUTPUT, **more: Any) -> str:
+    return json.dumps({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, **more})
+
+
+def share(client: FlaskClient, text: str, **fields: str) -> tuple[str, str]:
+    """Share a text; its address and its delete key."""
+    html = client.post("/cases", data={"case": a_case(text), **fields}).text
+    path, key = re.search(r'href="(/c/\w{16})', html), re.search(r'id="delete-key" value="([^"]+)"', html)
+    assert path
+    assert key
+    return path[1], key[1]
+
+
+def test_the_first_save_shows_link_and_key_and_is_not_cached(client: FlaskClient) -> None:
+    answer = client.post("/cases", data={"case": a_case("first"), "title": "T", "note": "wrong"})
+    assert answer.status_code == 201
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert 'id="delete-key"' in answer.text
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_saving_again_leads_to_the_same_address(client: FlaskClient) -> None:
+    path, _ = share(client, "again")
+    answer = client.post("/cases", data={"case": a_case("again"), "title": "another"})
+    assert (answer.status_code, answer.headers["Location"]) == (303, path)
+
+
+def test_a_shared_case_leads_with_title_and_note_and_keeps_its_tokens(client: FlaskClient) -> None:
+    path, _ = share(client, "lead", title="The title", note="What <b>is</b> wrong\r\nhere")
+    html = client.get(path).text
+    assert "<h2>The title</h2>" in html
+    assert "What &lt;b&gt;is&lt;/b&gt; wrong\nhere" in html
+    assert loads(client.get(f"{path}.json").data).input.tokens
+    assert client.get(f"{path}.txt").data == b"lead"
+
+
+def test_the_link_points_at_the_first_finding(client: FlaskClient) -> None:
+    answer = client.post("/cases", data={"case": a_case(OUTPUT, tools=[{"name": "g"}])})
+    assert re.search(r'value="http://localhost/c/\w{16}\?step=\d+"', answer.text)
+
+
+def test_examples_and_shared_cases_can_be_shared_by_name(client: FlaskClient) -> None:
+    assert client.post("/cases", data={"source": "example:unknown-tool"}).status_code == 201
+    path, _ = share(client, "by name")
+    assert client.post("/cases", data={"source": f"case:{path[3:]}"}).status_code == 303
+
+
+@pytest.mark.parametrize("data", [{}, {"case": "{"}, {"source": "nonsense:x"}])
+def test_nothing_to_share_is_refused(client: FlaskClient, data: dict[str, str]) -> None:
+    assert client.post("/cases", data=data).status_code == 422
+
+
+def test_share_pages_say_what_is_stored(client: FlaskClient) -> None:
+    path, _ = share(client, "page")
+    pages = [
+        client.post("/share", data={"case": a_case()}),
+        client.get("/example/unknown-tool/share"),
+        client.get(f"{path}/share"),
+    ]
+    for page in pages:
+        assert page.status_code == 200
+        assert "shown once" in page.text
+        assert "listens on this machine only" in page.text
+
+
+def test_a_broken_case_cannot_be_shared(client: FlaskClient) -> None:
+    assert client.post("/share", data={"case": "{"}).status_code == 422
+
+
+def test_a_copy_names_its_parent(client: FlaskClient) -> None:
+    path, _ = share(client, "parent")
+    html = client.get(f"{path}/edit").text
+    assert f'name="parent" value="{path[3:]}"' in html
+    run = client.post("/run", data={"text": "child", "parent": path[3:]}).text
+    assert f"parent&#34;:&#34;{path[3:]}" in run
+
+
+def test_a_case_is_deleted_by_its_key_only(client: FlaskClient) -> None:
+    path, key = share(client, "delete me")
+    assert client.get(f"{path}/delete").status_code == 200
+    assert client.post(f"{path}/delete", data={"key": "wrong"}).status_code == 422
+    assert "Deleted." in client.post(f"{path}/delete", data={"key": key}).text
+    gone = client.get(path)
+    assert gone.status_code == 410
+    assert "was deleted on" in gone.text
+
+
+def test_a_result_that_changed_since_is_announced(client: FlaskClient, app: Any) -> None:
+    path, _ = share(client, "changed")
+    assert "not the one that was shared" not in client.get(path).text
+    store = app.extensions["inspector"].store
+    body = client.get(f"{path}.json").text
+    other = "0123456789abcdef"
+    store.save(other, body, "another digest", "0.0.1")
+    assert "not the one that was shared" in client.get(f"/c/{other}").text
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_export_is_a_download(client: FlaskClient, target: str) -> None:
+    path, _ = share(client, f"export {target}")
+    expect = {"expect": '{"content": "x"}', "case": a_case(f"export {target}")}
+    answer = client.get(f"{path}/export/{target}") if target != "pytest" else client.post("/export/pytest", data=expect)
+    assert answer.status_code == 200
+    assert answer.headers["Content-Disposition"].startswith("attachment; filename=")
+    assert answer.data
+
+
+def test_examples_are_exported_too(client: FlaskClient) -> None:
+    answer = client.get("/example/unknown-tool/export/case")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="a-tool-nobody-declared.case.json"'
+
+
+def test_a_test_file_needs_a_word_on_what_is_right(client: FlaskClient) -> None:
+    asked = client.post("/export/pytest", data={"case": a_case()})
+    assert "What should come out?" in asked.text
+    assert "&#34;name&#34;: &#34;f&#34;" in asked.text
+    wrong = client.post("/export/pytest", data={"case": a_case(), "expect": '{"nonsense": 1}'})
+    assert wrong.status_code == 422
+    right = client.post("/export/pytest", data={"case": a_case(), "expect": '{"content": "Hi"}'})
+    ast.parse(right.text)
+
+
+def test_a_report_of_a_shared_case_has_its_link(client: FlaskClient) -> None:
+    path, _ = share(client, "report")
+    assert f"http://localhost{path}" in client.get(f"{path}/export/markdown").text
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/example/unknown-tool/export/nonsense", 404), ("/c/0/export/case", 404)]
+)
+def test_unknown_exports_are_not_found(client: FlaskClient, path: str, status: int) -> None:
+    assert client.get(path).status_code == status
+
+
+def test_an_export_of_nothing_is_refused(client: FlaskClient) -> None:
+    assert client.post("/export/case").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("title", "suffix", "name"),
+    [
+        ("A tool, nobody's!", ".md", "a-tool-nobody-s.md"),
+        ("A b", "_test.py", "a_b_test.py"),
+        ("日本", ".md", "case.md"),
+    ],
+)
+def test_file_names_are_plain(title: str, suffix: str, name: str) -> None:
+    assert filename(title, suffix) == name
+
+
+@pytest.mark.parametrize(
+    ("public", "host", "loopback"),
+    [(None, "http://127.0.0.1:8765/", True), (None, "http://[::1]/", True), (None, "http://10.0.0.3/", False),
+     ("https://inspector.example", "http://127.0.0.1/", False)],
+)  # fmt: skip
+def test_loopback_is_known(public: str | None, host: str, loopback: bool) -> None:
+    assert is_loopback(public or host) is loopback
+
+
+def test_a_shared_case_run_again_keeps_its_tokens_without_carrying_them(client: FlaskClient) -> None:
+    text = json.dumps({"schema": 1, "parser": {"name": "qwen"}, "input": {"tokens": [[None, "he"], [None, "llo"]]}})
+    answer = client.post("/cases", data={"case": text})
+    path = re.search(r'href="(/c/\w{16})', answer.text)
+    assert path
+    html = client.get(path[1]).text
+    assert f'name="source" value="case:{path[1][3:]}"' in html
+    assert 'name="base"' not in html
+    run = client.post("/run", data={"text": "hello", "source": f"case:{path[1][3:]}", "parser": "passthrough"}).text
+    assert "tokens&#34;:[[null,&#34;he&#34;],[null,&#34;llo&#34;]]" in run

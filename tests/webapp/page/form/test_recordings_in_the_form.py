@@ -1,0 +1,181 @@
+"""What was pasted, recognised for the form: which output is meant, and which fields it fills."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.webapp.page.form.logs import CALLS, CURL, REQUEST, TOOL, TWO, again, chunk, ran, shown_for, sse, typed
+from tests.webapp.test_recordings import Real
+from webapp.page.form.form_case import case_of, look_at
+from webapp.page.form.setup import FormError
+
+
+def test_a_log_stays_in_the_text_area_and_fills_the_fields() -> None:
+    case, shown = ran(typed(CURL + CALLS))
+    assert shown.output.text == CURL + CALLS
+    assert json.loads(shown.request.tools) == [TOOL]
+    assert (shown.request.tool_choice, shown.request.model, shown.request.finish_reason) == (
+        "required",
+        "Qwen/Qwen3-8B",
+        "tool_calls",
+    )
+    assert case.context.template_kwargs == {"enable_thinking": False}
+    assert (case.input.model_fields_set, case.source and case.source.kind) == ({"stream"}, "sse_log")
+    assert [row.label for row in shown_for(shown).filled] == ["Tools", "Tool choice", "Finish reason", "Model id"]
+
+
+def test_posting_the_same_log_again_makes_the_same_case() -> None:
+    case, shown = ran(typed(CURL + CALLS))
+    twice, second = ran(again(shown))
+    assert (twice, second.taken) == (case, shown.taken)
+
+
+def test_a_secret_is_nowhere_in_the_case_and_that_is_said() -> None:
+    case, shown = ran(typed(CURL + CALLS))
+    assert "sk-abc123" not in case.model_dump_json()
+    assert "sk-abc123" not in "".join(shown.taken.values())
+    assert any("Authorization" in words for words in shown_for(shown).warnings)
+
+
+def test_a_secret_is_taken_out_of_what_is_taken_as_raw_text() -> None:
+    case, shown = ran(typed(CURL + CALLS, take_as="raw_text"))
+    assert case.text() == shown.output.text
+    assert "sk-abc123" not in shown.output.text
+    assert any("Authorization" in words for words in shown_for(shown).warnings)
+    assert (shown_for(shown).overridden, shown_for(shown).hidden) == (True, {"taken_as": "raw_text"})
+
+
+def test_an_override_lasts_until_it_is_taken_back() -> None:
+    _, shown = ran(typed('["a", "b"]', take_as="raw_text"))
+    case, shown = ran(again(shown))
+    assert case.text() == '["a", "b"]'
+    case, shown = ran(again(shown, take_as="auto"))
+    assert (case.text(), shown.output.text) == ("ab", '["a", "b"]')
+
+
+def test_what_somebody_typed_wins_over_the_recording_and_is_said() -> None:
+    _, shown = ran(typed(CURL + CALLS, model="mine", tool_choice="none"))
+    assert (shown.request.model, shown.request.tool_choice) == ("mine", "none")
+    assert [row.label for row in shown_for(shown).kept] == ["Tool choice", "Model id"]
+
+
+def test_a_filled_field_that_was_changed_is_somebodys_and_stays_changed() -> None:
+    _, shown = ran(typed(CURL + CALLS))
+    case, shown = ran(again(shown, tool_choice="auto", tools=""))
+    assert (case.tools, case.context.tool_choice) == ((), "auto")
+    case, shown = ran(again(shown))
+    assert (case.tools, case.context.tool_choice) == ((), "auto")
+
+
+def test_the_next_recording_fills_the_fields_anew() -> None:
+    _, shown = ran(typed(CURL + CALLS))
+    case, shown = ran(again(shown, text=sse(chunk({"content": "Hi"}))))
+    assert (case.context.model, len(case.tools)) == ("Qwen/Qwen3-8B", 1)
+    assert case.context.finish_reason is None
+    assert "finish_reason" not in shown.taken
+
+
+def test_a_request_alone_fills_the_fields_and_its_answer_keeps_them() -> None:
+    setup = typed(CURL)
+    look_at(setup, None)
+    assert (json.loads(setup.request.tools), setup.request.tool_choice) == ([TOOL], "required")
+    with pytest.raises(FormError):
+        case_of(setup, None)
+    case, _ = ran(again(setup, text="<tool_call>"))
+    assert (len(case.tools), case.context.tool_choice, case.text()) == (1, "required", "<tool_call>")
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"), [("0", "stop"), ("1", "length"), ("7", "stop"), ("x", "stop"), ("", "stop")]
+)
+def test_one_of_several_outputs_is_taken(output: str, reason: str) -> None:
+    case, shown = ran(typed(TWO, output=output))
+    assert case.context.finish_reason == reason
+    found = shown_for(shown)
+    assert [one.chosen for one in found.outputs] == ([False, True] if reason == "length" else [True, False])
+    assert "output 2 of 2" in found.summary or reason == "stop"
+
+
+def test_ids_ask_for_a_tokenizer_at_its_field_and_lose_nothing() -> None:
+    setup = typed("[1, 2, 3]")
+    with pytest.raises(FormError) as raised:
+        case_of(setup, None)
+    assert raised.value.field == "tokenizer"
+    found = shown_for(setup)
+    assert (setup.output.text, found.usable, found.needed is not None) == ("[1, 2, 3]", False, True)
+    assert found.summary == "Recorded from: 3 token ids; raw text needs the model's tokenizer"
+    assert "tokenizer" not in [one.field for one in found.wanted]
+
+
+def test_how_ids_are_decoded_and_cut_fills_its_fields_and_goes_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Real()
+    monkeypatch.setattr("webapp.recordings.get_tokenizer", lambda name: real)
+    asked = {**REQUEST, "stop": ["END"], "skip_special_tokens": True, "include_stop_str_in_output": True}
+    ids = real.encode("hello <tool_call>")
+    log = json.dumps(asked) + "\n" + json.dumps([ids[:1], ids[1:]])
+    setup = typed(log, tokenizer="real")
+    look_at(setup, None)
+    assert (setup.decode.stop, setup.decode.skip_special, setup.decode.include_stop) == ("END", True, True)
+    assert setup.cutting.chunking == "recorded"
+    words = {row.label: row.words for row in shown_for(setup).filled}
+    assert (words["Stop strings"], words["Special tokens"], words["Stop string"]) == ("END", "skipped", "kept")
+    setup.output.text = "plain"
+    look_at(setup, None)
+    assert (setup.decode.stop, setup.decode.skip_special, setup.cutting.chunking) == ("", False, "token")
+
+
+def test_an_uploaded_log_is_shown_as_text_with_its_name() -> None:
+    setup = typed("")
+    case_of(setup, ("log.sse", b"\xef\xbb\xbf" + CALLS.replace("\n", "\r\n").encode()))
+    assert setup.output.text == CALLS
+    assert shown_for(setup).name == "log.sse"
+
+
+def test_an_upload_that_is_no_text_leaves_the_text_as_it_was() -> None:
+    setup = typed("mine")
+    with pytest.raises(FormError) as raised:
+        case_of(setup, ("x.bin", b"\xff\xfe\x00"))
+    assert (raised.value.field, setup.output.text) == ("file", "mine")
+    with pytest.raises(FormError) as raised:
+        case_of(typed("mine"), ("x.json", CURL.encode()))
+    assert raised.value.field == "file"
+
+
+ONE = {"schema": 1, "title": "One", "notes": ["Kept."], "parser": {"name": "qwen"}, "input": {"text": "<tool_call>"}}
+BOTH = {"one": ONE, "other": ONE | {"parser": {"name": "kimik2"}, "input": {"tokens": [[7, "Two"]]}}}
+
+
+@pytest.mark.parametrize(("output", "name", "parser"), [("", "one", "qwen"), ("1", "other", "kimik2")])
+def test_one_case_of_a_corpus_is_taken_and_the_others_are_offered(output: str, name: str, parser: str) -> None:
+    case, shown = ran(typed(json.dumps(BOTH), output=output, parser="mistral"))
+    assert (case.parser.name, case.title, shown.parser.parser) == (parser, "One", parser)
+    found = shown_for(shown)
+    assert (shown.output.text, found.holds, found.usable) == (json.dumps(BOTH), "2 cases", True)
+    assert [(one.label, one.chosen) for one in found.outputs] == [("one", name == "one"), ("other", name == "other")]
+    assert (found.summary, found.rows, found.wanted) == (f"Corpus of 2 cases; case {name}", [], [])
+    assert found.plan == "A replay runs it as it says."
+
+
+def test_fields_that_a_case_of_a_corpus_filled_can_be_changed_until_another_is_chosen() -> None:
+    _, shown = ran(typed(json.dumps(BOTH), output="1"))
+    case, shown = ran(again(shown, parser="mistral", finish_reason="length"))
+    assert (case.parser.name, case.context.finish_reason, case.notes) == ("mistral", "length", ("Kept.",))
+    assert [piece.token_id for piece in case.pieces() or ()] == [7]
+    case, shown = ran(again(shown, parser="mistral", output="0"))
+    assert (case.parser.name, case.text()) == ("qwen", "<tool_call>")
+    case, _ = ran(again(shown, parser="mistral"))
+    assert (case.parser.name, case.text()) == ("mistral", "<tool_call>")
+
+
+def test_a_corpus_that_is_wrong_says_where_and_a_wrong_case_of_it_too() -> None:
+    twice = f'{{"one": {json.dumps(ONE)}, "one": {json.dumps(ONE)}}}'
+    for name, data in (("x.cases.json", twice.encode()), ("y.jsonl", twice.encode())):
+        with pytest.raises(FormError, match='two cases are called "one": at line 1, column 9') as raised:
+            case_of(typed(""), (name, data))
+        assert raised.value.field == "file"
+    setup = typed(json.dumps({"one": ONE, "bad": ONE | {"sceham": 1}}), output="1")
+    with pytest.raises(FormError, match="/sceham: unknown key"):
+        case_of(setup, None)
+    assert shown_for(setup).outputs[1].chosen

@@ -1,0 +1,136 @@
+"""The result pane: the message by steps, its arguments, and what was expected."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.vocabulary.types import Context, Tool
+from webapp.page.inspect.index import index_of, window_around
+from webapp.page.inspect.message import members, result
+
+CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
+
+
+def test_the_result_tags_every_character_with_its_step(make: Any) -> None:
+    run = make.run(CALL)
+    found = result(index_of(run), window_around(index_of(run), 1), Context(), None)
+    assert "".join(item.text for item in found.content) == run.trace.message.content
+    assert "".join(item.text for item in found.calls[0].raw) == '{"a": "b c", "n": 3}'
+    assert [(row.key, "".join(v.text for v in row.value)) for row in found.calls[0].arguments] == [
+        ("a", '"b c"'),
+        ("n", "3"),
+    ]
+    steps = [item.step for item in found.calls[0].raw]
+    assert steps == sorted(steps)
+
+
+def test_an_argument_points_at_its_output(make: Any) -> None:
+    run = make.run(CALL)
+    row = result(index_of(run), window_around(index_of(run), 1), Context(), None).calls[0].arguments[0]
+    assert CALL[row.start : row.end] == '"b c"'
+    assert f'data-select="{row.start}-{row.end}"' in row.attributes
+
+
+def test_the_schema_speaks_about_each_member(make: Any) -> None:
+    run = make.run(CALL)
+    schema = {"properties": {"a": {"type": ["string", "null"]}, "b": True}}
+    rows = (
+        result(index_of(run), window_around(index_of(run), 1), Context((Tool("f", schema),)), None).calls[0].arguments
+    )
+    assert [(row.schema, row.unknown) for row in rows] == [("string or null", False), ("not in schema", True)]
+
+
+def test_text_outside_the_window_is_folded(make: Any) -> None:
+    run = make.run("word " * 900, parser="passthrough")
+    found = result(index_of(run), window_around(index_of(run), 400), Context(), None)
+    assert found.content[0].folded.endswith("from step 1 on")
+    assert found.content[-1].folded
+    folded = sum(int(item.folded.split()[0].replace(",", "")) for item in found.content if item.folded)
+    assert folded + sum(len(item.text) for item in found.content) == 4500
+
+
+def test_a_very_long_run_keeps_its_two_ends(make: Any) -> None:
+    run = make.run("x" * 9000 + "end", parser="passthrough", replay=[{"by": "whole"}])
+    found = result(index_of(run), window_around(index_of(run), 1), Context(), None)
+    assert "more…" in found.content[0].text
+    assert found.content[0].text.endswith("end")
+
+
+def test_calls_outside_the_window_are_counted(make: Any) -> None:
+    run = make.run(CALL * 60)
+    found = result(index_of(run), window_around(index_of(run), index_of(run).total // 2), Context(), None)
+    assert found.calls_before > 0
+    assert found.calls_before + len(found.calls) + found.calls_after == 60
+
+
+@pytest.mark.parametrize(
+    ("output", "problem"),
+    [
+        ('<tool_call>{"name": "f", "arguments": {"a": "b', "not valid JSON"),
+        ('<tool_call>{"name": "f", "arguments": {}}</tool_call>', ""),
+    ],
+)
+def test_arguments_that_cannot_be_read_say_so(make: Any, output: str, problem: str) -> None:
+    run = make.run(output)
+    found = result(index_of(run), window_around(index_of(run), 1), Context(), None).calls[0].problem
+    assert found.startswith(problem)
+    assert bool(found) == bool(problem)
+
+
+def test_expected_and_actual_are_compared_part_by_part(make: Any) -> None:
+    run = make.run(CALL)
+    expect = {
+        "content": "Hi.\n",
+        "reasoning": None,
+        "finish_reason": "stop",
+        "tool_calls": [{"name": "f", "arguments": {"n": 3, "a": "b c"}}, {"name": "g", "raw": "{"}],
+    }
+    found = result(index_of(run), window_around(index_of(run), 1), Context(), expect).differences
+    same = {item.part: item.same for item in found}
+    assert same == {"content": same["content"], "reasoning": True, "finish": False, "call 0": True, "call 1": False}
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    return [(member.key, text[member.start : member.end]) for member in members(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": 1, "b": "x"}', [("a", "1"), ("b", '"x"')]),
+        ('{"a": {"b": [1, {"c": "}"}]}, "d": null}', [("a", '{"b": [1, {"c": "}"}]}'), ("d", "null")]),
+        ('{"a": "quote \\" and , and }', [("a", '"quote \\" and , and }')]),
+        ('{"a": [1, 2', [("a", "[1, 2")]),
+        ('{"a"', []),
+        ('{"\\u00e9": 1}', [("é", "1")]),
+        ("[1, 2]", []),
+        ("", []),
+        ('{"a": 1} {"b": 2}', [("a", "1")]),
+        ('{"bad\n": 1}', [('"bad\n"', "1")]),
+    ],
+)
+def test_members_are_found_with_their_places(text: str, expected: list[tuple[str, str]]) -> None:
+    assert found(text) == expected
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(), json_values))
+def test_every_object_is_cut_as_json_reads_it(value: dict[str, object]) -> None:
+    text = json.dumps(value)
+    assert {key: json.loads(part) for key, part in found(text)} == value
+
+
+@given(st.text(alphabet='{}[]",:\\ a1'))
+def test_no_text_makes_it_fail(text: str) -> None:
+    assert all(0 <= member.start <= len(text) for member in members(text))

@@ -1,0 +1,91 @@
+"""How far a search is, and the smallest failing form."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from parsers.cases.find import CaseFound
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.search.found import Minimized, Progress
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Context, Piece
+from tests.webapp.page.results import CALL, CUT, found
+from webapp.children.jobs import Failure
+from webapp.jobs.searches import Searches, SearchJob
+from webapp.page.form.setup import case_line
+from webapp.page.search.progress import Search, progress_words, search_of_job, search_panes, smallest
+from webapp.settings import Settings
+
+
+@pytest.mark.parametrize(
+    ("chunking", "parts"),
+    [
+        (CUT, ["abcd", "efgh"]),
+        (Chunking(by="char", size=3), ["abc", "def", "gh"]),
+        (Chunking(by="token"), ["abc", "de", "fgh"]),
+        (Chunking(by="token", size=2), ["abcde", "fgh"]),
+        (WHOLE, ["abcdefgh"]),
+    ],
+)
+def test_the_smallest_form_shows_where_its_deltas_end(make: Any, chunking: Chunking, parts: list[str]) -> None:
+    finding = Finding("chunking", "error", "parser", "m")
+    pieces = (Piece("abc"), Piece("de"), Piece("fgh"))
+    result = found(minimized=Minimized("chunking", finding, pieces, chunking, Context(), 9))
+    shown = smallest(CaseFound(make.case("abcde"), result, make.case("abcdefgh", title="T")), case_line)
+    assert shown is not None
+    assert (shown.parts, shown.title, shown.words) == (parts, "T", "5 → 8 characters")
+    assert json.loads(shown.case_json)["title"] == "T"
+
+
+def test_without_a_failing_form_there_is_no_smallest_one(make: Any) -> None:
+    assert smallest(CaseFound(make.case("x"), found()), case_line) is None
+
+
+@pytest.mark.parametrize(
+    ("progress", "words"),
+    [
+        (Progress("replay", 0, 2, 0), "replaying the output; 1 outcome so far"),
+        (Progress("sweep", 412, 1990, 412, 2), "chunkings 412 of 1,990; 2 outcomes so far"),
+        (Progress("shrink", 10, 3000, 2000, 2), "making the failing output smaller 10 of 3,000; 2 outcomes so far"),
+    ],
+)
+def test_progress_is_in_words(progress: Progress, words: str) -> None:
+    assert progress_words(progress) == words
+
+
+def test_a_job_is_told_in_every_state(tmp_path: Any, make: Any) -> None:
+    jobs = Searches(Settings(data_dir=tmp_path))
+    assert search_of_job(jobs, None, 10).automatic
+    assert not search_of_job(jobs, None, 20_001).automatic
+    job = SearchJob("key")
+    assert (search_of_job(jobs, job, 10).state, search_of_job(jobs, job, 10).words) == ("waiting", "starting")
+    job.progress = Progress("sweep", 3, 9, 3)
+    assert (search_of_job(jobs, job, 10).state, search_of_job(jobs, job, 10).total) == ("running", 9)
+    job.end(CaseFound(make.case("x"), found()))
+    assert search_of_job(jobs, job, 10).found is job.result
+    failed = SearchJob("other")
+    failed.end(Failure("late", "Too late."))
+    shown = search_of_job(jobs, failed, 10)
+    assert (shown.state, shown.words, shown.active, shown.automatic) == ("failed", "Too late.", False, False)
+    jobs.close()
+
+
+def test_a_search_replaces_the_quick_look(make: Any, runner: Any) -> None:
+    run = make.run(CALL)
+    report = runner.checked(run)
+    quick = search_panes(run, report, Search("idle", automatic=True), None, case_line)
+    assert quick.quick is not None
+    assert (quick.matrix, quick.heat(), quick.beside) == (None, None, "")
+    done = Search("done", automatic=False, found=CaseFound(run.case, found()))
+    full = search_panes(run, report, done, CUT, case_line)
+    strip = full.heat()
+    assert full.quick is None
+    assert full.matrix is not None
+    assert strip is not None
+    assert (strip.cut, full.beside) == (4, "b_chunk=cuts:4")
+    late = search_panes(run, None, done, Chunking(by="cuts", cuts=(1, 3)), case_line).heat()
+    assert late is not None
+    assert late.current is None

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.glyphs import SPECIAL, count, glyphless, plain, shorten, show, show_lines, spell
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a b", 'a<span class="glyph">·</span>b'),
+        ("\n", '<span class="glyph">⏎</span>'),
+        ("\x00", '<span class="glyph boxed" title="control 00">NUL</span>'),
+        ("<b>", "&lt;b&gt;"),
+        ("\u202e", '<span class="glyph boxed" title="right-to-left override">RLO</span>'),
+        ("\ud800", '<span class="glyph boxed" title="code point d800">U+D800</span>'),
+        ("\U000e0041", '<span class="glyph boxed" title="tag latin capital letter a">U+E0041</span>'),
+        ("\ufe0f", '<span class="glyph boxed" title="variation selector for emoji">VS16</span>'),
+        ("\u3164", '<span class="glyph boxed" title="hangul filler">U+3164</span>'),
+        ("\u2800", '<span class="glyph boxed" title="braille pattern blank">U+2800</span>'),
+        ("\U000e0101", '<span class="glyph boxed" title="variation selector-18">U+E0101</span>'),
+    ],
+)
+def test_what_cannot_be_seen_becomes_a_glyph(text: str, html: str) -> None:
+    assert show(text) == html
+
+
+def test_no_character_without_a_drawing_of_its_own_is_left_as_it_is() -> None:
+    plain = SPECIAL.sub("", "".join(map(chr, range(0x110000))))
+    assert {unicodedata.category(char) for char in plain} & {"Cc", "Cs", "Zs", "Zl", "Zp"} == set()
+    moving = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    assert {unicodedata.bidirectional(char) for char in plain} & moving == set()
+
+
+@given(st.text())
+def test_no_text_can_become_markup(text: str) -> None:
+    rest = show(text).replace('<span class="glyph">', "").replace("</span>", "")
+    assert "<" not in rest.replace('<span class="glyph boxed" title="', "")
+
+
+def test_lines_break_after_the_newline_glyph() -> None:
+    assert show_lines("a\nb").endswith("</span><br>b")
+
+
+@pytest.mark.parametrize(("text", "words"), [(" Par", "space Par"), ("\n\n", "newline newline"), ("", "nothing")])
+def test_white_space_is_spelled_for_screen_readers(text: str, words: str) -> None:
+    assert spell(text) == words
+
+
+@pytest.mark.parametrize(("number", "words"), [(1, "1 step"), (2, "2 steps"), (12345, "12,345 steps")])
+def test_counts_carry_their_noun(number: int, words: str) -> None:
+    assert count(number, "step") == words
+
+
+def test_long_texts_are_shortened_with_an_ellipsis() -> None:
+    assert (shorten("abcdef", 4), shorten("abcd", 4)) == ("abc…", "abcd")
+
+
+def test_sentences_keep_their_spaces_and_show_code() -> None:
+    assert plain("not `a b` <i>") == 'not <code>a<span class="glyph">·</span>b</code> &lt;i&gt;'
+
+
+@pytest.mark.parametrize(("text", "spelled"), [("a b", "a b"), ("\u202e", "\\u202e"), ("\U000e0041", "\\udb40\\udc41")])
+def test_attributes_spell_invisible_characters(text: str, spelled: str) -> None:
+    assert glyphless(text) == spelled

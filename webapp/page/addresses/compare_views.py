@@ -1,0 +1,104 @@
+"""Two replays of one output, side by side: the addresses, and what may stand in them.
+
+===========================  ========================================================================================
+GET  /c/<id>/compare         a shared case
+GET  /example/<name>/compare a worked example
+POST /compare                a run that is stored nowhere: its case is in the field `case`
+POST /compare/open           one side (`side`: a or b) as a run of its own, in the inspector
+===========================  ========================================================================================
+
+View state, in the query or the form; none of it is part of the case. `go`, the value of a submit button, is a query
+string that wins over the other fields.
+
+=================================  ==================================================================================
+a_chunk, b_chunk                   a chunking as a word (parsers.replays.chunking): token, char:5, whole, cuts:118
+a_parser, b_parser                 a parser by name; NAME+fallback or +fallback: behind the fallback wrapper
+a_policy, b_policy                 policies, key:value,key:value, over those of the case
+a_mode, b_mode                     ids or text: how markers are recognised, where the case has recorded ids
+a_start, b_start                   content or reasoning: where the output begins
+a_decode, b_decode                 a decode policy, and +skip, +keep, +drop, +stay, +nostop over what the case says
+calls, arguments, whitespace       the comparison rules: order or index; text or json; exact or soft
+ids                                same or any: whether the ids of calls count
+at                                 the cursor: a character of the output; its length is the end
+=================================  ==================================================================================
+
+What is absent is as the case says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import parse_qsl
+
+from flask import Response, redirect, request
+from flask.typing import ResponseReturnValue
+
+from parsers.cases.engines import traced_chunking
+from parsers.cases.model import Case
+from parsers.replays.chunking import TRACED, WHOLE, spec
+from webapp.htmx import is_partial, render
+from webapp.page.addresses.inspect_views import show
+from webapp.page.addresses.subjects import (
+    Subject,
+    at_every_subject,
+    blueprint,
+    error_page,
+    named_subject,
+    posted_subject,
+    run_subject,
+)
+from webapp.page.compare.asked import CompareLinks, Side, faults, is_bare, is_tidy, read_asked
+from webapp.page.compare.compare_form import compare_form, rules_of
+from webapp.page.compare.compare_page import ComparePage, sides_page
+from webapp.page.compare.sides import on_one_text, replayed
+from webapp.page.form.setup import case_line
+from webapp.services import services
+
+
+@blueprint.get("/compare")
+def compare_again() -> ResponseReturnValue:
+    """A reload of a comparison whose case is nowhere on the server."""
+    return error_page(404, "There is no case to compare", "This address holds no case: it comes with the form.")
+
+
+@blueprint.post("/compare/open")
+def compare_open() -> Response:
+    """One side as a run of its own in the inspector."""
+    asked, said = read_asked(request.form), dict(parse_qsl(request.form.get("go", "")))
+    named = named_subject(said.get("source", ""))
+    subject = named or posted_subject()
+    wanted = "b" if said.get("side") == "b" else "a"
+    case = subject.child(subject.case) if named else subject.case
+    return show(run_subject(replayed(services().runner, case, wanted, getattr(asked, wanted)).standalone))
+
+
+@at_every_subject("compare")
+def compared(subject: Subject) -> ResponseReturnValue:
+    """A case replayed twice, or the part that htmx asked for. An address that a form made is tidied first."""
+    asked, runner, case = read_asked(request.values), services().runner, subject.case
+    if is_bare(request.values):
+        asked = replace(asked, b=_usual(case))
+    left, right = on_one_text(runner, replayed(runner, case, "a", asked.a), replayed(runner, case, "b", asked.b))
+    asked = replace(asked, a=left.side, b=right.side)
+    wrong = {f"{side.name}_{key}": words for side in (left, right) for key, words in side.errors.items()}
+    wrong |= faults(request.values)
+    base = subject.url("compare") if subject.base else None
+    links = CompareLinks(base, asked, "" if base else case_line(case))
+    if request.method == "GET" and not is_partial() and not is_tidy(request.args) and not wrong:
+        return redirect(links.url(), 303)
+    rules = rules_of(case, asked, left, right)
+    page = ComparePage(
+        heading=subject.heading,
+        note=subject.note,
+        source=subject.source,
+        form=compare_form(case, left, right, wrong, runner.settings),
+        page=sides_page(runner, left, right, rules, links=links, inspect=subject.base or ""),
+    )
+    window = request.headers.get("HX-Target", "").endswith("#window")
+    return render("compare.html", "window" if window else "page", page=page)
+
+
+def _usual(case: Case) -> Side:
+    """What the other side is where nobody said: the whole output at once, or token by token beside that."""
+    own = traced_chunking(case)
+    return Side(chunk=spec(WHOLE if own != WHOLE else TRACED))

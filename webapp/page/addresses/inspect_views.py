@@ -1,0 +1,324 @@
+"""The addresses of the inspector.
+
+===========================  ========================================================================================
+GET  /                       the form, the examples, and the first example replayed
+GET  /example/<name>         a worked example
+GET  /help, /checks          keys and colours; every check with a failing and a passing example
+POST /run                    the form, or a case that the page carries: a replay that is stored nowhere
+POST /cases, /c/<id> ...     see `share_views`
+===========================  ========================================================================================
+"""
+
+from __future__ import annotations
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from parsers.cases.engines import BUILTIN, ENGINES
+from parsers.cases.io import dumps, outcome_digest
+from parsers.cases.model import Case, CaseError
+from parsers.vocabulary.types import UsageError
+from webapp.fields import field_at
+from webapp.htmx import is_partial, render
+from webapp.page.addresses.subjects import (
+    Subject,
+    blueprint,
+    carried_case,
+    error_page,
+    example_subject,
+    is_loopback,
+    is_stored,
+    named_subject,
+    public_base,
+    run_subject,
+)
+from webapp.page.form.form_case import Upload, case_of, look_at
+from webapp.page.form.form_page import Below, form_page
+from webapp.page.form.setup import FormError, Setup, case_line, read_setup, setup_after, setup_of
+from webapp.page.inspect.inspect_page import (
+    About,
+    Export,
+    InspectPage,
+    Lead,
+    Origin,
+    Share,
+    View,
+    replay_page,
+    view_of,
+)
+from webapp.page.inspect.view_state import read_state
+from webapp.page.library.checklist import entries
+from webapp.page.library.examples import examples
+from webapp.page.search.progress import WAIT_SECONDS, Search, SearchPanes, search_of_job, search_panes
+from webapp.runs.exports import TARGETS
+from webapp.runs.prepare import with_defaults
+from webapp.security import TooLarge, check_limit
+from webapp.services import services
+from webapp.tokenizers import library
+
+
+@blueprint.get("/")
+@blueprint.get("/new")
+@blueprint.get("/run", endpoint="home_run")
+def home() -> Response:
+    """The first page. A reload of /run, whose text is nowhere on the server, starts anew."""
+    return show(example_subject(next(iter(examples()))), Setup(), kind="home")
+
+
+@blueprint.get("/examples", endpoint="examples")
+def all_examples() -> Response:
+    """All examples."""
+    return render("examples.html", cards=list(examples().values()), current="")
+
+
+@blueprint.get("/help")
+def help() -> Response:
+    """Keys and colours, for readers without script."""
+    return render("help.html")
+
+
+@blueprint.get("/checks")
+def checks() -> Response:
+    """Every check, with the places that findings link to."""
+    return render("checks.html", entries=entries())
+
+
+@blueprint.get("/example/<name>")
+def example(name: str) -> Response:
+    """A worked example."""
+    return show(example_subject(name))
+
+
+@blueprint.get("/example/<name>.json")
+def example_json(name: str) -> Response:
+    """An example's case file."""
+    return Response(dumps(example_subject(name).case), mimetype="application/json")
+
+
+@blueprint.post("/run")
+def run() -> ResponseReturnValue:
+    """Replay what was posted: the form, or the case the page carries."""
+    setup = posted_setup()
+    try:
+        case, shown = _posted_run(setup)
+        return show(run_subject(case), shown, origin=_origin(request.form.get("origin", "")))
+    except (FormError, UsageError, TooLarge) as error:
+        return refused(setup, error)
+
+
+@blueprint.errorhandler(FormError)
+@blueprint.errorhandler(UsageError)
+def unusable(error: Exception) -> ResponseReturnValue:
+    """The page for a case that cannot be read or replayed, where there is no form to say it in."""
+    return error_page(422, "This case cannot be used", str(error))
+
+
+def _posted_run(setup: Setup) -> tuple[Case, Setup]:
+    """The case of a POST, carried or put together from the form, and the form to show with it. Raises FormError."""
+    if text := request.form.get("case"):
+        case = carried_case(text)
+        return case, setup_after(_pasted_setup(case) or setup, setup_of(case))
+    named = named_subject(setup.carried.source)
+    source = named.case if named is not None else None
+    take_tokenizer(setup)
+    case = with_defaults(case_of(setup, posted_file("file"), source), services().settings)
+    return case, setup_after(setup, setup_of(case), source)
+
+
+def _pasted_setup(case: Case) -> Setup | None:
+    """What the page of a case that it carries was made from, recognised anew: no log is lost by stepping."""
+    if not (text := request.form.get("pasted")) or is_partial():
+        return None
+    fields = {"text": text, "take_as": request.form.get("pasted_as", ""), "output": request.form.get("output", "")}
+    setup = read_setup(fields | {"tokenizer": (case.tokenizer.name if case.tokenizer else None) or ""})
+    if (text := look_at(setup, None).case) is not None:
+        setup.carried.base = case_line(carried_case(text))
+    elif case.parser.format is not None:
+        setup.carried.base = setup_of(case).carried.base
+    return setup
+
+
+def posted_setup() -> Setup:
+    """The form. It may carry a tokenizer, whose file has a limit of its own; the rest keeps to that of any request."""
+    settings = services().settings
+    if request.mimetype == "multipart/form-data" and settings.tokenizer_uploads:
+        most = settings.max_request_bytes + settings.tokenizer_upload_bytes
+        request.max_content_length = request.max_form_memory_size = most
+    setup = read_setup(request.form)
+    check_limit(settings, "max_request_bytes", len(setup.output.text), "The text")
+    return setup
+
+
+def take_tokenizer(setup: Setup) -> None:
+    """Keep the tokenizer that was uploaded with the form and choose it. Raises FormError."""
+    upload = posted_file("tokenizer_file")
+    if upload is None:
+        return
+    try:
+        setup.output.tokenizer = library().add_upload(*upload)["name"]
+    except UsageError as error:
+        raise FormError("tokenizer_file", str(error)) from error
+
+
+def posted_file(field: str) -> Upload | None:
+    """The name and the bytes of a file of the form, where one was chosen. Raises TooLarge for a large recording."""
+    upload = request.files.get(field)
+    if not upload or not upload.filename:
+        return None
+    data = upload.read()
+    if field == "file":
+        check_limit(services().settings, "max_request_bytes", len(data), f"The file {upload.filename}")
+    return upload.filename, data
+
+
+def refused(setup: Setup, error: FormError | UsageError | TooLarge) -> Response:
+    """The form again, with what was typed and what is wrong with it."""
+    field, words = "text", error.description or "" if isinstance(error, TooLarge) else str(error)
+    if isinstance(error, FormError | CaseError):
+        field, words = error.field if isinstance(error, FormError) else field_at(error.pointer), error.message
+    setup.errors = {field: words[:1].upper() + words[1:]}
+    return show_form(setup, About("error", "Not run", ""), status=413 if isinstance(error, TooLarge) else 422)
+
+
+def show_form(setup: Setup, about: About, *, status: int = 200) -> Response:
+    """The form without a replay."""
+    page = InspectPage(about, form_page(setup, about.kind, services().settings))
+    return render("inspect.html", "page", page=page, status=status)
+
+
+def show(
+    subject: Subject, setup: Setup | None = None, *, kind: str = "", note: str = "", origin: Origin | None = None
+) -> Response:
+    """A page about a case, or the part of it that htmx asked for; see `inspect_page`."""
+    view = view_of(services().runner, subject.case, read_state(request.values))
+    block, checks = _block(), _asks_for_checks()
+    search = None
+    if checks or block == "page" or not is_partial():
+        search = search_of(subject.case, start=view.state.find)
+    page = inspect_page(subject, view, search, setup, kind=kind, note=note, origin=origin)
+    if checks:
+        return render("_search_parts.html", page=page)
+    response = render("inspect.html", block, page=page)
+    if is_partial() and subject.base is None and block == "page" and "private" not in request.form:
+        response.headers["HX-Push-Url"] = url_for("page.home_run")
+    return response
+
+
+def search_of(case: Case, *, start: bool = False) -> Search:
+    """The search of a case as it stands. `start` starts it and waits a few seconds: there is no script to ask later."""
+    jobs, size = services().searches, len(case.text())
+    if not start:
+        return search_of_job(jobs, jobs.known(case), size)
+    job = jobs.start(case, again=True)
+    job.wait(WAIT_SECONDS)
+    return search_of_job(jobs, job, size)
+
+
+def _block() -> str:
+    """The block that belongs into the target htmx names."""
+    target = request.headers.get("HX-Target", "")
+    return next((name for name in ("window", "truncated", "cut") if target.endswith(f"#{name}")), "page")
+
+
+def _asks_for_checks() -> bool:
+    """Whether an open page wants what the checks of a long output said: it names itself as the target."""
+    return is_partial() and request.headers.get("HX-Target", "").endswith("#inspector")
+
+
+def inspect_page(
+    subject: Subject,
+    view: View,
+    search: Search | None,
+    setup: Setup | None = None,
+    *,
+    kind: str = "",
+    note: str = "",
+    origin: Origin | None = None,
+) -> InspectPage:
+    """The page of a case. Without `search` only the window around the cursor is drawn; without `setup` the form is
+    filled from the case. `kind` and `note` are the subject's unless something else is said. A run with an `origin`
+    leads with what was found out about it."""
+    kind, case, run = kind or subject.kind, subject.case, view.run
+    panes = SearchPanes(Search("idle", automatic=False))
+    if search is not None:
+        quick = search.found is None and (view.base.short or view.state.report)
+        known = services().runner.checked(view.base) if quick else view.base.known_checks
+        panes = search_panes(view.base, known, search, view.chunking, case_line)
+    posted = case_line(case) if subject.base is None else ""
+    reasons, stored, tools = len(run.selection.reasons), case.input.tokens is not None, len(case.tools)
+    below = Below(run.format.name) if kind == "home" else Below(run.format.name, reasons, stored, tools)
+    return InspectPage(
+        about=_about(subject, view, kind, note or subject.note, origin),
+        form=form_page(setup or setup_of_subject(subject), kind, services().settings, below),
+        page=replay_page(view, panes, subject.base, posted),
+        share=share_of(subject, step=panes.start),
+    )
+
+
+def setup_of_subject(subject: Subject) -> Setup:
+    """The form filled from a case, which it names where that has an address; what comes of it is its child."""
+    setup = setup_of(subject.child(subject.case), keep=not subject.source)
+    setup.carried.source = subject.source
+    return setup
+
+
+def share_of(subject: Subject, *, step: int | None) -> Share:
+    """What the share form says of a case; `step` is where the first finding begins."""
+    case = subject.case
+    return Share(
+        url=subject.url("share"),
+        source=subject.source,
+        title=case.title or "",
+        note="\n".join(case.notes),
+        size=f"about {max(1, len(case.text()) // 1000):,} kB of text",
+        step=step,
+        loopback=is_loopback(public_base()),
+    )
+
+
+def _about(subject: Subject, view: View, kind: str, note: str, origin: Origin | None) -> About:
+    plays = view.run.choice.plays
+    ours = (subject.case.parser.engine or BUILTIN) in ENGINES
+    return About(
+        kind=kind,
+        heading=subject.heading,
+        note=note,
+        address=(subject.base or "") if kind != "home" else "",
+        case_id=subject.name if subject.kind == "case" else "",
+        case_url=subject.file_url,
+        example=subject.example,
+        lead=Lead(notes=subject.case.notes) if origin else _lead(subject) if kind == "case" else None,
+        origin=origin,
+        problem=view.problem,
+        editable=ours and not plays,
+        exports=tuple([
+            Export(target.name, subject.url("export", target=target.name), target.words, target.about)
+            for target in TARGETS.values()
+            if not (plays and target.name == "pytest")
+        ]),
+    )  # fmt: skip
+
+
+def _lead(subject: Subject) -> Lead | None:
+    """What a shared case's page says first."""
+    stored, case = subject.stored, subject.case
+    if stored is None:
+        return None
+    runner = services().runner
+    run = runner.run(case)
+    known = runner.checked(run) if run.short else run.known_checks  # today's outcome, where it is cheap to know
+    today = outcome_digest(run.trace.message, run.trace.finish_reason, known.findings) if known else None
+    parent = case.parent if case.parent and is_stored(case.parent) else ""
+    changed = today is not None and today != stored.outcome_digest
+    return Lead(stored.id, case.notes, parent, stored.created[:10], stored.version, changed)
+
+
+def _origin(source: str) -> Origin | None:
+    """The case that a smaller one came from, by the name its page has for it; None for anything else."""
+    kind, _, name = source.partition(":")
+    if (kind == "example" and name in examples()) or (kind == "case" and is_stored(name)):
+        found = named_subject(source)
+        if found is not None and found.base is not None:
+            title = found.case.title or f"case {name}" if kind == "case" else found.heading
+            return Origin(source, title, found.base)
+    return None

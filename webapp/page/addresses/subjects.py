@@ -1,0 +1,184 @@
+"""Which case a request speaks of, and where that is found: an example, a stored case, or one that the page carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Blueprint, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from parsers.cases.io import loads
+from parsers.cases.model import Case, CaseError
+from webapp.formats.folder import with_folder_format
+from webapp.page.form.setup import FormError
+from webapp.page.library.examples import Example, examples
+from webapp.services import services
+from webapp.settings import LOOPBACK
+from webapp.store import Gone, StoredCase
+
+blueprint = Blueprint("page", __name__)
+
+_ADVICE = {
+    400: "Nothing was changed. Go back and try again.",
+    403: "Nothing was changed.",
+    404: (
+        "If somebody sent you this address, it may be a private link cut short, or a case that lives on another"
+        " server. Ask for the case file and open it here."
+    ),
+    410: "Ask whoever shared it for the case file.",
+    413: "Your browser's Back button brings the text back. Shorten it, or have the limit raised.",
+    500: "The text you sent is still in your browser: go back to it.",
+}
+
+
+View = Callable[..., ResponseReturnValue]
+
+
+@dataclass(slots=True, frozen=True)
+class Subject:
+    """A case and where it is found. `kind` is example, case or run; `name` is the example's, or the id of the case.
+
+    `source` is what a form calls it: `example:NAME` or `case:ID`, empty for a run that is stored nowhere, which the
+    page carries.
+    """
+
+    case: Case
+    kind: str
+    heading: str
+    note: str
+    name: str = ""
+    example: Example | None = None
+    stored: StoredCase | None = None
+
+    @property
+    def source(self) -> str:
+        """What a form calls it."""
+        return f"{self.kind}:{self.name}" if self.name else ""
+
+    @property
+    def base(self) -> str | None:
+        """The address of its page; None for a run that is stored nowhere."""
+        return url_for(f"page.{self.kind}", **self._key()) if self.name else None
+
+    @property
+    def file_url(self) -> str:
+        """The address of its case file; empty where the page carries it."""
+        return url_for(f"page.{self.kind}_json", **self._key()) if self.name else ""
+
+    def url(self, what: str, **more: Any) -> str:
+        """The address under which it is compared, shared or exported (`what`: compare, share or export)."""
+        return url_for(f"page.{what}_{self.kind if self.name else 'posted'}", **self._key(), **more)
+
+    def _key(self) -> dict[str, Any]:
+        return {"case_id" if self.kind == "case" else "name": self.name} if self.name else {}
+
+    def child(self, case: Case) -> Case:
+        """`case`, made of this one: a stored case is its parent."""
+        return case.model_copy(update={"parent": self.name}) if self.kind == "case" else case
+
+
+def example_subject(name: str) -> Subject:
+    """The example of that name, or 404."""
+    found = examples().get(name)
+    if found is None:
+        abort(404, "There is no example of that name.")
+    return Subject(found.case, "example", found.title, "example", name, example=found)
+
+
+def case_subject(case_id: str) -> Subject:
+    """The case stored under an id, or 404, or 410."""
+    stored = stored_case(case_id)
+    case = services().runner.opened(stored.body)
+    return Subject(case, "case", case.title or f"Case {case_id}", f"case {case_id}", case_id, stored=stored)
+
+
+def run_subject(case: Case) -> Subject:
+    """A case that is stored nowhere."""
+    return Subject(case, "run", case.title or "Unsaved run", "not shared")
+
+
+def named_subject(source: str) -> Subject | None:
+    """The case called `example:NAME` or `case:ID`, or 404, or 410; None for anything else."""
+    kind, _, name = source.partition(":")
+    return example_subject(name) if kind == "example" else case_subject(name) if kind == "case" else None
+
+
+def posted_subject() -> Subject:
+    """The case that the posted form carries or names. Raises FormError where it does neither."""
+    if text := request.form.get("case", ""):
+        return run_subject(carried_case(text))
+    found = named_subject(request.form.get("source", ""))
+    if found is None:
+        raise FormError("text", "There is no case to share.")
+    return found
+
+
+def at_every_subject(action: str, tail: str = "") -> Callable[[View], View]:
+    """Register a view of a subject at three addresses: an example's, a stored case's, and one that carries a case.
+
+    `tail` is the rest of the addresses; what it names is given to the view too.
+    """
+
+    def registered(view: View) -> View:
+        def of_example(name: str, **more: str) -> ResponseReturnValue:
+            return view(example_subject(name), **more)
+
+        def of_case(case_id: str, **more: str) -> ResponseReturnValue:
+            return view(case_subject(case_id), **more)
+
+        def of_posted(**more: str) -> ResponseReturnValue:
+            return view(run_subject(posted_subject().case), **more)
+
+        blueprint.add_url_rule(f"/example/<name>/{action}{tail}", f"{action}_example", of_example)
+        blueprint.add_url_rule(f"/c/<case_id>/{action}{tail}", f"{action}_case", of_case)
+        blueprint.add_url_rule(f"/{action}{tail}", f"{action}_posted", of_posted, methods=["POST"])
+        return view
+
+    return registered
+
+
+def carried_case(text: str) -> Case:
+    """A case that a page carried in a hidden field or a private link. Raises FormError where it cannot be read."""
+    try:
+        return with_folder_format(loads(text), services().settings)
+    except CaseError as error:
+        raise FormError("text", f"The case of this page cannot be read. {error}") from error
+
+
+def stored_case(case_id: str) -> StoredCase:
+    """What is stored under an id, or 404, or 410 once it was deleted."""
+    try:
+        found = services().store.get(case_id)
+    except Gone as gone:
+        abort(410, f"This case was deleted on {gone.deleted[:10]}.")
+    if found is None:
+        abort(404, "There is no case at this address.")
+    return found
+
+
+def is_stored(case_id: str) -> bool:
+    """Whether a case is stored under an id."""
+    try:
+        return services().store.get(case_id) is not None
+    except Gone:
+        return False
+
+
+def public_base() -> str:
+    """The address that links to this server begin with."""
+    return services().settings.public_url or request.host_url
+
+
+def is_loopback(base: str) -> bool:
+    """Whether links that begin with `base` open on this machine only."""
+    return (urlsplit(base).hostname or "") in {host.strip("[]") for host in LOOPBACK}
+
+
+def error_page(status: int, title: str, message: str) -> ResponseReturnValue:
+    """The page for an error, in the look of the rest."""
+    return render_template(
+        "error.html", status=status, title=title, message=message, advice=_ADVICE.get(status, "")
+    ), status

@@ -1,0 +1,189 @@
+"""The addresses of tokenizers.
+
+============================  =======================================================================================
+GET  /tokenizers              which there are, and the forms that add one
+POST /tokenizers              upload a tokenizer.json, with its tokenizer_config.json or without
+POST /tokenizers/delete       delete an upload, or what came from the hub
+POST /tokenizers/hub          fetch one from the hub; GET asks how far that is
+POST /tokenizers/hub/cancel   stop it
+GET  /tokenizer/<name>        one tokenizer: its markers, its chat template; POST: what it makes of a text
+============================  =======================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Response, abort, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from parsers.vocabulary.types import UsageError
+from webapp.htmx import is_partial, render
+from webapp.page.addresses.subjects import blueprint
+from webapp.page.library.tokenizer_shelf import (
+    Extra,
+    Row,
+    as_sentence,
+    deletable,
+    delete,
+    extras,
+    shelves,
+    tokenizer_page,
+)
+from webapp.services import services
+from webapp.settings import Settings
+from webapp.tokenizers import library
+from webapp.tokenizers.hub import Download
+from webapp.tokenizers.prepared import with_template
+
+_EXAMPLE = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
+_NOTES = {"deleted": "The tokenizer is deleted."}
+
+
+@dataclass(slots=True)
+class Forms:
+    """What was typed into the forms of the page, and what is wrong with it."""
+
+    title: str = ""
+    repository: str = ""
+    upload_problem: str = ""
+    hub_problem: str = ""
+    note: str = ""
+    added: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class ShelfPage:
+    """The page of tokenizers. `job` is the latest download, `off` says why there are none; `refresh`: the part about
+    the hub brings the list along."""
+
+    shelves: dict[str, list[Row]]
+    extras: list[Extra]
+    forms: Forms
+    refresh: bool
+    job: Download | None
+    off: str
+    settings: Settings
+
+
+@blueprint.get("/tokenizers")
+def tokenizers() -> Response:
+    """Every tokenizer that can be chosen."""
+    return _shelf(Forms(added=request.args.get("added", ""), note=_NOTES.get(request.args.get("note", ""), "")))
+
+
+@blueprint.post("/tokenizers")
+def tokenizer_upload() -> ResponseReturnValue:
+    """Keep an upload, or say what is wrong with it."""
+    settings = services().settings
+    request.max_content_length = most = 2 * settings.tokenizer_upload_bytes + 1_000_000
+    if (request.content_length or 0) > most:
+        words = f"The upload has {request.content_length:,} bytes: give the tokenizer.json alone."
+        return _not_taken(Forms(upload_problem=words), 413)
+    forms = Forms(title=request.form.get("title", ""))
+    try:
+        info = library().add_upload(*_uploaded(forms.title))
+    except UsageError as error:
+        forms.upload_problem = as_sentence(str(error), forms.title.strip())
+        return _not_taken(forms, 422)
+    if is_partial():
+        return _shelf(Forms(added=info["name"]))
+    return redirect(url_for("page.tokenizers", added=info["name"]), 303)
+
+
+def _not_taken(forms: Forms, status: int) -> Response:
+    """What is wrong with an upload. With script the error alone goes in: chosen files cannot be put into a form."""
+    response = _shelf(forms, "upload_error", status=status)
+    if is_partial():
+        response.headers["HX-Retarget"], response.headers["HX-Reswap"] = "#tokenizer_file-error", "outerHTML"
+    return response
+
+
+def _uploaded(title: str) -> tuple[str, bytes, bytes | None]:
+    """Title, tokenizer file and config of an upload. Raises UsageError where there is no file."""
+    model, config = request.files.get("tokenizer_file"), request.files.get("config_file")
+    if model is None or not model.filename:
+        raise UsageError("choose a tokenizer.json, tekken.json or *.tiktoken file first")
+    name = title.strip() or model.filename
+    if config is None or not config.filename:
+        return name, model.read(), None
+    beside = config.read()
+    return name, model.read(), with_template(None, beside) if config.filename.endswith(".jinja") else beside
+
+
+@blueprint.post("/tokenizers/delete")
+def tokenizer_delete() -> ResponseReturnValue:
+    """Delete an upload, or what came from the hub."""
+    try:
+        delete(request.form.get("fingerprint", ""), services().settings)
+    except UsageError as error:
+        return _shelf(Forms(note=as_sentence(str(error))), status=422)
+    return redirect(url_for("page.tokenizers", note="deleted"), 303)
+
+
+@blueprint.post("/tokenizers/hub")
+def tokenizer_fetch() -> ResponseReturnValue:
+    """Start to fetch a tokenizer."""
+    forms = Forms(repository=request.form.get("repository", ""))
+    try:
+        job = services().hub.fetch(forms.repository)
+    except UsageError as error:
+        forms.hub_problem = as_sentence(str(error))
+        return _shelf(forms, "hub", status=422)
+    if is_partial():
+        return _shelf(forms, "hub", job=job)
+    return redirect(url_for("page.tokenizer_fetching", id=job.key), 303)
+
+
+@blueprint.get("/tokenizers/hub")
+def tokenizer_fetching() -> Response:
+    """How far a download is; with the list, once it is over."""
+    job = services().hub.known(request.args.get("id", ""))
+    return _shelf(Forms(), "hub", job=job, refresh=job is not None and job.over)
+
+
+@blueprint.post("/tokenizers/hub/cancel")
+def tokenizer_cancel() -> ResponseReturnValue:
+    """Stop a download."""
+    name = request.form.get("id", "")
+    services().hub.cancel(name)
+    if is_partial():
+        return _shelf(Forms(repository=name), "hub", job=services().hub.known(name))
+    return redirect(url_for("page.tokenizer_fetching", id=name), 303)
+
+
+def _shelf(
+    forms: Forms, block: str = "page", *, job: Download | None = None, refresh: bool = False, status: int = 200
+) -> Response:
+    """The page of tokenizers, or the part of it that htmx asked for; `refresh`: with the list, which has changed."""
+    found, settings = services(), services().settings
+    page = ShelfPage(
+        shelves=shelves(library().listing(), deletable(settings)),
+        extras=extras(),
+        forms=forms,
+        refresh=refresh and is_partial(),
+        job=job or found.hub.latest,
+        off=found.hub.off,
+        settings=settings,
+    )
+    return render("tokenizers.html", block, page=page, status=status)
+
+
+@blueprint.get("/tokenizer/<path:name>")
+def tokenizer(name: str) -> Response:
+    """One tokenizer."""
+    return _detail(name, _EXAMPLE)
+
+
+@blueprint.post("/tokenizer/<path:name>")
+def tokenizer_try(name: str) -> Response:
+    """What it makes of a text."""
+    return _detail(name, request.form.get("text", "").replace("\r\n", "\n"))
+
+
+def _detail(name: str, text: str) -> Response:
+    info = next((one for one in library().listing() if one["name"] == name), None)
+    if info is None:
+        abort(404, "There is no tokenizer of that name. It may have been deleted.")
+    page = tokenizer_page(info, text, markers=not is_partial())
+    return render("tokenizer.html", "tried", page=page, status=422 if page.problem else 200)

@@ -1,0 +1,1 @@
+"""Two replays of one output, side by side, seen from one character."""

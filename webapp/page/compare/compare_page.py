@@ -1,0 +1,296 @@
+"""Puts a comparison's page together: the sentence, the output, steps and messages of both sides, at one character."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from parsers.compare.divergence import Divergence, Grade, Rules, shared_prefix
+from webapp.glyphs import count, shorten
+from webapp.page.compare.asked import CompareLinks
+from webapp.page.compare.compare_form import CompareForm
+from webapp.page.compare.comparison import Band, Bit, Messages, View, band, bits, messages, role_at, view_around
+from webapp.page.compare.difference import Comparison, Parting, compare, neighbours
+from webapp.page.compare.sides import Replayed
+from webapp.page.inspect.index import TraceIndex, Window, index_of
+from webapp.page.inspect.step import Card
+from webapp.page.inspect.step import card as card_of_step
+from webapp.runs.runner import Runner, collector_paused
+
+LISTED = 40
+EXCERPT = 60
+LEAD = 24
+GRADES: dict[Grade, str] = {
+    "calls": "The calls differ.",
+    "text": "The calls are the same; the text differs.",
+    "whitespace": "Only whitespace of the text differs.",
+}
+
+
+@dataclass(slots=True, frozen=True)
+class SideStep:
+    """One step of one side, shown while the cursor is in [start, end). `silent`: deltas without text before it."""
+
+    start: int
+    end: int
+    shown: bool
+    silent: int
+    card: Card
+
+
+@dataclass(slots=True, frozen=True)
+class Column:
+    """One side's steps, of `total`; `inspect` is where it is opened in the inspector, empty where only a new run can
+    show it."""
+
+    side: Replayed
+    steps: list[SideStep]
+    total: int
+    now: int
+    inspect: str
+
+
+@dataclass(slots=True, frozen=True)
+class CharacterCursor:
+    """Where the reader is in the output. `nav` has the nearest places before and after by kind, `jumps` those that
+    scripts can reach from the window, as JSON."""
+
+    at: int
+    size: int
+    nav: dict[str, tuple[int | None, int | None]]
+    jumps: str
+
+    @property
+    def end_bit(self) -> Bit:
+        """The end of the output, where the cursor can stand too."""
+        at = self.at == self.size
+        return Bit(self.size, self.size + 1, "end", "end", "", False, at, not at)
+
+
+@dataclass(slots=True, frozen=True)
+class Sentence:
+    """The sentence on top. `steps` are the first differing step on either side; `texts` what each side has there."""
+
+    severity: str
+    headline: str
+    rest: str
+    raised: list[str]
+    where: str = ""
+    at: int | None = None
+    steps: tuple[int | None, int | None] = (None, None)
+    texts: tuple[str, str] = ("", "")
+
+
+@dataclass(slots=True, frozen=True)
+class Place:
+    """One place where the sides part, as a row of the list."""
+
+    start: int
+    end: int
+    text: str
+    a: str
+    b: str
+    what: str
+
+    @property
+    def span(self) -> str:
+        """The place in words."""
+        return f"{self.start:,}–{self.end:,}" if self.end > self.start + 1 else f"{self.start:,}"
+
+
+@dataclass(slots=True, frozen=True)
+class SidesPage:
+    """The panes about two sides. `more` places are not listed."""
+
+    links: CompareLinks
+    cursor: CharacterCursor
+    sentence: Sentence
+    columns: tuple[Column, Column]
+    view: View
+    bits: list[Bit]
+    band: Band
+    messages: Messages
+    places: list[Place]
+    more: int
+
+    @property
+    def summary(self) -> str:
+        """The states of both sides at the cursor."""
+        states = [step.card.state for column in self.columns for step in column.steps if step.shown]
+        return " · ".join([f"{name} {state}" for name, state in zip("AB", states, strict=False)])
+
+
+@dataclass(slots=True, frozen=True)
+class ComparePage:
+    """The page of a comparison. `source` is what a form calls the case, empty where the page carries it."""
+
+    heading: str
+    note: str
+    source: str
+    form: CompareForm
+    page: SidesPage
+
+
+def sides_page(
+    runner: Runner, a: Replayed, b: Replayed, rules: Rules, *, links: CompareLinks, inspect: str
+) -> SidesPage:
+    """The panes about two sides. `inspect` is the address of the case in the inspector."""
+    left, right = index_of(a.run), index_of(b.run)
+    key = f"{a.run.key} {b.run.key} {rules}"
+    found = runner.computed(key, lambda: _comparison(left, right, rules), size=Comparison.size)
+    size = len(left.trace.text)
+    at = min(_first(found, left) if links.asked.at is None else links.asked.at, size)
+    view = view_around(left, right, at)
+    nav = {"step": _steps_around(left, right, at), "change": neighbours(found.changes, at)}
+    nav["parting"] = neighbours(found.starts, at)
+    return SidesPage(
+        links=links,
+        cursor=CharacterCursor(at, size, nav, json.dumps(_jumps(left, right, found, view))),
+        sentence=sentence(a, b, found),
+        columns=(_column(a, view.a, at, inspect), _column(b, view.b, at, inspect)),
+        view=view,
+        bits=bits(left, right, found, view, at),
+        band=band(left, right, found, at),
+        messages=messages(left, right, found, view),
+        places=[place(left, right, parting) for parting in _listed(found.partings, at)],
+        more=max(0, len(found.partings) - LISTED),
+    )
+
+
+def _comparison(a: TraceIndex, b: TraceIndex, rules: Rules) -> Comparison:
+    with collector_paused():
+        return compare(a, b, rules)
+
+
+def _first(found: Comparison, index: TraceIndex) -> int:
+    """Where a reader starts: where the sides part, else where text is first held."""
+    if found.starts:
+        return found.starts[0]
+    held = next((step for step in index.trace.steps if step.holds), None)
+    return held.span.start if held else 0
+
+
+def _column(side: Replayed, window: Window, at: int, inspect: str) -> Column:
+    index = index_of(side.run)
+    terminals = dict(side.run.format.terminals)
+    now, steps = index.step_at(at), []
+    for number in range(window.first, window.last + 1):
+        span, is_end = index.step(number).span, number == index.total
+        if span.end > span.start or is_end:
+            card = card_of_step(index, number, terminals)
+            steps.append(SideStep(span.start, span.end + is_end, number == now, _silent(index, number), card))
+    return Column(side, steps, index.total, now, _inspect(side, inspect, now))
+
+
+def _silent(index: TraceIndex, number: int) -> int:
+    """How many deltas without text came between step `number` and the text before it."""
+    start = index.step(number).span.start
+    return number - 1 - (bisect_left(index.step_ends, start) + 1 if start else 0)
+
+
+def _inspect(side: Replayed, base: str, step: int) -> str:
+    """Where this side is opened in the inspector; empty where only a new run can show it."""
+    if not base or side.moved:
+        return ""
+    query = {"step": step} if side.is_own else {"step": step, "chunk": side.side.chunk}
+    return f"{base}?{urlencode(query, safe=':,')}"
+
+
+def _steps_around(a: TraceIndex, b: TraceIndex, at: int) -> tuple[int | None, int | None]:
+    """The nearest characters before and after `at` with which a step of either side begins."""
+    size = len(a.trace.text)
+    back = [_start_before(index, at) for index in (a, b)] if at else []
+    on = [end for index in (a, b) if (end := index.step_ends[index.step_at(at) - 1]) > at]
+    return max(back, default=None), min([*on, *[size] * (at < size)], default=None)
+
+
+def _start_before(index: TraceIndex, at: int) -> int:
+    """Where the step begins that was fed the character before `at`, or the one at `at` if it began earlier."""
+    return index.step(index.step_at(at - 1)).span.start
+
+
+def _jumps(a: TraceIndex, b: TraceIndex, found: Comparison, view: View) -> dict[str, list[int]]:
+    """The targets inside the window, and the nearest ones on either side of it."""
+    steps = {edge for index in (a, b) for edge in _between(index.step_ends, view.start, view.end)}
+    back, on = _steps_around(a, b, view.start)[0], _steps_around(a, b, view.end)[1]
+    edges = {view.start, view.end, *steps, *[edge for edge in (back, on) if edge is not None]}
+    return {
+        "step": sorted(edges),
+        "change": _reached(found.changes, view),
+        "parting": _reached(found.starts, view),
+    }
+
+
+def _between(places: list[int], low: int, high: int) -> list[int]:
+    return places[bisect_left(places, low) : bisect_right(places, high)]
+
+
+def _reached(places: list[int], view: View) -> list[int]:
+    low, high = bisect_left(places, view.start), bisect_right(places, view.end)
+    return places[max(0, low - 1) : high + 1]
+
+
+def _listed(partings: list[Parting], at: int) -> list[Parting]:
+    """Not more than the limit, those around the cursor among them."""
+    middle = bisect_left([parting.start for parting in partings], at)
+    low = max(0, min(middle - LISTED // 2, len(partings) - LISTED))
+    return partings[low : low + LISTED]
+
+
+def sentence(a: Replayed, b: Replayed, found: Comparison) -> Sentence:
+    """What the two replays come to."""
+    first, raised = found.first, _raised(a, b, found)
+    owners = count(len(found.partings), "place")
+    if first is None:
+        rest = "Every character has the same owner on both sides."
+        if found.partings:
+            rest = f"Still, the sides account for the output differently in {owners}."
+        severity = "warning" if raised else "pass"
+        return Sentence(severity, "The same message on both sides.", rest, raised)
+    headline = GRADES[found.grade] if found.grade else "The messages are the same; the finish reasons differ."
+    severity = "warning" if found.grade in ("whitespace", None) else "error"
+    return Sentence(
+        severity,
+        headline,
+        f"The sides part in {owners}.",
+        raised,
+        where=_where(first),
+        at=first.raw,
+        steps=(first.step_a, first.step_b),
+        texts=_around(first.expected, first.actual),
+    )
+
+
+def _around(a: str, b: str) -> tuple[str, str]:
+    """Both texts from a little before the place where they stop being the same."""
+    start = max(0, shared_prefix(a, b) - LEAD)
+    lead = "…" if start else ""
+    return lead + shorten(a[start:], EXCERPT), lead + shorten(b[start:], EXCERPT)
+
+
+def _where(first: Divergence) -> str:
+    place = f" at character {first.raw:,} of the output" if first.raw is not None else ""
+    return f"First in {first.channel}{place}"
+
+
+def _raised(a: Replayed, b: Replayed, found: Comparison) -> list[str]:
+    pairs = zip((a, b), found.raised, strict=True)
+    return [f"The parser of {side.title} failed: {words}" for side, words in pairs if words]
+
+
+def place(a: TraceIndex, b: TraceIndex, parting: Parting) -> Place:
+    """One place where the sides part. `end` stands behind the last character of the output."""
+    size = len(a.trace.text)
+    text = a.trace.text[parting.start : min(parting.end, parting.start + EXCERPT)]
+    more = "…" if parting.end - parting.start > EXCERPT else ""
+    roles = [role_at(index, parting.start) if parting.start < size else "" for index in (a, b)]
+    return Place(parting.start, min(parting.end, size), text + more, roles[0], roles[1], _what(parting))
+
+
+def _what(parting: Parting) -> str:
+    names = ", ".join(parting.channels[:4]) + (" …" if len(parting.channels) > 4 else "")
+    if parting.kinds == {"order"}:
+        return f"from here on both sides have sent other text: {names}"
+    return "; ".join(["other owner"] * ("owner" in parting.kinds) + [names] * bool(names))

@@ -1,0 +1,325 @@
+"""The output once, with both sides on it: what became of every character on A and on B, around the cursor.
+
+The window is what both sides can show: so many steps of either, and not more than so many characters. It is cut where
+an owner changes, where a step of either side ends and where the sides begin or cease to part, so that inside one bit
+the whole page is the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from webapp.glyphs import count, shorten, show_lines, spell
+from webapp.page.compare.difference import CallPair, Comparison, Hunk, Pair, owner_at
+from webapp.page.drawing import Bar, bars, percent
+from webapp.page.inspect.index import STEPS_EACH_SIDE, CallIndex, Channel, TraceIndex, Window
+from webapp.page.inspect.message import Sent, folded, sent
+from webapp.page.inspect.plots import RoleBar, role_bars
+from webapp.page.inspect.roles import DRAWN, UNKNOWN
+
+CHARACTERS_EACH_SIDE = 1_500
+
+
+@dataclass(slots=True)
+class Bit:
+    """Characters [start, end) with one owner on each side. `parts`: the sides part here; `future`: not fed yet."""
+
+    start: int
+    end: int
+    a: str
+    b: str
+    text: str
+    parts: bool
+    current: bool
+    future: bool
+
+    @property
+    def html(self) -> Markup:
+        """The characters, invisible ones as glyphs."""
+        return show_lines(self.text)
+
+    @property
+    def classes(self) -> str:
+        """The CSS classes: one role where both sides agree, a line for each where they do not."""
+        flags = {"parts": self.parts, "future": self.future}
+        own = ["run", f"role-{self.a}"] if self.a == self.b else ["both", f"a-{self.a}", f"b-{self.b}"]
+        return " ".join(["bit", *own, *[name for name, on in flags.items() if on]])
+
+    @property
+    def words(self) -> str:
+        """What became of it, in words."""
+        return self.a if self.a == self.b else f"{self.a} on A, {self.b} on B"
+
+    @property
+    def label(self) -> str:
+        """The name of the option that goes there."""
+        differs = ", the sides part" if self.parts else ""
+        return f"character {self.start:,}, {spell(shorten(self.text, 200))}, {self.words}{differs}"
+
+
+@dataclass(slots=True)
+class View:
+    """Characters [start, end) are on the page, with the steps of either side that feed them."""
+
+    start: int
+    end: int
+    a: Window
+    b: Window
+
+
+def view_around(a: TraceIndex, b: TraceIndex, at: int) -> View:
+    """The window around the character at `at`."""
+    size = len(a.trace.text)
+    low, high = max(0, at - CHARACTERS_EACH_SIDE), min(size, at + CHARACTERS_EACH_SIDE)
+    for index in (a, b):
+        step = index.step_at(at)
+        first = max(1, min(step - STEPS_EACH_SIDE, index.total - 2 * STEPS_EACH_SIDE))
+        low = max(low, index.step(first).span.start)
+        high = min(high, index.step_ends[min(index.total, first + 2 * STEPS_EACH_SIDE) - 1])
+    return View(low, high, _steps(a, low, high), _steps(b, low, high))
+
+
+def _steps(index: TraceIndex, low: int, high: int) -> Window:
+    last = index.total if high == len(index.trace.text) else index.step_at(high - 1)
+    return Window(index.step_at(low), last, 0, 0, low, high)
+
+
+def bits(a: TraceIndex, b: TraceIndex, comparison: Comparison, view: View, at: int) -> list[Bit]:
+    """The characters of `view`."""
+    edges = {view.start, view.end, *_edges(comparison, view)}
+    for index in (a, b):
+        edges.update(_inside(index.owner_starts, view))
+        edges.update(_inside(index.step_ends, view))
+    fed = max(_fed(index, at) for index in (a, b))
+    found = []
+    for start, end in itertools.pairwise(sorted(edges)):
+        left, right = role_at(a, start), role_at(b, start)
+        parts = comparison.parting_at(start) is not None
+        found.append(
+            Bit(start, end, left, right, a.trace.text[start:end], parts, start <= at < end, start >= fed)
+        )  # fmt: skip
+    return found
+
+
+def role_at(index: TraceIndex, offset: int) -> str:
+    """The role of a character as it is drawn."""
+    owner = owner_at(index, offset)
+    return DRAWN.get(owner.owner, owner.owner) if owner else UNKNOWN
+
+
+def _fed(index: TraceIndex, at: int) -> int:
+    """Where the step that fed the character at `at` ends."""
+    return index.step_ends[index.step_at(at) - 1]
+
+
+def _inside(places: list[int], view: View) -> list[int]:
+    return places[bisect_right(places, view.start) : bisect_left(places, view.end)]
+
+
+def _edges(comparison: Comparison, view: View) -> Iterable[int]:
+    low = max(0, bisect_right(comparison.starts, view.start) - 1)
+    high = bisect_left(comparison.starts, view.end)
+    for parting in comparison.partings[low:high]:
+        yield from (edge for edge in (parting.start, parting.end) if view.start < edge < view.end)
+
+
+# The overview of a comparison: the whole output over its characters, a lane for each side, and where they part.
+#
+# One SVG in percent, bounded like the inspector's band: what is narrower than a column is merged into its neighbour.
+
+_TOPS = (-22.0, -2.0)  # what is added to the overview's heights for either side
+
+
+@dataclass(slots=True, frozen=True)
+class Band:
+    """The band of two traces of one output. `marks` are where they part."""
+
+    size: int
+    lanes: tuple[list[RoleBar], list[RoleBar]]
+    marks: list[Bar]
+    cursor: float
+    words: str
+
+
+def band(a: TraceIndex, b: TraceIndex, comparison: Comparison, at: int) -> Band:
+    """The band with the cursor on the character at `at`. The end of the output has a character's width of its own."""
+    size, places = len(a.trace.text), comparison.partings
+    where = ", ".join([f"{place.start:,} to {place.end:,}" for place in places[:20]])
+    more = f" and {len(places) - 20:,} more" if len(places) > 20 else ""
+    parts = f"They part at {count(len(places), 'place')}: {where}{more}." if places else "They part nowhere."
+
+    def x(offset: float) -> float:
+        return percent(offset, size + 1)
+
+    return Band(
+        size=size,
+        lanes=(role_bars(a, x, _TOPS[0]), role_bars(b, x, _TOPS[1])),
+        marks=list(bars([(str(number), x(place.start), x(place.end)) for number, place in enumerate(places)])),
+        cursor=x(at + 0.5),
+        words=f"What became of {count(size, 'character')} on side A and on side B. {parts} The cursor is at {at:,}.",
+    )
+
+
+# The messages of both sides beside each other, channel by channel, each as far as its side has got at the cursor.
+#
+# As in the result pane a message is drawn once and what is sent later is toned down. What the other side does not have
+# is marked, and where this side has nothing of what the other has, a mark says how much.
+
+_EXCERPT = 60
+_CALLS_SHOWN = 60
+
+
+@dataclass(slots=True, frozen=True)
+class Part:
+    """Text sent in one step. `differs`: the other side has no counterpart; `missing`: what it has and we lack, `words`
+    how much that is."""
+
+    sent: Sent
+    differs: bool = False
+    missing: str = ""
+    words: str = ""
+
+
+@dataclass(slots=True)
+class Cell:
+    """One channel on one side."""
+
+    side: str
+    parts: list[Part]
+
+
+@dataclass(slots=True)
+class Row:
+    """One channel on both sides."""
+
+    label: str
+    same: bool
+    a: Cell
+    b: Cell
+
+
+@dataclass(slots=True)
+class CallHead:
+    """The line above one side's call; `call` None: this side has no call here."""
+
+    side: str
+    number: int | None
+    begins: int
+    cut_off: bool
+
+
+@dataclass(slots=True)
+class CallRow:
+    """One call on both sides."""
+
+    a: CallHead
+    b: CallHead
+    same: bool
+    rows: list[Row]
+
+
+@dataclass(slots=True)
+class Messages:
+    """Everything the message pane shows."""
+
+    texts: list[Row]
+    calls: list[CallRow]
+    before: int
+    after: int
+    finish: tuple[str, str]
+    last: tuple[int, int]
+
+
+def messages(a: TraceIndex, b: TraceIndex, comparison: Comparison, view: View) -> Messages:
+    """The messages around `view`."""
+    low, high = _shown(comparison.calls, a, b, view)
+    return Messages(
+        texts=[_row(pair, pair.name, a, b, view) for pair in comparison.texts if pair.a.length or pair.b.length],
+        calls=[_call(pair, a, b, view) for pair in comparison.calls[low:high]],
+        before=low,
+        after=len(comparison.calls) - high,
+        finish=(a.trace.finish_reason, b.trace.finish_reason),
+        last=(a.total, b.total),
+    )
+
+
+def _shown(pairs: list[CallPair], a: TraceIndex, b: TraceIndex, view: View) -> tuple[int, int]:
+    """Which calls are open or begin inside the window, on either side."""
+    inside = [at for at, pair in enumerate(pairs) if _is_open(pair.a, a, view.a) or _is_open(pair.b, b, view.b)]
+    if not inside:
+        return 0, 0
+    return max(inside[0], inside[-1] + 1 - _CALLS_SHOWN), inside[-1] + 1
+
+
+def _is_open(call: CallIndex | None, index: TraceIndex, window: Window) -> bool:
+    return call is not None and call.begins <= window.last and (call.ends or index.total) >= window.first
+
+
+def _call(pair: CallPair, a: TraceIndex, b: TraceIndex, view: View) -> CallRow:
+    parts = [part for part in pair.parts if part.a.length or part.b.length]
+    rows = [_row(part, part.name.rpartition(".")[2], a, b, view) for part in parts]
+    complete = pair.a is not None and pair.b is not None and pair.a.complete == pair.b.complete
+    same = complete and all(part.same for part in pair.parts)
+    return CallRow(_head("a", pair.a, a), _head("b", pair.b, b), same, rows)
+
+
+def _head(side: str, call: CallIndex | None, index: TraceIndex) -> CallHead:
+    if call is None:
+        return CallHead(side, None, index.total, False)
+    return CallHead(side, call.number, call.begins, not call.complete)
+
+
+def _row(pair: Pair, label: str, a: TraceIndex, b: TraceIndex, view: View) -> Row:
+    left = _Side(a, pair.a, pair.b, pair.hunks, view.a)
+    right = _Side(b, pair.b, pair.a, [Hunk(hunk.b0, hunk.b1, hunk.a0, hunk.a1) for hunk in pair.hunks], view.b)
+    return Row(label, pair.same, Cell("a", _parts(left)), Cell("b", _parts(right)))
+
+
+@dataclass(slots=True)
+class _Side:
+    """One channel of one side: `hunks` say where it differs from `other`, this side first."""
+
+    index: TraceIndex
+    channel: Channel
+    other: Channel
+    hunks: list[Hunk]
+    window: Window
+
+
+def _parts(side: _Side) -> list[Part]:
+    """The text sent inside the window, split where a difference begins or ends; the rest counted."""
+    channel = side.channel
+    low = channel.offsets[bisect_left(channel.steps, side.window.first)]
+    high = channel.offsets[bisect_right(channel.steps, side.window.last)]
+    before, after = folded(channel, 0, low), folded(channel, high, channel.length)
+    return [*map(Part, before), *_marked(side, low, high), *map(Part, after)]
+
+
+def _marked(side: _Side, low: int, high: int) -> Iterator[Part]:
+    at = low
+    for hunk in side.hunks:
+        if hunk.a1 < low or hunk.a0 > high:
+            continue
+        start, end = max(hunk.a0, low), min(hunk.a1, high)
+        yield from map(Part, sent(side.channel, at, start))
+        if hunk.b1 > hunk.b0:
+            yield _missing(side, hunk)
+        yield from (Part(one, differs=True) for one in sent(side.channel, start, end))
+        at = end
+    yield from map(Part, sent(side.channel, at, high))
+
+
+def _missing(side: _Side, hunk: Hunk) -> Part:
+    """The mark for what only the other side has; it stands where this side was fed the same characters."""
+    other, size = side.other, hunk.b1 - hunk.b0
+    at = bisect_right(other.offsets, hunk.b0) - 1
+    start = other.stretches[at].start
+    text = "".join([piece.text for piece in other.stretches[at : at + _EXCERPT]])[hunk.b0 - other.offsets[at] :]
+    words = count(size, "character") + (" missing" if hunk.a0 == hunk.a1 else " instead")
+    mark = Sent("", side.channel.role, side.index.step_at(start), start, start)
+    return Part(mark, missing=shorten(text[:size], _EXCERPT), words=words)

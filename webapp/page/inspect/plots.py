@@ -1,0 +1,271 @@
+"""The overview band and the lag pane: the whole output at a glance.
+
+The band is over steps: states, roles, emissions, findings.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, held, longest_hold, stays, waits
+from parsers.vocabulary.trace import Finding
+from webapp.glyphs import count, shorten
+from webapp.page.drawing import COLUMNS, Bar, Column, Shape, bars, peaks, percent, rising, runs, shapes
+from webapp.page.inspect.index import TraceIndex, index_of
+from webapp.page.inspect.roles import DRAWN
+from webapp.runs.runner import Run
+
+_DOTS = 300
+_LETTER = 0.72  # width of a letter of a label, in percent of a band about 950 px wide
+_BAR = {"content": (32.0, 4.0), "reasoning": (24.0, 12.0), "name": (24.0, 12.0), "arguments": (28.0, 8.0),
+        "marker": (32.5, 3.0), "dropped": (24.0, 12.0)}  # fmt: skip
+
+
+@dataclass(slots=True, frozen=True)
+class StateBar:
+    """A stay in one state, steps `first` to `last`."""
+
+    state: str
+    first: int
+    last: int
+    x: float
+    width: float
+
+    @property
+    def middle(self) -> float:
+        return round(self.x + self.width / 2, 3)
+
+    @property
+    def label(self) -> str:
+        """As much of the name as there is room for: all, its first letter, or nothing."""
+        if len(self.state) * _LETTER + 0.8 <= self.width:
+            return self.state
+        return self.state[:1] if self.width >= _LETTER + 0.4 else ""
+
+
+@dataclass(slots=True, frozen=True)
+class RoleBar:
+    """A run of one role, in a lane whose top is `top`."""
+
+    bar: Bar
+    top: float = 0.0
+
+    @property
+    def y(self) -> float:
+        return _BAR[self.bar.kind][0] + self.top
+
+    @property
+    def height(self) -> float:
+        return _BAR[self.bar.kind][1]
+
+
+@dataclass(slots=True, frozen=True)
+class Mark:
+    """A finding's place."""
+
+    x: float
+    step: int
+    severity: str
+
+
+@dataclass(slots=True, frozen=True)
+class Overview:
+    """The band of a whole trace, and the counts beside it."""
+
+    total: int
+    states: list[StateBar]
+    roles: list[RoleBar]
+    emissions: list[float]
+    findings: list[Mark]
+    held: tuple[float, float] | None
+    cursor: float
+    words: str
+    changes: int
+    emitted: int
+    found: int
+
+
+def overview(index: TraceIndex, findings: Sequence[Finding], step: int, marked: Sequence[int] = ()) -> Overview:
+    """The band with the cursor on `step`. `marked` are the steps at which something is to be found."""
+    states = list(_state_bars(index))
+    return Overview(
+        total=index.total,
+        states=states,
+        roles=role_bars(index, partial(_x, index)),
+        emissions=_dots(index),
+        findings=[Mark(_centre(f.step, index.total), f.step, f.severity) for f in findings if f.step],
+        held=_held_band(index, step),
+        cursor=_centre(step, index.total),
+        words=_band_words(index, states, step, marked),
+        changes=len(index.changes),
+        emitted=len(index.emissions),
+        found=len(findings),
+    )
+
+
+def role_bars(index: TraceIndex, x: Callable[[int], float], top: float = 0.0) -> list[RoleBar]:
+    """The partition; `x` gives the place of a character in percent."""
+    owners = ((DRAWN.get(run.owner, run.owner), x(run.start), x(run.end)) for run in index.trace.partition)
+    return [RoleBar(bar, top) for bar in bars(owners)]
+
+
+def _centre(step: int, total: int) -> float:
+    """The middle of a step, in percent of the band."""
+    return percent(step - 0.5, total)
+
+
+def _held_band(index: TraceIndex, step: int) -> tuple[float, float] | None:
+    """x and width of what is held at `step`, up to the step that lets it go."""
+    if not index.step(step).holds:
+        return None
+    return percent(step - 1, index.total), percent(index.releases[step - 1] - step + 1, index.total)
+
+
+def _state_bars(index: TraceIndex) -> Iterator[StateBar]:
+    total = index.total
+    size = max(1, -(-total // COLUMNS))
+    for state, at, end in runs([index.trace.steps[at].state for at in range(0, total, size)]):
+        first, last = at * size + 1, min(total, end * size)
+        yield StateBar(state, first, last, percent(first - 1, total), percent(last - first + 1, total))
+
+
+def _x(index: TraceIndex, offset: int) -> float:
+    """A character's place in percent: its step, and its share of the step."""
+    at = min(bisect_left(index.step_ends, offset), index.total - 1)
+    span = index.trace.steps[at].span
+    inside = (offset - span.start) / (span.end - span.start) if span.end > span.start else 0
+    return percent(at + min(max(inside, 0), 1), index.total)
+
+
+def _dots(index: TraceIndex) -> list[float]:
+    columns = {step * _DOTS // (index.total + 1): step for step in index.emissions}
+    return [_centre(step, index.total) for step in columns.values()]
+
+
+def _band_words(index: TraceIndex, states: list[StateBar], step: int, marked: Sequence[int]) -> str:
+    """The text alternative of the picture."""
+    stays = ", ".join(f"{bar.state} {bar.first} to {bar.last}" for bar in states[:30])
+    more = f" and {len(states) - 30} more stays" if len(states) > 30 else ""
+    found = f" {count(len(marked), 'step')} with findings." if marked else ""
+    return f"States over {count(index.total, 'step')}: {stays}{more}. The cursor is at step {step}.{found}"
+
+
+# The lag pane: how long each character waited before it left, over the whole output, and how much was held.
+#
+# Drawn once per trace: three rows of at most a thousand columns, whatever the output's length.
+# Only the cursor depends on the step.
+
+_HEIGHT = 36.0  # of the tallest bar of a row
+_LONGEST = 10
+_LEAST = 2.0  # a bar that is lower could not be seen
+_UNTOLD = "This parser does not say which characters its text comes from, so nobody can tell how long they waited."
+_STRIP_TOP = 24.0  # where the band's row of roles begins, see _BAR
+
+
+@dataclass(slots=True, frozen=True)
+class LongWait:
+    """One of the longest waits; `text` is what waited."""
+
+    wait: Wait
+    text: str
+
+    @property
+    def role(self) -> str:
+        return DRAWN.get(self.wait.channel, self.wait.channel)
+
+    @property
+    def span(self) -> str:
+        return f"{self.wait.start:,}–{self.wait.end:,}"
+
+
+@dataclass(slots=True, frozen=True)
+class LagPlot:
+    """What does not depend on the cursor. `known` is false where the parser does not say where its text comes from.
+
+    `steps` has for each column the step that fed its first character, as JSON: there a click leads.
+    """
+
+    known: bool
+    length: int
+    peak: int = 0
+    held_peak: int = 0
+    lags: list[Shape] = field(default_factory=list)
+    roles: list[Shape] = field(default_factory=list)
+    holds: list[Shape] = field(default_factory=list)
+    channels: list[ChannelLag] = field(default_factory=list)
+    longest: list[LongWait] = field(default_factory=list)
+    waiting: int = 0
+    hold: LongestHold | None = None
+    steps: str = "[]"
+
+    @property
+    def note(self) -> str:
+        if not self.known:
+            return "not known for this parser"
+        return f"at most {count(self.peak, 'character')}" if self.peak else "nothing waits"
+
+    @property
+    def words(self) -> str:
+        """The plot in one or two sentences; the longest hold is told beside its link."""
+        if not self.known:
+            return _UNTOLD
+        waiting = [item for item in self.channels if item.largest]
+        if not waiting:
+            return "Every character left in the step in which it arrived."
+        first, *rest = sorted(waiting, key=lambda item: -item.largest)
+        others = "".join(f", {item.channel} at most {item.largest:,}" for item in rest)
+        verb = "wait" if first.channel == "arguments" else "waits"
+        return f"{first.channel.capitalize()} {verb} at most {count(first.largest, 'character')}{others}."
+
+
+@dataclass(slots=True, frozen=True)
+class LagPane:
+    """Everything the lag pane shows."""
+
+    plot: LagPlot
+    cursor: float
+
+
+def lag_pane(run: Run, step: int) -> LagPane:
+    """The lag of a replay with the cursor on `step`."""
+    index = index_of(run)
+    plot = run.beside.get("lag", lambda: lag_plot(index))
+    return LagPane(plot, percent(index.step(step).span.end, plot.length))
+
+
+def lag_plot(index: TraceIndex) -> LagPlot:
+    """The plot and its tables."""
+    trace, length = index.trace, len(index.trace.text)
+    if not trace.partition:
+        return LagPlot(not length, length)
+    found, kept = stays(trace), held(trace)
+    waited = sorted(waits(trace, found), key=lambda wait: -wait.lag)
+    peak, held_peak = max((stay.lag for stay in found), default=0), max(kept, default=0)
+    lags = [(stay.start, stay.end, (DRAWN.get(stay.channel, stay.channel), stay.lag)) for stay in found]
+    spans = [(step.span.start, step.span.end, ("held", many)) for step, many in zip(trace.steps, kept, strict=True)]
+    owners = [(run.start, run.end, (DRAWN.get(run.owner, run.owner), 1)) for run in trace.partition]
+    wide = min(length, COLUMNS)
+    return LagPlot(
+        known=True,
+        length=length,
+        peak=peak,
+        held_peak=held_peak,
+        lags=shapes(peaks(lags, length), rising(peak, _HEIGHT, _LEAST)),
+        roles=shapes(peaks(owners, length), _in_strip),
+        holds=shapes(peaks(spans, length), rising(held_peak, _HEIGHT, _LEAST)),
+        channels=channel_lags(found),
+        longest=[LongWait(wait, shorten(trace.text[wait.start : wait.end], 40)) for wait in waited[:_LONGEST]],
+        waiting=len(waited),
+        hold=longest_hold(trace),
+        steps=json.dumps([index.step_at(at * length // wide) for at in range(wide)], separators=(",", ":")),
+    )
+
+
+def _in_strip(what: Column) -> tuple[float, float]:
+    """The place of a role in the row of roles: the same heights as in the overview band."""
+    y, height = _BAR[what[0]]
+    return y - _STRIP_TOP, y - _STRIP_TOP + height

@@ -1,0 +1,303 @@
+"""The step pane: one card per step of the window. The browser shows one of them at a time.
+
+A card answers, in this order: what came in, which state, what is held and why, which rows fired and why, which
+events that made, and what left for the client.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from parsers.vocabulary.events import (
+    CallArguments,
+    CallEnd,
+    CallId,
+    CallName,
+    CallStart,
+    Diagnostic,
+    Dropped,
+    Event,
+    Marker,
+    TextEvent,
+)
+from parsers.vocabulary.trace import Hold, StateView, Step, Transition
+from webapp.glyphs import count, shorten, spell
+from webapp.page.inspect.index import TraceIndex, Window
+from webapp.page.inspect.machine import edge_at, node_at
+from webapp.page.inspect.roles import DRAWN, RoleRun, runs
+
+_EVENTS_SHOWN = 40
+_TEXT_SHOWN = 400
+
+
+@dataclass(slots=True, frozen=True)
+class Rule:
+    """A row that fired in step `step`; `literal` are the characters that triggered it."""
+
+    step: int
+    fired: Transition
+    literal: str
+
+
+@dataclass(slots=True)
+class Card:
+    """Everything the step pane says about one step, and what the rest of the page needs to follow it."""
+
+    step: int
+    title: str
+    note: str
+    fed: list[RoleRun]
+    state_before: str
+    state: str
+    codec: str
+    held_before: str
+    held: list[RoleRun]
+    held_more: int
+    reasons: list[str]
+    rules: list[Rule]
+    last_rule: Rule | None
+    events: list[EventLine]
+    more_events: int
+    out: str
+    announce: str
+    summary: str
+    hold: tuple[int, int] | None
+    hold_band: tuple[int, int] | None
+    node: str
+    last_row: str
+    last_edge: str
+    span: tuple[int, int]
+
+
+def cards(index: TraceIndex, window: Window, terminals: dict[str, str]) -> list[Card]:
+    """The cards of `window`. `terminals` spells the names of the format's terminals."""
+    return [card(index, number, terminals) for number in range(window.first, window.last + 1)]
+
+
+def card(index: TraceIndex, number: int, terminals: dict[str, str]) -> Card:
+    """The card of step `number`."""
+    step = index.step(number)
+    before = index.step(number - 1) if number > 1 else None
+    last = _last_rule(index, number, terminals)
+    hold = _extent(step.holds)
+    return Card(
+        step=number,
+        title="End of output" if step.end else f"Step {number:,}",
+        note=_note(index, step),
+        fed=runs(index, step.span.start, min(step.span.end, step.span.start + _TEXT_SHOWN), step.holds),
+        state_before=before.state if before else _first_state(step),
+        state=step.state,
+        codec=_standing(step.view),
+        held_before=shorten(index.trace.held_text(before), 80) if before else "",
+        held=runs(index, hold[0], min(hold[1], hold[0] + _TEXT_SHOWN), step.holds) if hold else [],
+        held_more=max(0, hold[1] - hold[0] - _TEXT_SHOWN) if hold else 0,
+        reasons=list(dict.fromkeys(item.reason for item in step.holds)),
+        rules=[_rule(item, number, terminals) for item in step.transitions],
+        last_rule=None if step.transitions else last,
+        events=[event_line(index, step, event) for event in step.events[:_EVENTS_SHOWN]],
+        more_events=max(0, len(step.events) - _EVENTS_SHOWN),
+        out=_out(step),
+        announce=_announce(index, step),
+        summary=_summary(step),
+        hold=hold,
+        hold_band=(number, index.releases[number - 1]) if hold else None,
+        node=node_at(index, number),
+        last_row=last.fired.row if last else "",
+        last_edge=edge_at(index, number),
+        span=step.span,
+    )
+
+
+def _standing(view: StateView) -> str:
+    """Where the argument parser stands, and the call."""
+    call = "" if view.call_state is None else f"the call is {view.call_state.lower().replace('_', ' ')}"
+    return "; ".join(filter(None, (view.codec, call)))
+
+
+def _note(index: TraceIndex, step: Step) -> str:
+    if step.end:
+        return f"finish reason {index.trace.finish_reason}"
+    return f"delta {step.index:,}, characters {step.span.start:,}–{step.span.end:,}"
+
+
+def _first_state(step: Step) -> str:
+    return step.transitions[0].from_state if step.transitions else step.state
+
+
+def _extent(holds: tuple[Hold, ...]) -> tuple[int, int] | None:
+    if not holds:
+        return None
+    return min(hold.start for hold in holds), max(hold.end for hold in holds)
+
+
+def _rule(item: Transition, number: int, terminals: dict[str, str]) -> Rule:
+    return Rule(number, item, terminals.get(item.trigger, ""))
+
+
+def _last_rule(index: TraceIndex, number: int, terminals: dict[str, str]) -> Rule | None:
+    fired = index.last_fired[number - 1]
+    return _rule(index.step(fired).transitions[-1], fired, terminals) if fired else None
+
+
+def _out(step: Step) -> str:
+    if step.delta is None:
+        return ""
+    return shorten(json.dumps(step.delta.to_openai(), ensure_ascii=False), 4 * _TEXT_SHOWN)
+
+
+def _emitted(step: Step) -> list[str]:
+    """What left in this step, in words."""
+    delta = step.delta
+    if delta is None:
+        return []
+    words = []
+    if delta.reasoning is not None:
+        words.append(f"{len(delta.reasoning)} reasoning")
+    if delta.content is not None:
+        words.append(f"{len(delta.content)} content")
+    for call in delta.tool_calls:
+        words += [f"call {call.index} {call.name}"] if call.name is not None else []
+        words += [f"{len(call.arguments)} arguments of call {call.index}"] if call.arguments else []
+    return words
+
+
+def _summary(step: Step) -> str:
+    extent = _extent(step.holds)
+    sent = "sent " + ", ".join(_emitted(step)) if step.delta else "sent nothing"
+    held = f"held {extent[1] - extent[0]:,}" if extent else "held nothing"
+    return f"{step.state} · {sent} · {held}"
+
+
+def _announce(index: TraceIndex, step: Step) -> str:
+    """The sentence for the live region."""
+    text = index.trace.text[step.span.start : step.span.end]
+    fed = "End of the output." if step.end else f"Fed {spell(shorten(text, 60))}."
+    sent = f"Sent {', '.join(_emitted(step))}." if step.delta else "Sent nothing."
+    extent = _extent(step.holds)
+    held = f" Held {count(extent[1] - extent[0], 'character')}." if extent else ""
+    return f"Step {step.index} of {index.total}. {fed} State {step.state}. {sent}{held}"
+
+
+# One event as one line: its name, what it says, and where it stands in the output.
+
+_CALL_EVENTS = (CallStart, CallId, CallName, CallArguments, CallEnd)
+_EMITS = {
+    "ReasoningText": "reasoning", "ContentText": "content", "CallStart": "tool", "CallId": "tool id",
+    "CallName": "tool name", "CallArguments": "tool arguments", "CallEnd": "tool",
+}  # fmt: skip
+
+
+@dataclass(slots=True, frozen=True)
+class EventLine:
+    """`role` and `text` are what is drawn; `terms` is what the filter searches."""
+
+    step: int
+    kind: str
+    role: str
+    text: str
+    detail: str
+    start: int
+    end: int
+    terms: str
+    severity: str = ""
+
+    @property
+    def span(self) -> str:
+        return f"{self.start:,}–{self.end:,}" if self.end > self.start else f"{self.start:,}"
+
+
+def event_line(index: TraceIndex, step: Step, event: Event) -> EventLine:
+    """`event` of `step` as a line."""
+    text, detail = _text(index, event), _detail(event)
+    return EventLine(
+        step=step.index,
+        kind=event.kind,
+        role=DRAWN.get(event.owner or "", event.owner or ""),
+        text=text,
+        detail=detail,
+        start=event.start,
+        end=event.end,
+        terms=" ".join([*_terms(step, event), detail, text[:200]]).lower(),
+        severity=event.severity if isinstance(event, Diagnostic) else "",
+    )
+
+
+def held_line(index: TraceIndex, step: Step) -> EventLine:
+    """The line of a step that only held text back."""
+    hold = step.holds[0]
+    start, end = _extent(step.holds) or step.span
+    terms = f"held state:{step.state} step:{step.index} {hold.kind} {index.trace.text[start : start + 200]}".lower()
+    return EventLine(step.index, "held", "held", index.trace.held_text(step), hold.reason, start, end, terms)
+
+
+def _text(index: TraceIndex, event: Event) -> str:
+    if isinstance(event, TextEvent):
+        return event.text
+    if isinstance(event, Marker | Dropped):
+        return index.trace.text[event.start : event.end]
+    return ""
+
+
+def _detail(event: Event) -> str:
+    if isinstance(event, Diagnostic):
+        return f"{event.code}: {event.message}"
+    if isinstance(event, Dropped):
+        return event.reason.words
+    if isinstance(event, Marker):
+        return event.terminal
+    if isinstance(event, CallEnd):
+        return f"call {event.call}" + ("" if event.complete else ", cut off")
+    words = f"call {event.call}" if isinstance(event, _CALL_EVENTS) else ""
+    return ", ".join(word for word in (words, _made(event)) if word)
+
+
+def _made(event: Event) -> str:
+    """How a text event's text came from the output, where it is not a plain copy."""
+    kinds = {part.kind for part in event.parts()} if isinstance(event, TextEvent) else set()
+    return " and ".join(sorted(kinds - {"copied"}))
+
+
+def _terms(step: Step, event: Event) -> list[str]:
+    words = [f"state:{step.state}", f"step:{step.index}", event.kind]
+    words += [f"emit:{word}" for word in _EMITS.get(event.kind, "").split()]
+    if isinstance(event, _CALL_EVENTS):
+        words.append(f"call:{event.call}")
+    if isinstance(event, Diagnostic):
+        words.append(f"err: {event.severity}")
+    return words
+
+
+# The events pane: a line per event of the window, and a line for every step that only held text back.
+
+_MATCHES_SHOWN = 300
+
+
+@dataclass(slots=True)
+class Log:
+    """`lines` of the window, or of the whole trace when a filter is set; `more` matches are not shown."""
+
+    lines: list[EventLine]
+    note: str
+    more: int = 0
+    whole: bool = False
+
+
+def log(index: TraceIndex, window: Window, words: str) -> Log:
+    """The events of the window; with a filter, the matching events of the whole trace."""
+    total = index.events_before[-1]
+    terms = words.lower().split()
+    if not terms:
+        return Log(list(_lines(index, window.first, window.last)), count(total, "event"))
+    found = [line for line in _lines(index, 1, index.total) if all(term in line.terms for term in terms)]
+    note = f"{count(len(found), 'match', 'matches')} of {count(total, 'event')}"
+    return Log(found[:_MATCHES_SHOWN], note, max(0, len(found) - _MATCHES_SHOWN), whole=True)
+
+
+def _lines(index: TraceIndex, first: int, last: int) -> Iterator[EventLine]:
+    for step in index.trace.steps[first - 1 : last]:
+        for event in step.events:
+            yield event_line(index, step, event)
+        if step.holds and not step.events:
+            yield held_line(index, step)

@@ -1,0 +1,277 @@
+"""The truncation scrubber: what would have come out had the output been cut here, and what would have been lost.
+
+The strip over all cuts comes from records that are made once per run, on the first look at the pane. The result at a
+cut is a replay of its own, as exact as any other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from parsers.replays.replay import finish_reason
+from parsers.search.truncation import BUDGET, CutRecord, CutRecords, Cutter, cut_records
+from parsers.search.variants.ground import Ground
+from parsers.vocabulary.types import Message, ToolCall
+from webapp.glyphs import count, shorten
+from webapp.page.inspect.index import after, before, index_of
+from webapp.runs.prepare import error_place
+from webapp.runs.runner import Run, collector_paused
+
+TEXT_SHOWN = 2_000
+CALLS_SHOWN = 20
+CHANGES_SHOWN = 40
+CHANGES_SENT = 2_000
+AROUND = 40
+HEIGHT = 36  # of the strip's row
+BLACK_BOX_SHARE = 4  # engines that are only watched are slower
+
+
+@dataclass(slots=True)
+class CutPart:
+    """One text of the message at the cut. `against` says how it stands to the whole one's; `same` that it is that."""
+
+    name: str
+    role: str
+    text: str
+    folded: int
+    against: str
+    same: bool
+
+
+@dataclass(slots=True)
+class CutCall:
+    """One call at the cut."""
+
+    number: int
+    name: str
+    arguments: CutPart
+    complete: bool
+
+
+@dataclass(slots=True)
+class CutResult:
+    """The message at one cut, beside the message of the whole output."""
+
+    offset: int
+    length: int
+    before: str
+    after: str
+    step: int
+    parts: list[CutPart]
+    calls_before: int
+    calls: list[CutCall]
+    missing: list[str]
+    finish: str
+    whole_finish: str
+    problem: str
+    words: str
+
+
+@dataclass(slots=True)
+class CutChange:
+    """A cut at which another result begins, in words."""
+
+    offset: int
+    words: str
+    problem: str
+
+
+@dataclass(slots=True)
+class CutStrip:
+    """All cuts at a glance: how many calls have begun, how many are complete, and where something is wrong."""
+
+    most: int
+    begun: str
+    complete: str
+    problems: list[tuple[float, float]]
+    changes: list[CutChange]
+    more: int
+    note: str
+    words: str
+    jumps: str
+
+
+@dataclass(slots=True, frozen=True)
+class Truncation:
+    """What the pane can be asked for. Nothing is replayed before it is asked."""
+
+    run: Run
+    cut: int | None
+    fed: int
+
+    @property
+    def length(self) -> int:
+        """The last cut: the whole output."""
+        return len(self.run.trace.text)
+
+    @property
+    def offset(self) -> int:
+        """The cut: at the cursor where the reader did not choose one, and never inside a marker that is one token."""
+        return cutter_of(self.run).settled(self.fed if self.cut is None else self.cut)
+
+    @property
+    def previous(self) -> int | None:
+        """The nearest cut before this one with another result."""
+        return before(self._changes(), self.offset)
+
+    @property
+    def following(self) -> int | None:
+        """The nearest cut after this one with another result."""
+        return after(self._changes(), self.offset)
+
+    def result(self) -> CutResult:
+        """The message at the cut."""
+        return cut_result(self.run, self.offset)
+
+    def strip(self) -> CutStrip:
+        """The strip over all cuts."""
+        return cut_strip(records_of(self.run), self.length)
+
+    def _changes(self) -> list[int]:
+        return [change.offset for change in records_of(self.run).changes]
+
+
+def cutter_of(run: Run) -> Cutter:
+    """What cuts a run's output, and knows whether cut calls may be judged."""
+    replayer = run.replayer
+    return Cutter(replayer, contract=Ground(replayer, run.trace).contract("truncated"))
+
+
+def records_of(run: Run) -> CutRecords:
+    """The records of a run's cuts, made once."""
+    return run.beside.get("cut records", lambda: _records(run))
+
+
+def _records(run: Run) -> CutRecords:
+    budget = BUDGET // BLACK_BOX_SHARE if run.choice.black_box else BUDGET
+    with error_place("/replay"), collector_paused():
+        return cut_records(cutter_of(run), run.trace.message, budget)
+
+
+def cut_result(run: Run, offset: int) -> CutResult:
+    """A replay of the output up to `offset`."""
+    with error_place("/replay"), collector_paused():
+        outcome, problem = cutter_of(run).result(offset, run.trace.message)
+    at, whole, text = outcome.message, run.trace.message, run.trace.text
+    first = max(0, len(at.tool_calls) - CALLS_SHOWN)
+    parts = [
+        _part("reasoning", "reasoning", at.reasoning, whole.reasoning),
+        _part("content", "content", at.content, whole.content),
+    ]
+    calls = [_call(number, call, whole) for number, call in enumerate(at.tool_calls)][first:]
+    return CutResult(
+        offset=offset,
+        length=len(text),
+        before=text[max(0, offset - AROUND) : offset],
+        after=text[offset : offset + AROUND],
+        step=index_of(run).step_at(max(0, offset - 1)),
+        parts=parts,
+        calls_before=first,
+        calls=calls,
+        missing=_missing(at, whole),
+        finish=finish_reason(at, "length"),
+        whole_finish=run.trace.finish_reason,
+        problem=problem or "",
+        words=_words(at),
+    )
+
+
+def _part(name: str, role: str, at: str | None, whole: str | None) -> CutPart:
+    text, against = at or "", _against(at or "", whole or "")
+    folded = max(0, len(text) - TEXT_SHOWN)
+    return CutPart(name, role, text[folded:], folded, against, (at or "") == (whole or ""))
+
+
+def _against(at: str, whole: str) -> str:
+    """How a text stands to the same text of the whole output."""
+    if at == whole:
+        return "as in the whole output" if at else ""
+    if whole.startswith(at):
+        return f"{len(at):,} of {count(len(whole), 'character')}"
+    if at.startswith(whole):
+        return f"{count(len(at) - len(whole), 'character')} more than in the whole output"
+    parting = next(place for place, (one, other) in enumerate(zip(at, whole, strict=False)) if one != other)
+    return f"differs from character {parting:,} on; the whole output has `{shorten(whole[parting:], 40)}`"
+
+
+def _call(number: int, call: ToolCall, whole: Message) -> CutCall:
+    later = whole.tool_calls[number] if number < len(whole.tool_calls) else None
+    part = _part("raw", "arguments", call.arguments, later.arguments if later else "")
+    if later is None or later.name != call.name:
+        part.against = f"the whole output has {f'`{later.name}` here' if later else 'no such call'}"
+        part.same = False
+    return CutCall(number, call.name, part, call.complete)
+
+
+def _missing(at: Message, whole: Message) -> list[str]:
+    """The calls that have not begun, the first few by name."""
+    later = [f"call {number} (`{call.name}`)" for number, call in enumerate(whole.tool_calls)][len(at.tool_calls) :]
+    more = [f"{count(len(later) - 3, 'more call')}"] if len(later) > 3 else []
+    return [*later[:3], *more]
+
+
+def _words(message: Message) -> str:
+    """The result in a few words."""
+    calls = message.tool_calls
+    complete = sum(call.complete for call in calls)
+    record = CutRecord(0, len(message.reasoning or ""), len(message.content or ""), len(calls), complete)
+    return shape_words(record)
+
+
+def shape_words(record: CutRecord) -> str:
+    """A record's shape in words: 'content, 2 calls, 1 of them complete'."""
+    words = [name for name, size in (("reasoning", record.reasoning), ("content", record.content)) if size]
+    if record.calls:
+        whole = record.complete == record.calls
+        ready = "complete" if whole else "cut off" if record.calls == 1 else f"{record.complete} of them complete"
+        words += [count(record.calls, "call"), ready]
+    return ", ".join(words) or "nothing"
+
+
+def cut_strip(found: CutRecords, length: int) -> CutStrip:
+    """The strip of some records; between two of them the earlier one's result is drawn."""
+    records, changes = found.records, found.changes
+    most = max((record.calls for record in records), default=0)
+    wrong = [(first, last) for first, last, bad in _stretches(records, length, lambda item: item.problem) if bad]
+    known = [CutChange(item.offset, shape_words(item), item.problem or "") for item in changes]
+    note = f"{count(len(records), 'cut')}" + ("" if found.every else f" of {length:,} tried")
+    return CutStrip(
+        most=most,
+        begun=_steps(records, length, most, lambda item: item.calls),
+        complete=_steps(records, length, most, lambda item: item.complete),
+        problems=[
+            (round((first - 1) * 100 / length, 3), round(max(0.1, (last - first) * 100 / length), 3))
+            for first, last in wrong[:CHANGES_SENT]
+        ],
+        changes=known[:CHANGES_SHOWN],
+        more=max(0, len(known) - CHANGES_SHOWN),
+        note=f"{note}, {count(len(known), 'result')}" + (f", {count(len(wrong), 'problem')}" if wrong else ""),
+        words=_strip_words(known, length),
+        jumps=json.dumps([item.offset for item in changes[:CHANGES_SENT]]),
+    )
+
+
+def _stretches(
+    records: Sequence[CutRecord], length: int, value: Callable[[CutRecord], object]
+) -> list[tuple[int, int, object]]:
+    """Runs of cuts [first, last) with one value."""
+    firsts = [(next(group).offset, found) for found, group in groupby(records, key=value)]
+    ends = [*[first for first, _ in firsts[1:]], length + 1]
+    return [(first, end, found) for (first, found), end in zip(firsts, ends, strict=True)]
+
+
+def _steps(records: Sequence[CutRecord], length: int, most: int, value: Callable[[CutRecord], int]) -> str:
+    """A number over all cuts as the `d` of a path in a box of 1000 by `HEIGHT`; at most a thousand columns."""
+    runs = {int((first - 1) * 1000 / length): many for first, _, many in _stretches(records, length, value)}
+    path = "".join([f"H{x}V{HEIGHT - HEIGHT * int(str(many)) / most:g}" for x, many in runs.items()]) if most else ""
+    return f"M0 {HEIGHT:g}{path}H1000V{HEIGHT:g}z" if path else ""
+
+
+def _strip_words(changes: Sequence[CutChange], length: int) -> str:
+    """The text alternative of the strip."""
+    told = "; ".join([f"from {item.offset:,} on {item.words}" for item in changes[:12]])
+    more = f"; and {count(len(changes) - 12, 'more change')}" if len(changes) > 12 else ""
+    return f"What comes out when the output is cut after one of its {length:,} characters: {told}{more}."

@@ -1,0 +1,1 @@
+"""What a reader looks up: examples, checks, tokenizers, the format language."""

@@ -1,0 +1,344 @@
+"""The chunkings pane before a search: the usual chunkings, whether the message is the same, and where it parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from parsers.cases.engines import traced_chunking
+from parsers.cases.run import CaseRun
+from parsers.compare.divergence import Divergence
+from parsers.replays.chunking import Chunking, label, spec
+from parsers.search.found import Found, Group, OutcomeClass
+from parsers.search.outcomes import Compared
+from parsers.vocabulary.trace import Trace
+from webapp.glyphs import count, shorten
+from webapp.page.drawing import COLUMNS, Column, peaks, percent, rising, runs, shapes
+
+
+@dataclass(slots=True, frozen=True)
+class Parting:
+    """Where another message parts. `last` is the step to go to where nobody knows which one differs."""
+
+    divergence: Divergence
+    last: int | None = None
+
+    @property
+    def where(self) -> str:
+        raw = self.divergence.raw
+        return self.divergence.channel + (f" at character {raw:,}" if raw is not None else "")
+
+    @property
+    def step(self) -> int | None:
+        return self.divergence.step_b or self.last
+
+    @property
+    def expected(self) -> str:
+        return shorten(self.divergence.expected, 60)
+
+    @property
+    def actual(self) -> str:
+        return shorten(self.divergence.actual, 60)
+
+
+@dataclass(slots=True, frozen=True)
+class ChunkRow:
+    """One chunking. `chunk` is its word in the address, empty for the case's own; `current`: the page shows it."""
+
+    replay: Compared
+    chunk: str
+    current: bool
+
+    @property
+    def word(self) -> str:
+        return spec(self.replay.chunking)
+
+    @property
+    def label(self) -> str:
+        return label(self.replay.chunking)
+
+    @property
+    def steps(self) -> int:
+        return self.replay.deltas + 1
+
+    @property
+    def parting(self) -> Parting | None:
+        return Parting(self.replay.divergence, self.steps) if self.replay.divergence else None
+
+
+@dataclass(slots=True, frozen=True)
+class Chunkings:
+    """Everything the pane shows."""
+
+    rows: list[ChunkRow]
+
+    @property
+    def note(self) -> str:
+        failing = sum(not row.replay.same for row in self.rows)
+        said = f"{count(failing, 'chunking')} gave another message" if failing else "the same message every time"
+        return f"{count(len(self.rows), 'replay')}, {said}"
+
+
+def chunkings(run: CaseRun, chunk: str) -> Chunkings:
+    """The case's own chunking first, then the compared ones; `chunk` is the word of the one on the page."""
+    used = traced_chunking(run.case)
+    own = Compared(used, label(used), run.trace, len(run.trace.steps) - 1, same=True)
+    words = [(own, ""), *((other, spec(other.chunking)) for other in run.compared)]
+    return Chunkings([ChunkRow(replay, word, word == chunk) for replay, word in words])
+
+
+# The matrix of a search: the kinds of chunkings, the messages they gave, and how many gave each.
+
+_OUTCOME_COLUMNS = 6  # outcomes with a column of their own
+_OUTCOMES = 20  # outcomes that are listed
+_GRADES = {"calls": "other calls", "text": "other text", "whitespace": "other whitespace"}
+
+
+@dataclass(slots=True, frozen=True)
+class Cell:
+    """How many chunkings of a group gave an outcome, and the word of an example. None of them: `number` is 0."""
+
+    number: int
+    chunk: str
+    outcome: str
+    current: bool
+
+
+@dataclass(slots=True, frozen=True)
+class Row:
+    """One kind of chunking. `rest` counts the outcomes without a column."""
+
+    group: Group
+    cells: list[Cell]
+    rest: int
+
+
+@dataclass(slots=True, frozen=True)
+class Outcome:
+    """One message that chunkings gave; `current`: the page shows its smallest chunking."""
+
+    found: OutcomeClass
+    current: bool
+
+    @property
+    def letter(self) -> str:
+        return letter(self.found.number)
+
+    @property
+    def pattern(self) -> int:
+        return _pattern(self.found.number)
+
+    @property
+    def chunk(self) -> str:
+        return spec(self.found.smallest)
+
+    @property
+    def how(self) -> str:
+        return "the parser failed" if self.raised else _GRADES.get(self.found.grade or "", "another finish reason")
+
+    @property
+    def raised(self) -> str:
+        return shorten(self.found.raised or "", 200)
+
+    @property
+    def parting(self) -> Parting | None:
+        return Parting(self.found.divergence) if self.found.divergence else None
+
+    @property
+    def beside(self) -> str:
+        """The query of the comparison with the traced replay."""
+        return beside(self.chunk, self.found.divergence.raw if self.found.divergence else None)
+
+
+@dataclass(slots=True, frozen=True)
+class Matrix:
+    """Rows, columns, and the outcomes that differ."""
+
+    rows: list[Row]
+    columns: list[Outcome]
+    failing: list[Outcome]
+    more: int
+    rest: bool
+    note: str
+
+
+def matrix(found: Found, chunk: str) -> Matrix:
+    """What a search found; `chunk` is the word of the chunking on the page."""
+    outcomes = [Outcome(one, spec(one.smallest) == chunk) for one in found.outcomes]
+    columns, failing = outcomes[:_OUTCOME_COLUMNS], outcomes[1:]
+    same = ["the same message every time"] if len(outcomes) < 2 else []
+    return Matrix(
+        rows=[_row(group, columns, chunk) for group in found.groups],
+        columns=columns,
+        failing=failing[:_OUTCOMES],
+        more=max(0, len(failing) - _OUTCOMES),
+        rest=len(outcomes) > _OUTCOME_COLUMNS,
+        note=", ".join([count(found.replays, "replay"), count(max(1, len(outcomes)), "outcome"), *same]),
+    )
+
+
+def beside(chunk: str, at: int | None = None) -> str:
+    """The query of the page that compares the traced replay with a chunking, at a character of the output."""
+    return urlencode({"b_chunk": chunk} | ({} if at is None else {"at": at}), safe=":,")
+
+
+def word_of(chunking: Chunking | None) -> str:
+    """A chunking's word, empty for none."""
+    return "" if chunking is None else spec(chunking)
+
+
+def _row(group: Group, columns: Sequence[Outcome], chunk: str) -> Row:
+    cells = []
+    for number in [outcome.found.number for outcome in columns]:
+        example = word_of(group.examples.get(number))
+        cells.append(Cell(group.counts.get(number, 0), example, letter(number), bool(chunk) and example == chunk))
+    return Row(group, cells, sum(group.counts.values()) - sum(cell.number for cell in cells))
+
+
+# The heat strip: every place where the output can be cut in two, and which message came of it.
+#
+# One SVG in percent whose size does not depend on the output's: whatever is narrower than a column is merged, and a
+# failing cut wins over those beside it. The failing stretches are a list of links too, for readers without script.
+
+_LISTED = 24
+_SENT = 2_000
+_PATTERNS = 4
+_LETTER_WIDTH = 1.2  # percent of a strip about 900 px wide: a stretch this wide has room for its letter
+_HEIGHT = 18  # of the hills of held characters
+
+
+@dataclass(slots=True, frozen=True)
+class CutBar:
+    """Cuts `first` to `last`, which gave outcome `number`; -1: none of them was tried."""
+
+    first: int
+    last: int
+    number: int
+    x: float
+    width: float
+
+    @property
+    def letter(self) -> str:
+        return letter(self.number)
+
+    @property
+    def pattern(self) -> int:
+        return _pattern(self.number)
+
+    @property
+    def middle(self) -> float:
+        return round(self.x + self.width / 2, 3)
+
+    @property
+    def labelled(self) -> bool:
+        """True where there is room for the letter."""
+        return self.width >= _LETTER_WIDTH
+
+    @property
+    def words(self) -> str:
+        """'cut 118', 'cuts 118–129'."""
+        return f"cut {self.first:,}" if self.first == self.last else f"cuts {self.first:,}–{self.last:,}"
+
+
+@dataclass(slots=True, frozen=True)
+class Heat:
+    """Everything the strip shows. `ranges` are the exact failing stretches; `cut` the one on the page, or the first.
+
+    `sent` has the failing stretches as JSON: first and last cut, and the outcome's letter.
+    """
+
+    size: int
+    bars: list[CutBar]
+    hills: str
+    peak: int
+    ranges: list[CutBar]
+    more: int
+    untried: int
+    sent: str
+    cut: int
+    outcome: str
+    current: float | None
+    words: str
+
+
+def letter(number: int) -> str:
+    """The name of an outcome: A, B, ... for those that differ from the traced one."""
+    if number <= 0:
+        return "same" if number == 0 else ""
+    head, rest = divmod(number - 1, 26)
+    return (letter(head) if head else "") + chr(ord("A") + rest)
+
+
+def _pattern(number: int) -> int:
+    """The pattern of an outcome, from 1."""
+    return (number - 1) % _PATTERNS + 1 if number > 0 else 0
+
+
+def heat(cuts: Sequence[int], trace: Trace, current: int | None) -> Heat | None:
+    """The strip for the outcomes of all cuts in two; `current` is the cut the page shows. None: there is no cut."""
+    if not cuts:
+        return None
+    size = len(cuts)
+    exact = [bar for bar in _bars(cuts, size) if bar.number > 0]
+    chosen = current if current and current <= size else exact[0].first if exact else 1
+    hills = peaks(_held(trace, size), size)
+    peak = max(many for _, many in hills)
+    return Heat(
+        size=size,
+        bars=[bar for bar in _bars(_merged(cuts), size) if bar.number],
+        hills="".join([shape.path for shape in shapes(hills, rising(peak, _HEIGHT, 1))]),
+        peak=peak,
+        ranges=exact[:_LISTED],
+        more=max(0, len(exact) - _LISTED),
+        untried=sum(number < 0 for number in cuts),
+        sent=json.dumps([[bar.first, bar.last, bar.letter] for bar in exact[:_SENT]], separators=(",", ":")),
+        cut=chosen,
+        outcome=_outcome_words(cuts[chosen - 1]),
+        current=percent(chosen - 0.5, size) if current else None,
+        words=_words(size, exact),
+    )
+
+
+def _outcome_words(number: int) -> str:
+    return f"outcome {letter(number)}" if number > 0 else "same" if number == 0 else "not tried"
+
+
+def _merged(cuts: Sequence[int]) -> list[int]:
+    """At most COLUMNS outcomes; of those that share a column the failing one with the lowest number."""
+    wide = min(len(cuts), COLUMNS)
+    columns = [-2] * wide
+    for at, number in enumerate(cuts):
+        place = at * wide // len(cuts)
+        failing = [one for one in (columns[place], number) if one > 0]
+        columns[place] = min(failing) if failing else max(columns[place], number)
+    return columns
+
+
+def _bars(columns: Sequence[int], size: int) -> Iterator[CutBar]:
+    """Runs of columns with one outcome."""
+    wide = len(columns)
+    for number, at, end in runs(columns):
+        first, last = at * size // wide + 1, end * size // wide
+        yield CutBar(first, max(first, last), number, percent(at, wide), percent(end - at, wide))
+
+
+def _held(trace: Trace, size: int) -> Iterator[tuple[int, int, Column]]:
+    """How many characters are held after each one."""
+    for step in trace.steps:
+        if step.holds:
+            start = min(hold.start for hold in step.holds)
+            fed = range(max(start, step.span.start), min(step.span.end, size))
+            yield from ((at, at + 1, ("held", at + 1 - start)) for at in fed)
+
+
+def _words(size: int, exact: Sequence[CutBar]) -> str:
+    """The strip in words."""
+    failing = sum(bar.last - bar.first + 1 for bar in exact)
+    if not failing:
+        return f"Cut in two after character 1 to {size:,}: the same message every time."
+    places = ", ".join(f"{bar.words} outcome {bar.letter}" for bar in exact[:3])
+    more = f" and {count(len(exact) - 3, 'more stretch', 'more stretches')}" if len(exact) > 3 else ""
+    verb = "gives" if failing == 1 else "give"
+    return f"Cut in two after character 1 to {size:,}: {count(failing, 'cut')} {verb} another message: {places}{more}."
