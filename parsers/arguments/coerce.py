@@ -17,7 +17,7 @@ Schema = Mapping[str, Any]
 
 LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character: such text cannot be written as UTF-8
 
-ALIASES = {
+_ALIASES = {
     "int": "integer",
     "long": "integer",
     "float": "number",
@@ -32,13 +32,13 @@ ALIASES = {
     "enum": "string",
     "none": "null",
 }
-ORDER = ("null", "integer", "number", "boolean", "object", "array", "string")
-BRANCHES = ("anyOf", "oneOf", "allOf")
+_ORDER = ("null", "integer", "number", "boolean", "object", "array", "string")
+_BRANCHES = ("anyOf", "oneOf", "allOf")
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
-NUMBER_START = re.compile(r"-?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][-+]?[0-9]*)?\Z")
-WORDS = {"null": ("null",), "boolean": ("true", "false", "1", "0")}
-INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
-BOOLEANS = {"true": "true", "false": "false", "1": "true", "0": "false"}
+_NUMBER_START = re.compile(r"-?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][-+]?[0-9]*)?\Z")
+_WORDS = {"null": ("null",), "boolean": ("true", "false", "1", "0")}
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
+_BOOLEANS = {"true": "true", "false": "false", "1": "true", "0": "false"}
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
 MAX_SCHEMA_DEPTH = 16
 
@@ -51,7 +51,7 @@ def types_of(schema: Schema | None, depth: int = 0) -> frozenset[str] | None:
     declared = schema.get("type")
     for name in declared if isinstance(declared, list) else [declared]:
         if isinstance(name, str):
-            found.add(ALIASES.get(name.lower(), name.lower()))
+            found.add(_ALIASES.get(name.lower(), name.lower()))
     if not found and isinstance(schema.get("enum"), list):
         found |= {_JSON_TYPES.get(type(value), "null") for value in schema["enum"]}
     for branch in _branches(schema):
@@ -62,7 +62,7 @@ def types_of(schema: Schema | None, depth: int = 0) -> frozenset[str] | None:
 
 
 def _branches(schema: Schema) -> list[Schema]:
-    lists = [schema.get(key) for key in BRANCHES]
+    lists = [schema.get(key) for key in _BRANCHES]
     return [branch for found in lists if isinstance(found, list) for branch in found if isinstance(branch, Mapping)]
 
 
@@ -91,14 +91,14 @@ def item_schema(schema: Schema | None, depth: int = 0) -> Schema | None:
     return next((schema for schema in found if schema is not None), None)
 
 
-def streams(schema: Schema | None) -> bool:
-    """Whether a string value under this schema can be passed on while it is still open."""
+def can_stream(schema: Schema | None) -> bool:
+    """Return whether a string value under this schema can be passed on while it is still open."""
     types = types_of(schema)
     return types is None or types == {"string"}
 
 
-def stays_string(text: str, schema: Schema | None) -> bool:
-    """Whether the beginning of a value that was cut off can only be the beginning of a string."""
+def can_only_be_string(text: str, schema: Schema | None) -> bool:
+    """Return whether the beginning of a value that was cut off can only be the beginning of a string."""
     types = types_of(schema) or frozenset({"string"})
     start = text.strip()
     return bool(start) and not any(_begins(name, start) for name in types - {"string"})
@@ -106,16 +106,16 @@ def stays_string(text: str, schema: Schema | None) -> bool:
 
 def _begins(name: str, start: str) -> bool:
     if name in ("integer", "number"):
-        return bool(NUMBER_START.match(start))
-    if name in WORDS:
-        return any(word.startswith(start.lower()) for word in WORDS[name])
+        return bool(_NUMBER_START.match(start))
+    if name in _WORDS:
+        return any(word.startswith(start.lower()) for word in _WORDS[name])
     return start[0] == ("{" if name == "object" else "[")
 
 
 def text_to_json(text: str, schema: Schema | None) -> str:
     """JSON text for a value that the format wrote as bare text, by the types its schema allows."""
     types = types_of(schema)
-    for name in ORDER if types else ():
+    for name in _ORDER if types else ():
         if name in (types or ()) and (found := _as(name, text.strip() if name != "string" else text)) is not None:
             return found
     return json.dumps(text, ensure_ascii=False)
@@ -138,14 +138,14 @@ def _string_to_json(raw: str, types: frozenset[str]) -> str:
         text = json.loads(raw, strict=False)
     except ValueError:
         return raw
-    for name in ORDER[:-1]:
+    for name in _ORDER[:-1]:
         if name in types and (found := _as(name, text.strip())) is not None:
             return raw if LONE_SURROGATE.search(found) else found
     return raw
 
 
 def _scalar_type(raw: str) -> frozenset[str]:
-    if INTEGER.match(raw):
+    if _INTEGER.match(raw):
         return frozenset({"integer", "number"})
     if NUMBER.match(raw):
         return frozenset({"number"})
@@ -158,18 +158,18 @@ def _as(name: str, text: str) -> str | None:
     if name == "null":
         return "null" if text.lower() == "null" else None
     if name == "integer":
-        return text if INTEGER.match(text) or _integral(text) else None
+        return text if _INTEGER.match(text) or _integral(text) else None
     if name == "number":
         return text if NUMBER.match(text) else None
     if name == "boolean":
-        return BOOLEANS.get(text.lower())
+        return _BOOLEANS.get(text.lower())
     if name == "string":
         return json.dumps(text, ensure_ascii=False)
     return _container(text, "{" if name == "object" else "[")
 
 
 def _integral(text: str) -> bool:
-    """Whether text is a JSON number with a whole value, such as 4.0."""
+    """Return whether text is a JSON number with a whole value, such as 4.0."""
     return bool(NUMBER.match(text)) and len(text) < 40 and float(text).is_integer()
 
 

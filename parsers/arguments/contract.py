@@ -1,4 +1,4 @@
-"""What an argument parser is: the reader of a call's arguments inside one state (or a run of states) of the machine.
+"""An argument parser is the reader of a call's arguments inside one state (or a run of states) of the machine.
 
 The machine hands it text up to the next terminal that it is willing to see, and it hands what it found back through an
 Output. Which terminals are visible is its `scope`:
@@ -32,19 +32,19 @@ _SURPLUS = re.compile(r"[}\]]+")
 
 
 def is_quoted(text: str) -> bool:
-    """Whether a pair of matching quotes stands around a text."""
+    """Return whether a pair of matching quotes stands around a text."""
     return len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
 
 
 class Output(Protocol):
-    """Where an argument parser puts what it found. All positions are raw offsets in the output text."""
+    """An argument parser puts what it found here. All positions are raw offsets in the output text."""
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
         """JSON Schema of the open call's arguments, when its tool is declared and named."""
 
     def knows(self, name: str) -> bool:
-        """Whether a tool of that name is declared, or none are."""
+        """Return whether a tool of that name is declared, or none are."""
 
     @property
     def policy(self) -> Mapping[str, str]:
@@ -52,7 +52,7 @@ class Output(Protocol):
 
     @property
     def closes(self) -> bool:
-        """Whether cut-off arguments are to be closed by appending (policy truncated_call: close)."""
+        """Return whether cut-off arguments are to be closed by appending (policy truncated_call: close)."""
 
     def marker(self, start: int, end: int, terminal: str = "structure") -> None:
         """Characters that are structure."""
@@ -60,7 +60,7 @@ class Output(Protocol):
     def skip_space(self, buffer: str, pos: int, end: int, base: int) -> int:
         """White space from `pos` on is structure; returns where it ends. `base` is the raw offset of buffer[0]."""
 
-    def dropped(self, start: int, end: int, reason: DropReason) -> None:
+    def drop(self, start: int, end: int, reason: DropReason) -> None:
         """Characters that reach nobody."""
 
     def diagnostic(self, code: str, message: str, start: int, end: int, severity: Severity = "warning") -> None:
@@ -157,11 +157,11 @@ class ArgumentParser(ABC):
         """The value is over, by a terminal or the end of the output, at raw offset `at`."""
 
     def hold(self) -> Hold | None:
-        """What was read and not passed on yet."""
+        """Return what was read and not passed on yet."""
         return None
 
     def describe(self) -> str:
-        """Where it stands, in a few words."""
+        """Return where it stands, in a few words."""
         return ""
 
     # text that is no value
@@ -172,7 +172,7 @@ class ArgumentParser(ABC):
             after = self.out.skip_space(buffer, pos, end, base)
             if after == pos and (word := _WORD.match(buffer, pos, end)) is not None:
                 after = word.end()
-                self.out.dropped(base + pos, base + after, reason)
+                self.out.drop(base + pos, base + after, reason)
             pos = after
 
     def after_value(self, buffer: str, pos: int, end: int, base: int) -> int:
@@ -195,7 +195,7 @@ class ArgumentParser(ABC):
 
     def surplus(self, code: str, reason: DropReason, start: int, end: int) -> None:
         """Drop brackets that are too many. One diagnostic is enough for a call."""
-        self.out.dropped(start, end, reason)
+        self.out.drop(start, end, reason)
         if not self._told_surplus:
             self.out.diagnostic(code, f"There is a {reason.words}.", start, start + 1)
         self._told_surplus = True
@@ -234,7 +234,7 @@ class Waiting:
         return "".join([run.text for run in self.runs()])
 
     def runs(self) -> list[Segment]:
-        """What stands together, one segment each. Joined once: a long text is not copied again."""
+        """Return what stands together, one segment each. Joined once: a long text is not copied again."""
         for _, texts in self._runs:
             texts[:] = ["".join(texts)]
         return [Segment(text, at, at + len(text)) for at, (text,) in self._runs]

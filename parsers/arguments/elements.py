@@ -20,24 +20,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from parsers.arguments.coerce import item_schema, property_schema, streams, types_of
+from parsers.arguments.coerce import can_stream, item_schema, property_schema, types_of
 from parsers.arguments.contract import OPEN, ArgumentParser, Output
 from parsers.arguments.json_build import JsonBuilder, Piece
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.trace import Hold
 
 TAG, VALUE = "tag", "value"
-LONGEST_BARE_CLOSER = 64
-Kind = Literal["new", "text", "object", "array"]
+_LONGEST_BARE_CLOSER = 64
+_Kind = Literal["new", "text", "object", "array"]
 
 
 @dataclass(slots=True)
-class Element:
+class _Element:
     """An open element. `kept` is text that waits: white space before the first thing, or half of a bare closing tag."""
 
     name: str
     schema: Mapping[str, Any] | None
-    kind: Kind = "new"
+    kind: _Kind = "new"
     kept: list[Piece] = field(default_factory=list)
 
 
@@ -60,7 +60,7 @@ class Elements(ArgumentParser):
         self._tag_end: str = chosen["tag_end"]
         self._item: str = chosen["item"]
         self._build = JsonBuilder(out)
-        self._stack: list[Element] = []
+        self._stack: list[_Element] = []
         self._names: Counter[str] = Counter()
         self._tag: list[str] = []
         self._closing = False
@@ -107,7 +107,7 @@ class Elements(ArgumentParser):
         if cut < len(text):
             top.kept = [(text[cut:], start + cut, start + len(text))]
 
-    def _become_text(self, top: Element, at: int) -> None:
+    def _become_text(self, top: _Element, at: int) -> None:
         if top.kind == "new":
             top.kind = "text"
             self._build.begin_string(top.kept[0][1] if top.kept else at)
@@ -154,22 +154,22 @@ class Elements(ArgumentParser):
             self.out.marker(self._lead, end, "element_open")
         else:
             schema = property_schema(parent.schema, name)
-            self._build.key(name, [(name, at, at + len(name))])
+            self._build.key([(name, at, at + len(name))])
             self.out.marker(self._lead, at, "element_open")
             self.out.marker(at + len(name), end, "element_open")
-        element = Element(name, schema)
+        element = _Element(name, schema)
         self._stack.append(element)
         self._names[name] += 1
-        if types_of(schema) is not None and streams(schema):
+        if types_of(schema) is not None and can_stream(schema):
             self._become_text(element, end)
 
-    def _root(self) -> Element:
-        """What all arguments stand in: an object, whatever they are called."""
+    def _root(self) -> _Element:
+        """Return the element all arguments stand in: an object, whatever they are called."""
         if not self._build.depth:
             self._build.open("{", self._at)
-        return Element("", self.out.schema, "object")
+        return _Element("", self.out.schema, "object")
 
-    def _become_container(self, parent: Element, first: str) -> None:
+    def _become_container(self, parent: _Element, first: str) -> None:
         """The first thing in an element is another element."""
         types = types_of(parent.schema) or frozenset({"array", "object"})
         listed = "array" in types and (first == self._item or "object" not in types)
@@ -194,7 +194,7 @@ class Elements(ArgumentParser):
         if self._stack and self._stack[-1].kind in ("new", "text"):
             self._value(text, self._lead)
         else:
-            self.out.dropped(self._lead, end, DropReason(Cause.TAG_CLOSES_NOTHING))
+            self.out.drop(self._lead, end, DropReason(Cause.TAG_CLOSES_NOTHING))
 
     def _end_element(self, at: int, *, own: bool = False) -> None:
         """The innermost element is over; `own`: by its own closing tag."""
@@ -207,7 +207,7 @@ class Elements(ArgumentParser):
         else:
             self._build.close(at)
 
-    def _end_empty(self, top: Element, at: int) -> None:
+    def _end_empty(self, top: _Element, at: int) -> None:
         """An element with nothing in it is an empty list or object where its schema wants one, else an empty text."""
         types = types_of(top.schema) or frozenset()
         wanted = [bracket for name, bracket in (("array", "["), ("object", "{")) if name in types - {"string"}]
@@ -220,7 +220,7 @@ class Elements(ArgumentParser):
             self._become_text(top, at)
             self._end_text(top, at, own=True)
 
-    def _end_text(self, top: Element, at: int, *, own: bool) -> None:
+    def _end_text(self, top: _Element, at: int, *, own: bool) -> None:
         for text, start, end in top.kept:
             if not own and text == f"</{top.name}>":
                 self.out.marker(start, end)
@@ -233,11 +233,11 @@ class Elements(ArgumentParser):
         if self.scope == OPEN:
             self.complete = not self.over
         elif self.scope == TAG:
-            self.out.dropped(self._lead, at, CUT)
+            self.out.drop(self._lead, at, CUT)
         if self.complete or self.out.closes:
             self._root()
         for _, start, end in [piece for element in self._stack for piece in element.kept]:
-            self.out.dropped(start, end, CUT)
+            self.out.drop(start, end, CUT)
         if self.complete:
             self._build.close_all(at)
         else:
@@ -261,9 +261,9 @@ class Elements(ArgumentParser):
 
 
 def _half_closer(text: str, name: str) -> int:
-    """How many characters at the end of the text may belong to the element's closing tag without its marker."""
+    """Return how many characters at the end of the text may belong to the element's closing tag without its marker."""
     closer = f"</{name}>"
-    if len(closer) > LONGEST_BARE_CLOSER:
+    if len(closer) > _LONGEST_BARE_CLOSER:
         return 0
     sizes = range(min(len(closer), len(text)), 0, -1)
     return next((size for size in sizes if text.endswith(closer[:size])), 0)

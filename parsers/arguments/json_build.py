@@ -1,8 +1,8 @@
 """Writes a JSON value from a notation that is not JSON, while it arrives.
 
-A codec says what it reads (an opening bracket, a key, a piece of a string, a word) and this class writes JSON text
-from it: keys and values own the characters they come from, all JSON punctuation is synthetic. A key is written
-together with its value, so brackets appended to what was written always make it whole.
+`NotationParser` says what it reads (an opening bracket, a key, a piece of a string, a word) and `JsonBuilder` writes
+JSON text from it: keys and values own the characters they come from, all JSON punctuation is synthetic. A key is
+written together with its value, so brackets appended to what was written always make it whole.
 
 A string whose schema is exactly string, or that has none, goes out piece by piece; any other waits for its end and is
 written by the types its schema allows. A group is a bracket of which it is not known yet whether it is an array
@@ -11,13 +11,21 @@ written by the types its schema allows. A group is a bracket of which it is not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.arguments.coerce import item_schema, json_to_json, property_schema, stays_string, streams, types_of
-from parsers.arguments.contract import Output
-from parsers.arguments.json_value import CLOSERS, coerced, escaped
+from parsers.arguments.coerce import (
+    can_only_be_string,
+    can_stream,
+    item_schema,
+    json_to_json,
+    property_schema,
+    types_of,
+)
+from parsers.arguments.contract import ArgumentParser, Output
+from parsers.arguments.json_value import CLOSERS, coerce_json, escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment, SegmentKind
 
@@ -25,7 +33,7 @@ Piece = tuple[str, int, int]
 
 
 @dataclass(slots=True)
-class Frame:
+class _Frame:
     """An open container. `key` are the pieces of a key that waits for its value; `place`, where the bracket of a group
     will stand among what is kept."""
 
@@ -44,7 +52,7 @@ class JsonBuilder:
 
     def __init__(self, out: Output) -> None:
         self._out = out
-        self._frames: list[Frame] = []
+        self._frames: list[_Frame] = []
         self._schema: Mapping[str, Any] | None = None
         self._string: list[Piece] | None = None
         self._waits = False
@@ -58,7 +66,7 @@ class JsonBuilder:
 
     def open(self, bracket: str, at: int) -> None:
         """A container begins at raw offset `at`; a group, if the bracket is a parenthesis."""
-        frame = Frame(bracket, self._value_schema())
+        frame = _Frame(bracket, self._value_schema())
         self._groups += bracket == "("
         self._begin(at)
         if bracket == "(":
@@ -88,16 +96,16 @@ class JsonBuilder:
         while self._frames:
             self.close(at)
 
-    def key(self, text: str, pieces: list[Piece]) -> None:
-        """A key of the innermost object; its pieces are (text, start, end)."""
+    def key(self, pieces: list[Piece]) -> None:
+        """A key of the innermost object, in pieces (text, start, end)."""
         frame = self._frames[-1]
         frame.key = pieces
-        frame.key_schema = property_schema(frame.schema, text)
+        frame.key_schema = property_schema(frame.schema, "".join([text for text, _, _ in pieces]))
 
     def begin_string(self, at: int) -> None:
         """A string value begins."""
         self._schema = self._value_schema()
-        self._waits = not streams(self._schema)
+        self._waits = not can_stream(self._schema)
         self._string = []
         if not self._waits:
             self._begin(at)
@@ -108,7 +116,7 @@ class JsonBuilder:
         if self._waits and self._string is not None:
             self._string.append((text, start, end))
             return
-        out = escaped(text)
+        out = escape_json(text)
         self._write((Segment(out, start, end, "copied" if raw and out == text else "converted"),))
 
     def end_string(self, at: int) -> None:
@@ -117,7 +125,7 @@ class JsonBuilder:
         if not self._waits:
             self._synthetic('"', at)
             return
-        raw = f'"{escaped("".join([text for text, _, _ in pieces]))}"'
+        raw = f'"{escape_json("".join([text for text, _, _ in pieces]))}"'
         self._value(json_to_json(raw, self._schema), raw, pieces or [("", at, at)])
 
     def scalar(self, text: str, start: int, end: int, *, raw: str) -> None:
@@ -128,7 +136,7 @@ class JsonBuilder:
 
     def _value(self, text: str, before: str, pieces: list[Piece], *, copied: bool = False) -> None:
         """Write a whole value over the characters of its pieces; `before` is its JSON as it was read."""
-        written = text if text == before else coerced(text, self._schema)
+        written = text if text == before else coerce_json(text, self._schema)
         self._begin(pieces[0][1])
         self._write(_spread(written, pieces, copied=copied))
 
@@ -143,7 +151,7 @@ class JsonBuilder:
         return item_schema(frame.schema) if is_array else frame.schema
 
     def _begin(self, at: int) -> None:
-        """What stands before a value: a comma, and the key in an object."""
+        """Write what stands before a value: a comma, and the key in an object."""
         if not self._frames:
             return
         frame = self._frames[-1]
@@ -154,11 +162,11 @@ class JsonBuilder:
         if frame.bracket == "{":
             self._write_key(frame, at)
 
-    def _write_key(self, frame: Frame, at: int) -> None:
+    def _write_key(self, frame: _Frame, at: int) -> None:
         pieces, frame.key = frame.key or [], None
         self._synthetic('"', at)
         for text, start, end in pieces:
-            out = escaped(text)
+            out = escape_json(text)
             kind: SegmentKind = "copied" if out == text and end - start == len(text) else "converted"
             self._write((Segment(out, start, end, kind),))
             at = end
@@ -183,7 +191,7 @@ class JsonBuilder:
         else:
             self._out.marker(start, end)
 
-    def _settle(self, frame: Frame, bracket: str) -> None:
+    def _settle(self, frame: _Frame, bracket: str) -> None:
         """It is known what a group is."""
         place = frame.place or 0
         at = self._kept[place][0].start
@@ -203,7 +211,7 @@ class JsonBuilder:
         return min(starts, default=None)
 
     def wanted(self) -> str:
-        """Why a value waits, in words."""
+        """Return why a value waits, in words."""
         if self._groups:
             return "A bracket is an array if a comma follows its first value."
         if self._string is not None and self._waits:
@@ -242,22 +250,82 @@ class JsonBuilder:
     def _cut_string(self, pieces: list[Piece]) -> None:
         """A string that waited is cut off: it goes out only if it can have been nothing but a string."""
         text = "".join([piece for piece, _, _ in pieces])
-        if self._out.closes or not stays_string(text, self._schema):
+        if self._out.closes or not can_only_be_string(text, self._schema):
             self._drop(pieces)
         else:
             self._begin(pieces[0][1])
-            self._write(_spread(f'"{escaped(text)}', pieces))
+            self._write(_spread(f'"{escape_json(text)}', pieces))
 
-    def _forget_key(self, frame: Frame) -> None:
+    def _forget_key(self, frame: _Frame) -> None:
         self._drop(frame.key or [], DropReason(Cause.KEY_WITHOUT_VALUE))
         frame.key = None
 
     def _drop(self, pieces: list[Piece], reason: DropReason = CUT) -> None:
         for _, start, end in pieces:
-            self._out.dropped(start, end, reason)
+            self._out.drop(start, end, reason)
 
 
 def _spread(text: str, pieces: list[Piece], *, copied: bool = False) -> tuple[Segment, ...]:
     """Text that stands for all of the pieces together."""
     kind: SegmentKind = "copied" if copied else "converted"
     return tuple([Segment("" if number else text, start, end, kind) for number, (_, start, end) in enumerate(pieces)])
+
+
+# What parsers of such notations share: open brackets, and the word that is being read.
+
+PAIRS = {"]": "[", ")": "(", "}": "{"}
+
+
+class NotationParser(ArgumentParser):
+    """Base of parsers that read brackets and words step by step.
+
+    `_steps` are the readers by phase: each is given the text from a position on, reads on at least one character or
+    changes the phase, and returns where it stopped.
+    """
+
+    def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
+        super().__init__(out, options)
+        self._builder = JsonBuilder(out)
+        self._steps: Mapping[str, Callable[[str, int, int, int], int]] = {}
+        self._phase = ""
+        self._stack: list[str] = []
+        self._open = dict.fromkeys("[({", 0)
+        self._word: list[str] = []
+        self._word_at = self._at = 0
+
+    def _mark(self, pos: int, base: int) -> int:
+        """The character at `pos` is structure."""
+        self.out.marker(base + pos, base + pos + 1)
+        return pos + 1
+
+    def _refuse(self, pos: int, trigger: str = "REJECT") -> int:
+        """What stands at `pos` is not to be read."""
+        self.queue.append(trigger)
+        return pos
+
+    def _push(self, char: str) -> None:
+        self._stack.append(char)
+        self._open[char] += 1
+
+    def _pop(self, at: int) -> None:
+        """The innermost container ends."""
+        self._open[self._stack.pop()] -= 1
+        self._builder.close(at)
+        self._phase = "after"
+
+    def _read(self, pattern: re.Pattern[str], buffer: str, pos: int, end: int, base: int) -> int:
+        """Read on in a word; returns `pos` where it does not go on."""
+        run = pattern.match(buffer, pos, end)
+        if run is None:
+            return pos
+        self._word_at = self._word_at if self._word else base + pos
+        self._word.append(run.group())
+        return run.end()
+
+    def _take_word(self) -> Piece:
+        """The word that was read without white space at its end, which is structure, and where it stands."""
+        raw, start = "".join(self._word), self._word_at
+        self._word = []
+        text = raw.rstrip()
+        self.out.marker(start + len(text), start + len(raw))
+        return text, start, start + len(text)

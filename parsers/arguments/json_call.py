@@ -1,4 +1,4 @@
-"""`json_call`: one JSON object that names the tool and holds its arguments.
+"""`json_call`: one JSON object that names the tool and holds its arguments; `json_calls`: an array of them.
 
     {"name": "get_weather", "arguments": {"city": "Bern"}}
 
@@ -8,6 +8,24 @@ An object under one of the `wrapper_keys` is the call itself: {"type": "function
 Until the call is committed (its name is known, and with `require_arguments` the start of its arguments too) the
 object is read strictly: the first character that JSON could not have is the REJECT trigger, and so is an object that
 ends without naming a tool. From then on it is read leniently, because the call stands.
+
+`json_calls`: a JSON array of call objects, or one such object.
+
+    [{"name": "add", "arguments": {"a": 1}}, {"name": "get_time", "arguments": {}}]
+
+Each object is read as `json_call` reads it, so it is strict until its call is committed. The first call is opened
+by the format, on its marker or on the bracket itself; a bracket that begins no call is then text again, like the rest
+of a candidate. From there on the parser speaks:
+
+ITEM      the next object of the array begins
+ITEM_END  the object is over
+DONE      the array is over; a single object is over
+REJECT    the object that was begun, or what should be the first one, is no call
+OTHER     the array goes on with something that is no object, or text follows it
+
+An object that follows without a comma is taken for the next call, a closing bracket too many is dropped, and a call
+whose braces are not closed ends with the array. A terminal of the machine that leaves this parser in force begins
+another array or object.
 """
 
 from __future__ import annotations
@@ -25,8 +43,8 @@ from parsers.arguments.json_value import (
     JsonScanner,
     JsonValue,
     Unit,
-    coerced,
-    unescaped,
+    coerce_json,
+    unescape_json,
 )
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.events import Segment
@@ -153,7 +171,7 @@ class JsonCall(ArgumentParser):
         self._loose.settle()
 
     def _wraps(self) -> bool:
-        """Whether the object that opens here is the call: nothing of it is known yet, and its key says so."""
+        """Return whether the object that opens here is the call: nothing of it is known yet, and its key says so."""
         fits = self._key in self._wrapper_keys and self._scan.depth == self._level + 1
         return fits and self._name is None and not self._read_arguments
 
@@ -171,10 +189,10 @@ class JsonCall(ArgumentParser):
             if is_key:
                 self._loose.begin()
         elif is_key:
-            self._key = unescaped("".join(self._string))
+            self._key = unescape_json("".join(self._string))
             self._know_key()
         elif self._is_name():
-            name = unescaped("".join(self._string))
+            name = unescape_json("".join(self._string))
             self._name = (name, self._string_at, at)
             if not name.strip():
                 return False
@@ -302,119 +320,6 @@ class JsonCall(ArgumentParser):
         return f"{where}, key {self._key}" if self._phase == "object" and self._key else where
 
 
-# Keys beside a call's name, where no key holds the arguments: then they are the arguments themselves.
-#
-#     {"name": "get_weather", "city": "Bern"}   ->   get_weather, {"city": "Bern"}
-#
-# Whether that is so shows at the end of the object, so these keys are kept until then, or until an arguments key comes.
-# `id` and `type` belong to the call and not to its arguments, unless the tool declares them.
-
-_OWN_KEYS = frozenset({"id", "type"})
-_Piece = tuple[str, int]
-
-
-@dataclass(slots=True)
-class _Pair:
-    """A key and its value as pieces of raw text with their offsets."""
-
-    key: str = ""
-    pieces: list[_Piece] = field(default_factory=list)
-
-
-class _LooseKeys:
-    """The pairs that are neither name nor arguments, in order; `open` is the one that is being read."""
-
-    def __init__(self, out: Output) -> None:
-        self._out = out
-        self._pairs: list[_Pair] = []
-        self.open: _Pair | None = None
-
-    def begin(self) -> None:
-        """A key begins."""
-        self.open = _Pair()
-        self._pairs.append(self.open)
-
-    def name(self, key: str) -> None:
-        """The key of the pair that was begun last is known."""
-        self._pairs[-1].key = key
-
-    def leave_open(self) -> None:
-        """The pair that was begun last is none of these: what was kept of it is structure."""
-        self._mark(self._pairs.pop().pieces)
-        self.open = None
-
-    def settle(self) -> None:
-        """None of them is an argument: they are structure."""
-        self._mark(self._clear())
-
-    def drop(self) -> None:
-        """The object was cut off: nobody can say what they were."""
-        for text, at in self._clear():
-            self._out.dropped(at, at + len(text), CUT)
-
-    def write(self, at: int) -> None:
-        """The object ends at `at`: write them as the arguments; an empty object where there are none."""
-        count = 0
-        for pair in self._pairs:
-            if not self._is_argument(pair.key):
-                self._mark(pair.pieces)
-                continue
-            start = pair.pieces[0][1]
-            self._write(Segment(", " if count else "{", start, start, "synthetic"), *self._segments(pair.pieces))
-            count += 1
-        self._clear()
-        self._write(Segment("}" if count else "{}", at, at, "synthetic"))
-
-    def _write(self, *parts: Segment) -> None:
-        for part in parts:
-            self._out.arguments(part.text, part.start, part.end, (part,))
-
-    def _mark(self, pieces: Sequence[_Piece]) -> None:
-        for text, at in pieces:
-            self._out.marker(at, at + len(text))
-
-    def _is_argument(self, key: str) -> bool:
-        return key not in _OWN_KEYS or property_schema(self._out.schema, key) is not None
-
-    def _segments(self, pieces: list[_Piece]) -> list[Segment]:
-        """One pair: as it is, or with its value coerced to the schema."""
-        text = "".join([piece for piece, _ in pieces])
-        start, end = pieces[0][1], pieces[-1][1] + len(pieces[-1][0])
-        written = coerced(f"{{{text}}}", self._out.schema)[1:-1]
-        if written == text or end - start != len(text):
-            return [Segment(piece, place, place + len(piece)) for piece, place in pieces]
-        return [Segment(written, start, end, "converted")]
-
-    def _clear(self) -> list[_Piece]:
-        """Everything that is kept, in order; nothing is kept afterwards."""
-        pieces = [piece for pair in self._pairs for piece in pair.pieces]
-        self._pairs, self.open = [], None
-        return pieces
-
-    @property
-    def start(self) -> int | None:
-        """Raw offset of the first character kept."""
-        return self._pairs[0].pieces[0][1] if self._pairs and self._pairs[0].pieces else None
-
-
-# `json_calls`: a JSON array of call objects, or one such object.
-#
-#     [{"name": "add", "arguments": {"a": 1}}, {"name": "get_time", "arguments": {}}]
-#
-# Each object is read as codec json_call reads it, so it is strict until its call is committed. The first call is opened
-# by the format, on its marker or on the bracket itself; a bracket that begins no call is then text again, like the rest
-# of a candidate. From there on the codec speaks:
-#
-# ITEM      the next object of the array begins
-# ITEM_END  the object is over
-# DONE      the array is over; a single object is over
-# REJECT    the object that was begun, or what should be the first one, is no call
-# OTHER     the array goes on with something that is no object, or text follows it
-#
-# An object that follows without a comma is taken for the next call, a closing bracket too many is dropped, and a call
-# whose braces are not closed ends with the array. A terminal of the machine that leaves this codec in force begins
-# another array or object.
-
 _BRACES = re.compile(r"\}+")
 _ArrayPhase = Literal["before", "first", "item", "ended", "between", "over"]
 
@@ -521,3 +426,98 @@ class JsonCalls(ArgumentParser):
         words = {"before": "before the calls", "first": "in the array, before its first object"}
         words |= {"ended": "after the call", "between": "in the array", "over": "after the calls"}
         return words.get(self._phase) or self._item.describe()
+
+
+# Keys beside a call's name, where no key holds the arguments: then they are the arguments themselves.
+#
+#     {"name": "get_weather", "city": "Bern"}   ->   get_weather, {"city": "Bern"}
+#
+# Whether that is so shows at the end of the object, so these keys are kept until then, or until an arguments key comes.
+# `id` and `type` belong to the call and not to its arguments, unless the tool declares them.
+
+_OWN_KEYS = frozenset({"id", "type"})
+_Piece = tuple[str, int]
+
+
+@dataclass(slots=True)
+class _Pair:
+    """A key and its value as pieces of raw text with their offsets."""
+
+    key: str = ""
+    pieces: list[_Piece] = field(default_factory=list)
+
+
+class _LooseKeys:
+    """The pairs that are neither name nor arguments, in order; `open` is the one that is being read."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._pairs: list[_Pair] = []
+        self.open: _Pair | None = None
+
+    def begin(self) -> None:
+        """A key begins."""
+        self.open = _Pair()
+        self._pairs.append(self.open)
+
+    def name(self, key: str) -> None:
+        """The key of the pair that was begun last is known."""
+        self._pairs[-1].key = key
+
+    def leave_open(self) -> None:
+        """The pair that was begun last is none of these: what was kept of it is structure."""
+        self._mark(self._pairs.pop().pieces)
+        self.open = None
+
+    def settle(self) -> None:
+        """None of them is an argument: they are structure."""
+        self._mark(self._clear())
+
+    def drop(self) -> None:
+        """The object was cut off: nobody can say what they were."""
+        for text, at in self._clear():
+            self._out.drop(at, at + len(text), CUT)
+
+    def write(self, at: int) -> None:
+        """The object ends at `at`: write them as the arguments; an empty object where there are none."""
+        count = 0
+        for pair in self._pairs:
+            if not self._is_argument(pair.key):
+                self._mark(pair.pieces)
+                continue
+            start = pair.pieces[0][1]
+            self._write(Segment(", " if count else "{", start, start, "synthetic"), *self._segments(pair.pieces))
+            count += 1
+        self._clear()
+        self._write(Segment("}" if count else "{}", at, at, "synthetic"))
+
+    def _write(self, *parts: Segment) -> None:
+        for part in parts:
+            self._out.arguments(part.text, part.start, part.end, (part,))
+
+    def _mark(self, pieces: Sequence[_Piece]) -> None:
+        for text, at in pieces:
+            self._out.marker(at, at + len(text))
+
+    def _is_argument(self, key: str) -> bool:
+        return key not in _OWN_KEYS or property_schema(self._out.schema, key) is not None
+
+    def _segments(self, pieces: list[_Piece]) -> list[Segment]:
+        """One pair: as it is, or with its value coerced to the schema."""
+        text = "".join([piece for piece, _ in pieces])
+        start, end = pieces[0][1], pieces[-1][1] + len(pieces[-1][0])
+        written = coerce_json(f"{{{text}}}", self._out.schema)[1:-1]
+        if written == text or end - start != len(text):
+            return [Segment(piece, place, place + len(piece)) for piece, place in pieces]
+        return [Segment(written, start, end, "converted")]
+
+    def _clear(self) -> list[_Piece]:
+        """Everything that is kept, in order; nothing is kept afterwards."""
+        pieces = [piece for pair in self._pairs for piece in pair.pieces]
+        self._pairs, self.open = [], None
+        return pieces
+
+    @property
+    def start(self) -> int | None:
+        """Raw offset of the first character kept."""
+        return self._pairs[0].pieces[0][1] if self._pairs and self._pairs[0].pieces else None

@@ -65,7 +65,7 @@ class JsonSpan(ArgumentParser):
         words, self._words = self._words, []
         for text, start in words:
             if self.over:
-                self.out.dropped(start, start + len(text), DropReason(Cause.CUT_WORDS))
+                self.out.drop(start, start + len(text), DropReason(Cause.CUT_WORDS))
             else:
                 self.out.arguments(text, start, start + len(text))
         if self.over:

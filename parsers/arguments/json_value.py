@@ -21,11 +21,11 @@ from typing import Any, Literal, Protocol
 
 from parsers.arguments.coerce import (
     LONE_SURROGATE,
+    can_only_be_string,
+    can_stream,
     item_schema,
     json_to_json,
     property_schema,
-    stays_string,
-    streams,
     types_of,
 )
 from parsers.arguments.contract import Waiting
@@ -34,7 +34,7 @@ from parsers.vocabulary.events import Segment
 from parsers.vocabulary.trace import Hold
 
 Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scalar", "hold", "error"]
-Previous = Literal["start", "open", "colon", "comma", "value", "key"]
+_Previous = Literal["start", "open", "colon", "comma", "value", "key"]
 
 WHITESPACE = re.compile(r"[ \t\r\n]+")
 CLOSERS = {"{": "}", "[": "]"}
@@ -71,7 +71,7 @@ class JsonScanner:
         self.depth = 0
         self.in_string = False
         self.is_key = self.odd = False
-        self.previous: Previous = "start"
+        self.previous: _Previous = "start"
         self._in_scalar = False
 
     def step(self, buffer: str, pos: int, end: int, *, final: bool = False) -> tuple[Unit, int]:
@@ -127,7 +127,7 @@ class JsonScanner:
 
 
 def _escape_end(buffer: str, pos: int, end: int) -> int | None:
-    """Where the escape sequence at `pos` ends, or None when the text stops inside it. A surrogate pair is one."""
+    """Return where the escape sequence at `pos` ends; None when the text stops inside it. A surrogate pair is one."""
     stop = _one_escape(buffer, pos, end)
     if stop is None or not _HIGH_SURROGATE.match(buffer, pos, stop):
         return stop
@@ -151,14 +151,14 @@ def _one_escape(buffer: str, pos: int, end: int) -> int | None:
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode  # dumps makes an encoder for every call; pieces are small
 
 
-def escaped(text: str) -> str:
+def escape_json(text: str) -> str:
     """Text as the inside of a JSON string."""
     return _ENCODE(text)[1:-1]
 
 
-def unescaped(raw: str) -> str:
-    """What the inside of a JSON string means; it stays as written where an escape sequence is malformed, or where the
-    meaning could not be written as UTF-8."""
+def unescape_json(raw: str) -> str:
+    """Return what the inside of a JSON string means. It stays as written where an escape sequence is malformed, or
+    where the meaning could not be written as UTF-8."""
     if "\\" not in raw:
         return raw
     try:
@@ -190,12 +190,12 @@ class ValueOutput(Protocol):
 
     @property
     def closes(self) -> bool:
-        """Whether cut-off text is to be closed by appending."""
+        """Return whether cut-off text is to be closed by appending."""
 
     def arguments(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         """The next piece of the value."""
 
-    def dropped(self, start: int, end: int, reason: DropReason) -> None:
+    def drop(self, start: int, end: int, reason: DropReason) -> None:
         """Characters that reach nobody."""
 
 
@@ -284,7 +284,7 @@ class JsonValue:
             if self.scan.is_key:
                 self._frames[-1].key = []
                 return sent
-            return self._begin_value(buffer, sent, pos, base, held=not streams(self._schema()))
+            return self._begin_value(buffer, sent, pos, base, held=not can_stream(self._schema()))
         if not self.scan.is_key:
             sent = self._end_value(buffer, sent, stop, base)
             self.done = not self._frames
@@ -300,7 +300,7 @@ class JsonValue:
             self.done = not self._frames
         elif unit == "colon" and self._frames and self._frames[-1].schema is not None:
             frame = self._frames[-1]
-            frame.value_schema = property_schema(frame.schema, unescaped("".join(frame.key)))
+            frame.value_schema = property_schema(frame.schema, unescape_json("".join(frame.key)))
 
     def _schema(self) -> Mapping[str, Any] | None:
         """The schema of the value that begins here."""
@@ -325,7 +325,7 @@ class JsonValue:
         self._held.add(buffer[sent:stop], base + sent)
         raw = self._held.text()
         text = json_to_json(raw, self._schema())
-        self._release(self._held, text if text == raw else coerced(text, self._schema()), base + stop)
+        self._release(self._held, text if text == raw else coerce_json(text, self._schema()), base + stop)
         return stop
 
     def _release(self, held: Waiting, text: str, end: int) -> None:
@@ -346,7 +346,7 @@ class JsonValue:
             self._tail.add(buffer[start:stop], base + start)
 
     def _may_close_after(self, unit: Unit, text: str) -> bool:
-        """Whether brackets could be appended after this unit: not in a key, nor after half an escape sequence."""
+        """Return whether brackets could be appended after this unit: not in a key, nor after half an escape."""
         if unit == "string":
             return not self.scan.is_key and not _HALF_ESCAPE.match(text)
         return unit in ("open", "close") or (unit == "quote" and not self.scan.is_key)
@@ -380,7 +380,7 @@ class JsonValue:
     def _cut_off(self, held: Waiting, at: int) -> None:
         """A value that waited is cut off: it goes out only if it can have been nothing but a string."""
         raw = held.text()
-        if raw.startswith('"') and stays_string(raw[1:], self._schema()):
+        if raw.startswith('"') and can_only_be_string(raw[1:], self._schema()):
             self._release(held, raw, at)
         else:
             self._drop(held, CUT)
@@ -398,7 +398,7 @@ class JsonValue:
 
     def _drop(self, waiting: Waiting, reason: DropReason) -> None:
         for run in waiting.runs():
-            self.out.dropped(run.start, run.end, reason)
+            self.out.drop(run.start, run.end, reason)
 
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""
@@ -409,7 +409,7 @@ class JsonValue:
         return Hold(start, at, "codec", f"The schema wants {wanted}: the value is checked when it is whole.")
 
     def describe(self) -> str:
-        """Where in the value the reader stands, in words."""
+        """Return where in the value the reader stands, in words."""
         where = "between tokens"
         if self.scan.in_string:
             where = "in a key" if self.scan.is_key else "in a string"
@@ -430,7 +430,7 @@ class EarlyArguments:
         """Keep a piece."""
         self._text.append(text)
 
-    def dropped(self, start: int, end: int, reason: DropReason) -> None:
+    def drop(self, start: int, end: int, reason: DropReason) -> None:
         """Nothing is dropped while the text is only kept."""
 
     def text(self) -> str:
@@ -449,7 +449,7 @@ def _read_whole(text: str, start: int, out: ValueOutput) -> None:
     value.finish(start + len(text))
 
 
-def coerced(text: str, schema: Mapping[str, Any] | None) -> str:
+def coerce_json(text: str, schema: Mapping[str, Any] | None) -> str:
     """JSON text with the values inside an object or array coerced to the schema; anything else as it is."""
     if schema is None or not text.startswith(("{", "[")):
         return text

@@ -1,8 +1,13 @@
-"""Text in arguments of the keyvalue notation: bare words, and strings whose closing delimiter may be forgotten.
+"""`keyvalue`: a name and arguments with keys that are not quoted and strings between delimiters of their own.
 
-A string between delimiters holds anything, so a string that is never closed swallows the end of its call. Closing
-brackets at the end of what is read therefore wait for more text, and once the call's own end follows them, everything
-waits for the delimiter. If none comes, the string ended before those brackets.
+    get_weather{city:<|"|>Bern<|"|>,days:3,detail:{units:[<|"|>C<|"|>]}}
+
+Gemma 4 and FunctionGemma write this; `string` is the delimiter. A string holds anything but its delimiter, so no
+marker matches in it. Words are numbers, true, false, null or else strings; keys may stand between delimiters. What is
+merely wrong is read as it is meant: a comma or a colon too few, a bracket that is not closed, a second opening brace.
+
+The call counts at its opening brace; with `require_key` at the first key or the closing brace, because without a
+marker before it the name alone might be prose.
 """
 
 from __future__ import annotations
@@ -13,107 +18,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from parsers.arguments.coerce import NUMBER
-from parsers.arguments.contract import OPEN, ArgumentParser, Output, is_quoted
-from parsers.arguments.json_build import JsonBuilder, Piece
-from parsers.arguments.json_value import escaped
+from parsers.arguments.contract import OPEN, Output, is_quoted
+from parsers.arguments.json_build import PAIRS, NotationParser, Piece
+from parsers.arguments.json_value import escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.trace import Hold
 
-BLANK_OR_CLOSER = " \t\r\n)]}"
-ONLY_TOKENS = re.compile(r"(?:\s*<[^<>\s]{1,64}>)*\s*\Z")
-CONSTANTS = frozenset({"true", "false", "null"})
+_STRING = "string"
+_NAME = re.compile(r"[\w.\-]+")
+_KEY = re.compile(r"[^:,{}\[\]()]+")
+_WORD = {"{": re.compile(r"[^,}\]]+"), "(": re.compile(r"[^,}\])]+")}
 
 
-def word_to_json(text: str) -> str:
-    """A word as JSON: a constant, a number, a string as JSON writes it; anything else is a string's text.
-
-    None is what the chat templates of Gemma 4 write for null.
-    """
-    if text == "None":
-        return "null"
-    if text in CONSTANTS or NUMBER.match(text):
-        return text
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        try:
-            json.loads(text)
-        except ValueError:
-            return f'"{escaped(text)}"'
-        return text
-    return f'"{escaped(text)}"'
-
-
-class OpenTail:
-    """Passes text on to `put(text, start, end)`, but for the tail."""
-
-    __slots__ = ("_ended", "_put", "_tail")
-
-    def __init__(self, put: Callable[[str, int, int], None]) -> None:
-        self._put = put
-        self._tail: list[tuple[str, int]] = []
-        self._ended: int | None = None
-
-    @property
-    def at(self) -> int | None:
-        """Where the tail begins."""
-        return self._tail[0][1] if self._tail else None
-
-    def text(self, text: str, at: int) -> None:
-        """More of the string."""
-        solid = len(text.rstrip(BLANK_OR_CLOSER)) if self._ended is None else 0
-        if solid:
-            self.flush()
-            self._put(text[:solid], at, at + solid)
-        if solid < len(text):
-            self._tail.append((text[solid:], at + solid))
-
-    def call_closes(self, text: str, at: int) -> None:
-        """The end of the call stands in the string."""
-        if self._ended is None and any(bracket in piece for piece, _ in self._tail for bracket in ")}"):
-            self._ended = len(self._tail) + 1
-        self.text(text, at)
-
-    def flush(self) -> None:
-        """The tail is text of the string after all."""
-        tail, self._tail, self._ended = self._tail, [], None
-        for text, at in tail:
-            self._put(text, at, at + len(text))
-
-    def drop(self, out: Output, at: int) -> int:
-        """The tail is structure. Returns where it began, or `at` when there is none."""
-        at = at if self.at is None else self.at
-        for text, start in self._tail:
-            out.marker(start, start + len(text))
-        self._tail = []
-        return at
-
-    def closes(self) -> bool:
-        """Whether the tail is the end of the call, with nothing but tokens after it."""
-        rest = [text for text, _ in self._tail[self._ended :]] if self._ended is not None else ["-"]
-        return ONLY_TOKENS.match("".join(rest)) is not None
-
-
-# `keyvalue`: a name and arguments with keys that are not quoted and strings between delimiters of their own.
-#
-#     get_weather{city:<|"|>Bern<|"|>,days:3,detail:{units:[<|"|>C<|"|>]}}
-#
-# Gemma 4 and FunctionGemma write this; `string` is the delimiter. A string holds anything but its delimiter, so no
-# marker matches in it. Words are numbers, true, false, null or else strings; keys may stand between delimiters. What is
-# merely wrong is read as it is meant: a comma or a colon too few, a bracket that is not closed, a second opening brace.
-#
-# A string that is not closed before the end of its call (`call_end`) ended before the call's brackets: see
-# keyvalue_text.
-#
-# The call counts at its opening brace; with `require_key` at the first key or the closing brace, because without a
-# marker before it the name alone might be prose.
-
-STRING = "string"
-NAME = re.compile(r"[\w.\-]+")
-KEY = re.compile(r"[^:,{}\[\]()]+")
-WORD = {"{": re.compile(r"[^,}\]]+"), "(": re.compile(r"[^,}\])]+")}
-PAIRS = {"]": "[", ")": "(", "}": "{"}
-
-
-class KeyValue(ArgumentParser):
+class KeyValue(NotationParser):
     """Reads one call from its name on."""
 
     triggers: ClassVar[tuple[str, ...]] = ("REJECT", "OTHER")
@@ -124,17 +41,12 @@ class KeyValue(ArgumentParser):
         chosen = self.settings
         self._call_end: str = chosen["call_end"]
         self._needs_key: bool = chosen["require_key"]
-        self._builder = JsonBuilder(out)
         self._committed = self._is_key = False
         self._phase = "name"
-        self._word: list[str] = []
-        self._name = ""
-        self._name_at = self._word_at = self._at = 0
-        self._stack: list[str] = []
-        self._open = dict.fromkeys("[({", 0)
-        self._tail = OpenTail(self._builder.string)
+        self._name: Piece = ("", 0, 0)
+        self._tail = _OpenTail(self._builder.string)
         self._pieces: list[Piece] = []
-        self._steps: Mapping[str, Callable[[str, int, int, int], int]] = {
+        self._steps = {
             **{"name": self._in_name, "named": self._after_name, "key": self._key, "colon": self._colon},
             **{"value": self._value, "word": self._in_word, "after": self._after},
         }
@@ -144,7 +56,7 @@ class KeyValue(ArgumentParser):
         """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         end = {"CALL_CLOSE": chosen["call_end"]} if chosen["call_end"] else {}
-        return {OPEN: {"STRING_OPEN": chosen["string"]}, STRING: {"STRING_CLOSE": chosen["string"], **end}}
+        return {OPEN: {"STRING_OPEN": chosen["string"]}, _STRING: {"STRING_CLOSE": chosen["string"], **end}}
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -156,7 +68,7 @@ class KeyValue(ArgumentParser):
         if base + pos != self._at and self._word:
             self._gap()
         while pos < end and not self.queue:
-            if self.scope == STRING:
+            if self.scope == _STRING:
                 self._in_string(buffer[pos:end], base + pos)
                 pos = end
             elif self._phase == "over":
@@ -171,52 +83,27 @@ class KeyValue(ArgumentParser):
         if self._phase == "word":
             self._end_word()
         elif self._phase == "name" or not self._committed:
-            self._reject(0)
+            self._refuse(0)
         else:
             self._end_key(self._at)
             self._phase = "colon"
 
-    def _mark(self, pos: int, base: int) -> int:
-        self.out.marker(base + pos, base + pos + 1)
-        return pos + 1
-
-    def _reject(self, pos: int) -> int:
-        self.queue.append("REJECT")
-        return pos
-
-    def _read(self, pattern: re.Pattern[str], buffer: str, pos: int, end: int, base: int) -> int:
-        """Read on in a run of characters; returns `pos` where there are none."""
-        run = pattern.match(buffer, pos, end)
-        if run is None:
-            return pos
-        self._word_at = self._word_at if self._word else base + pos
-        self._word.append(run.group())
-        return run.end()
-
-    def _take_word(self) -> tuple[str, int, int]:
-        """The run that was read without white space around it, which is structure, and where it stands."""
-        raw, start = "".join(self._word), self._word_at
-        self._word = []
-        text = raw.rstrip()
-        self.out.marker(start + len(text), start + len(raw))
-        return text, start, start + len(text)
-
     # the name
 
     def _in_name(self, buffer: str, pos: int, end: int, base: int) -> int:
-        stop = self._read(NAME, buffer, pos, end, base)
+        stop = self._read(_NAME, buffer, pos, end, base)
         if stop > pos:
             return stop
         if not self._word:
-            return self._reject(pos)
-        self._name, self._name_at, _ = self._take_word()
+            return self._refuse(pos)
+        self._name = self._take_word()
         self._phase = "named"
         return pos
 
     def _after_name(self, buffer: str, pos: int, end: int, base: int) -> int:
         char = buffer[pos]
         if char not in "{(":
-            return self._reject(pos)
+            return self._refuse(pos)
         self._push(char)
         if not self._needs_key:
             self._commit(base + pos)
@@ -225,22 +112,18 @@ class KeyValue(ArgumentParser):
 
     def _commit(self, at: int) -> None:
         self._committed = True
-        self.out.name(self._name, self._name_at, self._name_at + len(self._name))
+        self.out.name(*self._name)
         self._builder.open("{", at)
-
-    def _push(self, char: str) -> None:
-        self._stack.append(char)
-        self._open[char] += 1
 
     # keys
 
     def _key(self, buffer: str, pos: int, end: int, base: int) -> int:
-        stop = self._read(KEY, buffer, pos, end, base)
+        stop = self._read(_KEY, buffer, pos, end, base)
         if stop > pos:
             return stop
         char = buffer[pos]
         if not self._committed and char != ":" and (self._word or char not in "{}])"):
-            return self._reject(pos)
+            return self._refuse(pos)
         if char == ":" or (char in "[{(" and self._word):
             self._end_key(base + pos)
             return self._mark(pos, base) if char == ":" else pos
@@ -264,12 +147,12 @@ class KeyValue(ArgumentParser):
     def _give_key(self, pieces: list[Piece], at: int) -> None:
         if not self._committed:
             self._commit(at)
-        self._builder.key("".join([text for text, _, _ in pieces]), pieces)
+        self._builder.key(pieces)
 
     def _drop_word(self, reason: DropReason) -> None:
         if self._word:
             _, start, end = self._take_word()
-            self.out.dropped(start, end, reason)
+            self.out.drop(start, end, reason)
 
     def _colon(self, buffer: str, pos: int, end: int, base: int) -> int:
         """After a key between delimiters."""
@@ -300,14 +183,14 @@ class KeyValue(ArgumentParser):
         self._phase = "after"
 
     def _in_word(self, buffer: str, pos: int, end: int, base: int) -> int:
-        stop = self._read(WORD["(" if self._stack == ["("] else "{"], buffer, pos, end, base)
+        stop = self._read(_WORD["(" if self._stack == ["("] else "{"], buffer, pos, end, base)
         if stop == pos:
             self._end_word()
         return stop
 
     def _end_word(self) -> None:
         text, start, end = self._take_word()
-        self._builder.scalar(word_to_json(text), start, end, raw=text)
+        self._builder.scalar(_word_to_json(text), start, end, raw=text)
         self._phase = "after"
 
     def _after(self, buffer: str, pos: int, end: int, base: int) -> int:
@@ -337,11 +220,6 @@ class KeyValue(ArgumentParser):
             self._phase, self.complete = "over", True
         return self._mark(pos, base)
 
-    def _pop(self, at: int) -> None:
-        self._open[self._stack.pop()] -= 1
-        self._builder.close(at)
-        self._phase = "after"
-
     def _missing(self, what: str, at: int) -> None:
         self.out.diagnostic("missing_structure", f"A {what} is missing in the arguments.", at, at)
 
@@ -362,10 +240,10 @@ class KeyValue(ArgumentParser):
         if name == "STRING_CLOSE":
             self._end_string(start)
         elif self._phase in ("name", "named") or (self._phase == "key" and self._word and not self._committed):
-            self._reject(0)
+            self._refuse(0)
             return end
         elif self._phase == "over":
-            self.out.dropped(start, end, DropReason(Cause.SURPLUS_DELIMITER))
+            self.out.drop(start, end, DropReason(Cause.SURPLUS_DELIMITER))
             return end
         else:
             self._begin_string(start, end)
@@ -377,7 +255,7 @@ class KeyValue(ArgumentParser):
         if self._phase == "word":
             text, at, stop = self._take_word()
             self._missing("string delimiter", at)
-            self._builder.scalar(f'"{escaped(text)}"', at, stop, raw=text)
+            self._builder.scalar(f'"{escape_json(text)}"', at, stop, raw=text)
             self._phase = "after"
             return
         if self._phase == "after":
@@ -386,7 +264,7 @@ class KeyValue(ArgumentParser):
         if self._phase == "key" and self._word:
             self._end_key(start)
         self._is_key = self._phase == "key"
-        self.scope, self._pieces = STRING, []
+        self.scope, self._pieces = _STRING, []
         if not self._is_key:
             self._builder.begin_string(start)
 
@@ -415,11 +293,11 @@ class KeyValue(ArgumentParser):
             self._finish_name(at)
         if not self._committed:
             self._drop_word(CUT)
-            for _, start, end in [(self._name, self._name_at, self._name_at + len(self._name)), *self._pieces]:
-                self.out.dropped(start, end, CUT)
+            for _, start, end in [self._name, *self._pieces]:
+                self.out.drop(start, end, CUT)
         if self.complete or not self._committed:
             return
-        whole, in_string = not self.over, self.scope == STRING
+        whole, in_string = not self.over, self.scope == _STRING
         if in_string:
             whole = self._finish_string(at)
         elif self._phase == "word" and whole:
@@ -438,8 +316,8 @@ class KeyValue(ArgumentParser):
     def _finish_name(self, at: int) -> None:
         """The end of the call follows its name: it has no arguments."""
         if self._word:
-            self._name, self._name_at, _ = self._take_word()
-        if self._name:
+            self._name = self._take_word()
+        if self._name[0]:
             self._commit(at)
             self._builder.close(at)
             self.complete = True
@@ -447,7 +325,7 @@ class KeyValue(ArgumentParser):
     def _finish_string(self, at: int) -> bool:
         """A string is open: the call's end closes it, so does an output's that ends with it and was not cut off."""
         for _, start, end in self._pieces:
-            self.out.dropped(start, end, CUT)
+            self.out.drop(start, end, CUT)
         if self._is_key:
             return not self.over
         if self.over and (self.cut or not self._tail.closes()):
@@ -473,5 +351,84 @@ class KeyValue(ArgumentParser):
     def describe(self) -> str:
         """See ArgumentParser.describe."""
         words = {"name": "in the name", "named": "after the name", "over": "after the arguments"}
-        where = "in a string" if self.scope == STRING else "between tokens"
+        where = "in a string" if self.scope == _STRING else "between tokens"
         return words.get(self._phase) or f"{where}, depth {len(self._stack)}"
+
+
+# Bare words, and strings whose closing delimiter may be forgotten.
+#
+# A string between delimiters holds anything, so a string that is never closed swallows the end of its call. Closing
+# brackets at the end of what is read therefore wait for more text, and once the call's own end (`call_end`) follows,
+# everything waits for the delimiter. If none comes, the string ended before those brackets.
+
+_BLANK_OR_CLOSER = " \t\r\n)]}"
+_ONLY_TOKENS = re.compile(r"(?:\s*<[^<>\s]{1,64}>)*\s*\Z")
+_CONSTANTS = frozenset({"true", "false", "null"})
+
+
+def _word_to_json(text: str) -> str:
+    """A word as JSON: a constant, a number, a string as JSON writes it; anything else is a string's text.
+
+    None is what the chat templates of Gemma 4 write for null.
+    """
+    if text == "None":
+        return "null"
+    if text in _CONSTANTS or NUMBER.match(text):
+        return text
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            json.loads(text)
+        except ValueError:
+            return f'"{escape_json(text)}"'
+        return text
+    return f'"{escape_json(text)}"'
+
+
+class _OpenTail:
+    """Passes text on to `put(text, start, end)`, but for the tail."""
+
+    __slots__ = ("_ended", "_put", "_tail")
+
+    def __init__(self, put: Callable[[str, int, int], None]) -> None:
+        self._put = put
+        self._tail: list[tuple[str, int]] = []
+        self._ended: int | None = None
+
+    @property
+    def at(self) -> int | None:
+        """Return where the tail begins."""
+        return self._tail[0][1] if self._tail else None
+
+    def text(self, text: str, at: int) -> None:
+        """More of the string."""
+        solid = len(text.rstrip(_BLANK_OR_CLOSER)) if self._ended is None else 0
+        if solid:
+            self.flush()
+            self._put(text[:solid], at, at + solid)
+        if solid < len(text):
+            self._tail.append((text[solid:], at + solid))
+
+    def call_closes(self, text: str, at: int) -> None:
+        """The end of the call stands in the string."""
+        if self._ended is None and any(bracket in piece for piece, _ in self._tail for bracket in ")}"):
+            self._ended = len(self._tail) + 1
+        self.text(text, at)
+
+    def flush(self) -> None:
+        """The tail is text of the string after all."""
+        tail, self._tail, self._ended = self._tail, [], None
+        for text, at in tail:
+            self._put(text, at, at + len(text))
+
+    def drop(self, out: Output, at: int) -> int:
+        """The tail is structure. Returns where it began, or `at` when there is none."""
+        at = at if self.at is None else self.at
+        for text, start in self._tail:
+            out.marker(start, start + len(text))
+        self._tail = []
+        return at
+
+    def closes(self) -> bool:
+        """Return whether the tail is the end of the call, with nothing but tokens after it."""
+        rest = [text for text, _ in self._tail[self._ended :]] if self._ended is not None else ["-"]
+        return _ONLY_TOKENS.match("".join(rest)) is not None

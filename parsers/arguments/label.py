@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 
 from parsers.arguments.contract import ArgumentParser, Output
 
-WORD = re.compile(r"[A-Za-z_]*")
-LONGEST = 11
+_WORD = re.compile(r"[A-Za-z_]*")
+_LONGEST = 11
 
 
 class Label(ArgumentParser):
@@ -35,7 +35,7 @@ class Label(ArgumentParser):
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         """See ArgumentParser.text."""
-        run = WORD.match(buffer, pos, end)
+        run = _WORD.match(buffer, pos, end)
         word, stop = ("", pos) if run is None else (run.group(), run.end())
         if stop < end:
             is_label = buffer[stop] == "\n" and self._is_label(word)
@@ -54,10 +54,10 @@ class Label(ArgumentParser):
         return stop
 
     def _is_label(self, word: str) -> bool:
-        return word in self._labels or (self._after_marker and 0 < len(word) <= LONGEST)
+        return word in self._labels or (self._after_marker and 0 < len(word) <= _LONGEST)
 
     def _may_become(self, word: str) -> bool:
-        """Whether more text can make the word a label."""
-        if self._after_marker and len(word) <= LONGEST:
+        """Return whether more text can make the word a label."""
+        if self._after_marker and len(word) <= _LONGEST:
             return True
         return any(label.startswith(word) for label in self._labels)

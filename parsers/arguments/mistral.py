@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal
 
 from parsers.arguments.contract import OPEN, ArgumentParser, Output
 from parsers.arguments.json_call import NO_VALUE
-from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, Unit, unescaped
+from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, Unit, unescape_json
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.trace import Hold
@@ -117,7 +117,7 @@ class _ArrayReader:
         if self._scan.in_string:
             self._string, self._string_at = [], end
             return
-        text = unescaped("".join(self._string))
+        text = unescape_json("".join(self._string))
         if self._in_name():
             self._name(text, start)
         elif self._scan.is_key and self._scan.depth == 2:
@@ -137,7 +137,7 @@ class _ArrayReader:
         self._parser.queue += ["item.name:string", "CONTINUE"]
 
     def _meaning(self, key: str) -> str:
-        """What a key of the call's object stands for. The first of a kind counts, its repetitions are skipped."""
+        """Return what a key of the call's object stands for. The first of a kind counts, others are skipped."""
         if key in _ARGUMENT_KEYS and not self._has_arguments:
             return "arguments"
         return "name" if key == "name" and not self._named else "other"
@@ -292,7 +292,7 @@ class Mistral(ArgumentParser):
     def terminal(self, name: str, end: int) -> None:
         """See ArgumentParser.terminal: another marker, the call's id, or its arguments begin."""
         if name == "CALL_ID":
-            self.out.dropped(self._id_at, self._id_at + sum(map(len, self._id)), DropReason(Cause.ANOTHER_ID))
+            self.out.drop(self._id_at, self._id_at + sum(map(len, self._id)), DropReason(Cause.ANOTHER_ID))
             self._phase, self._id, self._id_at = "id", [], end
         elif name == "ARGS":
             self._begin_arguments()

@@ -19,39 +19,39 @@ from typing import Any, Literal, Protocol
 from parsers.arguments.coerce import LONE_SURROGATE, NUMBER, Schema, text_to_json, types_of
 
 QUOTES = "'\""
-FOLLOWERS = ",:)]}"
-NAME = r"[A-Za-z_][\w.]*"
-END_OF_VALUE = re.compile(
-    rf"\s*(?:,\s*{NAME}\s*=(?:[^=]|\Z)|\)\s*(?:{NAME}\(|,\s*{NAME}\(|\]?\s*(?:<[|/]|\Z)|\]\s*\n))"
+_FOLLOWERS = ",:)]}"
+_NAME = r"[A-Za-z_][\w.]*"
+_END_OF_VALUE = re.compile(
+    rf"\s*(?:,\s*{_NAME}\s*=(?:[^=]|\Z)|\)\s*(?:{_NAME}\(|,\s*{_NAME}\(|\]?\s*(?:<[|/]|\Z)|\]\s*\n))"
 )
-MAY_END_VALUE = re.compile(rf"\s*(?:,\s*(?:{NAME})?\s*=?|\)\s*,?\s*(?:{NAME})?|\)\s*\]?\s*<?)?\Z")
-LOOKAHEAD = 80
-SPACE = re.compile(r"\s+")
-RUN = {quote: re.compile(rf"[^\\{quote}]+") for quote in QUOTES}
-SIMPLE = {
+_MAY_END_VALUE = re.compile(rf"\s*(?:,\s*(?:{_NAME})?\s*=?|\)\s*,?\s*(?:{_NAME})?|\)\s*\]?\s*<?)?\Z")
+_LOOKAHEAD = 80
+_SPACE = re.compile(r"\s+")
+_RUN = {quote: re.compile(rf"[^\\{quote}]+") for quote in QUOTES}
+_SIMPLE = {
     **{"\n": "", "\\": "\\", "'": "'", '"': '"'},
     **{"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"},
 }
-HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
-HEX = frozenset("0123456789abcdefABCDEF")
-LONGEST_NAME = 96
-LOW_SURROGATE = re.compile(r"\\u[dD][c-fC-F][0-9a-fA-F]{2}\Z")
-HIGH_SURROGATE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+_HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
+_HEX = frozenset("0123456789abcdefABCDEF")
+_LONGEST_NAME = 96
+_LOW_SURROGATE = re.compile(r"\\u[dD][c-fC-F][0-9a-fA-F]{2}\Z")
+_HIGH_SURROGATE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 
-DIGITS = "[0-9](?:_?[0-9])*"
-DECIMAL = re.compile(rf"([+-]?)({DIGITS})?(?:(\.)({DIGITS})?)?([eE][+-]?{DIGITS})?\Z")
-OTHER_BASE = re.compile(r"[+-]?0(?:[xX](?:_?[0-9a-fA-F])+|[oO](?:_?[0-7])+|[bB](?:_?[01])+)\Z")
-LONGEST_INTEGER = 256
+_DIGITS = "[0-9](?:_?[0-9])*"
+_DECIMAL = re.compile(rf"([+-]?)({_DIGITS})?(?:(\.)({_DIGITS})?)?([eE][+-]?{_DIGITS})?\Z")
+_OTHER_BASE = re.compile(r"[+-]?0(?:[xX](?:_?[0-9a-fA-F])+|[oO](?:_?[0-7])+|[bB](?:_?[01])+)\Z")
+_LONGEST_INTEGER = 256
 WORDS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
 
 
-def number(text: str) -> str | None:
+def python_number(text: str) -> str | None:
     """A number as Python writes it, as JSON; in its own spelling where that is JSON."""
     if NUMBER.match(text):
         return text
-    if len(text) <= LONGEST_INTEGER and OTHER_BASE.match(text):
+    if len(text) <= _LONGEST_INTEGER and _OTHER_BASE.match(text):
         return str(int(text, 0))
-    match = DECIMAL.match(text)
+    match = _DECIMAL.match(text)
     if match is None or not (match[2] or match[4]):
         return None
     whole = (match[2] or "").replace("_", "").lstrip("0") or "0"
@@ -60,16 +60,16 @@ def number(text: str) -> str | None:
 
 
 def unescape(text: str) -> tuple[str, int] | None:
-    """What the escape sequence at the start of `text` means, and its length; None while more may belong to it."""
+    """Return the meaning of the escape sequence that `text` begins with, and its length; None while it may go on."""
     if len(text) == 1:
         return None
     kind = text[1]
-    if kind in SIMPLE:
-        return SIMPLE[kind], 2
+    if kind in _SIMPLE:
+        return _SIMPLE[kind], 2
     if kind in "01234567":
         return _octal(text)
-    if kind in HEX_DIGITS:
-        return _hexadecimal(text, HEX_DIGITS[kind])
+    if kind in _HEX_DIGITS:
+        return _hexadecimal(text, _HEX_DIGITS[kind])
     return _named(text) if kind == "N" else (text[:2], 2)
 
 
@@ -84,12 +84,12 @@ def _octal(text: str) -> tuple[str, int] | None:
 
 def _hexadecimal(text: str, digits: int) -> tuple[str, int] | None:
     given = text[2 : 2 + digits]
-    wrong = next((at for at, char in enumerate(given) if char not in HEX), None)
+    wrong = next((at for at, char in enumerate(given) if char not in _HEX), None)
     if wrong is not None:
         return text[: 2 + wrong], 2 + wrong
     if len(given) < digits:
         return None
-    if HIGH_SURROGATE.match(text[:6]):
+    if _HIGH_SURROGATE.match(text[:6]):
         return _pair(text)
     code = int(given, 16)
     clean = code <= 0x10FFFF and not LONE_SURROGATE.match(chr(code))
@@ -99,10 +99,10 @@ def _hexadecimal(text: str, digits: int) -> tuple[str, int] | None:
 def _pair(text: str) -> tuple[str, int] | None:
     """Two escapes that are one character; the first alone stays as written."""
     second = text[6:]
-    if LOW_SURROGATE.match(second):
+    if _LOW_SURROGATE.match(second):
         high, low = int(text[2:6], 16), int(second[2:], 16)
         return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), 12
-    hopeful = len(second) < 6 and r"\u".startswith(second[:2]) and all(char in HEX for char in second[2:])
+    hopeful = len(second) < 6 and r"\u".startswith(second[:2]) and all(char in _HEX for char in second[2:])
     return None if hopeful else (text[:6], 6)
 
 
@@ -113,7 +113,7 @@ def _named(text: str) -> tuple[str, int] | None:
     last = text[-1]
     if last != ("{" if len(text) == 3 else "}"):
         fits = len(text) > 3 and (last in " -" or (last.isascii() and last.isalnum()))
-        return None if fits and len(text) < LONGEST_NAME else (text[:-1], len(text) - 1)
+        return None if fits and len(text) < _LONGEST_NAME else (text[:-1], len(text) - 1)
     if last == "{":
         return None
     try:
@@ -123,7 +123,7 @@ def _named(text: str) -> tuple[str, int] | None:
 
 
 class StringOutput(Protocol):
-    """Where the pieces of a string go."""
+    """The pieces of a string go here."""
 
     def piece(self, text: str, start: int, end: int, *, raw: bool) -> None:
         """A piece of the value; `raw`: it stands in the output as it is."""
@@ -161,12 +161,12 @@ class StringReader:
 
     @property
     def open(self) -> bool:
-        """Whether the text is inside the string for sure."""
+        """Return whether the text is inside the string for sure."""
         return self._phase in ("opened", "text")
 
     @property
     def done(self) -> bool:
-        """Whether the value is over."""
+        """Return whether the value is over."""
         return self._phase == "done"
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
@@ -209,23 +209,23 @@ class StringReader:
         if self._escape or buffer[pos] == "\\":
             return self._escaped(buffer, pos, end, base)
         doubtful = self._broken and self._doubtful(buffer, pos)
-        if doubtful and END_OF_VALUE.match(buffer[pos + 1 : pos + 1 + LOOKAHEAD]) is None:
+        if doubtful and _END_OF_VALUE.match(buffer[pos + 1 : pos + 1 + _LOOKAHEAD]) is None:
             self._out.piece(buffer[pos], base + pos, base + pos + 1, raw=True)
             return pos + 1
         if buffer[pos] == self._quote:
             return self._quoted(pos, base)
         self._give_quotes()
-        run = RUN[self._quote].match(buffer, pos, end)
+        run = _RUN[self._quote].match(buffer, pos, end)
         stop = pos if run is None else run.end()
         self._out.piece(buffer[pos:stop], base + pos, base + stop, raw=True)
         return stop
 
     def _waits(self, buffer: str, pos: int, final: bool) -> bool:
-        """Whether more text must tell if this quote closes a string that holds unescaped ones."""
+        """Return whether more text must tell if this quote closes a string that holds unescaped ones."""
         if not self._doubtful(buffer, pos) or final:
             return False
-        rest = buffer[pos + 1 : pos + 1 + LOOKAHEAD]
-        return len(rest) < LOOKAHEAD and MAY_END_VALUE.match(rest) is not None
+        rest = buffer[pos + 1 : pos + 1 + _LOOKAHEAD]
+        return len(rest) < _LOOKAHEAD and _MAY_END_VALUE.match(rest) is not None
 
     def _doubtful(self, buffer: str, pos: int) -> bool:
         broken = self._broken and self._of_keyword and not self._triple and not self._escape
@@ -250,7 +250,7 @@ class StringReader:
 
     def _escaped(self, buffer: str, pos: int, end: int, base: int) -> int:
         self._give_quotes()
-        meaning = SIMPLE.get(buffer[pos + 1]) if pos + 1 < end and not self._escape else None
+        meaning = _SIMPLE.get(buffer[pos + 1]) if pos + 1 < end and not self._escape else None
         if meaning:  # the usual case, which needs no state
             self._out.piece(meaning, base + pos, base + pos + 2, raw=False)
             return pos + 2
@@ -279,7 +279,7 @@ class StringReader:
 
     def _close(self, buffer: str, pos: int, end: int, base: int) -> int:
         """After a closing quote: the next character says whether it was one."""
-        space = SPACE.match(buffer, pos, end)
+        space = _SPACE.match(buffer, pos, end)
         if space is not None:
             self._closing.append(space.group())
             return space.end()
@@ -288,7 +288,7 @@ class StringReader:
             self._end()
             self._phase = "before"
             return self.text(buffer, pos, end, base, final=False)
-        if self._is_key or char in FOLLOWERS:
+        if self._is_key or char in _FOLLOWERS:
             self._end()
         else:
             text = "".join(self._closing)
@@ -328,11 +328,13 @@ class StringReader:
 # Chat templates that do not write JSON (Seed-OSS; Qwen3-Coder in some versions) render arguments so, and models repeat
 # what they saw. Only the spelling of each token changes; whether the whole is JSON then is up to the reader of JSON.
 
-TOKEN = re.compile(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s'"\[\]{},:]+)\s*""", re.DOTALL)
-ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
-STRUCTURE = {**{char: char for char in "[]{}"}, ",": ", ", ":": ": "}
-SIGNS = frozenset(STRUCTURE.values())
-CONTAINERS = {"{": "object", "[": "array"}
+_TOKEN = re.compile(
+    r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s'"\[\]{},:]+)\s*""", re.DOTALL
+)
+_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+_STRUCTURE = {**{char: char for char in "[]{}"}, ",": ", ", ":": ": "}
+_SIGNS = frozenset(_STRUCTURE.values())
+_CONTAINERS = {"{": "object", "[": "array"}
 
 
 def plain_to_json(text: str, schema: Schema | None) -> str:
@@ -342,7 +344,7 @@ def plain_to_json(text: str, schema: Schema | None) -> str:
     types: Any = types_of(schema) or ()
     if start == "None" and "null" in types:
         return "null"
-    if found.startswith('"') and CONTAINERS.get(start[:1]) in types:
+    if found.startswith('"') and _CONTAINERS.get(start[:1]) in types:
         meant = text_to_json(python_to_json(start) or "", schema)
         return found if meant.startswith('"') else meant
     return found
@@ -353,9 +355,9 @@ def python_to_json(text: str) -> str | None:
     parts: list[str] = []
     pos = 0
     while pos < len(text):
-        token = TOKEN.match(text, pos)
+        token = _TOKEN.match(text, pos)
         written = None if token is None else _token(token[1])
-        if token is None or written is None or (parts and {parts[-1], written}.isdisjoint(SIGNS)):
+        if token is None or written is None or (parts and {parts[-1], written}.isdisjoint(_SIGNS)):
             return None
         if written in ("]", "}") and parts and parts[-1] == ", ":
             parts.pop()
@@ -366,11 +368,11 @@ def python_to_json(text: str) -> str | None:
 
 def _token(token: str) -> str | None:
     if token[0] in QUOTES:
-        return json.dumps(ESCAPE.sub(_unescaped, token[1:-1]), ensure_ascii=False)
-    return STRUCTURE.get(token) or WORDS.get(token) or number(token)
+        return json.dumps(_ESCAPE.sub(_unescaped, token[1:-1]), ensure_ascii=False)
+    return _STRUCTURE.get(token) or WORDS.get(token) or python_number(token)
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    """What an escape sequence that repr() writes means; others stay as they are."""
+    """Return what an escape sequence that repr() writes means; others stay as they are."""
     found = unescape(match.group())
     return match.group() if found is None else found[0]

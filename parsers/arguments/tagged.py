@@ -1,8 +1,19 @@
-"""HTML entities in tagged values, decoded while the text arrives.
+"""`tagged`: arguments as tags around keys and bare values, turned into a JSON object while they arrive.
 
-An entity may be cut anywhere, so from an ampersand on, text waits until the entity is complete, cannot be one any
-more, or is longer than any entity name. Names and numbers are those of HTML 5 (the standard library's table); a name
-needs its semicolon.
+    <parameter=city>
+    Bern
+    </parameter>
+
+Literals (options): `key_open`, `key_close`, an optional `value_open`, `value_close`, and `implied_close`: what shows
+that a value ended without its closer (the text is read again afterwards). Instead of `key_close`, `string_close` and
+`json_close` end a key and say what its value is. The first closer the grammar allows ends a value, because these
+formats cannot escape. `trim` says what surrounds a value and is not part of it: one newline on each side, the same
+for values that begin with one (`pair`), all white space, or nothing. With `unquote`, quotes around a key are
+structure.
+
+A value that is said to be a string, whose schema is exactly string, or that has neither, is a JSON string and goes
+out as it is read; others wait for their end and are written by the types their schema allows
+(`python_text.plain_to_json`). `tagged_body` and `tagged_pairs` are variants of it.
 """
 
 from __future__ import annotations
@@ -13,86 +24,18 @@ from collections.abc import Mapping
 from html import unescape
 from typing import Any, ClassVar, Literal
 
-from parsers.arguments.coerce import json_to_json, property_schema, stays_string, streams, types_of
+from parsers.arguments.coerce import can_only_be_string, can_stream, json_to_json, property_schema, types_of
 from parsers.arguments.contract import OPEN, ArgumentParser, Output, is_quoted
 from parsers.arguments.json_span import JsonSpan
-from parsers.arguments.json_value import coerced, escaped
+from parsers.arguments.json_value import coerce_json, escape_json
 from parsers.arguments.python_text import plain_to_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.trace import Hold
 
-ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-PARTIAL = re.compile(r"&(?:#(?:[0-9]{0,7}|[xX][0-9a-fA-F]{0,6})|[A-Za-z][A-Za-z0-9]{0,31})?\Z")
-
-
-class EntityDecoder:
-    """`feed` gives (text, raw start, raw end) triples; pieces without an entity are as they were."""
-
-    def __init__(self) -> None:
-        self._kept = ""
-        self._at = 0
-
-    def feed(self, text: str, at: int) -> list[tuple[str, int, int]]:
-        """Decode text that stands at raw offset `at`."""
-        start, text = at - len(self._kept), self._kept + text
-        partial = PARTIAL.search(text, max(0, text.rfind("&")))
-        stop = partial.start() if partial is not None else len(text)
-        self._kept, self._at = text[stop:], start + stop
-        return _decode(text[:stop], start)
-
-    def finish(self) -> list[tuple[str, int, int]]:
-        """What was kept is no entity."""
-        kept, self._kept = self._kept, ""
-        return [(kept, self._at, self._at + len(kept))] if kept else []
-
-    @property
-    def kept(self) -> tuple[int, int] | None:
-        """Raw span of what is kept."""
-        return (self._at, self._at + len(self._kept)) if self._kept else None
-
-
-def decode_entities(text: str) -> str:
-    """A whole text with its entities decoded."""
-    return "".join([piece for piece, _, _ in _decode(text, 0)])
-
-
-def _decode(text: str, start: int) -> list[tuple[str, int, int]]:
-    out: list[tuple[str, int, int]] = []
-    pos = 0
-    for match in ENTITY.finditer(text):
-        value = unescape(match.group())
-        if value == match.group() or "\ud800" <= value <= "\udfff":
-            continue
-        if match.start() > pos:
-            out.append((text[pos : match.start()], start + pos, start + match.start()))
-        out.append((value, start + match.start(), start + match.end()))
-        pos = match.end()
-    if pos < len(text):
-        out.append((text[pos:], start + pos, start + len(text)))
-    return out
-
-
-# `tagged`: arguments as tags around keys and bare values, turned into a JSON object while they arrive.
-#
-#     <parameter=city>
-#     Bern
-#     </parameter>
-#
-# Literals (options): `key_open`, `key_close`, an optional `value_open`, `value_close`, and `implied_close`: what shows
-# that a value ended without its closer (the text is read again afterwards). Instead of `key_close`, `string_close` and
-# `json_close` end a key and say what its value is. The first closer the grammar allows ends a value, because these
-# formats cannot escape. `trim` says what surrounds a value and is not part of it: one newline on each side, the same
-# for values that begin with one (`pair`), all white space, or nothing. With `unquote`, quotes around a key are
-# structure.
-#
-# A value that is said to be a string, whose schema is exactly string, or that has neither, is a JSON string and goes
-# out as it is read; others wait for their end and are written by the types their schema allows
-# (python_json.plain_to_json).
-
-STRING: Mapping[str, Any] = {"type": "string"}
+_STRING: Mapping[str, Any] = {"type": "string"}
 KEY, GAP, VALUE = "key", "gap", "value"
-Trim = Literal["newline", "pair", "space", "none"]
+_Trim = Literal["newline", "pair", "space", "none"]
 
 
 def _refuse(word: str) -> None:
@@ -120,7 +63,7 @@ class Tagged(ArgumentParser):
         super().__init__(out, options)
         chosen = self.settings
         self._has_gap = bool(chosen["value_open"])
-        self._trim: Trim = chosen["trim"]
+        self._trim: _Trim = chosen["trim"]
         self._pairs = self._trim == "pair"
         self._unquotes: bool = chosen["unquote"]
         self._is_json = False
@@ -186,9 +129,9 @@ class Tagged(ArgumentParser):
         lead, text = len(raw) - len(raw.lstrip()), raw.strip()
         if self._unquotes and is_quoted(text):
             lead, text = lead + 1, text[1:-1]
-        self._schema = STRING if name == "STRING_CLOSE" else property_schema(self.out.schema, text)
+        self._schema = _STRING if name == "STRING_CLOSE" else property_schema(self.out.schema, text)
         self._is_json = name == "JSON_CLOSE"
-        self._streams = streams(self._schema) and not self._is_json
+        self._streams = can_stream(self._schema) and not self._is_json
         self._key_text, self._key_start = text, self._key_at + lead
         self.out.marker(self._key_at, self._key_start)
         self.out.marker(self._key_start + len(text), start)
@@ -202,7 +145,7 @@ class Tagged(ArgumentParser):
         text, at = self._key_text, self._key_start
         parts = (
             Segment('{"' if self._count == 0 else ', "', at, at, "synthetic"),
-            Segment(escaped(text), at, at + len(text), "copied" if escaped(text) == text else "converted"),
+            Segment(escape_json(text), at, at + len(text), "copied" if escape_json(text) == text else "converted"),
             Segment('": ', at + len(text), at + len(text), "synthetic"),
         )
         self._count += 1
@@ -250,7 +193,7 @@ class Tagged(ArgumentParser):
         return text[cut:], at + cut
 
     def _trim_length(self, text: str) -> int:
-        """How much of the text surely is value and not what stands before the closer."""
+        """Return how much of the text surely is value and not what stands before the closer."""
         if self._trim == "none":
             return len(text)
         if self._trim == "space":
@@ -277,7 +220,7 @@ class Tagged(ArgumentParser):
 
     def _write_pieces(self, pieces: list[tuple[str, int, int]], raw: str = "") -> None:
         for piece, start, end in pieces:
-            out = escaped(piece)
+            out = escape_json(piece)
             copied = out == piece and len(piece) == end - start and (self._entities is None or piece in raw)
             self.out.arguments(out, start, end, None if copied else (Segment(out, start, end, "converted"),))
 
@@ -297,12 +240,18 @@ class Tagged(ArgumentParser):
 
     def _convert(self, at: int) -> None:
         """Write a value that waited for its end."""
-        raw = "".join(self._value)
-        text = raw[: self._end_of_value(raw)]
-        stop = self._value_at + len(text)
+        text = self._waiting_value()
         plain = text if self._entities is None else decode_entities(text)
         written = self._as_json(plain) if self._is_json else None
-        written = written or coerced(plain_to_json(plain, self._schema), self._schema)
+        self._write_whole(written or coerce_json(plain_to_json(plain, self._schema), self._schema), text, at)
+
+    def _waiting_value(self) -> str:
+        raw = "".join(self._value)
+        return raw[: self._trim_length(raw)]
+
+    def _write_whole(self, written: str, text: str, at: int) -> None:
+        """Write the key and the value that waited, which is `text`. What follows it up to `at` is structure."""
+        stop = self._value_at + len(text)
         segments = None if written == text else (Segment(written, self._value_at, stop, "converted"),)
         self._write_key()
         self.out.arguments(written, self._value_at, stop, segments)
@@ -315,10 +264,7 @@ class Tagged(ArgumentParser):
             json.loads(found, parse_int=float, parse_constant=_refuse)  # int() refuses thousands of digits
         except (ValueError, RecursionError):
             return None
-        return coerced(json_to_json(found, self._schema), self._schema)
-
-    def _end_of_value(self, raw: str) -> int:
-        return len(raw.rstrip()) if self._trim == "space" else self._trim_length(raw)
+        return coerce_json(json_to_json(found, self._schema), self._schema)
 
     def finish(self, at: int) -> None:
         """See ArgumentParser.finish. At a terminal between parameters the object is whole; elsewhere it was cut off."""
@@ -332,35 +278,23 @@ class Tagged(ArgumentParser):
             self.out.marker(self._blank_at if self._blank else at, at)
             self._synthetic('"}' if self.out.closes else "", at)
         elif self.scope == VALUE and not self.out.closes and self._can_only_be_string():
-            self._cut_string(at)
+            text = self._waiting_value()
+            self._write_whole(f'"{escape_json(text)}', text, at)
         else:
             self._drop_parameter(at)
             self._synthetic(("}" if self._count else "{}") if self.out.closes else "", at)
 
     def _can_only_be_string(self) -> bool:
-        return not self._is_json and stays_string("".join(self._value), self._schema)
-
-    def _cut_string(self, at: int) -> None:
-        """A value that waited is cut off and can only have been a string: as far as it goes."""
-        raw = "".join(self._value)
-        text = raw[: self._end_of_value(raw)]
-        stop = self._value_at + len(text)
-        self._write_key()
-        self.out.arguments(
-            f'"{escaped(text)}',
-            self._value_at,
-            stop,
-            (Segment(f'"{escaped(text)}', self._value_at, stop, "converted"),),
-        )
-        self.out.marker(stop, at)
+        """Return whether a value that waited and is cut off can have been nothing but a string."""
+        return not self._is_json and can_only_be_string("".join(self._value), self._schema)
 
     def _drop_parameter(self, at: int) -> None:
         if self.scope == KEY:
-            self.out.dropped(self._key_at, at, CUT)
+            self.out.drop(self._key_at, at, CUT)
             return
-        self.out.dropped(self._key_start, self._key_start + len(self._key_text), CUT)
+        self.out.drop(self._key_start, self._key_start + len(self._key_text), CUT)
         if self.scope == VALUE:
-            self.out.dropped(self._value_at, at, CUT)
+            self.out.drop(self._value_at, at, CUT)
 
     def hold(self) -> Hold | None:
         """See ArgumentParser.hold."""
@@ -441,7 +375,7 @@ class TaggedBody(Tagged):
         """See ArgumentParser.literal."""
         self._decided = True
         if self._object is not None:
-            self.out.dropped(start, end, DropReason(Cause.TAG_AT_OBJECT))
+            self.out.drop(start, end, DropReason(Cause.TAG_AT_OBJECT))
             return end
         if name.startswith("JSON_CLOSE"):
             name = "JSON_CLOSE"
@@ -450,7 +384,7 @@ class TaggedBody(Tagged):
         return super().literal(name, start, end)
 
     def _allows_string(self) -> bool:
-        """Whether the schema of the key that has just been read allows a string."""
+        """Return whether the schema of the key that has just been read allows a string."""
         types = types_of(property_schema(self.out.schema, "".join(self._key).strip()))
         return types is None or "string" in types
 
@@ -542,7 +476,7 @@ class TaggedPairs(Tagged):
         return super().literal(name, start, end)
 
     def _repeats(self, name: str) -> bool:
-        """Whether the tag is that of the key once more."""
+        """Return whether the tag is that of the key once more."""
         if self.scope == KEY:
             return name == "KEY_OPEN" and not "".join(self._key).strip()
         return name == "KEY_CLOSE" and self.scope == GAP
@@ -552,3 +486,60 @@ class TaggedPairs(Tagged):
         self.out.diagnostic("missing_value", "A key has no value; it is left out.", at, at)
         self._drop_parameter(at)
         self.scope = OPEN
+
+
+# HTML entities in values, decoded while the text arrives (policy entity_decoding).
+#
+# An entity may be cut anywhere, so from an ampersand on, text waits until the entity is complete, cannot be one any
+# more, or is longer than any entity name. Names and numbers are those of HTML 5 (the standard library's table); a name
+# needs its semicolon.
+
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_PARTIAL = re.compile(r"&(?:#(?:[0-9]{0,7}|[xX][0-9a-fA-F]{0,6})|[A-Za-z][A-Za-z0-9]{0,31})?\Z")
+
+
+class EntityDecoder:
+    """`feed` gives (text, raw start, raw end) triples; pieces without an entity are as they were."""
+
+    def __init__(self) -> None:
+        self._kept = ""
+        self._at = 0
+
+    def feed(self, text: str, at: int) -> list[tuple[str, int, int]]:
+        """Decode text that stands at raw offset `at`."""
+        start, text = at - len(self._kept), self._kept + text
+        partial = _PARTIAL.search(text, max(0, text.rfind("&")))
+        stop = partial.start() if partial is not None else len(text)
+        self._kept, self._at = text[stop:], start + stop
+        return _decode(text[:stop], start)
+
+    def finish(self) -> list[tuple[str, int, int]]:
+        """What was kept is no entity."""
+        kept, self._kept = self._kept, ""
+        return [(kept, self._at, self._at + len(kept))] if kept else []
+
+    @property
+    def kept(self) -> tuple[int, int] | None:
+        """Raw span of what is kept."""
+        return (self._at, self._at + len(self._kept)) if self._kept else None
+
+
+def decode_entities(text: str) -> str:
+    """A whole text with its entities decoded."""
+    return "".join([piece for piece, _, _ in _decode(text, 0)])
+
+
+def _decode(text: str, start: int) -> list[tuple[str, int, int]]:
+    out: list[tuple[str, int, int]] = []
+    pos = 0
+    for match in _ENTITY.finditer(text):
+        value = unescape(match.group())
+        if value == match.group() or "\ud800" <= value <= "\udfff":
+            continue
+        if match.start() > pos:
+            out.append((text[pos : match.start()], start + pos, start + match.start()))
+        out.append((value, start + match.start(), start + match.end()))
+        pos = match.end()
+    if pos < len(text):
+        out.append((text[pos:], start + pos, start + len(text)))
+    return out

@@ -10,7 +10,7 @@ from parsers.cases.engines import ENGINES, RECORDED, Choice, Engine, choose, eng
 from parsers.cases.input import Input
 from parsers.cases.model import Case, CaseError
 from parsers.checks import run_checks
-from parsers.decoding import Decoded, decoded, schedule, settled
+from parsers.decoding import Decoded, decode_pieces, schedule, settle_pieces
 from parsers.formats.model import Format, builtin_formats
 from parsers.machine.program import Program
 from parsers.replays.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking, Sent
@@ -31,7 +31,7 @@ IGNORED = "The token ids of the recorded deltas are ignored: no tokenizer made t
 def decoded_of(case: Case, pieces: Sequence[Piece], fmt: Format) -> Decoded:
     """The stored tokens of a case under its decode policy."""
     end_tokens, tail = fmt.end_tokens, case.context.prompt_tail
-    return decoded(tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=tail, end_tokens=end_tokens)
+    return decode_pieces(tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=tail, end_tokens=end_tokens)
 
 
 def sent_of(case: Case, server: ServerStream | None = None) -> Sent | None:
@@ -58,7 +58,7 @@ def settled_case(case: Case, pieces: Sequence[Piece]) -> Case:
     A text that a policy left out is left out of its token; the token keeps its id and kind.
     """
     bare = case.model_copy(update={"decode": None, "input": Input(text="".join([piece.text for piece in pieces]))})
-    stored = bare.with_pieces(settled(pieces))
+    stored = bare.with_pieces(settle_pieces(pieces))
     return stored.model_copy(update={"input": Input(tokens=stored.input.tokens)})
 
 

@@ -1,9 +1,10 @@
 """Decode policies: what text a server's detokenizer makes of a model's tokens, and when.
 
-A policy works on stored tokens (ids, bytes, kinds), so no tokenizer is needed to replay one. `decoded` is the door.
+A policy works on stored tokens (ids, bytes, kinds), so no tokenizer is needed to replay one. The door is
+`decode_pieces`.
 """
 
-from parsers.decoding.decode import Schedule, decoded, schedule, settled
+from parsers.decoding.decode import Schedule, decode_pieces, schedule, settle_pieces
 from parsers.decoding.policy import POLICIES, Decode, Decoded, DecodePolicy, Decoder, TokenFacts
 
 __all__ = [
@@ -14,7 +15,7 @@ __all__ = [
     "Decoder",
     "Schedule",
     "TokenFacts",
-    "decoded",
+    "decode_pieces",
     "schedule",
-    "settled",
+    "settle_pieces",
 ]

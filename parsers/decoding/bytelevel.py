@@ -1,6 +1,7 @@
-"""Where SGLang and TextStreamer stop for the time being: behind the last space, newline or CJK character.
+"""Policies over byte-level vocabularies: the bytes of all tokens joined are the text, so nothing is ever revised.
 
-The ranges are those of transformers' TextStreamer (5.23): ideographs only, no kana and no hangul.
+Only the time differs, and what is left unsent at the end. A character cut off is U+FFFD in the piece that began it;
+a marker's piece has the marker's text and nothing else. Each step costs the bytes of its token.
 """
 
 from __future__ import annotations
@@ -11,33 +12,11 @@ from parsers.decoding.policy import FLUSHES, DecodePolicy, Spelled
 from parsers.decoding.tokens import Token
 from parsers.decoding.utf8 import Utf8Decoder
 
-REPLACEMENT = "\ufffd"
-_IDEOGRAPHS = (
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x2A6DF),
-    (0x2A700, 0x2CEAF),
-    (0x2F800, 0x2FA1F),
-)
-
-
-def is_cjk(char: str) -> bool:
-    """Whether a character is one of those that are words by themselves."""
-    code = ord(char)
-    return code >= 0x3400 and any(low <= code <= high for low, high in _IDEOGRAPHS)
-
-
-# Policies over byte-level vocabularies: the bytes of all tokens joined are the text, so nothing is ever revised.
-#
-# Only the time differs, and what is left unsent at the end. A character cut off is U+FFFD in the piece that began it;
-# a marker's piece has the marker's text and nothing else. Each step costs the bytes of its token.
-
 
 def spell(tokens: Sequence[Token], policy: DecodePolicy) -> Spelled:
     """The tokens under a policy."""
     text = _Text(tokens)
-    release = RELEASES[policy]()
+    release = _RELEASES[policy]()
     for at, token in enumerate(tokens):
         text.add(at, token)
         text.found.out.append(release(text))
@@ -75,7 +54,7 @@ class _Text:
 
     @property
     def waits(self) -> bool:
-        """Whether the text ends in U+FFFD as long as nothing follows."""
+        """Return whether the text ends in U+FFFD as long as nothing follows."""
         return bool(self.pending) or self.last == REPLACEMENT
 
     def add(self, at: int, token: Token) -> None:
@@ -152,7 +131,7 @@ class _Words(_Whole):
         return self.out
 
 
-RELEASES: dict[DecodePolicy, Callable[[], Callable[[_Text], int]]] = {
+_RELEASES: dict[DecodePolicy, Callable[[], Callable[[_Text], int]]] = {
     "exact": _AtOnce,
     "vllm_fast": _Whole,
     "vllm_slow": _Whole,
@@ -160,3 +139,24 @@ RELEASES: dict[DecodePolicy, Callable[[], Callable[[_Text], int]]] = {
     "sglang": _Printable,
     "text_streamer": _Words,
 }
+
+
+# Where SGLang and TextStreamer stop for the time being: behind the last space, newline or CJK character.
+#
+# The ranges are those of transformers' TextStreamer (5.23): ideographs only, no kana and no hangul.
+
+REPLACEMENT = "\ufffd"
+_IDEOGRAPHS = (
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2CEAF),
+    (0x2F800, 0x2FA1F),
+)
+
+
+def is_cjk(char: str) -> bool:
+    """Return whether a character is one of those that are words by themselves."""
+    code = ord(char)
+    return code >= 0x3400 and any(low <= code <= high for low, high in _IDEOGRAPHS)

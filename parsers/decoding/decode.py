@@ -14,15 +14,15 @@ from itertools import accumulate
 
 from parsers.decoding import bytelevel, runs
 from parsers.decoding.policy import FLUSHES, PLAIN, PRIMED, Decode, Decoded, Decoder, Spelled, TokenFacts
-from parsers.decoding.tokens import Stopped, Token, kept_back, seen, stopped
+from parsers.decoding.tokens import StopPlace, Token, characters_kept_back, decoder_tokens, find_stop
 from parsers.vocabulary.types import Piece
 
-Due = tuple[int, ...]
-Schedule = Callable[[Sequence[Piece]], Due | None]
-EXACT = Decode()
+_Due = tuple[int, ...]
+Schedule = Callable[[Sequence[Piece]], _Due | None]
+_EXACT = Decode()
 
 
-def decoded(
+def decode_pieces(
     pieces: Sequence[Piece],
     decode: Decode | None,
     *,
@@ -36,33 +36,35 @@ def decoded(
     prompt, so it stays unless the prompt is ''; None: the stored text tells. `end_tokens` are those of the format that
     end an output.
     """
-    policy = decode or EXACT
-    tokens = seen(pieces, policy, decoder, end_tokens)
+    policy = decode or _EXACT
+    tokens = decoder_tokens(pieces, policy, decoder, end_tokens)
     found = _spelled(pieces, tokens, policy, decoder, prompt_tail)
     if decode is None:
         found.texts = [piece.text for piece in pieces]
     out = _sent(found, policy)
     include, stop = policy.include_stop, policy.stop
-    end = stopped("".join(found.texts), out, stop, include=include) if stop else None
+    end = find_stop("".join(found.texts), out, stop, include=include) if stop else None
     cut = set() if end is None else _cut(found.texts, end)
     ends = list(accumulate([len(text) for text in found.texts]))
-    due = _due(out, kept_back(stop, include=include), end, ends)
+    due = _due(out, characters_kept_back(stop, include=include), end, ends)
     changed = [_with_text(piece, text) for piece, text in zip(pieces, found.texts, strict=True)]
     facts = [_facts(at, token, found, cut, ends, due) for at, token in enumerate(tokens)]
     return Decoded(tuple(changed), None if due == ends else tuple(due), tuple(facts))
 
 
 def schedule(decode: Decode | None) -> Schedule | None:
-    """What says when the text of an output that is decoded already is out; None where it is always with its tokens.
+    """Return what tells when text of an output that is decoded already is out; None where it comes with its tokens.
 
     A search changes such an output: what is left of it keeps its text, and comes as late as the policy sends it.
     """
-    if decode is None or (decode.policy == "exact" and not kept_back(decode.stop, include=decode.include_stop)):
+    if decode is None:
+        return None
+    if decode.policy == "exact" and not characters_kept_back(decode.stop, include=decode.include_stop):
         return None
     return lambda pieces: _again(pieces, decode)
 
 
-def settled(pieces: Sequence[Piece]) -> list[Piece]:
+def settle_pieces(pieces: Sequence[Piece]) -> list[Piece]:
     """The pieces, without the bytes of those whose text a policy changed: decoded again they stay what they are.
 
     A piece without bytes may let a character go on behind it, so that others change: then only whole text keeps its
@@ -74,7 +76,7 @@ def settled(pieces: Sequence[Piece]) -> list[Piece]:
 
 def _spelling(pieces: Sequence[Piece]) -> list[Piece]:
     """The pieces, without the bytes of those that do not spell their text."""
-    spelled = bytelevel.spell(seen(pieces, EXACT, "byte_level", ()), "exact").texts
+    spelled = bytelevel.spell(decoder_tokens(pieces, _EXACT, "byte_level", ()), "exact").texts
     return [p if p.text == text else replace(p, raw=None) for p, text in zip(pieces, spelled, strict=True)]
 
 
@@ -82,11 +84,11 @@ def _plain(piece: Piece) -> Piece:
     return piece if piece.raw == piece.text.encode("utf-8", "surrogatepass") else replace(piece, raw=None)
 
 
-def _again(pieces: Sequence[Piece], decode: Decode) -> Due | None:
-    tokens = seen(settled(pieces), Decode(policy=decode.policy), "byte_level", ())
+def _again(pieces: Sequence[Piece], decode: Decode) -> _Due | None:
+    tokens = decoder_tokens(settle_pieces(pieces), Decode(policy=decode.policy), "byte_level", ())
     found = bytelevel.spell(tokens, decode.policy)
     ends = list(accumulate([len(piece.text) for piece in pieces]))
-    due = _due(_sent(found, decode), kept_back(decode.stop, include=decode.include_stop), None, ends)
+    due = _due(_sent(found, decode), characters_kept_back(decode.stop, include=decode.include_stop), None, ends)
     return None if due == ends else tuple(due)
 
 
@@ -102,7 +104,7 @@ def _spelled(
 
 
 def _keeps_blank(pieces: Sequence[Piece], tokens: Sequence[Token]) -> bool | None:
-    """Whether the stored text begins with the blank that its bytes begin with; None where they begin with none.
+    """Return whether the stored text begins with the blank that its bytes begin with; None where they begin with none.
 
     Where nothing tells, a decoder with windows is taken for one that strips: only broken bytes show it there.
     """
@@ -113,14 +115,14 @@ def _keeps_blank(pieces: Sequence[Piece], tokens: Sequence[Token]) -> bool | Non
 
 
 def _sent(found: Spelled, decode: Decode) -> list[int]:
-    """How much text is out after each token, and all that is ever sent after the last."""
+    """Return how much text is out after each token, and all that is ever sent after the last."""
     ends = list(accumulate([len(text) for text in found.texts]))
     if decode.policy == "exact":
         return ends
     return [*found.out[:-1], ends[-1]] if decode.policy in FLUSHES and ends else found.out
 
 
-def _cut(texts: list[str], end: Stopped) -> set[int]:
+def _cut(texts: list[str], end: StopPlace) -> set[int]:
     """End the texts where the stop string ends them; the tokens that it cuts, and those after it."""
     start, cut = 0, set()
     for at, text in enumerate(texts):
@@ -131,8 +133,8 @@ def _cut(texts: list[str], end: Stopped) -> set[int]:
     return cut
 
 
-def _due(out: Sequence[int], kept: int, end: Stopped | None, ends: Sequence[int]) -> list[int]:
-    """How much is out after each token when so much is kept back."""
+def _due(out: Sequence[int], kept: int, end: StopPlace | None, ends: Sequence[int]) -> list[int]:
+    """Return how much is out after each token when so much is kept back."""
     total = ends[-1] if ends else 0
     whole = len(out) - 1 if end is None else end.token
     return [min(total, max(0, one - kept)) if at < whole else total for at, one in enumerate(out)]

@@ -14,8 +14,8 @@ from parsers.vocabulary.types import Piece
 
 DecodePolicy = Literal["exact", "vllm_fast", "vllm_slow", "vllm_mistral", "sglang", "text_streamer"]
 Decoder = Literal["byte_level", "byte_fallback"]
-Switch = Annotated[bool, Field(strict=True)]
-Stop = Annotated[str, Field(min_length=1)]
+_Switch = Annotated[bool, Field(strict=True)]
+_Stop = Annotated[str, Field(min_length=1)]
 
 # In the order in which they are listed; the words are for people.
 POLICIES: dict[DecodePolicy, str] = {
@@ -33,17 +33,17 @@ PRIMED: frozenset[DecodePolicy] = frozenset({"vllm_fast", "vllm_slow", "vllm_mis
 
 
 class Decode(Model):
-    """How the server made text of the tokens.
+    """The way in which the server made text of the tokens.
 
     `skip_special_tokens` leaves out tokens with special=true. A `stop` string ends the text before it, or after it with
     `include_stop`. `drop_eos` leaves out the text of the token that ended the output.
     """
 
     policy: DecodePolicy = "exact"
-    skip_special_tokens: Switch = False
-    stop: tuple[Stop, ...] = ()
-    include_stop: Switch = False
-    drop_eos: Switch = False
+    skip_special_tokens: _Switch = False
+    stop: tuple[_Stop, ...] = ()
+    include_stop: _Switch = False
+    drop_eos: _Switch = False
 
     @model_validator(mode="after")
     def _includes_something(self) -> Decode:
@@ -61,7 +61,7 @@ class Decode(Model):
 
 @dataclass(slots=True, frozen=True)
 class TokenFacts:
-    """What became of one token.
+    """The fate of one token.
 
     `pending`: bytes of a character that has begun and is not whole after this token. `lost`: its bytes, where the
     policy never sends their text. `skipped`: left out by the options, id only. `late`: how many tokens later its text
@@ -92,7 +92,7 @@ class Decoded:
     tokens: tuple[TokenFacts, ...]
 
     def summary(self) -> tuple[str, ...]:
-        """What the policy left out or changed, a few words each."""
+        """Return what the policy left out or changed, a few words each."""
         return tuple(_summary(self.tokens))
 
 
@@ -114,7 +114,7 @@ def _summary(tokens: Sequence[TokenFacts]) -> list[str]:
 
 
 def _over(facts: TokenFacts) -> bool:
-    """Whether nothing of a token is sent, so that what was lost before it was lost at the end."""
+    """Return whether nothing of a token is sent, so that what was lost before it was lost at the end."""
     return bool(facts.lost) or facts.skipped or facts.stopped
 
 

@@ -57,7 +57,7 @@ class _Run:
 
     @property
     def whole(self) -> bool:
-        """Whether it is characters only."""
+        """Return whether it is characters only."""
         return not self.broken and not self._decoder.getstate()[0]
 
     def add(self, at: int, raw: bytes) -> str:
@@ -72,7 +72,7 @@ class _Run:
 
 
 class _Machine:
-    """What all policies share, and `exact`: characters are out as soon as they are whole.
+    """The base of all policies, and `exact`: characters are out as soon as they are whole.
 
     `held` are tokens before the run whose text waits; `sent` counts the text that is out.
     """
@@ -120,7 +120,7 @@ class _Machine:
         self.run = _Run()
 
     def unsent(self) -> int:
-        """How many U+FFFD of a broken run are still to be sent."""
+        """Return how many U+FFFD of a broken run are still to be sent."""
         return len(self.run.waiting)
 
     def release(self, at: int, token: Token) -> None:
@@ -162,7 +162,7 @@ class _Offsets(_Machine):
             self.send()
 
     def waits(self, at: int) -> bool:
-        """Whether the text ends in U+FFFD after a token, or is nothing but a blank that the decoder takes."""
+        """Return whether the text ends in U+FFFD after a token, or is nothing but a blank that the decoder takes."""
         return not self.run.whole or self.found.texts[at][-1:] in ("", REPLACEMENT)
 
     def send(self) -> None:
@@ -232,7 +232,7 @@ class _Printable(_Offsets):
         self.base, self.length, self.blank, self.tail = self.sent, 0, 0, ""
 
     def _printed(self) -> int:
-        """How much of the waiting text is printable."""
+        """Return how much of the waiting text is printable."""
         behind = self.run.gained if self.run.whole else self.unsent()
         before = self.tail[:-1] if not behind else self.tail if behind == 1 else ""
         if before and is_cjk(before[-1]):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from parsers.decoding.policy import Decode, Decoder
 from parsers.vocabulary.types import Piece
 
-MISTRAL_KEEPS = frozenset({"[TOOL_CALLS]", "[ARGS]", "[THINK]", "[/THINK]"})
-MARKERS = ("special", "added")
+_MISTRAL_KEEPS = frozenset({"[TOOL_CALLS]", "[ARGS]", "[THINK]", "[/THINK]"})
+_MARKERS = ("special", "added")
 
 
 class Token(NamedTuple):
@@ -28,39 +28,39 @@ class Token(NamedTuple):
     skipped: bool = False
 
 
-SILENT = Token(b"", "")
-SKIPPED = Token(b"", "", skipped=True)
+_SILENT = Token(b"", "")
+_SKIPPED = Token(b"", "", skipped=True)
 
 
-def seen(pieces: Sequence[Piece], decode: Decode, decoder: Decoder, end_tokens: Iterable[str]) -> list[Token]:
+def decoder_tokens(pieces: Sequence[Piece], decode: Decode, decoder: Decoder, end_tokens: Iterable[str]) -> list[Token]:
     """The tokens as the decoder gets them."""
     base = _byte_base(pieces) if decoder == "byte_fallback" else None
     tokens = [_token(piece, decoder, base) for piece in pieces]
     for at, piece in enumerate(pieces):
         if piece.kind == "special" and _leaves_out(decode, tokens[at].text):
-            tokens[at] = SKIPPED
+            tokens[at] = _SKIPPED
     if decode.drop_eos and pieces and _ends(pieces[-1], tokens[-1].text, frozenset(end_tokens)):
-        tokens[-1] = SKIPPED
+        tokens[-1] = _SKIPPED
     return tokens
 
 
 def _leaves_out(decode: Decode, text: str) -> bool:
     """Mistral's tokenizer leaves out the same special tokens whatever the request says."""
-    return text not in MISTRAL_KEEPS if decode.policy == "vllm_mistral" else decode.skip_special_tokens
+    return text not in _MISTRAL_KEEPS if decode.policy == "vllm_mistral" else decode.skip_special_tokens
 
 
 def _ends(last: Piece, text: str, end_tokens: frozenset[str]) -> bool:
-    """Whether the last token is the one that ended the output: one the format names, else any special one."""
-    return last.kind in MARKERS and (text in end_tokens or (last.kind == "special" and not end_tokens))
+    """Return whether the last token is the one that ended the output: one the format names, else any special one."""
+    return last.kind in _MARKERS and (text in end_tokens or (last.kind == "special" and not end_tokens))
 
 
 def _token(piece: Piece, decoder: Decoder, base: int | None) -> Token:
     raw = piece.raw
     if raw is None:
-        return Token(b"", piece.text, whole=True) if piece.text else SILENT
+        return Token(b"", piece.text, whole=True) if piece.text else _SILENT
     if not raw:
-        return SILENT
-    if piece.kind in MARKERS:
+        return _SILENT
+    if piece.kind in _MARKERS:
         return Token(raw, raw.decode("utf-8", "replace"), whole=True)
     if decoder == "byte_level":
         return Token(raw, "")
@@ -85,15 +85,15 @@ def _byte_base(pieces: Sequence[Piece]) -> int | None:
 
 
 @dataclass(slots=True, frozen=True)
-class Stopped:
+class StopPlace:
     """The token that completes a stop string, and where the text ends then."""
 
     token: int
     end: int
 
 
-def stopped(text: str, out: Sequence[int], stop: Sequence[str], *, include: bool) -> Stopped | None:
-    """Where the first stop string ends the text, None where none is in it.
+def find_stop(text: str, out: Sequence[int], stop: Sequence[str], *, include: bool) -> StopPlace | None:
+    """Return where the first stop string ends the text, None where none is in it.
 
     `out`: how much of the text is out after each token.
     """
@@ -104,9 +104,9 @@ def stopped(text: str, out: Sequence[int], stop: Sequence[str], *, include: bool
     if not found:
         return None
     token, _, end = min(found)
-    return Stopped(token, end)
+    return StopPlace(token, end)
 
 
-def kept_back(stop: Sequence[str], *, include: bool) -> int:
-    """How many last characters wait while the output goes on."""
+def characters_kept_back(stop: Sequence[str], *, include: bool) -> int:
+    """Return how many last characters wait while the output goes on."""
     return 0 if include else max([len(one) for one in stop], default=1) - 1

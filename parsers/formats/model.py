@@ -12,7 +12,7 @@ REJECT     the state's codec met text its grammar does not allow while the call 
 OTHER      text that is not whitespace, in a state or after a value where none is expected
 =========  ====================================================================================
 
-Codecs may declare further triggers of their own (`Codec.triggers`).
+Codecs may declare further triggers of their own (`ArgumentParser.triggers`).
 """
 
 from __future__ import annotations

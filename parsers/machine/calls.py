@@ -43,7 +43,7 @@ from parsers.vocabulary.types import Context
 
 
 class CallState(Enum):
-    """Where the call stands that was begun last."""
+    """The states of the call that was begun last."""
 
     NONE = "no call"
     TENTATIVE = "tentative"
@@ -56,7 +56,7 @@ class CallState(Enum):
 
 
 class CallEvent(Enum):
-    """What may happen to a call."""
+    """The events that may happen to a call."""
 
     START = "a row begins it"
     NAME = "its name is known, and it has to be judged yet"
@@ -177,7 +177,7 @@ class Calls(Writer):
 
     @property
     def may_reject(self) -> bool:
-        """Whether the call does not stand yet."""
+        """Return whether the call does not stand yet."""
         return self.state in _HELD
 
     def knows(self, name: str) -> bool:
@@ -199,7 +199,7 @@ class Calls(Writer):
     def call_id(self, text: str, start: int, end: int) -> None:
         """See Output."""
         if self._given_id is not None:
-            self.left_out(self._given_id.start, self._given_id.end, DropReason(Cause.ANOTHER_ID))
+            self.leave_out(self._given_id.start, self._given_id.end, DropReason(Cause.ANOTHER_ID))
         self._given_id = CallId(start, end, text, None, self._number)
 
     def name(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
@@ -207,7 +207,7 @@ class Calls(Writer):
         if self.quiet:
             return
         if self.state is not CallState.TENTATIVE:
-            self.left_out(start, end, NO_CALL_WAITS)
+            self.leave_out(start, end, NO_CALL_WAITS)
             return
         tool = self._tools.get(text)
         self._name, self.schema = text, None if tool is None else tool.parameters
@@ -268,7 +268,7 @@ class Calls(Writer):
         self._go(CallEvent.CLOSE)
 
     def _judgement(self, *, complete: bool, over: bool) -> DropReason | None:
-        """Why the call that ends here is none; None for one that is good enough."""
+        """Return why the call that ends here is none; None for one that is good enough."""
         if self.state is CallState.TENTATIVE:
             return self._refusal or DropReason(Cause.NEVER_NAMED)
         if not complete and over and self.policy["truncated_call"] in ("text", "drop"):
@@ -333,7 +333,7 @@ class Calls(Writer):
             self._content.text(text, at)
         else:
             unknown = DropReason(Cause.CALL_TO_UNDECLARED, self._name)
-            self.left_out(at, at + len(text), _REJECTED.get(self.state, unknown))
+            self.leave_out(at, at + len(text), _REJECTED.get(self.state, unknown))
 
     # text of states without an argument parser
 
@@ -360,9 +360,9 @@ class Calls(Writer):
         if any(at + len(piece) != follows for (piece, at), (_, follows) in pairwise(pieces)):
             self._refusal = DropReason(Cause.TURN_ENDS_IN_NAME)
             for piece, at in pieces:
-                self.left_out(at, at + len(piece), self._refusal)
+                self.leave_out(at, at + len(piece), self._refusal)
         elif text and (over or self.state is not CallState.TENTATIVE):
-            self.left_out(start, end, CUT if over else NO_CALL_WAITS)
+            self.leave_out(start, end, CUT if over else NO_CALL_WAITS)
         else:
             lead = end - len(raw.lstrip())
             if unquote and is_quoted(text):
@@ -389,7 +389,7 @@ class Calls(Writer):
         if ends:
             self.marker(start, end, "end_token")
         else:
-            self.dropped(start, end, DropReason(Cause.UNKNOWN_SPECIAL))
+            self.drop(start, end, DropReason(Cause.UNKNOWN_SPECIAL))
 
     def reasoning_end(self, start: int, end: int) -> None:
         """Reasoning is over."""
@@ -424,14 +424,14 @@ class Calls(Writer):
     # what is held
 
     def holds(self, at: int) -> list[Hold]:
-        """What the stages and a call that does not stand keep back of the text before `at`, in order."""
+        """Return what the stages and a call that does not stand keep back of the text before `at`, in order."""
         if self.defers:
             why = "llama_content is seed_literal: everything waits for the end of the output."
             return [Hold(0, at, "policy", why)] if at else []
         found = [self._reasoning.hold(), self._content.hold()]
         held = self.state in _HELD
-        if self._head.pieces and not held:
-            found.append(Hold(self._head.start, self._head.end, "codec", "A name or an id is sent whole."))
+        if not held:
+            found.append(self._head.hold("codec", "A name or an id is sent whole."))
         if held and at > self._start:
             why = "A call whose name is not known yet."
             if self.state is CallState.NAMED:
@@ -444,7 +444,7 @@ class Calls(Writer):
 
 
 def split_header(text: str) -> tuple[int, int]:
-    """Where the name stands in the header: after the last dot before the last colon, up to that colon.
+    """Return where the name stands in the header: after the last dot before the last colon, up to that colon.
 
     A header without dot or colon is all name. (Rule of vLLM 0.33.0's kimi_k2 parser.)
     """

@@ -1,6 +1,6 @@
 """State-scoped literals: where is the next terminal, and what must wait because it may become one?
 
-A Scope is the set of literals one state (or one codec position) can see. The rule is leftmost, then longest, over
+A Scope is the set of literals one state (or an argument parser in it) can see. The rule is leftmost, then longest, over
 the whole output, so a result never depends on how the text was cut:
 
 * a complete literal counts only when no longer literal of the scope could still start at its place or earlier;
@@ -53,7 +53,7 @@ class Scope:
         return held, None, size
 
     def _held(self, buffer: str, pos: int) -> int:
-        """Where the earliest suffix begins that could become a literal, or len(buffer)."""
+        """Return where the earliest suffix begins that could become a literal, or len(buffer)."""
         size = len(buffer)
         for start in range(max(pos, size - self.longest + 1), size):
             if buffer[start:] in self._prefixes:

@@ -120,7 +120,7 @@ class Machine:
         return self._calls.take()
 
     def _end_value(self, *, cut: bool) -> None:
-        """What is held inside a tagged value when the output ends: a closing tag of the call ends the value too.
+        """Decide about text held in a tagged value when the output ends: a closing tag of the call ends the value too.
 
         Anything else, and all that a cut leaves, may be half of the value's own closing tag: it is no value.
         """
@@ -132,7 +132,7 @@ class Machine:
         if implied is not None and held.strip() in self._state.by_text and not cut:
             self._literal(parser, implied, at, at)
         else:
-            self._calls.dropped(at, at + len(self._consume(len(self._buffer))), DropReason(Cause.CUT_TAG))
+            self._calls.drop(at, at + len(self._consume(len(self._buffer))), DropReason(Cause.CUT_TAG))
 
     # the text
 
@@ -285,14 +285,14 @@ class Machine:
             self._marker(item)
 
     def _closed_to(self, item: IdTerminal) -> bool:
-        """Whether an argument parser reads something in which this marker is text."""
+        """Return whether an argument parser reads something in which this marker is text."""
         parser = self._parser
         if parser is None or parser.scope == OPEN or item.special:
             return False
         return item.text not in self._state.own(parser.scope)
 
     def _marker_ahead(self, marked: tuple[int, IdTerminal]) -> int | None:
-        """Where in the buffer a marker by its id stands that was text of a value, and is read again without it."""
+        """Return where in the buffer a marker by its id stands that was text of a value that is over by now."""
         at, item = marked
         return None if at < self._at or self._closed_to(item) else at - self._base
 
@@ -382,7 +382,7 @@ class Machine:
         self._move(row, trigger, start, end, continues)
 
     def _circles(self, at: int) -> bool:
-        """Whether so many rows fired here that the format must be turning in a circle."""
+        """Return whether so many rows fired here that the format must be turning in a circle."""
         self._stuck = self._stuck + 1 if self._fired_at == at else 0
         self._fired_at = at
         return self._stuck > _MAX_FIRES

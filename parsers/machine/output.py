@@ -1,4 +1,4 @@
-"""What leaves a parser: events in order, adjacent text of one kind as one event, those of an open call held back.
+"""The events that leave a parser: in order, adjacent text of one kind as one event, those of an open call held back.
 
 Text that goes on in the same place stays a list of pieces until its run ends, so a long value in one delta costs
 linear time. A run never outlasts `take`: adjacent text is one event per delta. Empty text and empty spans give none.
@@ -24,8 +24,8 @@ from parsers.vocabulary.events import (
     Severity,
 )
 
-RunKind = type[ContentText] | type[ReasoningText] | type[CallArguments] | type[Marker]
-STRUCTURE = "structure"
+_RunKind = type[ContentText] | type[ReasoningText] | type[CallArguments] | type[Marker]
+_STRUCTURE = "structure"
 _SPACE = re.compile(r"\s+")
 NO_CALL_WAITS = DropReason(Cause.NO_CALL_WAITS)
 
@@ -42,12 +42,12 @@ class Writer:
         self.call: int | None = None
         self._events: list[Event] = []
         self._target = self._events
-        self._run_kind: RunKind | None = None
+        self._run_kind: _RunKind | None = None
         self._run_parts: list[str] = []
         self._run_segments: list[Segment] | None = None
         self._run_start = self._run_end = self._run_call = 0
-        self._written: set[RunKind] = set()
-        self._breaks: set[RunKind] = set()
+        self._written: set[_RunKind] = set()
+        self._breaks: set[_RunKind] = set()
 
     # runs
 
@@ -72,7 +72,7 @@ class Writer:
         self._run_parts.append(text)
         self._run_end = end
 
-    def _begin_run(self, kind: RunKind, start: int) -> None:
+    def _begin_run(self, kind: _RunKind, start: int) -> None:
         if self._run_kind is not None:
             self._end_run()
         self._written.add(kind)
@@ -100,7 +100,7 @@ class Writer:
     def _end_structure(self) -> None:
         """Structure joins the structure before it, also where that was held in an earlier delta."""
         last = self._target[-1] if self._target else None
-        if isinstance(last, Marker) and last.terminal == STRUCTURE and last.end == self._run_start:
+        if isinstance(last, Marker) and last.terminal == _STRUCTURE and last.end == self._run_start:
             self._target[-1] = Marker(last.start, self._run_end)
         else:
             self._target.append(Marker(self._run_start, self._run_end))
@@ -118,12 +118,12 @@ class Writer:
         if not text or self.quiet:
             return
         if self.call is None:
-            self.left_out(start, end, NO_CALL_WAITS)
+            self.leave_out(start, end, NO_CALL_WAITS)
         else:
             self.argued = True
             self.text(CallArguments, text, start, end, segments, self.call)
 
-    def joined(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
+    def join(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
         """Content that stands for the raw spans, in order (one empty span: for nothing)."""
         start, end = spans[0][0], spans[-1][1]
         kind: Literal["synthetic", "converted"] = "synthetic" if start == end else "converted"
@@ -131,11 +131,11 @@ class Writer:
         parts = tuple([Segment(part, *span, kind) for part, span in zip(texts, spans, strict=True)])
         self.text(ContentText, text, start, end, parts)
 
-    def marker(self, start: int, end: int, terminal: str = STRUCTURE) -> None:
+    def marker(self, start: int, end: int, terminal: str = _STRUCTURE) -> None:
         """Characters that are structure: a terminal by its name, or what stands between terminals."""
         if start >= end or self.quiet:
             return
-        if terminal != STRUCTURE:
+        if terminal != _STRUCTURE:
             self.add(Marker(start, end, terminal))
             return
         if self._run_kind is not Marker or self._run_end != start:
@@ -160,15 +160,15 @@ class Writer:
             self._end_run()
         self._target.append(event)
 
-    def left_out(self, start: int, end: int, reason: DropReason) -> None:
+    def leave_out(self, start: int, end: int, reason: DropReason) -> None:
         """Characters that reach nobody."""
         if start < end:
             self.add(Dropped(start, end, reason))
 
-    def dropped(self, start: int, end: int, reason: DropReason) -> None:
+    def drop(self, start: int, end: int, reason: DropReason) -> None:
         """Characters of a call that reach nobody."""
         if not self.quiet:
-            self.left_out(start, end, reason)
+            self.leave_out(start, end, reason)
 
     def diagnostic(self, code: str, message: str, start: int, end: int, severity: Severity = "warning") -> None:
         """Something the user should know."""

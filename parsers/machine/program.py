@@ -38,7 +38,7 @@ class CompiledRow:
 
     @property
     def refusal(self) -> DropReason:
-        """Why there is no call where this row rejects one."""
+        """Return why there is no call where this row rejects one."""
         note = self.note.rstrip(".")
         return DropReason(Cause.STATED if note else Cause.NOT_A_CALL, note, self.guard)
 
@@ -155,21 +155,21 @@ class Program:
                 reached.target = self._states.get(reached.to)
 
     def _calls(self, state: State, row: Row) -> bool:
-        """Whether a row leads from ordinary text towards a tool call, and not through a header to reasoning."""
+        """Return whether a row leads from ordinary text towards a tool call, and not through a header to reasoning."""
         target = self._format.states.get(row.to)
         if "CallStart" in row.emit or target is None or state.text not in TOPMOST:
             return "CallStart" in row.emit
         return target.text not in TOPMOST and "reasoning" not in self._exits(row.to)
 
     def _without_tools(self, state: State, row: Row) -> Row | None:
-        """What becomes of a row that leads to a call: a marker that ends reasoning still does, and is content."""
+        """Return what is left of a row that leads to a call: a marker that ends reasoning still does, as content."""
         content = next((name for name, one in self._format.states.items() if one.text == "content"), None)
         if state.text != "reasoning" or "ReasoningEnd" not in row.emit or content is None:
             return None
         return row.model_copy(update={"to": content, "emit": ("ReasoningEnd",), "keep": "text", "diagnostic": None})
 
     def _exits(self, name: str) -> set[TextKind | None]:
-        """What the text is of the first ordinary states that are reached from a state without a call."""
+        """Return what the text is of the first ordinary states that are reached from a state without a call."""
         states, queue = self._format.states, [name]
         for reached in queue:
             following = [row.to for row in states[reached].rows if "CallStart" not in row.emit and row.to in states]
@@ -189,7 +189,7 @@ class Program:
         return max((state.longest for state in self._states.values()), default=0)
 
     def initial(self, context: Context) -> CompiledState:
-        """Where an output of this request begins."""
+        """Return where an output of this request begins."""
         opened = self._format.initial_when_reasoning_open
         is_open = context.reasoning_open or prompt_opens(self._format, context.prompt_tail)
         return self.state(opened if is_open and opened is not None else self._format.initial)

@@ -47,14 +47,14 @@ def reasoning_markers(fmt: Format) -> ReasoningMarkers:
 
 
 def prompt_opens(fmt: Format, tail: str | None) -> bool:
-    """Whether the end of a prompt leaves reasoning open: its last reasoning marker is an opener."""
+    """Return whether the end of a prompt leaves reasoning open: its last reasoning marker is an opener."""
     markers = reasoning_markers(fmt)
     last = max([(tail or "").rfind(text) for text in markers.openers], default=-1)
     return last > max([(tail or "").rfind(text) for text in markers.closers], default=-1)
 
 
 def is_reasoning_end(fmt: Format, ids: Sequence[int], vocabulary: Mapping[str, int], *, opened: bool = False) -> bool:
-    """Whether reasoning is over after these ids. `opened`: the prompt began it.
+    """Return whether reasoning is over after these ids. `opened`: the prompt began it.
 
     The last reasoning marker among the ids decides. Without one, or where no closer is a token, it has ended only if
     it never began: nothing but `opened` can say that.
@@ -76,7 +76,7 @@ def content_ids(fmt: Format, ids: Sequence[int], vocabulary: Mapping[str, int]) 
 
 
 def marked_reasoning_tokens(fmt: Format, ids: Sequence[int], vocabulary: Mapping[str, int]) -> int:
-    """How many ids stand between openers and closers, as a server counts that looks at ids alone.
+    """Return how many ids stand between openers and closers, as a server counts that looks at ids alone.
 
     Openers nest and a closer too many is ignored. Reasoning that the prompt opened is not seen.
     """
@@ -93,7 +93,7 @@ def marked_reasoning_tokens(fmt: Format, ids: Sequence[int], vocabulary: Mapping
 
 
 def count_reasoning_tokens(trace: Trace) -> int:
-    """How many deltas of a replay by token have a part in reasoning: right whoever opened it."""
+    """Return how many deltas of a replay by token have a part in reasoning: right whoever opened it."""
     spans = [(event.start, event.end) for _, event in trace.events() if isinstance(event, ReasoningText)]
     count = place = 0
     for step in trace.steps:

@@ -5,32 +5,35 @@ Everything it keeps back is either passed on later or dropped with a reason; the
 
 ReasoningStage   policy reasoning_tail
 PlainContent     policies content_before_calls, content_between_calls, content_after_calls
-LlamaContent     policy llama_content: in module llama_content
+llama_content    policy llama_content: the text around llama JSON calls becomes one content
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.trace import Hold
+from parsers.vocabulary.trace import Hold, HoldKind
+
+_Pieces = Sequence[tuple[str, int]]
 
 
 class PlainOutput(Protocol):
-    """Where a stage puts content that it passes on or leaves out."""
+    """A stage puts here content that it passes on or leaves out."""
 
     def content(self, text: str, start: int) -> None:
         """Content, copied from the raw text at `start`."""
 
-    def left_out(self, start: int, end: int, reason: DropReason) -> None:
+    def leave_out(self, start: int, end: int, reason: DropReason) -> None:
         """Characters that reach nobody."""
 
 
 class TextOutput(PlainOutput, Protocol):
-    """Where a stage puts what it decided."""
+    """A stage puts here what it decided."""
 
-    def joined(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
+    def join(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
         """Content that stands for the raw spans, in order (one empty span: for nothing)."""
 
     def reasoning(self, text: str, start: int) -> None:
@@ -55,32 +58,12 @@ class Blank:
         pieces, self.pieces = self.pieces, []
         return pieces
 
-    @property
-    def start(self) -> int:
-        """Raw offset of the first character kept."""
-        return self.pieces[0][1]
-
-    @property
-    def end(self) -> int:
-        """Raw offset after the last character kept."""
+    def hold(self, kind: HoldKind, reason: str) -> Hold | None:
+        """Return what is kept, as a hold."""
+        if not self.pieces:
+            return None
         text, at = self.pieces[-1]
-        return at + len(text)
-
-
-class ContentStage(Protocol):
-    """What `Calls` asks of a content stage."""
-
-    def text(self, text: str, at: int) -> None:
-        """More content text."""
-
-    def call(self) -> None:
-        """A call was committed after the text so far."""
-
-    def finish(self) -> None:
-        """The output is over."""
-
-    def hold(self) -> Hold | None:
-        """What is kept back."""
+        return Hold(self.pieces[0][1], at + len(text), kind, reason)
 
 
 class ReasoningStage:
@@ -103,18 +86,58 @@ class ReasoningStage:
     def end(self) -> None:
         """Reasoning is over."""
         for kept, start in self._blank.take():
-            self._out.left_out(start, start + len(kept), DropReason(Cause.REASONING_TAIL))
+            self._out.leave_out(start, start + len(kept), DropReason(Cause.REASONING_TAIL))
 
     def hold(self) -> Hold | None:
-        """What is kept back."""
-        if not self._blank.pieces:
-            return None
-        return Hold(
-            self._blank.start, self._blank.end, "policy", "White space that may end the reasoning (reasoning_tail)."
-        )
+        """Return what is kept back."""
+        return self._blank.hold("policy", "White space that may end the reasoning (reasoning_tail).")
 
 
-class PlainContent:
+class ContentStage(ABC):
+    """Base of what decides about content. `why` says why it keeps text back, `dropping` why it drops some."""
+
+    why: ClassVar[str] = ""
+    dropping: ClassVar[DropReason] = DropReason(Cause.SEPARATOR_AT_CALL)
+
+    def __init__(self, out: PlainOutput) -> None:
+        self._out = out
+        self._blank = Blank()
+        self._calls = 0
+        self._solid = False  # whether text that is no blank has come since the last call
+
+    @abstractmethod
+    def text(self, text: str, at: int) -> None:
+        """More content text."""
+
+    @abstractmethod
+    def call(self) -> None:
+        """A call was committed after the text so far."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """The output is over."""
+
+    def hold(self) -> Hold | None:
+        """Return what is kept back."""
+        return self._blank.hold("policy", self.why)
+
+    def _pass(self, pieces: _Pieces) -> None:
+        for text, at in pieces:
+            self._out.content(text, at)
+
+    def _drop(self, pieces: _Pieces) -> None:
+        for text, at in pieces:
+            self._out.leave_out(at, at + len(text), self.dropping)
+
+    def _pass_solid(self, text: str, at: int, solid: int) -> None:
+        """Pass on what waited and `solid` characters of the text; the rest of it waits."""
+        if solid:
+            self._pass(self._blank.take())
+            self._out.content(text[:solid], at)
+        self._blank.add(text[solid:], at + solid)
+
+
+class PlainContent(ContentStage):
     """Content with its white space before, between and after calls under three policies.
 
     White space that follows a call, or stands at the very start, waits for what comes next. `strip` also makes white
@@ -122,14 +145,14 @@ class PlainContent:
     white space by content_after_calls, because more calls cannot be foreseen.
     """
 
+    why = "White space that is dropped if a call or the end follows."
+    dropping = DropReason(Cause.BLANK_AT_CALL)
+
     def __init__(self, out: PlainOutput, policy: Mapping[str, str]) -> None:
-        self._out = out
+        super().__init__(out)
         self._before = policy["content_before_calls"]
         self._between = policy["content_between_calls"]
         self._after = policy["content_after_calls"]
-        self._blank = Blank()
-        self._calls = 0
-        self._solid = False
         self._strips = self._before == "strip"
 
     def text(self, text: str, at: int) -> None:
@@ -141,14 +164,10 @@ class PlainContent:
                 return
             self._begin()
             text, at = text[space:], at + space
-        if not self._strips:
+        if self._strips:
+            self._pass_solid(text, at, len(text.rstrip()))
+        else:
             self._out.content(text, at)
-            return
-        solid = len(text.rstrip())
-        if solid:
-            self._pass(self._blank.take())
-            self._out.content(text[:solid], at)
-        self._blank.add(text[solid:], at + solid)
 
     def _begin(self) -> None:
         """The first character that is not white space has come."""
@@ -158,14 +177,6 @@ class PlainContent:
         else:
             self._pass(kept)
         self._solid = True
-
-    def _pass(self, pieces: Sequence[tuple[str, int]]) -> None:
-        for text, at in pieces:
-            self._out.content(text, at)
-
-    def _drop(self, pieces: Sequence[tuple[str, int]]) -> None:
-        for text, at in pieces:
-            self._out.left_out(at, at + len(text), DropReason(Cause.BLANK_AT_CALL))
 
     def call(self) -> None:
         """See ContentStage.call."""
@@ -185,14 +196,6 @@ class PlainContent:
         else:
             self._drop(kept)
 
-    def hold(self) -> Hold | None:
-        """See ContentStage.hold."""
-        if not self._blank.pieces:
-            return None
-        return Hold(
-            self._blank.start, self._blank.end, "policy", "White space that is dropped if a call or the end follows."
-        )
-
 
 # Content around llama JSON calls: how the text before, between and after calls becomes one content.
 #
@@ -202,139 +205,113 @@ class PlainContent:
 #                  " " and strips (the rule of vLLM's llama3_json parser since PR 27622).
 # upstream_engine  the text before the first call only; what follows a call is dropped (vLLM 0.33.0's engine).
 
-TRAILING = " \t\r\n\f\v;"
-SEPARATORS = TRAILING + ","
+_TRAILING = " \t\r\n\f\v;"
+_SEPARATORS = _TRAILING + ","
 
 
 def llama_content(out: TextOutput, policy: Mapping[str, str]) -> ContentStage:
     """The stage for the policy's value."""
     value = policy["llama_content"]
     if value == "seed_literal":
-        return SeedLiteral(out)
-    return PrefixOnly(out, policy) if value == "upstream_engine" else Structural(out)
+        return _SeedLiteral(out)
+    return _PrefixOnly(out, policy) if value == "upstream_engine" else _Structural(out)
 
 
-class Structural:
+class _Structural(ContentStage):
     """Drops separators at calls, joins runs of prose with one space. Nothing inside a run of prose changes."""
 
+    why = "White space or separators that a call would drop."
+
     def __init__(self, out: TextOutput) -> None:
-        self._out = out
-        self._blank = Blank()
-        self._calls = 0
-        self._solid = self._any = False
+        super().__init__(out)
+        self._joins = out.join
+        self._any = False
 
     def text(self, text: str, at: int) -> None:
-        """See ContentStage.text."""
         if not self._solid:
-            lead = len(text) - len(text.lstrip(SEPARATORS if self._calls else TRAILING))
+            lead = len(text) - len(text.lstrip(_SEPARATORS if self._calls else _TRAILING))
             self._blank.add(text[:lead], at)
             if lead == len(text):
                 return
             text, at = text[lead:], at + lead
             self._begin(at)
-        solid = len(text.rstrip(TRAILING))
-        if solid:
-            self._pass(self._blank.take())
-            self._out.content(text[:solid], at)
-        self._blank.add(text[solid:], at + solid)
+        self._pass_solid(text, at, len(text.rstrip(_TRAILING)))
 
     def _begin(self, at: int) -> None:
         """Prose begins at `at`: after a call it drops what separates them, and is joined to prose by one space."""
         kept = self._blank.take()
-        lead = self._lead(kept) if self._calls else 0
-        self._drop(kept[:lead])
-        kept = kept[lead:]
-        if self._calls and kept:
-            text, start = kept[0]
-            solid = text.lstrip(TRAILING)
-            at = start + len(text) - len(solid)
-            self._drop([(text[: at - start], start)])
-            kept[0] = (solid, at)
+        if self._calls:
+            kept, at = self._after_separators(kept, at)
         if self._calls and self._any:
-            self._out.joined(" ", [(at, at)])
+            self._joins(" ", [(at, at)])
         self._pass(kept)
         self._solid = self._any = True
 
-    def _lead(self, pieces: Sequence[tuple[str, int]]) -> int:
-        """How many pieces come before the first that is more than white space and semicolons."""
-        return next((n for n, (text, _) in enumerate(pieces) if text.strip(TRAILING)), len(pieces))
-
-    def _pass(self, pieces: Sequence[tuple[str, int]]) -> None:
-        for text, at in pieces:
-            self._out.content(text, at)
-
-    def _drop(self, pieces: Sequence[tuple[str, int]]) -> None:
-        for text, at in pieces:
-            self._out.left_out(at, at + len(text), DropReason(Cause.SEPARATOR_AT_CALL))
+    def _after_separators(self, kept: list[tuple[str, int]], at: int) -> tuple[list[tuple[str, int]], int]:
+        """Drop the white space and semicolons that the pieces begin with; the rest, and where it begins."""
+        lead = next((n for n, (text, _) in enumerate(kept) if text.strip(_TRAILING)), len(kept))
+        self._drop(kept[:lead])
+        kept = kept[lead:]
+        if kept:
+            text, start = kept[0]
+            at = start + len(text) - len(text.lstrip(_TRAILING))
+            self._drop([(text[: at - start], start)])
+            kept[0] = (text[at - start :], at)
+        return kept, at
 
     def call(self) -> None:
-        """See ContentStage.call."""
         self._drop(self._blank.take())
         self._calls += 1
         self._solid = False
 
     def finish(self) -> None:
-        """See ContentStage.finish."""
         settle = self._drop if self._calls else self._pass
         settle(self._blank.take())
 
-    def hold(self) -> Hold | None:
-        """See ContentStage.hold."""
-        if not self._blank.pieces:
-            return None
-        return Hold(self._blank.start, self._blank.end, "policy", "White space or separators that a call would drop.")
 
-
-class SeedLiteral:
+class _SeedLiteral(ContentStage):
     """Keeps all text to the end and applies the literal rule; without a call the output is the content as it is."""
 
     def __init__(self, out: TextOutput) -> None:
-        self._out = out
-        self._segments: list[Blank] = [Blank()]
+        super().__init__(out)
+        self._joins = out.join
+        self._runs: list[Blank] = [Blank()]
 
     def text(self, text: str, at: int) -> None:
-        """See ContentStage.text."""
-        self._segments[-1].add(text, at)
+        self._runs[-1].add(text, at)
 
     def call(self) -> None:
-        """See ContentStage.call."""
-        self._segments.append(Blank())
+        self._runs.append(Blank())
 
     def finish(self) -> None:
-        """See ContentStage.finish."""
-        if len(self._segments) == 1:
-            for text, at in self._segments[0].take():
-                self._out.content(text, at)
+        runs = [run.take() for run in self._runs if run.pieces]
+        if len(self._runs) == 1:
+            for run in runs:
+                self._pass(run)
             return
-        runs = [segment.take() for segment in self._segments if segment.pieces]
         texts = ["".join([text for text, _ in run]).strip() for run in runs]
-        written = iter(self._literal([text for text in texts if text.strip(SEPARATORS)]))
+        written = iter(_literal([text for text in texts if text.strip(_SEPARATORS)]))
         for run, text in zip(runs, texts, strict=True):
-            made = next(written) if text.strip(SEPARATORS) else ""
+            made = next(written) if text.strip(_SEPARATORS) else ""
             if made:
-                self._out.joined(made, [(at, at + len(piece)) for piece, at in run])
-                continue
-            for piece, at in run:
-                self._out.left_out(at, at + len(piece), DropReason(Cause.SEPARATOR_AT_CALL))
-
-    def _literal(self, parts: list[str]) -> list[str]:
-        """What each part contributes to `" ".join(parts).replace("; ", " ").strip()`."""
-        pieces = [f"{part} " for part in parts[:-1]] + parts[-1:]
-        pieces = [piece.replace("; ", " ") for piece in pieces]
-        pieces[:1] = [piece.lstrip() for piece in pieces[:1]]
-        return [*pieces[:-1], *(piece.rstrip() for piece in pieces[-1:])]
-
-    def hold(self) -> Hold | None:
-        """See ContentStage.hold."""
-        return None  # everything waits, and `Calls` says so
+                self._joins(made, [(at, at + len(piece)) for piece, at in run])
+            else:
+                self._drop(run)
 
 
-class PrefixOnly(PlainContent):
+def _literal(parts: list[str]) -> list[str]:
+    """Return what each part contributes to `" ".join(parts).replace("; ", " ").strip()`."""
+    pieces = [f"{part} " for part in parts[:-1]] + parts[-1:]
+    pieces = [piece.replace("; ", " ") for piece in pieces]
+    pieces[:1] = [piece.lstrip() for piece in pieces[:1]]
+    return [*pieces[:-1], *(piece.rstrip() for piece in pieces[-1:])]
+
+
+class _PrefixOnly(PlainContent):
     """Content before the first call; everything after it is dropped."""
 
     def text(self, text: str, at: int) -> None:
-        """See ContentStage.text."""
         if self._calls:
-            self._out.left_out(at, at + len(text), DropReason(Cause.AFTER_CALL))
+            self._out.leave_out(at, at + len(text), DropReason(Cause.AFTER_CALL))
         else:
             super().text(text, at)

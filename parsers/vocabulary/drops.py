@@ -1,4 +1,4 @@
-"""Why text reaches nobody, and why a call that was begun is none: a closed list of causes.
+"""The causes for which text reaches nobody, and for which a call that was begun is none: a closed list.
 
 Each cause knows its words and the policy that decides about it. Reports print the words; nothing reads them back. Who
 asks for the contract behind a loss asks `DropReason.policy`.

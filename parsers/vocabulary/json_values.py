@@ -9,12 +9,12 @@ _DIGITS = 4_000  # int() refuses a little more
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is one JSON value."""
+    """Return whether a text is one JSON value."""
     return _read(text)[0]
 
 
 def is_object(text: str) -> bool:
-    """Whether a text is one JSON object."""
+    """Return whether a text is one JSON object."""
     return object_of(text) is not None
 
 

@@ -1,7 +1,7 @@
-"""What a replay records: one Step per delta, and the Trace that holds them.
+"""A replay records one Step per delta, and the Trace holds them.
 
 Nothing here grows with the square of the output: a step stores spans and lengths, never the message so far.
-The text held at a step and the message at a step are derived (`Trace.held_text`, `Trace.message_at`).
+The text held at a step is derived (`Trace.held_text`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Transition:
 
 @dataclass(slots=True)
 class StateView:
-    """What a parser would answer if asked now.
+    """The answers a parser would give if asked now.
 
     `candidates`: terminals the held text may still become; `accepts`: terminals with a row in this state;
     `call`: index of the open call; `codec`: the argument parser's state in words; `call_state`: the state of the call
@@ -123,7 +123,7 @@ class Ownership:
 
 @dataclass(slots=True)
 class Proof:
-    """How to see a finding for oneself: what to change in the case before it is replayed.
+    """A way to see a finding for oneself: the changes to the case before it is replayed.
 
     `chunking` is a chunking as JSON. `edits` are (start, end, text): characters [start, end) of the output become
     text; they do not overlap and ascend. `context` holds the keys of the request that change, as in a case. `parser` is
@@ -137,7 +137,7 @@ class Proof:
 
     @property
     def changes_case(self) -> bool:
-        """Whether it takes more than another chunking."""
+        """Return whether it takes more than another chunking."""
         return bool(self.edits or self.context or self.parser)
 
     def to_json(self) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class Proof:
 
 @dataclass(slots=True)
 class Finding:
-    """What a check found. `about` says whose fault it looks like; `step` is where it begins.
+    """A finding of a check. `about` says whose fault it looks like; `step` is where it begins.
 
     `id` is the check's number. `grade`, of checks that compare messages: calls, text or whitespace. `policy` names
     the policy (key=value) that makes this a contract and not a fault. `proof` is what shows it, where the traced
@@ -229,7 +229,7 @@ class Trace:
 
 
 class StreamParser(Protocol):
-    """What every parser of this package can do.
+    """The interface of every parser of this package.
 
     `transitions` is None while tracing is off; `examined` counts the characters looked at since begin().
     """

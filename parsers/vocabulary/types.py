@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 PieceKind = Literal["text", "special", "added", "partial", "unknown"]
 Mode = Literal["text", "ids"]
 Owner = Literal["content", "reasoning", "name", "id", "arguments", "marker", "dropped"]
-FinishReason = Literal["stop", "length", "tool_calls"]
 
 
 class UsageError(Exception):
@@ -39,7 +38,7 @@ class Span(NamedTuple):
 
 @dataclass(slots=True)
 class Piece:
-    """What one token contributed to the text. A token that yields no text yet is a piece with text ''.
+    """The contribution of one token to the text. A token that yields no text yet is a piece with text ''.
 
     `kind`: text (ordinary), special (an added token with special=true), added (an added token with
     special=false), partial (ends inside a UTF-8 character), unknown (an id the vocabulary lacks).
@@ -55,7 +54,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Delta:
-    """What a parser is fed in one step.
+    """The text that a parser is fed in one step.
 
     `early_ids` is set only where ids run ahead of their text (hold-back, text delay): the ids delivered
     in this step, whatever text came with it. Otherwise ids are those of the pieces.
@@ -89,7 +88,7 @@ class RecordedDelta:
 
 @dataclass(slots=True)
 class Request:
-    """What was asked of the server, as far as a recording or a pasted request tells. What it does not tell is None.
+    """A request to the server, as far as a recording or a pasted request tells it. What it does not tell is None.
 
     `tools` are the objects as they were sent. `skip_special_tokens`, `include_stop` (vLLM's
     include_stop_str_in_output) and `stop` decide what is left of the raw text.
@@ -146,7 +145,7 @@ class Tool:
 
 @dataclass(slots=True)
 class Context:
-    """What the request said: everything a parser may know besides the output itself.
+    """The request: everything a parser may know besides the output itself.
 
     `tool_choice` is auto, none, required or named; `named_tool` is the tool of a named choice.
     `reasoning_open` says whether the prompt left a reasoning block open. `id_seed` seeds generated ids.
@@ -214,7 +213,7 @@ class ToolCallDelta:
 
 @dataclass(slots=True)
 class MessageDelta:
-    """What one step sends to the client, in the shape of an OpenAI chat completion chunk's delta."""
+    """The delta that one step sends to the client, in the shape of an OpenAI chat completion chunk's delta."""
 
     reasoning: str | None = None
     content: str | None = None

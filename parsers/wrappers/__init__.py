@@ -1,12 +1,11 @@
-"""The wrapper around a parser that vllm.rs describes: hold what looks like a call, judge it, fall back, or let it go.
+"""Interfaces of other projects over the machine: vllm.rs's wrapper, and candle-vllm's stateless parser.
 
-wrapper     the StreamParser: what is text, what is held, when it is decided
-table       its states and rows, as a format that can be drawn
-markers     which terminals of a format open and close what is held
-chain       the decision: the streamed calls, other parsers, recovery, repair
-attempt     events of one reading: its calls, moved, cut, or turned back into text
-envelope    whether the payload of an end marker may still be unfinished
-repair      arguments closed by appending, parameters read again
-verdict     whether a call is valid, strict and lenient
-options     what a case may set
+fallback      the wrapper, a StreamParser: it holds what looks like a call until it is judged, falls back, or lets it go
+table         its states and rows as a format that can be drawn, and the markers that open and close what is held
+held          what is held while nothing is decided, and deltas cut at the markers
+chain         the decision: the streamed calls, other parsers, recovery, repair
+attempt       events of one reading: its calls, moved, cut, or turned back into text
+repair        arguments closed by appending, parameters read again
+gate          what leaves: text under the content policies, calls with their verdict
+incremental   parse_incremental(buffer): one of three outcomes for the whole output so far
 """

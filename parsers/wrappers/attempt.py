@@ -41,7 +41,7 @@ class Call:
 
     @property
     def good(self) -> bool:
-        """Whether the call has a name and arguments that are one object."""
+        """Return whether the call has a name and arguments that are one object."""
         return bool(self.name) and self.value is not None
 
 
@@ -73,7 +73,7 @@ def calls_of(events: Sequence[Event]) -> list[Call]:
     return calls
 
 
-def shifted(events: Iterable[Event], by: int) -> list[Event]:
+def shift_events(events: Iterable[Event], by: int) -> list[Event]:
     """The events of a reading that began at raw offset `by`, in offsets of the whole output."""
     if not by:
         return list(events)
@@ -87,33 +87,33 @@ def _moved(event: Event, by: int) -> Event:
     return moved
 
 
-def read(make: Callable[[], StreamParser], context: Context, text: str, at: int) -> list[Event]:
+def read_whole(make: Callable[[], StreamParser], context: Context, text: str, at: int) -> list[Event]:
     """The events of a text that stands at raw offset `at`, read whole."""
     parser = make()
     parser.transitions = None
     parser.begin(context)
     events = parser.feed(Delta(1, (Piece(text),))) + parser.finish(context.finish_reason)
-    return shifted(events, at)
+    return shift_events(events, at)
 
 
-def spans(event: Event) -> list[tuple[int, int]]:
+def owned_spans(event: Event) -> list[tuple[int, int]]:
     """The raw spans that an event owns."""
     if isinstance(event, TextEvent):
         return [(part.start, part.end) for part in event.parts() if part.end > part.start]
     return [(event.start, event.end)] if isinstance(event, Marker | Dropped) and event.end > event.start else []
 
 
-def as_text(events: Sequence[Event], text: str, at: int) -> list[Event]:
+def calls_as_text(events: Sequence[Event], text: str, at: int) -> list[Event]:
     """The events with every call turned back into the text it was made of. `text` stands at raw offset `at`."""
     blocks: list[tuple[Call, list[Event]]] = []
     for call in calls_of(events):
-        owned = [span for event in events[call.first : call.last + 1] for span in spans(event)]
+        owned = [span for event in events[call.first : call.last + 1] for span in owned_spans(event)]
         start, end = min(owned)[0], max([end for _, end in owned])
         blocks.append((call, [ContentText(start, end, text[start - at : end - at])]))
-    return spliced(events, blocks)
+    return replace_calls(events, blocks)
 
 
-def outside(events: Iterable[Event], taken: Sequence[tuple[int, int]]) -> list[Event]:
+def without_spans(events: Iterable[Event], taken: Sequence[tuple[int, int]]) -> list[Event]:
     """The events without what content, markers and dropped text own of some raw spans, in order and apart."""
     out: list[Event] = []
     for event in events:
@@ -130,11 +130,11 @@ def outside(events: Iterable[Event], taken: Sequence[tuple[int, int]]) -> list[E
     return out
 
 
-def ended(events: list[Event], marker: Marker) -> list[Event]:
+def with_end_marker(events: list[Event], marker: Marker) -> list[Event]:
     """The events with the end marker that closed them as structure, where it was read as text."""
     if not any(isinstance(event, ContentText) and event.end == marker.end for event in events):
         return events
-    return [*outside(events, [(marker.start, marker.end)]), marker]
+    return [*without_spans(events, [(marker.start, marker.end)]), marker]
 
 
 def _span_end(span: tuple[int, int]) -> int:
@@ -150,7 +150,7 @@ def _part(event: Event, start: int, end: int) -> list[Event]:
     return [replace(event, start=start, end=end)]
 
 
-def spliced(events: Sequence[Event], blocks: Iterable[tuple[Call, Sequence[Event]]]) -> list[Event]:
+def replace_calls(events: Sequence[Event], blocks: Iterable[tuple[Call, Sequence[Event]]]) -> list[Event]:
     """The events with those of some calls, in order, replaced."""
     out: list[Event] = []
     done = 0
@@ -161,7 +161,9 @@ def spliced(events: Sequence[Event], blocks: Iterable[tuple[Call, Sequence[Event
     return [*out, *events[done:]]
 
 
-def rewritten(events: Sequence[Event], call: Call, segments: Sequence[Segment], more: Sequence[Event]) -> list[Event]:
+def rewrite_arguments(
+    events: Sequence[Event], call: Call, segments: Sequence[Segment], more: Sequence[Event]
+) -> list[Event]:
     """The events of one call with other arguments, followed by `more` before its end."""
     own = events[call.first : call.last + 1]
     number = next(event.call for event in own if isinstance(event, CallStart))

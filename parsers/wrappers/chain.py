@@ -1,7 +1,11 @@
-"""Whether what stands between a start and an end marker may be the beginning of more: then the end is a candidate.
+"""The decision about a buffer: which reading of it gives calls, or that it is text.
 
-Tags that are opened more often than closed are unfinished, and so is JSON whose brackets or string are open. Closing
-tags too many are tolerated. Text that can become neither is not unfinished, it is something else.
+In order: the calls that were streamed; other parsers whose marks stand in the buffer; parameters that stand in the
+buffer and not in the arguments; arguments closed by appending; what follows an end marker of unclear standing.
+Another reading wins over the streamed one only where that one has no call, fewer, one without name or readable
+arguments, or empty arguments where the other has some (rule of vllm.rs, 2026-05).
+
+Every step reads the buffer once at most, and a buffer is decided twice at most: the work stays linear.
 """
 
 from __future__ import annotations
@@ -17,54 +21,26 @@ from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import ContentText, Dropped, Event, Marker
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import Context
-from parsers.wrappers.attempt import Call, as_text, calls_of, outside, read, rewritten, segments_of, spliced
-from parsers.wrappers.repair import Parameter, close, closed, merged, parameters
+from parsers.wrappers.attempt import (
+    Call,
+    calls_as_text,
+    calls_of,
+    read_whole,
+    replace_calls,
+    rewrite_arguments,
+    segments_of,
+    without_spans,
+)
+from parsers.wrappers.repair import Parameter, add_parameters, close_arguments, find_closing, find_parameters
 from parsers.wrappers.table import OTHERS, REPAIR, REST, SELECTED, XML
 
-STRUCTURE_TAGS = (
-    ("<invoke ", "</invoke>"),
-    ("<function=", "</function>"),
-    ("<parameter=", "</parameter>"),
-    ("<parameter name=", "</parameter>"),
-    ("<arg_key>", "</arg_key>"),
-    ("<arg_value>", "</arg_value>"),
-)
-
-
-def unfinished(payload: str) -> str | None:
-    """Why the payload may go on, in words; None where nothing says so."""
-    counted = [(opening, payload.count(opening), payload.count(closing)) for opening, closing in STRUCTURE_TAGS]
-    if any(opened for _, opened, _ in counted):
-        tag = next((opening for opening, opened, closed in counted if opened > closed), None)
-        return None if tag is None else f"{tag} is not closed"
-    return "its JSON is not closed" if _open_json(payload) else None
-
-
-def _open_json(payload: str) -> bool:
-    scan, pos = JsonScanner(strict=True), 0
-    while pos < len(payload):
-        unit, pos = scan.step(payload, pos, len(payload), final=True)
-        if unit == "error":
-            return False
-    return scan.depth > 0
-
-
-# The decision about a buffer: which reading of it gives calls, or that it is text.
-#
-# In order: the calls that were streamed; other parsers whose marks stand in the buffer; parameters that stand in the
-# buffer and not in the arguments; arguments closed by appending; what follows an end marker of unclear standing.
-# Another reading wins over the streamed one only where that one has no call, fewer, one without name or readable
-# arguments, or empty arguments where the other has some (rule of vllm.rs, 2026-05).
-#
-# Every step reads the buffer once at most, and a buffer is decided twice at most: the work stays linear.
-
 NO_READING = DropReason(Cause.NO_READING)
-TAGS = ("<parameter", "<arg_key>")
+_TAGS = ("<parameter", "<arg_key>")
 
 
 @dataclass(slots=True)
 class Buffer:
-    """What was held: its text from raw offset `at` on, the events streamed from it, and how it came to be decided.
+    """A buffer that was held: its text from raw offset `at` on, the events streamed from it, and its occasion.
 
     `opener` is the start marker's text, `closers` are end markers by name; `candidates` raw ends of end markers inside
     an open call; `again`: an end marker came before and was not final; `over`: the output ended.
@@ -97,7 +73,7 @@ class Tried:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a buffer: the steps that were tried, and the events to send. `calls` is false for text.
+    """The outcome for a buffer: the steps that were tried, and the events to send. `calls` is false for text.
 
     `streamed`: the events are the streamed ones, so that what the parser still keeps back belongs to them.
     """
@@ -109,7 +85,7 @@ class Outcome:
 
     @property
     def waits(self) -> bool:
-        """Whether the buffer is to be held on."""
+        """Return whether the buffer is to be held on."""
         return self.steps[-1].trigger == "CANDIDATE"
 
 
@@ -167,10 +143,10 @@ class Chain:
 
     def _read(self, parser: str, text: str, at: int) -> list[Event]:
         policy = {key: value for key, value in self._policy.items() if key in get_format(parser).policies}
-        return read(lambda: build(get_format(parser), policy), self._context, text, at)
+        return read_whole(lambda: build(get_format(parser), policy), self._context, text, at)
 
     def _stripped(self, buffer: Buffer, parser: str) -> list[Event]:
-        """What another parser makes of the payload without its markers."""
+        """Return what another parser makes of the payload without its markers."""
         start = len(buffer.opener)
         closings = [(at, name) for name, text in buffer.closers.items() if (at := buffer.text.rfind(text)) >= start]
         stop, name = max(closings, default=(len(buffer.text), ""))
@@ -183,7 +159,7 @@ class Chain:
         return [*head, *inner, *ends, *tail]
 
     def _refusal(self, calls: list[Call], found: list[Call]) -> str | None:
-        """Why another reading does not win over the streamed one; None where it does."""
+        """Return why another reading does not win over the streamed one; None where it does."""
         if not found:
             return "there is no call"
         bad = next((call for call in found if not call.good), None)
@@ -195,16 +171,16 @@ class Chain:
 
     def _xml(self, buffer: Buffer, calls: list[Call], out: Outcome) -> bool:
         """Add parameters that stand in the buffer, outside the arguments, to the call before them."""
-        if not calls or not any(tag in buffer.text for tag in TAGS):
+        if not calls or not any(tag in buffer.text for tag in _TAGS):
             out.steps.append(Tried(XML, "SKIPPED", "there is nothing to add, or nothing to add it to"))
             return False
         missing = _missing(buffer, calls)
         if missing and all(call.good for call in calls):
             taken = sorted([(one.start, one.end) for _, part in missing for one in part])
-            events = outside(buffer.streamed, taken)
+            events = without_spans(buffer.streamed, taken)
             left = calls_of(events)
             blocks = [(left[number], self._added(events, left[number], part)) for number, part in missing]
-            return _found(out, XML, spliced(events, blocks), len(calls), f"{len(taken)} added")
+            return _found(out, XML, replace_calls(events, blocks), len(calls), f"{len(taken)} added")
         out.steps.append(Tried(XML, "REFUSED", "no parameter is missing that stands there"))
         return False
 
@@ -212,13 +188,13 @@ class Chain:
         tool = self._context.tool(call.name)
         decode = self._policy.get("entity_decoding") == "on"
         schema = None if tool is None else tool.parameters
-        segments, markers = merged(segments_of(events, call), missing, schema, decode=decode)
-        return rewritten(events, call, segments, markers)
+        segments, markers = add_parameters(segments_of(events, call), missing, schema, decode=decode)
+        return rewrite_arguments(events, call, segments, markers)
 
     def _repair(self, buffer: Buffer, calls: list[Call], out: Outcome) -> bool:
         """Close the arguments of each call. What its end marker closed stands even where that is not possible."""
         unclear = bool(buffer.over and buffer.candidates and calls and not calls[-1].complete)
-        fixes = [(call, None if call.good else closed(call.arguments, over=buffer.over)) for call in calls]
+        fixes = [(call, None if call.good else find_closing(call.arguments, over=buffer.over)) for call in calls]
         cut = next((call for call, fix in fixes if not call.good and fix is None and _cut_off(call, buffer)), None)
         if not calls or unclear or cut is not None:
             words = (
@@ -228,7 +204,7 @@ class Chain:
             out.steps.append(Tried(REPAIR, "REFUSED", words))
             return False
         blocks = [(call, _closed(buffer.streamed, call, *fix)) for call, fix in fixes if fix is not None]
-        events = spliced(buffer.streamed, blocks)
+        events = replace_calls(buffer.streamed, blocks)
         return _found(out, REPAIR, events, len(calls), f"{len(blocks)} repaired")
 
     def _rest(self, buffer: Buffer, calls: list[Call], out: Outcome) -> bool:
@@ -236,19 +212,19 @@ class Chain:
         payload = buffer.text[len(buffer.opener) :]
         for closer in buffer.closers.values():
             payload = payload.removesuffix(closer)
-        why = None if buffer.over or buffer.again else unfinished(payload)
+        why = None if buffer.over or buffer.again else why_unfinished(payload)
         if why is not None:
             out.steps.append(Tried(REST, "CANDIDATE", why))
             return True
         if buffer.over and buffer.candidates:
             middle = buffer.candidates[0]
-            events = read(self._make, self._context, buffer.text[middle - buffer.at :], middle)
+            events = read_whole(self._make, self._context, buffer.text[middle - buffer.at :], middle)
             found = calls_of(events)
             if found and all(call.good for call in found):
                 before = ContentText(buffer.at, middle, buffer.text[: middle - buffer.at])
                 return _found(out, REST, [before, *events], len(found))
         out.steps.append(Tried(REST, "RELEASED", NO_READING.words))
-        out.events, out.streamed = as_text(buffer.streamed, buffer.text, buffer.at), True
+        out.events, out.streamed = calls_as_text(buffer.streamed, buffer.text, buffer.at), True
         return True
 
 
@@ -268,13 +244,13 @@ def _has_text(events: Sequence[Event]) -> bool:
 
 
 def _closed(events: Sequence[Event], call: Call, kept: int, closers: str) -> list[Event]:
-    segments, dropped = close(segments_of(events, call), kept, closers, events[call.last].start)
-    return rewritten(events, call, segments, dropped)
+    segments, dropped = close_arguments(segments_of(events, call), kept, closers, events[call.last].start)
+    return rewrite_arguments(events, call, segments, dropped)
 
 
 def _missing(buffer: Buffer, calls: Sequence[Call]) -> list[tuple[int, list[Parameter]]]:
     """Calls by number, with the parameters that stand behind their start and not in their arguments, each once."""
-    free = _free(buffer) if any(tag in buffer.text for tag in TAGS) else []
+    free = _free(buffer) if any(tag in buffer.text for tag in _TAGS) else []
     found: list[tuple[int, list[Parameter]]] = []
     for number, call in reversed(list(enumerate(calls))):
         missing: dict[str, Parameter] = {}
@@ -294,7 +270,7 @@ def _free(buffer: Buffer) -> list[Parameter]:
     free = [e for e in buffer.streamed if isinstance(e, ContentText | Dropped) or _is_structure(e)]
     for event in [*sorted(free, key=lambda event: event.start), Marker(buffer.end + 1, buffer.end + 1)]:
         if event.start != end:
-            found += parameters(buffer.text[start - buffer.at : end - buffer.at], start)
+            found += find_parameters(buffer.text[start - buffer.at : end - buffer.at], start)
             start = event.start
         end = event.end
     return found
@@ -302,3 +278,36 @@ def _free(buffer: Buffer) -> list[Parameter]:
 
 def _is_structure(event: Event) -> bool:
     return isinstance(event, Marker) and event.terminal == "structure"
+
+
+# Whether what stands between a start and an end marker may be the beginning of more: then the end is a candidate.
+#
+# Tags that are opened more often than closed are unfinished, and so is JSON whose brackets or string are open. Closing
+# tags too many are tolerated. Text that can become neither is not unfinished, it is something else.
+
+_STRUCTURE_TAGS = (
+    ("<invoke ", "</invoke>"),
+    ("<function=", "</function>"),
+    ("<parameter=", "</parameter>"),
+    ("<parameter name=", "</parameter>"),
+    ("<arg_key>", "</arg_key>"),
+    ("<arg_value>", "</arg_value>"),
+)
+
+
+def why_unfinished(payload: str) -> str | None:
+    """Return why the payload may go on, in words; None where nothing says so."""
+    counted = [(opening, payload.count(opening), payload.count(closing)) for opening, closing in _STRUCTURE_TAGS]
+    if any(opened for _, opened, _ in counted):
+        tag = next((opening for opening, opened, closed in counted if opened > closed), None)
+        return None if tag is None else f"{tag} is not closed"
+    return "its JSON is not closed" if _open_json(payload) else None
+
+
+def _open_json(payload: str) -> bool:
+    scan, pos = JsonScanner(strict=True), 0
+    while pos < len(payload):
+        unit, pos = scan.step(payload, pos, len(payload), final=True)
+        if unit == "error":
+            return False
+    return scan.depth > 0

@@ -1,4 +1,19 @@
-"""What a case may set of the wrapper: `parser.options` where `parser.engine` is "fallback"."""
+"""The fallback wrapper: a parser behind a gate that holds what looks like a call until it is judged.
+
+Strategy
+    Text goes through a parser that may see no calls, so that reasoning and end tokens are read as ever. A start
+    marker at the beginning of a line, outside reasoning and code blocks, opens a buffer; from there on a fresh
+    parser reads, and its events are held. An end marker that this parser takes for structure has the buffer decided
+    (`Chain`); one inside an open call is only a candidate. Where a format has no start marker, all of its output is
+    one buffer.
+
+Rules
+    1. Every decision falls at a place of the output, never at the end of a delta: chunking changes nothing.
+    2. What was sent is never taken back, and no text is dropped: what is no call is content where it stands.
+    3. A start marker where no call may begin has the text held to the end, while there is no call: only then it is
+       read again, and if that gives calls they are meant.
+    4. Each buffer is read a bounded number of times. The budget counts characters; nothing here has a clock.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +28,20 @@ from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import ContentText, Dropped, Event, Marker, ReasoningEnd
 from parsers.vocabulary.trace import Hold, RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
-from parsers.wrappers.attempt import as_text, ended, outside, read, shifted
+from parsers.wrappers.attempt import calls_as_text, read_whole, shift_events, with_end_marker, without_spans
 from parsers.wrappers.chain import NO_READING, Buffer, Chain, Outcome
 from parsers.wrappers.gate import Gate
-from parsers.wrappers.held import Held, Item, MarkerScan, Markup, Readers, line_blank
-from parsers.wrappers.table import FENCE, FENCE_TEXT, Markers, Trail, is_special, markers_of, table
+from parsers.wrappers.held import Held, Item, MarkerScan, Markup, Readers, leaves_line_blank
+from parsers.wrappers.table import FENCE, FENCE_TEXT, Markers, Trail, is_special, markers_of, wrapper_format
 
-BUDGET = 200_000
+_BUDGET = 200_000
 
 
 class FallbackOptions(Model):
     """Options of the fallback wrapper."""
 
     budget: Annotated[int, Field(strict=True, ge=0)] = Field(
-        BUDGET,
+        _BUDGET,
         description="Characters that may be held without a decision; beyond, they are released as text. 0: no limit.",
     )
     line_start: Annotated[bool, Field(strict=True)] = Field(
@@ -35,24 +50,8 @@ class FallbackOptions(Model):
     )
 
 
-# The fallback wrapper: a parser behind a gate that holds what looks like a call until it is judged.
-#
-# Strategy
-#     Text goes through a parser that may see no calls, so that reasoning and end tokens are read as ever. A start
-#     marker at the beginning of a line, outside reasoning and code blocks, opens a buffer; from there on a fresh
-#     parser reads, and its events are held. An end marker that this parser takes for structure has the buffer decided
-#     (`Chain`); one inside an open call is only a candidate. Where a format has no start marker, all of its output is
-#     one buffer.
-#
-# Rules
-#     1. Every decision falls at a place of the output, never at the end of a delta: chunking changes nothing.
-#     2. What was sent is never taken back, and no text is dropped: what is no call is content where it stands.
-#     3. A start marker where no call may begin has the text held to the end, while there is no call: only then it is
-#        read again, and if that gives calls they are meant.
-#     4. Each buffer is read a bounded number of times. The budget counts characters; nothing here has a clock.
-
-KEEP = {"content_before_calls": "keep", "content_between_calls": "keep", "content_after_calls": "keep"}
-DEFAULTS = FallbackOptions()
+_KEEP = {"content_before_calls": "keep", "content_between_calls": "keep", "content_after_calls": "keep"}
+_DEFAULTS = FallbackOptions()
 
 
 class Fallback:
@@ -62,7 +61,7 @@ class Fallback:
     """
 
     def __init__(
-        self, fmt: Format, policy: Mapping[str, str] | None = None, options: FallbackOptions = DEFAULTS
+        self, fmt: Format, policy: Mapping[str, str] | None = None, options: FallbackOptions = _DEFAULTS
     ) -> None:
         self.name = fmt.name
         self.rejected: list[RejectedCall] = []
@@ -71,10 +70,10 @@ class Fallback:
         self._policy = policies(fmt, policy)
         self._markers = markers_of(fmt, self._policy)
         self._options = options
-        self.format = table(fmt, self._markers)
+        self.format = wrapper_format(fmt, self._markers)
         self._trail = Trail(self.format)
         lenient = {**(policy or {}), "invalid_call": "lenient"}
-        self._overrides = lenient if self._markers is None else {**lenient, **KEEP}
+        self._overrides = lenient if self._markers is None else {**lenient, **_KEEP}
         self._begun = False
 
     @property
@@ -93,7 +92,7 @@ class Fallback:
         fence = {} if off or FENCE_TEXT in self._names.start.values() else {FENCE: FENCE_TEXT}
         self._scan = MarkerScan(self._inner, {**self._names.start, **self._names.end, **fence}, mode, markers)
         strict = self._policy["invalid_call"] == "strict" or bool(context.strict)
-        stage = {**self._policy, **({} if self._markers is not None else KEEP)}
+        stage = {**self._policy, **({} if self._markers is not None else _KEEP)}
         self._gate = Gate(self._inner, stage, context, strict=strict)
         self.rejected = self._gate.rejected
         self._readers = Readers(self._inner, self._overrides, self._markers is None, context, mode, markers)
@@ -139,7 +138,7 @@ class Fallback:
             self._item(item)
         self._over = True
         if self._held is None:
-            self._pass(shifted(self._plain.parser.finish(reason), self._plain.at))
+            self._pass(shift_events(self._plain.parser.finish(reason), self._plain.at))
         else:
             self._finish_held(self._held, reason)
         if self._markup is not None:
@@ -149,7 +148,7 @@ class Fallback:
         return self._sent()
 
     def _sent(self) -> list[Event]:
-        """What leaves in this step. Readings of the chain are bounded for each buffer, and not counted as examined."""
+        """Return what leaves in this step. Readings of the chain are bounded for each buffer, and not counted."""
         held = 0 if self._held is None else self._held.parser.examined
         self.examined = self._examined + self._plain.parser.examined + held + self._at
         return self._gate.take()
@@ -181,7 +180,7 @@ class Fallback:
             self._markup.size += len(item.text)
         self._at += len(item.text)
         plain = self._plain
-        self._pass(shifted(plain.parser.feed(Delta(1, (item.piece,))), plain.at))
+        self._pass(shift_events(plain.parser.feed(Delta(1, (item.piece,))), plain.at))
         for moved in plain.moves():
             self._trail.move(moved.trigger, moved.start + plain.at, moved.end + plain.at, moved.note)
             self._fenced = self._fenced and self._trail.state != "REASONING"
@@ -189,7 +188,7 @@ class Fallback:
     def _pass(self, events: list[Event]) -> None:
         """Events of text: held where there is markup, else sent. The end of reasoning lets its markup go."""
         for event in events:
-            self._blank = line_blank(event, self._blank)
+            self._blank = leaves_line_blank(event, self._blank)
             if self._markup is None:
                 self._gate.send([event])
                 continue
@@ -207,11 +206,11 @@ class Fallback:
                 self._trail.move(FENCE, at, at)
 
     def _line_starts(self) -> bool:
-        """Whether nothing but spaces stands before this place on its line."""
+        """Return whether nothing but spaces stands before this place on its line."""
         return self._blank and not any(hold.kind == "lexer" for hold in self._plain.parser.view().holds)
 
     def _reasons(self) -> bool:
-        """Whether this place is reasoning."""
+        """Return whether this place is reasoning."""
         state = self._inner.states.get(self._plain.parser.view().state)
         return state is not None and state.text == "reasoning"
 
@@ -241,7 +240,7 @@ class Fallback:
 
     def _end_plain(self) -> None:
         """The parser of plain text has read all it is to read; another one goes on behind the buffer."""
-        self._pass(shifted(self._plain.parser.finish(), self._plain.at))
+        self._pass(shift_events(self._plain.parser.finish(), self._plain.at))
         self._examined += self._plain.parser.examined
         self._plain = self._readers.plain(self._at)
 
@@ -263,7 +262,7 @@ class Fallback:
         held.parts.append(item.text)
         held.size += len(item.text)
         self._at += len(item.text)
-        held.events += shifted(held.parser.feed(Delta(1, (item.piece,))), held.at)
+        held.events += shift_events(held.parser.feed(Delta(1, (item.piece,))), held.at)
 
     def _hold(self, held: Held, item: Item) -> None:
         if 0 < self._options.budget < held.size + len(item.text):
@@ -296,7 +295,8 @@ class Fallback:
             held.again = True
             return
         if outcome.calls:
-            outcome.events = ended(outcome.events, Marker(self._at - len(item.text), self._at, item.name or ""))
+            marker = Marker(self._at - len(item.text), self._at, item.name or "")
+            outcome.events = with_end_marker(outcome.events, marker)
         self._settle(held, outcome)
 
     def _decided(self, held: Held) -> Outcome:
@@ -316,7 +316,7 @@ class Fallback:
     def _settle(self, held: Held, outcome: Outcome) -> None:
         """Send what the decision gave, and go on with text."""
         if not self._over:
-            tail = shifted(held.parser.finish(), held.at)
+            tail = shift_events(held.parser.finish(), held.at)
             outcome.events = [*outcome.events, *tail] if outcome.streamed else outcome.events
         self._examined += held.parser.examined
         self._held = None
@@ -333,7 +333,7 @@ class Fallback:
         text = "".join(held.parts)
         self._gate.rejected += held.refused(reason)
         for event in events:
-            self._blank = line_blank(event, self._blank)
+            self._blank = leaves_line_blank(event, self._blank)
         if self._markup is not None:
             self._markup.parts.append(text)
             self._markup.size += len(text)
@@ -345,26 +345,27 @@ class Fallback:
     def _give_up(self, held: Held) -> None:
         """The budget is used up."""
         reason = DropReason(Cause.OVER_BUDGET, str(self._options.budget))
-        held.events += shifted(held.parser.finish(), held.at)
+        held.events += shift_events(held.parser.finish(), held.at)
         self._examined += held.parser.examined
         self._held = None
         self._trail.move("BUDGET", self._at, self._at)
         said = self._gate.diagnostic("fallback_budget", f"Released as text: {reason.words}.", self._at, "warning")
         text = "".join(held.parts)
-        self._let_go(held, [*held.said, said, *as_text(held.events, text, held.at)], reason)
+        self._let_go(held, [*held.said, said, *calls_as_text(held.events, text, held.at)], reason)
         self._plain = self._readers.plain(self._at)
 
     # the end
 
     def _finish_held(self, held: Held, reason: str | None) -> None:
-        held.events += shifted(held.parser.finish(reason), held.at)
+        held.events += shift_events(held.parser.finish(reason), held.at)
         text = "".join(held.parts)
         self._trail.move("END", self._at, self._at)
         if held.opener and text.strip() == held.opener:
             stop = held.at + len(held.opener)
             words = "Nothing follows the start marker."
             said = self._gate.diagnostic("bare_start", words, stop)
-            rest = [e for e in outside(held.events, [(held.at, stop)]) if isinstance(e, ContentText | Dropped | Marker)]
+            left = without_spans(held.events, [(held.at, stop)])
+            rest = [event for event in left if isinstance(event, ContentText | Dropped | Marker)]
             self._trail.move("BARE", self._at, self._at, words)
             self._pass([Marker(held.at, stop, held.name), said, *rest])
             self._examined += held.parser.examined
@@ -377,7 +378,7 @@ class Fallback:
         """The output ended without a call: read again what was held from the first markup on."""
         self._trail.move("END", self._at, self._at)
         text = "".join(markup.parts)
-        streamed = read(self._readers.build, self._readers.calling, text, markup.at)
+        streamed = read_whole(self._readers.build, self._readers.calling, text, markup.at)
         buffer = Buffer(text, markup.at, streamed, markup.opener, markup.name, self._names.end, over=True)
         outcome = self._chain.decide(buffer)
         said = Held(self._plain.parser, markup.at, markup.opener, markup.name)

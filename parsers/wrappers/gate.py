@@ -1,7 +1,7 @@
-"""Is a call valid? Its arguments must be one JSON object, its tool declared, what the tool requires there.
+"""The gate out of the wrapper: text under the content policies, calls one after the other, each with its verdict.
 
-The rules are those of vllm.rs (2026-05): a string that holds an object counts as the object; a required key must be
-there and not null, unless the tool says strict false. Nothing is renamed, removed or converted here.
+Strict drops a call that is not valid, lenient keeps it with a warning; both alike for every chunking. Calls are
+numbered, and get the ids they would have without the wrapper.
 """
 
 from __future__ import annotations
@@ -30,40 +30,9 @@ from parsers.vocabulary.events import (
 )
 from parsers.vocabulary.trace import Hold, RejectedCall
 from parsers.vocabulary.types import Context
-from parsers.wrappers.attempt import Call, as_object, calls_of, spans
+from parsers.wrappers.attempt import Call, as_object, calls_of, owned_spans
 
-
-def problem(name: str, arguments: str, context: Context) -> DropReason | None:
-    """What is wrong with a call; None for a valid one."""
-    value = as_object(arguments)
-    if value is None:
-        return DropReason(Cause.ARGUMENTS_NOT_ONE_OBJECT)
-    tool = context.tool(name)
-    if tool is None:
-        return DropReason(Cause.UNDECLARED, name) if context.tools else None
-    required = (tool.parameters or {}).get("required")
-    if tool.strict is False or not isinstance(required, list):
-        return None
-    missing = [key for key in required if isinstance(key, str) and value.get(key) is None]
-    return DropReason(Cause.LACKS_REQUIRED, f"{name} requires: {', '.join(missing)}") if missing else None
-
-
-def feedback(rejected: Sequence[str], context: Context) -> str:
-    """What a client that wants the model to try again could tell it."""
-    parts = [f"No call is left: {', '.join(rejected)} {'was' if len(rejected) == 1 else 'were'} not valid."]
-    if context.named_tool is not None:
-        parts.append(f"The request asks for {context.named_tool}.")
-    if context.tools:
-        parts.append(f"Declared: {', '.join([tool.name for tool in context.tools])}.")
-    return " ".join([*parts, "A valid call is one JSON object that fits the schema of its tool."])
-
-
-# What leaves the wrapper: text under the content policies, calls one after the other, each with its verdict.
-#
-# Strict drops a call that is not valid, lenient keeps it with a warning; both alike for every chunking. Calls are
-# numbered, and get the ids they would have without the wrapper.
-
-CALL_EVENTS = (CallStart, CallId, CallName, CallArguments, CallEnd)
+_CALL_EVENTS = (CallStart, CallId, CallName, CallArguments, CallEnd)
 
 
 class Gate:
@@ -105,7 +74,7 @@ class Gate:
         """The output is over."""
         self._stage.finish()
         if self._refused and not self.calls:
-            self._writer.add(self.diagnostic("no_valid_call", feedback(self._refused, self._context), at))
+            self._writer.add(self.diagnostic("no_valid_call", _feedback(self._refused, self._context), at))
 
     def _text(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -117,14 +86,14 @@ class Gate:
                 self._writer.add(event)
 
     def _call(self, events: Sequence[Event], call: Call) -> None:
-        wrong = problem(call.name, call.arguments, self._context)
+        wrong = fault_of(call.name, call.arguments, self._context)
         place = events[0].start, events[-1].end
         if wrong is not None and self._strict:
             self._refuse(events, call, wrong)
             return
         self._stage.call()
         for event in events:
-            self._writer.add(self._numbered(event, call) if isinstance(event, CALL_EVENTS) else event)
+            self._writer.add(self._numbered(event, call) if isinstance(event, _CALL_EVENTS) else event)
         if wrong is not None:
             words = f"The call to {call.name} is kept, though it is not valid: {wrong.words}."
             self._writer.add(self.diagnostic("invalid_call", words, place[1], "warning"))
@@ -132,7 +101,7 @@ class Gate:
 
     def _numbered(self, event: CallStart | CallId | CallName | CallArguments | CallEnd, call: Call) -> Event:
         event = replace(event, call=self.calls)
-        if isinstance(event, CallId) and not spans(event):
+        if isinstance(event, CallId) and not owned_spans(event):
             seed, dialect = self._context.id_seed, self._policy["id_dialect"]
             text = call_id(dialect, self._format.ids, seed, self.calls, call.name)
             return replace(event, text=text, segments=(Segment(text, event.start, event.end, "synthetic"),))
@@ -142,10 +111,11 @@ class Gate:
         """A call that is not valid reaches nobody."""
         dropped = wrong.within(Cause.INVALID, by="invalid_call")
         self._stage.call()
-        for start, end in _united([span for event in events if isinstance(event, TextEvent) for span in spans(event)]):
+        texts = [event for event in events if isinstance(event, TextEvent)]
+        for start, end in _united([span for event in texts for span in owned_spans(event)]):
             self._writer.add(Dropped(start, end, dropped))
         for event in events:
-            if not isinstance(event, (TextEvent, *CALL_EVENTS)):
+            if not isinstance(event, (TextEvent, *_CALL_EVENTS)):
                 self._writer.add(event)
         start, end = events[0].start, events[-1].end
         self.rejected.append(RejectedCall(start, end, call.name, wrong.within(Cause.INVALID)))
@@ -160,7 +130,7 @@ class Gate:
         """See stages.PlainOutput."""
         self._writer.text(ContentText, text, start, start + len(text))
 
-    def left_out(self, start: int, end: int, reason: DropReason) -> None:
+    def leave_out(self, start: int, end: int, reason: DropReason) -> None:
         """See stages.PlainOutput."""
         self._writer.add(Dropped(start, end, reason))
 
@@ -174,3 +144,34 @@ def _united(owned: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             made.append((start, end))
     return made
+
+
+# Is a call valid? Its arguments must be one JSON object, its tool declared, what the tool requires there.
+#
+# The rules are those of vllm.rs (2026-05): a string that holds an object counts as the object; a required key must be
+# there and not null, unless the tool says strict false. Nothing is renamed, removed or converted here.
+
+
+def fault_of(name: str, arguments: str, context: Context) -> DropReason | None:
+    """Return what is wrong with a call; None for a valid one."""
+    value = as_object(arguments)
+    if value is None:
+        return DropReason(Cause.ARGUMENTS_NOT_ONE_OBJECT)
+    tool = context.tool(name)
+    if tool is None:
+        return DropReason(Cause.UNDECLARED, name) if context.tools else None
+    required = (tool.parameters or {}).get("required")
+    if tool.strict is False or not isinstance(required, list):
+        return None
+    missing = [key for key in required if isinstance(key, str) and value.get(key) is None]
+    return DropReason(Cause.LACKS_REQUIRED, f"{name} requires: {', '.join(missing)}") if missing else None
+
+
+def _feedback(rejected: Sequence[str], context: Context) -> str:
+    """Return what a client that wants the model to try again could tell it."""
+    parts = [f"No call is left: {', '.join(rejected)} {'was' if len(rejected) == 1 else 'were'} not valid."]
+    if context.named_tool is not None:
+        parts.append(f"The request asks for {context.named_tool}.")
+    if context.tools:
+        parts.append(f"Declared: {', '.join([tool.name for tool in context.tools])}.")
+    return " ".join([*parts, "A valid call is one JSON object that fits the schema of its tool."])

@@ -1,4 +1,4 @@
-"""What the wrapper keeps while it is not decided: a buffer, text with markup in it, and the parser of plain text."""
+"""The wrapper keeps this while it is not decided: a buffer, text with markup in it, and the parser of plain text."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Plain:
         return moved
 
     def holds(self) -> list[Hold]:
-        """What it keeps back."""
+        """Return what it keeps back."""
         return [replace(h, start=h.start + self.at, end=h.end + self.at) for h in self.parser.view().holds]
 
 
-def line_blank(event: Event, blank: bool) -> bool:
-    """Whether only spaces stand on the line of content after an event; before it, that was `blank`."""
+def leaves_line_blank(event: Event, blank: bool) -> bool:
+    """Return whether only spaces stand on the line of content after an event; before it, that was `blank`."""
     if isinstance(event, ContentText):
         _, newline, line = event.text.rpartition("\n")
         return not line.strip() and (blank or bool(newline))
@@ -58,13 +58,13 @@ class Held:
     again: bool = False
 
     def open(self, fmt: Format) -> bool:
-        """Whether the parser is inside a call."""
+        """Return whether the parser is inside a call."""
         view = self.parser.view()
         state = fmt.states.get(view.state)
         return view.call is not None or (state is not None and state.text not in TOPMOST)
 
     def buffer(self, closers: Mapping[str, str], *, over: bool) -> Buffer:
-        """What the chain is asked about."""
+        """Return what the chain is asked about."""
         return Buffer(
             "".join(self.parts),
             self.at,

@@ -29,13 +29,13 @@ from parsers.vocabulary.types import Context, Delta, Message, Piece
 from parsers.wire.assemble import Assembler
 from parsers.wire.stream_state import CallDelta, ToolCallStreamState
 
-FORMATS = {
+_FORMATS = {
     "mistral": ("mistral",),
     "llama": ("llama_function_tag", "llama"),
     "qwen": ("qwen", "qwen_agent"),
     "json": ("json",),
 }
-MODELS = {"ministral": "mistral", "mistral": "mistral", "llama": "llama", "qwen": "qwen"}
+_MODELS = {"ministral": "mistral", "mistral": "mistral", "llama": "llama", "qwen": "qwen"}
 
 
 @dataclass(slots=True, frozen=True)
@@ -59,7 +59,7 @@ class PartialToolCall:
 
 @dataclass(slots=True, frozen=True, kw_only=True)
 class ToolParseState:
-    """What every outcome says: the text that is no call, and the calls that have ended, in order."""
+    """The part of every outcome: the text that is no call, and the calls that have ended, in order."""
 
     content: str = ""
     reasoning: str = ""
@@ -99,7 +99,7 @@ class ParsedOutput:
 
 @dataclass(slots=True)
 class _Reading:
-    """What one format makes of the buffer.
+    """The reading of the buffer by one format.
 
     `at`: where it sees a call, or one coming; None where it does not. `waits`: a call is open or announced, and it is
     the message's last one if `named`.
@@ -133,7 +133,7 @@ class IncrementalToolParser:
         self._machines = [(family, Machine(fmt, {**fmt.policy.model_dump(), **policy})) for family, fmt in formats]
 
     def parse_incremental(self, buffer: str, *, final: bool = False) -> ToolParseState:
-        """What the output so far is; `final`: there is no more of it."""
+        """Return what the output so far is; `final`: there is no more of it."""
         readings = [self._read(family, machine, buffer, final) for family, machine in self._machines]
         first = min([one for one in readings if one.at is not None], key=lambda one: one.at or 0, default=None)
         if first is not None and first.message.tool_calls:
@@ -169,13 +169,13 @@ def _is_text(machine: Machine, state: str) -> bool:
 
 
 def _ended(machine: Machine, events: Sequence[Event]) -> bool:
-    """Whether a call has ended and nothing has moved since."""
+    """Return whether a call has ended and nothing has moved since."""
     last = next((event.end for event in reversed(events) if isinstance(event, CallEnd)), None)
     return last is not None and (machine.transitions or [])[-1].end <= last
 
 
 def _entered(machine: Machine, events: Sequence[Event], waits: bool) -> int | None:
-    """Where the machine left the text for its first call, or for the one that may be coming."""
+    """Return where the machine left the text for its first call, or for the one that may be coming."""
     first = next((event.start for event in events if isinstance(event, CallStart)), None)
     if first is None and not waits:
         return None
@@ -193,7 +193,7 @@ def _insight(reading: _Reading) -> tuple[int, int]:
 
 
 def _common(texts: Sequence[str]) -> str:
-    """What all texts begin with."""
+    """Return what all texts begin with."""
     low, high = min(texts), max(texts)
     return next((low[:at] for at, pair in enumerate(zip(low, high, strict=False)) if pair[0] != pair[1]), low)
 
@@ -201,16 +201,16 @@ def _common(texts: Sequence[str]) -> str:
 def get_tool_parser(name: str, context: Context | None = None) -> IncrementalToolParser:
     """The parser of that name (mistral, llama, qwen, json, auto), else the one for a model of that name, else auto."""
     wanted = name.strip().lower()
-    if wanted not in FORMATS:
-        wanted = next((family for part, family in MODELS.items() if part in wanted), "auto")
-    families = list(FORMATS) if wanted == "auto" else [wanted]
-    formats = [(family, builtin_formats()[fmt]) for family in families for fmt in FORMATS[family]]
+    if wanted not in _FORMATS:
+        wanted = next((family for part, family in _MODELS.items() if part in wanted), "auto")
+    families = list(_FORMATS) if wanted == "auto" else [wanted]
+    formats = [(family, builtin_formats()[fmt]) for family in families for fmt in _FORMATS[family]]
     return IncrementalToolParser(formats, context or Context())
 
 
 @dataclass(slots=True)
 class Growth:
-    """What one outcome adds to those before. `non_prefix` names what changed other than by growing; it is not sent."""
+    """The part of one outcome that is new. `non_prefix` names what changed other than by growing; it is not sent."""
 
     content: str = ""
     reasoning: str = ""
@@ -235,7 +235,7 @@ class StreamBridge:
         self._sent: list[_Sent] = []
 
     def update(self, outcome: ToolParseState) -> Growth:
-        """What this outcome adds."""
+        """Return what this outcome adds."""
         growth = Growth()
         growth.content = self._grown("content", self._content, outcome.content, growth)
         growth.reasoning = self._grown("reasoning", self._reasoning, outcome.reasoning, growth)

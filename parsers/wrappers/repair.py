@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.arguments.coerce import property_schema
-from parsers.arguments.json_value import CLOSERS, JsonScanner, JsonValue, coerced
+from parsers.arguments.json_value import CLOSERS, JsonScanner, JsonValue, coerce_json
 from parsers.arguments.python_text import plain_to_json
 from parsers.arguments.tagged import decode_entities
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Dropped, Event, Marker, Segment
 from parsers.wrappers.attempt import as_object
 
-OPENING = re.compile(r'<parameter(?:=|\s+name=)\s*"?([^<>"\s]+)"?\s*>|<arg_key>([^<>]*)</arg_key>\s*<arg_value>')
-CLOSING = {"p": "</parameter>", "a": "</arg_value>"}
-COMMAS = " \t\r\n,"
-SURPLUS = COMMAS + "]}"
+_OPENING = re.compile(r'<parameter(?:=|\s+name=)\s*"?([^<>"\s]+)"?\s*>|<arg_key>([^<>]*)</arg_key>\s*<arg_value>')
+_CLOSING = {"p": "</parameter>", "a": "</arg_value>"}
+_COMMAS = " \t\r\n,"
+_SURPLUS = _COMMAS + "]}"
 
 
 class _Closed:
@@ -43,12 +43,12 @@ class _Closed:
         else:
             self.kept = end
 
-    def dropped(self, start: int, end: int, reason: DropReason) -> None:
+    def drop(self, start: int, end: int, reason: DropReason) -> None:
         """What cannot be closed is left out."""
 
 
-def closed(arguments: str, *, over: bool) -> tuple[int, str] | None:
-    """How many characters of the arguments stay, and what is appended, to make one object; None: no such repair.
+def find_closing(arguments: str, *, over: bool) -> tuple[int, str] | None:
+    """Return how many characters of the arguments stay, and what is appended, to make one object; None: no such repair.
 
     Where the output is `over`, a number or word at the end may be cut off itself, and does not stay.
     """
@@ -65,7 +65,7 @@ def _balanced(arguments: str) -> tuple[int, str] | None:
     scan, pos = JsonScanner(strict=False), 0
     while pos < len(arguments):
         _, pos = scan.step(arguments, pos, len(arguments), final=True)
-    kept = len(arguments) if scan.in_string else len(arguments.rstrip(COMMAS))
+    kept = len(arguments) if scan.in_string else len(arguments.rstrip(_COMMAS))
     closers = '"' * scan.in_string + "".join([CLOSERS[bracket] for bracket in reversed(scan.stack)])
     return (kept, closers) if as_object(arguments[:kept] + closers) is not None else None
 
@@ -77,11 +77,11 @@ def _cut_back(arguments: str) -> tuple[int, str]:
     while pos < len(arguments) and not value.done:
         pos = value.text(arguments, pos, len(arguments), 0, final=True)
     value.finish(pos)
-    surplus = value.done and not arguments[pos:].strip(SURPLUS)
+    surplus = value.done and not arguments[pos:].strip(_SURPLUS)
     return (pos if surplus else out.kept, out.closers) if value.done is surplus else (len(arguments), "")
 
 
-def close(segments: Sequence[Segment], kept: int, closers: str, at: int) -> tuple[list[Segment], list[Event]]:
+def close_arguments(segments: Sequence[Segment], kept: int, closers: str, at: int) -> tuple[list[Segment], list[Event]]:
     """The segments of repaired arguments, and the events of what was cut off them. They end at raw offset `at`."""
     out: list[Segment] = []
     cut: list[Event] = []
@@ -108,11 +108,11 @@ class Parameter:
     end: int
 
 
-def parameters(text: str, at: int) -> Iterator[Parameter]:
+def find_parameters(text: str, at: int) -> Iterator[Parameter]:
     """The closed parameters in a text that stands at raw offset `at`."""
     pos = 0
-    while (opening := OPENING.search(text, pos)) is not None:
-        closing = CLOSING[opening.group()[1]]
+    while (opening := _OPENING.search(text, pos)) is not None:
+        closing = _CLOSING[opening.group()[1]]
         stop = text.find(closing, opening.end())
         if stop < 0:
             return
@@ -121,7 +121,7 @@ def parameters(text: str, at: int) -> Iterator[Parameter]:
         yield Parameter(key, text[opening.end() : stop], at + opening.start(), at + opening.end(), at + pos)
 
 
-def merged(
+def add_parameters(
     segments: Sequence[Segment], found: Sequence[Parameter], schema: Mapping[str, Any] | None, *, decode: bool
 ) -> tuple[list[Segment], list[Event]]:
     """The arguments with the parameters added at their end, and the markers around the new values."""
@@ -132,7 +132,7 @@ def merged(
         inner = property_schema(schema, parameter.key)
         raw = parameter.value.removeprefix("\n").removesuffix("\n")
         value_at = parameter.value_at + parameter.value.startswith("\n")
-        text = coerced(plain_to_json(decode_entities(raw) if decode else raw, inner), inner)
+        text = coerce_json(plain_to_json(decode_entities(raw) if decode else raw, inner), inner)
         lead = (", " if full else "") + json.dumps(parameter.key, ensure_ascii=False) + ": "
         head.append(Segment(lead, value_at, value_at, "synthetic"))
         head.append(Segment(text, value_at, value_at + len(raw), "converted"))

@@ -50,7 +50,7 @@ def markers_of(fmt: Format, policy: Mapping[str, str]) -> Markers | None:
             moves[Move(str(kind), trigger, str(target))] = None
         else:
             return None
-    opens = bool(start) and all(map(is_telling, start.values()))
+    opens = bool(start) and all(map(_is_telling, start.values()))
     if fmt.content != "plain" or fmt.states[fmt.initial].text not in TOPMOST or not opens:
         return None
     ends = {name: text for name, text in end.items() if name not in start}
@@ -72,13 +72,13 @@ def plain_format(fmt: Format) -> Format:
     return fmt.model_copy(update={"states": states})
 
 
-def is_telling(literal: str) -> bool:
-    """Whether a literal cannot be ordinary text: it has letters, and more than one character."""
+def _is_telling(literal: str) -> bool:
+    """Return whether a literal cannot be ordinary text: it has letters, and more than one character."""
     return len(literal) > 1 and any(char.isalpha() for char in literal)
 
 
 def is_special(literal: str) -> bool:
-    """Whether a literal is written like a special token, so that prose about it is no reason for doubt."""
+    """Return whether a literal is written like a special token, so that prose about it is no reason for doubt."""
     return not set(literal).isdisjoint("|｜[]")
 
 
@@ -106,7 +106,7 @@ OTHERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 STEPS = (SELECTED, *[name for name, _, _ in OTHERS], XML, REPAIR, REST)
 FENCE, FENCE_TEXT = "CODE_FENCE", "```"
-NOTES = {
+_NOTES = {
     SELECTED: "The calls that were streamed into the buffer.",
     XML: "Parameters that stand in the buffer and not in the arguments are read again.",
     REPAIR: "Arguments that are cut off are closed by appending.",
@@ -114,7 +114,7 @@ NOTES = {
 }
 
 
-def table(fmt: Format, markers: Markers | None) -> Format:
+def wrapper_format(fmt: Format, markers: Markers | None) -> Format:
     """The wrapper around `fmt` as a format: same name, terminals and policies, the wrapper's states."""
     states = {**_text_states(fmt.terminals, markers), **_buffering(markers), **_chain(whole=markers is None)}
     fence = {FENCE: FENCE_TEXT} if markers is not None else {}
@@ -176,7 +176,7 @@ def _chain(*, whole: bool) -> dict[str, State]:
         f"TRY_{step}": State(
             text="structure",
             rows=tuple([row for row in _tried(step) if not (whole and row.on in ("CANDIDATE", "BARE"))]),
-            note=NOTES.get(step) or f"The buffer as {step.lower()} reads it.",
+            note=_NOTES.get(step) or f"The buffer as {step.lower()} reads it.",
         )
         for step in STEPS
     }

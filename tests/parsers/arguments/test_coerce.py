@@ -8,11 +8,11 @@ import pytest
 
 from parsers.arguments.coerce import (
     MAX_SCHEMA_DEPTH,
+    can_only_be_string,
+    can_stream,
     item_schema,
     json_to_json,
     property_schema,
-    stays_string,
-    streams,
     text_to_json,
     types_of,
 )
@@ -51,7 +51,7 @@ def nested(branch: str, depth: int, leaf: dict[str, Any]) -> dict[str, Any]:
 )
 def test_the_types_a_schema_allows(schema: Any, types: set[str] | None) -> None:
     assert types_of(schema) == types
-    assert streams(schema) is (types is None or types == {"string"})
+    assert can_stream(schema) is (types is None or types == {"string"})
 
 
 INTEGER = {"type": "integer"}
@@ -172,4 +172,4 @@ def test_a_json_scalar_is_rewritten_only_when_its_schema_wants_another_type(kind
     ],
 )
 def test_the_beginning_of_a_value_that_can_only_be_a_string(kind: Any, start: str, string: bool) -> None:
-    assert stays_string(start, {"type": kind}) is string
+    assert can_only_be_string(start, {"type": kind}) is string

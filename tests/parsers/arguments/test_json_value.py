@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.arguments.json_value import JsonScanner, unescaped
+from parsers.arguments.json_value import JsonScanner, unescape_json
 
 
 def units(text: str, *, strict: bool, final: bool = True) -> list[tuple[str, str]]:
@@ -147,7 +147,7 @@ def test_half_an_escape_sequence_at_the_end_is_string() -> None:
     ],
 )
 def test_a_string_is_decoded_or_stays_as_written(raw: str, value: str) -> None:
-    assert unescaped(raw[1:-1]) == value
+    assert unescape_json(raw[1:-1]) == value
 
 
 json_values = st.recursive(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.arguments.python_text import number, unescape
+from parsers.arguments.python_text import python_number, unescape
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context
 from tests.parsers.parsing import calls, codes, dropped, owners, rows, tool, trace_of
@@ -379,4 +379,4 @@ def test_half_an_escape_sequence_waits(text: str, found: None) -> None:
 
 
 def test_words_that_are_no_numbers() -> None:
-    assert [number(text) for text in ("", "-", "e5", "_1", "0x", "1.2.3", "--1", "inf", "nan")] == [None] * 9
+    assert [python_number(text) for text in ("", "-", "e5", "_1", "0x", "1.2.3", "--1", "inf", "nan")] == [None] * 9

@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from parsers.decoding import POLICIES, Decode, Decoded, DecodePolicy, Decoder, TokenFacts, decoded, schedule, settled
+from parsers.decoding import (
+    POLICIES,
+    Decode,
+    Decoded,
+    DecodePolicy,
+    Decoder,
+    TokenFacts,
+    decode_pieces,
+    schedule,
+    settle_pieces,
+)
 from parsers.vocabulary.types import Piece, PieceKind
 
 EMOJI = "😀".encode()
@@ -28,7 +38,7 @@ def pieces_of(*raws: bytes | str, text: bool = False) -> list[Piece]:
 
 def run(policy: DecodePolicy, *raws: bytes | str, decoder: Decoder = "byte_level", tail: str | None = None) -> Decoded:
     """The output under a policy alone."""
-    return decoded(pieces_of(*raws), Decode(policy=policy), decoder=decoder, prompt_tail=tail)
+    return decode_pieces(pieces_of(*raws), Decode(policy=policy), decoder=decoder, prompt_tail=tail)
 
 
 def texts(found: Decoded) -> list[str]:
@@ -105,7 +115,7 @@ def test_sglang_sends_what_can_be_printed_before_a_run(raws: tuple[bytes | str, 
 
 
 def test_a_token_without_bytes_is_silent() -> None:
-    found = decoded([Piece("", 1, b""), Piece("a", 2, b"a")], Decode(policy="vllm_fast"))
+    found = decode_pieces([Piece("", 1, b""), Piece("a", 2, b"a")], Decode(policy="vllm_fast"))
     assert (texts(found), found.due, found.summary()) == (["", "a"], None, ())
 
 
@@ -123,14 +133,14 @@ def test_text_that_a_decoder_turns_around_is_marked() -> None:
 
 def test_an_ordinary_token_of_one_character_is_no_byte() -> None:
     pieces = [Piece("", 3 + 0xE4, b"\xe4"), Piece("O", 3 + ord("O"), b"O"), Piece("O", 900, b"O")]
-    as_byte = decoded(pieces[:2], Decode(), decoder="byte_fallback")
-    as_text = decoded([pieces[0], pieces[2]], Decode(), decoder="byte_fallback")
+    as_byte = decode_pieces(pieces[:2], Decode(), decoder="byte_fallback")
+    as_text = decode_pieces([pieces[0], pieces[2]], Decode(), decoder="byte_fallback")
     assert (texts(as_byte), texts(as_text)) == (["\ufffd", "\ufffd"], ["\ufffd", "O"])
 
 
 def test_bytes_of_several_rows_tell_nothing_of_those_below() -> None:
     pieces = [Piece("", 300, b"\xe4"), Piece("", 301, b"\xe4"), Piece("O", 300 - 0xE4 + ord("O"), b"O")]
-    assert texts(decoded(pieces, Decode(), decoder="byte_fallback")) == ["\ufffd", "\ufffd", "O"]
+    assert texts(decode_pieces(pieces, Decode(), decoder="byte_fallback")) == ["\ufffd", "\ufffd", "O"]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +157,7 @@ def test_bytes_of_several_rows_tell_nothing_of_those_below() -> None:
 )
 def test_the_prompt_decides_on_the_first_blank(policy: DecodePolicy, stored: str, tail: str | None, first: str) -> None:
     pieces = [Piece(stored, 5, b" Hi"), Piece("!", 6, b"!")]
-    found = decoded(pieces, Decode(policy=policy), decoder="byte_fallback", prompt_tail=tail)
+    found = decode_pieces(pieces, Decode(policy=policy), decoder="byte_fallback", prompt_tail=tail)
     assert texts(found) == [first, "!"]
 
 
@@ -157,7 +167,7 @@ def test_the_prompt_is_nothing_to_byte_level() -> None:
 
 def test_special_tokens_are_skipped_and_added_ones_stay() -> None:
     decode = Decode(skip_special_tokens=True)
-    found = decoded(pieces_of(EMOJI[:2], "[TOOL_CALLS]", EMOJI[2:], "<tool_call>"), decode)
+    found = decode_pieces(pieces_of(EMOJI[:2], "[TOOL_CALLS]", EMOJI[2:], "<tool_call>"), decode)
     assert texts(found) == ["", "", "😀", "<tool_call>"]
     assert found.tokens[1] == TokenFacts(pending=EMOJI[:2], skipped=True)
     assert found.summary() == ("1 token left out, id only",)
@@ -175,13 +185,13 @@ def test_special_tokens_are_skipped_and_added_ones_stay() -> None:
     ],
 )
 def test_the_token_that_ended_the_output_is_left_out(last: str, end_tokens: Sequence[str], wanted: str) -> None:
-    found = decoded(pieces_of("[EOS]", "a", last), Decode(drop_eos=True), end_tokens=end_tokens)
+    found = decode_pieces(pieces_of("[EOS]", "a", last), Decode(drop_eos=True), end_tokens=end_tokens)
     assert texts(found) == ["[EOS]", "a", wanted]
     assert found.tokens[2].skipped == (not wanted)
 
 
 def test_nothing_ends_an_empty_output() -> None:
-    assert decoded([], Decode(drop_eos=True)) == Decoded((), None, ())
+    assert decode_pieces([], Decode(drop_eos=True)) == Decoded((), None, ())
 
 
 @pytest.mark.parametrize(
@@ -196,24 +206,24 @@ def test_nothing_ends_an_empty_output() -> None:
 def test_a_stop_string_ends_the_text_and_keeps_characters_back(
     decode: Decode, wanted: list[str], due: tuple[int, ...] | None, stopped: list[bool]
 ) -> None:
-    found = decoded(pieces_of("ab", "cSTO", "P", "[EOS]"), decode)
+    found = decode_pieces(pieces_of("ab", "cSTO", "P", "[EOS]"), decode)
     assert (texts(found), found.due) == (wanted, due)
     assert [facts.stopped for facts in found.tokens] == stopped
 
 
 def test_the_first_stop_string_to_be_whole_counts() -> None:
-    found = decoded(pieces_of("a1", "b", "2"), Decode(stop=("a1b2", "b", "1b")))
+    found = decode_pieces(pieces_of("a1", "b", "2"), Decode(stop=("a1b2", "b", "1b")))
     assert texts(found) == ["a1", "", ""]
 
 
 def test_a_stop_string_waits_with_its_text() -> None:
-    found = decoded(pieces_of("one two", "x", " "), Decode(policy="text_streamer", stop=("two",)))
+    found = decode_pieces(pieces_of("one two", "x", " "), Decode(policy="text_streamer", stop=("two",)))
     assert (texts(found), found.due) == (["one ", "", ""], (2, 2, 4))
 
 
 def test_without_a_policy_the_pieces_stay_what_they_are() -> None:
     pieces = [Piece("other", 1, b"bytes"), Piece("", 2, EMOJI[:1]), Piece("\ud800", 3)]
-    found = decoded(pieces, None)
+    found = decode_pieces(pieces, None)
     assert (list(found.pieces), found.due) == (pieces, None)
     assert [facts.pending for facts in found.tokens] == [b"", EMOJI[:1], b""]
 
@@ -221,7 +231,7 @@ def test_without_a_policy_the_pieces_stay_what_they_are() -> None:
 @pytest.mark.parametrize("policy", list(POLICIES))
 def test_text_without_bytes_is_whole(policy: DecodePolicy) -> None:
     pieces = [Piece("", 1, EMOJI[:1]), Piece("a b\ud800", 2), Piece("", 3), Piece("\n", 4, b"\n")]
-    found = decoded(pieces, Decode(policy=policy))
+    found = decode_pieces(pieces, Decode(policy=policy))
     assert texts(found) == ["\ufffd", "a b\ud800", "", "\n"]
 
 
@@ -251,7 +261,7 @@ decodes = st.builds(
 @given(raws=tokens, decode=decodes, decoder=st.sampled_from(["byte_level", "byte_fallback"]))
 def test_tokens_stay_and_text_only_grows(raws: list[bytes | str], decode: Decode, decoder: Decoder) -> None:
     pieces = pieces_of(*raws)
-    found = decoded(pieces, decode, decoder=decoder)
+    found = decode_pieces(pieces, decode, decoder=decoder)
     total = sum(len(piece.text) for piece in found.pieces)
     due = list(found.due or ())
     assert [(p.token_id, p.raw, p.kind, p.recorded) for p in found.pieces] == [
@@ -267,14 +277,14 @@ def test_tokens_stay_and_text_only_grows(raws: list[bytes | str], decode: Decode
 @given(raws=tokens, decode=decodes, decoder=st.sampled_from(["byte_level", "byte_fallback"]))
 def test_what_was_decoded_is_settled(raws: list[bytes | str], decode: Decode, decoder: Decoder) -> None:
     decode = decode.model_copy(update={"stop": ()})
-    once = decoded(pieces_of(*raws), decode, decoder=decoder).pieces
-    again = decoded(settled(once), decode.again())
+    once = decode_pieces(pieces_of(*raws), decode, decoder=decoder).pieces
+    again = decode_pieces(settle_pieces(once), decode.again())
     assert [piece.text for piece in again.pieces] == [piece.text for piece in once]
 
 
 @given(raws=tokens, decode=decodes)
 def test_a_schedule_is_that_of_the_policy(raws: list[bytes | str], decode: Decode) -> None:
-    found = decoded(pieces_of(*raws), decode)
+    found = decode_pieces(pieces_of(*raws), decode)
     later = schedule(decode)
     if later is None or any(facts.stopped for facts in found.tokens):
         return
@@ -290,7 +300,7 @@ def test_without_lateness_there_is_no_schedule(decode: Decode | None) -> None:
 
 def test_a_blank_byte_is_no_text_where_the_bytes_after_it_break() -> None:
     row = [Piece("", 3 + byte, bytes([byte])) for byte in (0x20, 0x80)]
-    found = decoded(
+    found = decode_pieces(
         [Piece("a", 900, b"a"), *row, Piece("c", 901, b"c")], Decode(policy="vllm_slow"), decoder="byte_fallback"
     )
     assert texts(found) == ["a", " ", "\ufffd\ufffd", "c"]
@@ -298,5 +308,5 @@ def test_a_blank_byte_is_no_text_where_the_bytes_after_it_break() -> None:
 
 def test_a_newline_empties_the_cache_of_words() -> None:
     pieces = [Piece("Hi", 1, b" Hi"), Piece("\n", 2, b"\n"), Piece(" a", 3, b" a"), Piece(" b", 4, b" b")]
-    found = decoded(pieces, Decode(policy="text_streamer"), decoder="byte_fallback")
+    found = decode_pieces(pieces, Decode(policy="text_streamer"), decoder="byte_fallback")
     assert (texts(found), found.due) == (["Hi", "\n", "a", " b"], (0, 3, 3, 6))

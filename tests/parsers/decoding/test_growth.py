@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.decoding import Decode, DecodePolicy, Decoder, decoded
+from parsers.decoding import Decode, DecodePolicy, Decoder, decode_pieces
 from parsers.vocabulary.types import Piece
 from tests.growth import assert_linear, seconds
 
@@ -26,7 +26,7 @@ def assert_policy_is_linear(name: str, decode: Decode, decoder: Decoder) -> None
 
     def timed(size: int) -> float:
         pieces = [Piece("", 3 + raw[0], raw) for raw in raws] * (size // len(raws))
-        return seconds(lambda: decoded(pieces, decode, decoder=decoder))
+        return seconds(lambda: decode_pieces(pieces, decode, decoder=decoder))
 
     assert_linear(timed, SIZES)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.decoding import Decode, Decoded, DecodePolicy, decoded
+from parsers.decoding import Decode, Decoded, DecodePolicy, decode_pieces
 from tests.parsers.decoding import servers
 from tests.parsers.decoding.vocabularies import Vocabulary, byte_fallback, deepseek, embedded, tekken
 
@@ -97,7 +97,7 @@ def test_a_policy_gives_the_steps_of_its_server(name: str, policy: DecodePolicy)
         if vocabulary.decoder == "byte_fallback" and tail:
             prompt = [id_of(vocabulary, "Hello")]
         decode = Decode(policy=policy, skip_special_tokens=skip)
-        found = decoded(vocabulary.pieces(ids), decode, decoder=vocabulary.decoder, prompt_tail=tail)
+        found = decode_pieces(vocabulary.pieces(ids), decode, decoder=vocabulary.decoder, prompt_tail=tail)
         assert steps(found) == expected(vocabulary, policy, ids, skip=skip, prompt=prompt)
 
     check()
@@ -110,7 +110,7 @@ def test_the_exact_text_is_that_of_the_tokenizer(name: str) -> None:
     @settings(max_examples=300, deadline=None)
     @given(ids=sequences(vocabulary), skip=st.booleans())
     def check(ids: list[int], skip: bool) -> None:
-        found = decoded(
+        found = decode_pieces(
             vocabulary.pieces(ids), Decode(skip_special_tokens=skip), decoder=vocabulary.decoder, prompt_tail=""
         )
         whole = vocabulary.tokenizer.decode(ids, skip_special_tokens=skip)

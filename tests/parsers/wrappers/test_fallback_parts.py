@@ -14,11 +14,11 @@ from parsers.selection.registry import get_format, policies
 from parsers.vocabulary.drops import LOST, stated
 from parsers.vocabulary.events import CallArguments, CallEnd, CallName, CallStart, ContentText, Dropped, Event, Marker
 from parsers.vocabulary.types import Context, Tool
-from parsers.wrappers.attempt import as_object, as_text, calls_of, outside, shifted
-from parsers.wrappers.chain import unfinished
+from parsers.wrappers.attempt import as_object, calls_as_text, calls_of, shift_events, without_spans
+from parsers.wrappers.chain import why_unfinished
 from parsers.wrappers.fallback import Fallback
-from parsers.wrappers.gate import problem
-from parsers.wrappers.repair import closed, parameters
+from parsers.wrappers.gate import fault_of
+from parsers.wrappers.repair import find_closing, find_parameters
 from parsers.wrappers.table import markers_of
 from tests.parsers.parsing import calls, deltas, dropped, owners
 
@@ -66,7 +66,7 @@ def test_formats_without_start_markers_have_none(name: str) -> None:
     ],
 )
 def test_an_envelope_says_whether_its_payload_may_go_on(payload: str, why: str | None) -> None:
-    assert unfinished(payload) == why
+    assert why_unfinished(payload) == why
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_an_envelope_says_whether_its_payload_may_go_on(payload: str, why: str |
 )
 def test_arguments_are_closed_by_appending(arguments: str, at_marker: str | None, at_end: str | None) -> None:
     for over, wanted in ((False, at_marker), (True, at_end)):
-        found = closed(arguments, over=over)
+        found = find_closing(arguments, over=over)
         made = None if found is None else arguments[: found[0]] + found[1]
         assert (None if made is None else json.loads(made)) == (None if wanted is None else json.loads(wanted))
 
@@ -107,7 +107,7 @@ json_values = st.recursive(
 def test_every_beginning_of_an_object_can_be_closed(value: dict[str, Any], size: int) -> None:
     text = json.dumps(value, ensure_ascii=False)[: size or 1]
     for over in (False, True):
-        found = closed(text, over=over)
+        found = find_closing(text, over=over)
         assert found is not None
         assert isinstance(json.loads(text[: found[0]] + found[1]), dict)
 
@@ -124,7 +124,7 @@ def test_every_beginning_of_an_object_can_be_closed(value: dict[str, Any], size:
     ],
 )
 def test_parameters_are_found_in_their_usual_spellings(text: str, found: list[tuple[str, str]]) -> None:
-    read = list(parameters(text, 10))
+    read = list(find_parameters(text, 10))
     assert [(one.key, one.value) for one in read] == found
     assert all(text[one.start - 10] == "<" and text[one.end - 11] == ">" for one in read)
     assert all(text[one.value_at - 10 :].startswith(one.value) for one in read)
@@ -165,7 +165,7 @@ REQUIRED = {"required": ["a", 1], "type": "object"}
     ],
 )
 def test_a_verdict_says_what_is_wrong(arguments: str, tool: Tool | None, words: str | None) -> None:
-    wrong = problem("f", arguments, Context(tools=() if tool is None else (tool,)))
+    wrong = fault_of("f", arguments, Context(tools=() if tool is None else (tool,)))
     assert (None if wrong is None else wrong.words) == words
 
 
@@ -186,21 +186,21 @@ def test_events_can_be_cut_moved_and_made_text() -> None:
         Dropped(7, 9, stated("x")),
         ContentText(9, 10, "c"),
     ]
-    made = as_text(events, "ab<f{}>xyc", 0)
+    made = calls_as_text(events, "ab<f{}>xyc", 0)
     assert [(event.start, event.end) for event in made] == [(0, 2), (2, 7), (7, 9), (9, 10)]
     assert made[1] == ContentText(2, 7, "<f{}>")
-    assert outside(made, [(1, 3), (7, 9)]) == [
+    assert without_spans(made, [(1, 3), (7, 9)]) == [
         ContentText(0, 1, "a"),
         ContentText(3, 7, "f{}>"),
         ContentText(9, 10, "c"),
     ]
-    assert outside([Dropped(0, 9, stated("x")), call[0]], [(2, 3), (4, 5)]) == [
+    assert without_spans([Dropped(0, 9, stated("x")), call[0]], [(2, 3), (4, 5)]) == [
         Dropped(0, 2, stated("x")),
         Dropped(3, 4, stated("x")),
         Dropped(5, 9, stated("x")),
         call[0],
     ]
-    assert [(event.start, event.end) for event in shifted(events, 5)][:2] == [(5, 7), (7, 8)]
+    assert [(event.start, event.end) for event in shift_events(events, 5)][:2] == [(5, 7), (7, 8)]
     assert calls_of([CallStart(0, 1), CallName(1, 2, "f")])[0].complete is False
 
 

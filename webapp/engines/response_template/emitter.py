@@ -58,8 +58,8 @@ class Emitter:
         if end > max(start, 0):
             self._events.append(Marker(max(start, 0), end, terminal))
 
-    def dropped(self, start: int, end: int, reason: DropReason) -> None:
-        """What reaches nobody."""
+    def drop(self, start: int, end: int, reason: DropReason) -> None:
+        """Leave out characters: they reach nobody."""
         if end > max(start, 0):
             self._events.append(Dropped(max(start, 0), end, reason))
 

@@ -49,7 +49,7 @@ class Regions:
         self._opening = ""
 
     def holds(self, at: int) -> list[Hold]:
-        """What of the open region waits, up to `at`, where the parser's own buffer begins."""
+        """Return what of the open region waits, up to `at`, where the parser's own buffer begins."""
         region = self._region
         if region is None:
             return []
@@ -89,7 +89,7 @@ class Regions:
             code, why = "unread_text", NOWHERE
             if field is not None:
                 code, why = "unknown_field", DropReason(Cause.FIELD, field)
-            self._out.dropped(at, at + len(text), why)
+            self._out.drop(at, at + len(text), why)
             what = why.words
             self._out.tell_once(code, at, at + len(text), f"{what[:1].upper()}{what[1:]}: no client gets it.", what)
         else:
@@ -143,7 +143,7 @@ class Regions:
         for run in runs:
             end = run.at + len(run.text)
             if not run.kept:
-                self._out.dropped(run.at, end, STRIPPED)
+                self._out.drop(run.at, end, STRIPPED)
             elif self.call is not None:
                 self._out.arguments(self.call, part(run.text, (run.at, end)))
             else:
@@ -154,7 +154,7 @@ class Regions:
         return ReasoningText if role(cast(Region, self._region).field.name) == "reasoning" else ContentText
 
     def _join(self, at: int) -> None:
-        """What the template puts between two regions of a field."""
+        """Send what the template puts between two regions of a field."""
         field = cast(Region, self._region).field
         if field.join is not None and not self._joined and role(field.name) in ("reasoning", "content"):
             self._joined = True
@@ -190,7 +190,7 @@ class Regions:
             self.rejected.append(RejectedCall(max(region.start, 0), end, None, reason))
 
     def _tell(self, opened: Region, region: Closed, start: int, end: int) -> None:
-        """What transformers would have done otherwise."""
+        """Tell what transformers would have done otherwise."""
         field, name = opened.field, region.field
         if region.error is not None:
             code, words = _trouble(region, _words(region.error))
