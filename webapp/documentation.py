@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from parsers.checks import CHECKS, Check, run_checks
-from parsers.checks.examples import EXAMPLES
+from parsers.checks.examples import examples
 from parsers.formats.diagram import rows_table
 from parsers.formats.extends import expand
 from parsers.formats.model import Format, Provenance, builtin_formats, builtin_sources
@@ -216,7 +216,7 @@ def checks_page() -> str:
 
 
 def _check(check: Check) -> str:
-    example = EXAMPLES[check.name]
+    example = examples()[check.name]
     finding = run_checks(example.finds, [check.name]).findings[0]
     where = "" if finding.step is None else f", at step {finding.step}"
     word = f" ({check.word})" if check.word else ""

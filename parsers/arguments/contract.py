@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Protocol
 
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment, Severity
-from parsers.vocabulary.trace import Hold
+from parsers.vocabulary.trace import CodecState, Hold
 
 OPEN = "open"
 _WORD = re.compile(r"\S+")
@@ -160,9 +160,9 @@ class ArgumentParser(ABC):
         """Return what was read and not passed on yet."""
         return None
 
-    def describe(self) -> str:
-        """Return where it stands, in a few words."""
-        return ""
+    def describe(self) -> CodecState:
+        """Where it stands."""
+        return CodecState("")
 
     # text that is no value
 

@@ -24,7 +24,7 @@ from parsers.arguments.coerce import can_stream, item_schema, property_schema, t
 from parsers.arguments.contract import OPEN, ArgumentParser, Output
 from parsers.arguments.json_build import JsonBuilder, Piece
 from parsers.vocabulary.drops import CUT, Cause, DropReason
-from parsers.vocabulary.trace import Hold
+from parsers.vocabulary.trace import CodecState, Hold
 
 TAG, VALUE = "tag", "value"
 _LONGEST_BARE_CLOSER = 64
@@ -253,11 +253,12 @@ class Elements(ArgumentParser):
             return Hold(kept[0][1], self._at, "codec", "What follows says whether this is part of the value.")
         return Hold(self._lead, self._at, "codec", "A tag is read whole.") if self.scope == TAG else None
 
-    def describe(self) -> str:
+    def describe(self) -> CodecState:
         """See ArgumentParser.describe."""
         if self.scope == TAG:
-            return "in a tag"
-        return f"in {'/'.join([element.name for element in self._stack[-8:]])}" if self._stack else "between arguments"
+            return CodecState("in a tag")
+        path = "/".join([element.name for element in self._stack[-8:]])
+        return CodecState(f"in {path}" if path else "between arguments")
 
 
 def _half_closer(text: str, name: str) -> int:

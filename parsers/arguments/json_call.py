@@ -48,7 +48,7 @@ from parsers.arguments.json_value import (
 )
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.trace import Hold
+from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 NO_VALUE = frozenset("}],:")  # where one of these stands, no value begins
 _Phase = Literal["before", "object", "arguments", "after"]
@@ -311,13 +311,18 @@ class JsonCall(ArgumentParser):
             return Hold(start, self._at, "codec", "These may be the arguments, if no key holds them.")
         return None if self._value is None else self._value.hold(self._at)
 
-    def describe(self) -> str:
+    def describe(self) -> CodecState:
         """See ArgumentParser.describe."""
+        if self._phase == "after":
+            return CodecState("after the object")
+        if self._phase == "before":
+            return CodecState.before("the object")
         if self._phase == "arguments" and self._value is not None:
-            return f"arguments, {self._value.describe()}"
-        words = {"before": "before the object", "after": "after the object", "arguments": "before the arguments"}
-        where = words.get(self._phase) or f"in the call object, depth {self._scan.depth}"
-        return f"{where}, key {self._key}" if self._phase == "object" and self._key else where
+            return CodecState(f"arguments, {self._value.describe()}", Stand.INSIDE)
+        if self._phase == "arguments":
+            return CodecState.before("the arguments")
+        key = f", key {self._key}" if self._key else ""
+        return CodecState(f"in the call object, depth {self._scan.depth}{key}", Stand.INSIDE)
 
 
 _BRACES = re.compile(r"\}+")
@@ -421,11 +426,13 @@ class JsonCalls(ArgumentParser):
         """See ArgumentParser.hold."""
         return self._item.hold()
 
-    def describe(self) -> str:
+    def describe(self) -> CodecState:
         """See ArgumentParser.describe."""
-        words = {"before": "before the calls", "first": "in the array, before its first object"}
-        words |= {"ended": "after the call", "between": "in the array", "over": "after the calls"}
-        return words.get(self._phase) or self._item.describe()
+        if self._phase == "before":
+            return CodecState.before("the calls")
+        words = {"first": "in the array, before its first object", "between": "in the array"}
+        words |= {"ended": "after the call", "over": "after the calls"}
+        return CodecState(words[self._phase]) if self._phase in words else self._item.describe()
 
 
 # Keys beside a call's name, where no key holds the arguments: then they are the arguments themselves.

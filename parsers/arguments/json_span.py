@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from parsers.arguments.contract import OPEN, ArgumentParser, Output
 from parsers.arguments.json_value import JsonValue
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.trace import Hold
+from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _Phase = Literal["before", "value", "bare", "after"]
 
@@ -89,7 +89,9 @@ class JsonSpan(ArgumentParser):
             return Hold(self._words[0][1], self._at, "codec", "It is no JSON, and closing here must leave valid JSON.")
         return self._value.hold(self._at)
 
-    def describe(self) -> str:
+    def describe(self) -> CodecState:
         """See ArgumentParser.describe."""
-        words = {"before": "before the value", "bare": "not JSON", "after": "after the value"}
-        return words.get(self._phase) or self._value.describe()
+        if self._phase == "before":
+            return CodecState.before("the value")
+        words = {"bare": "not JSON", "after": "after the value"}.get(self._phase)
+        return CodecState(words) if words else CodecState(self._value.describe(), Stand.INSIDE)

@@ -22,7 +22,7 @@ from parsers.arguments.contract import OPEN, Output, is_quoted
 from parsers.arguments.json_build import PAIRS, NotationParser, Piece
 from parsers.arguments.json_value import escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
-from parsers.vocabulary.trace import Hold
+from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _STRING = "string"
 _NAME = re.compile(r"[\w.\-]+")
@@ -348,11 +348,13 @@ class KeyValue(NotationParser):
             why = "Brackets that may close the call, if its string was not closed."
         return Hold(start, self._at, "codec", why)
 
-    def describe(self) -> str:
+    def describe(self) -> CodecState:
         """See ArgumentParser.describe."""
-        words = {"name": "in the name", "named": "after the name", "over": "after the arguments"}
-        where = "in a string" if self.scope == _STRING else "between tokens"
-        return words.get(self._phase) or f"{where}, depth {len(self._stack)}"
+        if self._phase == "name":
+            return CodecState("in the name", Stand.NAME)
+        words = {"named": "after the name", "over": "after the arguments"}.get(self._phase)
+        place = "in a string" if self.scope == _STRING else "between tokens"
+        return CodecState(words) if words else CodecState(f"{place}, depth {len(self._stack)}", Stand.INSIDE)
 
 
 # Bare words, and strings whose closing delimiter may be forgotten.

@@ -24,7 +24,7 @@ from parsers.arguments.json_call import NO_VALUE
 from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, Unit, unescape_json
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.trace import Hold
+from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _ARGUMENT_KEYS = ("arguments", "parameters")
 
@@ -351,15 +351,12 @@ class Mistral(ArgumentParser):
         value = self._array.value if self._array is not None else self._value
         return None if value is None else value.hold(self._at)
 
-    def describe(self) -> str:
+    def describe(self) -> CodecState:
         """See ArgumentParser.describe."""
         value = self._array.value if self._array is not None else self._value
         if value is not None and self._phase in ("array", "arguments"):
-            return f"arguments, {value.describe()}"
-        words = {
-            "start": "before the calls",
-            "array": "in the array",
-            "id": "in the call id",
-            "after": "after the call",
-        }
-        return words.get(self._phase, "in the name")
+            return CodecState(f"arguments, {value.describe()}", Stand.INSIDE)
+        if self._phase == "start":
+            return CodecState.before("the calls")
+        words = {"array": "in the array", "id": "in the call id", "after": "after the call"}.get(self._phase)
+        return CodecState(words) if words else CodecState("in the name", Stand.NAME)

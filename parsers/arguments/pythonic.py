@@ -30,7 +30,7 @@ from parsers.arguments.json_build import PAIRS, JsonBuilder, NotationParser, Pie
 from parsers.arguments.json_value import escape_json
 from parsers.arguments.python_text import QUOTES, WORDS, StringReader, python_number
 from parsers.vocabulary.drops import CUT
-from parsers.vocabulary.trace import Hold
+from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _NAME = re.compile(r"[\w.\-]+")
 _NAME_START = re.compile(r"[^\W\d]")
@@ -369,10 +369,11 @@ class Pythonic(NotationParser):
             why = "An escape sequence is sent whole, and the character after a quote says whether it ends the string."
         return Hold(start, self._at, "codec", why)
 
-    def describe(self) -> str:
+    def describe(self) -> CodecState:
         """See ArgumentParser.describe."""
         if self._phase not in _BETWEEN_CALLS:
             where = "in a string" if self._string is not None else "in a word" if self._word else "between tokens"
-            return f"arguments, {where}, depth {len(self._stack)}"
-        words = {"name": "in a name", "start": "before the calls", "first": "before the calls"}
-        return words.get(self._phase, "between calls")
+            return CodecState(f"arguments, {where}, depth {len(self._stack)}", Stand.INSIDE)
+        if self._phase == "name":
+            return CodecState("in a name", Stand.NAME)
+        return CodecState.before("the calls") if self._phase in ("start", "first") else CodecState("between calls")

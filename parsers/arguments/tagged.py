@@ -31,7 +31,7 @@ from parsers.arguments.json_value import coerce_json, escape_json
 from parsers.arguments.python_text import plain_to_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.trace import Hold
+from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _STRING: Mapping[str, Any] = {"type": "string"}
 KEY, GAP, VALUE = "key", "gap", "value"
@@ -319,11 +319,14 @@ class Tagged(ArgumentParser):
             return Hold(self._blank_at, self._at, "codec", "White space that may belong to the closing tag.")
         return None
 
-    def describe(self) -> str:
+    def describe(self) -> CodecState:
         """See ArgumentParser.describe."""
-        key = "".join(self._key).strip()
-        words = {OPEN: "between parameters", KEY: "in a parameter's name", GAP: f"before the value of {key}"}
-        return words.get(self.scope or "", f"in the value of {key}")
+        if self.scope == OPEN:
+            return CodecState("between parameters", Stand.BETWEEN)
+        if self.scope == KEY:
+            return CodecState("in a parameter's name", Stand.KEY)
+        value = f"the value of {''.join(self._key).strip()}"
+        return CodecState.before(value) if self.scope == GAP else CodecState(f"in {value}", Stand.VALUE, value)
 
 
 # `tagged_body`: as `tagged`, for models that put one JSON object in the parameters' place where they like.
@@ -401,7 +404,7 @@ class TaggedBody(Tagged):
         """See ArgumentParser.hold."""
         return super().hold() if self._object is None else self._object.hold()
 
-    def describe(self) -> str:
+    def describe(self) -> CodecState:
         """See ArgumentParser.describe."""
         return super().describe() if self._object is None else self._object.describe()
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from parsers.cases import jsontext
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Compare, Expect, ExpectedCall
+from parsers.vocabulary.channels import Channel
 from parsers.vocabulary.types import Message, ToolCall
 
 
@@ -62,9 +63,9 @@ def _call_differences(expected: tuple[ExpectedCall, ...], calls: list[ToolCall])
         yield Difference("tool_calls", _listed([c.name for c in expected]), _listed([c.name for c in calls]))
     for index, (wanted, call) in enumerate(zip(expected, calls, strict=False)):
         if wanted.name != call.name:
-            yield Difference(f"tool_calls[{index}].name", wanted.name, call.name)
+            yield Difference(str(Channel(index, "name")), wanted.name, call.name)
         if not _same_arguments(wanted, call.arguments):
-            yield Difference(f"tool_calls[{index}].arguments", arguments_text(wanted), call.arguments)
+            yield Difference(str(Channel(index, "arguments")), arguments_text(wanted), call.arguments)
 
 
 def _same_arguments(wanted: ExpectedCall, text: str) -> bool:

@@ -1,4 +1,9 @@
-"""The smallest failing form of a case, as a case of its own."""
+"""The search over a case: what it runs on, and its result as JSON and as a smaller case.
+
+The smaller case is the smallest failing form of the one it came from: it names it as its parent, says in its notes
+what fails and how that was found, and replays first under the failing chunking, so that a plain run of it shows the
+finding again.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,7 @@ from parsers.cases.input import Input, ToolObject
 from parsers.cases.io import case_id, load_case, to_data
 from parsers.cases.model import Case, Expect
 from parsers.cases.run import characters, chunkings_of, replayer_of, settled_case
-from parsers.replays.chunking import Chunking, by_tokens
+from parsers.replays.chunking import by_tokens
 from parsers.replays.replay import finish_reason
 from parsers.replays.replayer import Rerender
 from parsers.search.found import Found, Group, Guess, Minimized, OutcomeClass, Progress, Verdict
@@ -21,60 +26,6 @@ from parsers.search.search import Played, Search
 from parsers.search.sweep import MAX_REPLAYS
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.types import Piece
-
-
-def minimized_case(case: Case, small: Minimized) -> Case:
-    """The case for a minimised output. It replays first under the failing chunking, then under those that differ."""
-    changed: dict[str, Any] = {
-        "title": f"{case.title or 'A case'} (smallest failing form)",
-        "notes": _notes(small, len(case.text())),
-        "flags": (),
-        "verdict": "required",
-        "source": case.source,
-        "parent": case_id(case),
-        "input": Input(text=small.text),
-        "tools": _tools(case, small),
-        "replay": (small.chunking, *[chunking for chunking in small.beside if chunking.by != "recorded"]),
-        "expect": _expect(small),
-        "decode": None,
-        "engines": {},
-    }
-    smaller = case.model_copy(update=changed)
-    if case.mode() == "ids":
-        smaller = _with_tokens(smaller, case, small)
-    return load_case(to_data(smaller))  # a model that was put together is checked like one that was read
-
-
-def _with_tokens(smaller: Case, case: Case, small: Minimized) -> Case:
-    """With the tokens that are left. What a decode policy did to them is done; only how late it is may matter still."""
-    if case.decode is not None:
-        late = case.decode.again() if by_tokens(small.chunking) else None
-        return settled_case(smaller, small.pieces).model_copy(update={"decode": late})
-    stored = smaller.with_pieces(small.pieces)
-    return stored.model_copy(update={"input": Input(tokens=stored.input.tokens)})
-
-
-def _notes(small: Minimized, size: int) -> tuple[str, ...]:
-    how = f"Found by a search of an output of {size} characters; {len(small.text)} of them are left here."
-    return f"{small.check}: {small.finding.message}", how
-
-
-def _tools(case: Case, small: Minimized) -> tuple[ToolObject, ...]:
-    """The declared tools that the smaller request still has."""
-    kept = {tool.name for tool in small.context.tools}
-    return tuple([tool for tool, known in zip(case.tools, case.to_context().tools, strict=True) if known.name in kept])
-
-
-def _expect(small: Minimized) -> Expect | None:
-    right = small.right
-    return None if right is None else accept(right, finish_reason(right, small.context.finish_reason))
-
-
-# The search over a case: what it runs on, and its result as JSON and as a smaller case.
-#
-# The smaller case is the smallest failing form of the one it came from: it names it as its parent, says in its notes
-# what fails and how that was found, and replays first under the failing chunking, so that a plain run of it shows the
-# finding again.
 
 
 @dataclass(slots=True)
@@ -138,6 +89,53 @@ def recorded_cuts(case: Case) -> tuple[int, ...]:
     return tuple(accumulate([len(delta.text) for delta in case.input.deltas or ()]))[:-1]
 
 
+def minimized_case(case: Case, small: Minimized) -> Case:
+    """The case for a minimised output. It replays first under the failing chunking, then under those that differ."""
+    changed: dict[str, Any] = {
+        "title": f"{case.title or 'A case'} (smallest failing form)",
+        "notes": _notes(small, len(case.text())),
+        "flags": (),
+        "verdict": "required",
+        "source": case.source,
+        "parent": case_id(case),
+        "input": Input(text=small.text),
+        "tools": _tools(case, small),
+        "replay": (small.chunking, *[chunking for chunking in small.beside if chunking.by != "recorded"]),
+        "expect": _expect(small),
+        "decode": None,
+        "engines": {},
+    }
+    smaller = case.model_copy(update=changed)
+    if case.mode() == "ids":
+        smaller = _with_tokens(smaller, case, small)
+    return load_case(to_data(smaller))  # a model that was put together is checked like one that was read
+
+
+def _with_tokens(smaller: Case, case: Case, small: Minimized) -> Case:
+    """With the tokens that are left. What a decode policy did to them is done; only how late it is may matter still."""
+    if case.decode is not None:
+        late = case.decode.again() if by_tokens(small.chunking) else None
+        return settled_case(smaller, small.pieces).model_copy(update={"decode": late})
+    stored = smaller.with_pieces(small.pieces)
+    return stored.model_copy(update={"input": Input(tokens=stored.input.tokens)})
+
+
+def _notes(small: Minimized, size: int) -> tuple[str, ...]:
+    how = f"Found by a search of an output of {size} characters; {len(small.text)} of them are left here."
+    return f"{small.check}: {small.finding.message}", how
+
+
+def _tools(case: Case, small: Minimized) -> tuple[ToolObject, ...]:
+    """The declared tools that the smaller request still has."""
+    kept = {tool.name for tool in small.context.tools}
+    return tuple([tool for tool, known in zip(case.tools, case.to_context().tools, strict=True) if known.name in kept])
+
+
+def _expect(small: Minimized) -> Expect | None:
+    right = small.right
+    return None if right is None else accept(right, finish_reason(right, small.context.finish_reason))
+
+
 def find_json(result: CaseFound) -> dict[str, Any]:
     """What `find --json` prints. Keys beside the contract's own say more of the same."""
     found = result.found
@@ -150,26 +148,24 @@ def find_json(result: CaseFound) -> dict[str, Any]:
         "verdict": _verdict(found.verdict),
         "groups": [_group(group) for group in found.groups],
         "holding": found.holding,
-        "skipped": [{"check": name, "reason": why} for name, why in found.skipped],
+        "skipped": [{"check": name, "reason": need.words} for name, need in found.skipped],
         "variants": dict(found.variants),
     }
 
 
-def _chunking(chunking: Chunking) -> dict[str, Any]:
-    return chunking.model_dump(mode="json", exclude_defaults=True)
-
-
 def _outcome(one: OutcomeClass) -> dict[str, Any]:
-    parting = None if one.divergence is None else asdict(one.divergence)
+    parting = None
+    if one.divergence is not None:
+        parting = asdict(one.divergence) | {"channel": str(one.divergence.channel)}
     return {
         "message": one.message.to_json(),
         "finish_reason": one.finish_reason,
         "count": one.count,
         "honest": one.honest,
-        "smallest": _chunking(one.smallest),
+        "smallest": one.smallest.model_dump(mode="json", exclude_defaults=True),
         "grade": one.grade,
         "divergence": parting,
-        "raised": one.raised,
+        "raised": None if one.raised is None else str(one.raised),
     }
 
 
@@ -184,7 +180,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "severity": verdict.severity,
         "about": verdict.about,
         "headline": verdict.headline,
-        "details": list(verdict.details),
+        "details": list(verdict.sentences),
         "findings": list(verdict.findings),
         "proof": None if verdict.proof is None else verdict.proof.to_json(),
         "guesses": [_guess(guess) for guess in verdict.guesses],
@@ -192,4 +188,16 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 
 
 def _guess(guess: Guess) -> dict[str, Any]:
-    return asdict(guess) | {"evidence": list(guess.evidence)}
+    leaves = guess.leaves
+    return {
+        "name": guess.name,
+        "title": guess.title,
+        "score": guess.score,
+        "calls": guess.calls,
+        "complete": guess.complete,
+        "evidence": list(guess.evidence),
+        "leaves_at": None if leaves is None else leaves.at,
+        "missing": None if leaves is None else leaves.missing,
+        "good": guess.good,
+        "same": list(guess.same),
+    }

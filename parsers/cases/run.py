@@ -1,4 +1,12 @@
-"""The tokens of a case as its server decodes them, how they arrived, and a case that holds the decoded ones."""
+"""Run a case: replay it, compare chunkings, check everything. What the command line, the API and the page all show.
+
+The replay under study and the whole-text one are traced. Other chunkings only build their message; one that differs
+is traced as well, so that it can be said where it parts.
+
+`run_json` is the object that `replay --json` prints and POST /api/v1/replay answers. Everything in it that could grow
+with the square of the output is bounded: a step shows at most HELD_CHARACTERS of what is held, and says the spans of
+all of it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +18,9 @@ from parsers.cases.engines import ENGINES, RECORDED, Choice, Engine, choose, eng
 from parsers.cases.input import Input
 from parsers.cases.model import Case, CaseError
 from parsers.checks import run_checks
+from parsers.checks.check import Need
+from parsers.checks.subject import subject_of
+from parsers.compare.beside import Compared, compare_chunking
 from parsers.decoding import Decoded, decode_pieces, schedule, settle_pieces
 from parsers.formats.model import Format, builtin_formats
 from parsers.machine.program import Program
@@ -17,56 +28,14 @@ from parsers.replays.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking, 
 from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.recorded import ServerStream, server_stream
 from parsers.replays.replayer import Replayer, Replays, Rerender
-from parsers.search.outcomes import Compared, compared
-from parsers.search.subject import subject_of
 from parsers.search.variants import variants
 from parsers.selection.registry import Evidence, Selection, known_format, policies
-from parsers.vocabulary.events import CallEnd, Diagnostic, Dropped, Event, Marker, Segment, TextEvent
-from parsers.vocabulary.trace import Finding, Ownership, Step, Trace, Transition
+from parsers.vocabulary.events import CallEnd, Diagnostic, Dropped, Event, Marker, TextEvent
+from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Context, Piece
 
+HELD_CHARACTERS = 512
 IGNORED = "The token ids of the recorded deltas are ignored: no tokenizer made tokens of them that spell the text."
-
-
-def decoded_of(case: Case, pieces: Sequence[Piece], fmt: Format) -> Decoded:
-    """The stored tokens of a case under its decode policy."""
-    end_tokens, tail = fmt.end_tokens, case.context.prompt_tail
-    return decode_pieces(tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=tail, end_tokens=end_tokens)
-
-
-def sent_of(case: Case, server: ServerStream | None = None) -> Sent | None:
-    """The deltas that a server sent: those of the input, else the chunks of the stream that the tokens came with."""
-    deltas = case.input.deltas
-    if deltas is not None:
-        known = all(delta.ids is not None or not delta.text for delta in deltas)
-        counts = tuple([len(delta.ids or ()) for delta in deltas]) if known else None
-        return Sent(tuple([len(delta.text) for delta in deltas]), counts)
-    if server is None or server.fed is None:
-        return None
-    fed = server.fed
-    return Sent(tuple([sum([len(piece.text) for piece in part]) for part in fed]), tuple([len(part) for part in fed]))
-
-
-def ignores_ids(case: Case) -> bool:
-    """Whether the deltas of a case have ids that no token of it stands for."""
-    return case.input.tokens is None and any(delta.ids for delta in case.input.deltas or ())
-
-
-def settled_case(case: Case, pieces: Sequence[Piece]) -> Case:
-    """The case that holds decoded tokens as its own, so that nothing is left to decode.
-
-    A text that a policy left out is left out of its token; the token keeps its id and kind.
-    """
-    bare = case.model_copy(update={"decode": None, "input": Input(text="".join([piece.text for piece in pieces]))})
-    stored = bare.with_pieces(settle_pieces(pieces))
-    return stored.model_copy(update={"input": Input(tokens=stored.input.tokens)})
-
-
-# Run a case: replay it, compare chunkings, check everything. What the command line, the API and the page all show.
-#
-# The replay under study and the whole-text one are traced. Other chunkings only build their message; one that differs
-# is traced as well, so that it can be said where it parts.
-
 UNSHARED = "Nobody knows which of the raw output came with which chunk: checks that need it are skipped."
 
 
@@ -75,7 +44,7 @@ class CaseRun:
     """Everything one case gives: the traced replay, the whole-text one, the compared ones, and what the checks say.
 
     `pieces` are the tokens as they were decoded, `decoded` what that made of them, and `stored` the tokens before.
-    `holding` names the checks that ran and found nothing wrong; `skipped` the others, with the reason.
+    `holding` names the checks that ran and found nothing wrong; `skipped` the others, with what they lacked.
     """
 
     case: Case
@@ -88,7 +57,7 @@ class CaseRun:
     compared: list[Compared] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     holding: list[str] = field(default_factory=list)
-    skipped: list[tuple[str, str]] = field(default_factory=list)
+    skipped: list[tuple[str, Need]] = field(default_factory=list)
     decoded: Decoded | None = None
     stored: tuple[Piece, ...] = ()
 
@@ -129,17 +98,27 @@ def checked_run(
     chunkings, rules = chunkings_of(case, choice), case.compare.rules()
     trace = replayer.trace(chunkings[0])
     whole = trace if choice.plays else replayer.trace(WHOLE)
-    run = CaseRun(case, choice.format, choice.selection, replayer.context, replayer.pieces, trace, whole)
-    run.decoded, run.stored = replayer.decoded, stored
-    if compare and not choice.plays:
-        others = chunkings[1:] or [c for c in DEFAULT_COMPARED if c != chunkings[0]]
-        run.compared = [compared(replayer, chunking, trace, rules) for chunking in others]
+    others = chunkings[1:] or [chunking for chunking in DEFAULT_COMPARED if chunking != chunkings[0]]
+    others = others if compare and not choice.plays else []
+    beside = [compare_chunking(replayer, chunking, trace, rules) for chunking in others]
     written = tuple(variants(replayer, trace, kinds=("rerendered",)))
-    subject = subject_of(replayer, trace, run.whole, run.compared, rules=rules, variants=written)
-    report = run_checks(subject, case.checks)
-    run.findings, run.holding, run.skipped = report.findings, report.holding, report.skipped
+    report = run_checks(subject_of(replayer, trace, whole, beside, rules=rules, variants=written), case.checks)
     trace.findings = report.findings
-    return run
+    return CaseRun(
+        case=case,
+        format=choice.format,
+        selection=choice.selection,
+        context=replayer.context,
+        pieces=replayer.pieces,
+        trace=trace,
+        whole=whole,
+        compared=beside,
+        findings=report.findings,
+        holding=report.holding,
+        skipped=report.skipped,
+        decoded=replayer.decoded,
+        stored=stored,
+    )
 
 
 def chunkings_of(case: Case, choice: Choice) -> tuple[Chunking, ...]:
@@ -179,15 +158,15 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         choice.make,
         decoded.pieces,
         context,
-        case.mode(),
-        case.markers(),
-        reasons,
-        _terminals(choice, fmt),
-        Program(fmt, fmt.policy.model_dump(), frozenset(), skip_tools=False).longest,
-        choice.black_box,
-        choice.one_shot,
-        grammar,
-        {} if grammar is None else policies(grammar, policy_of(case)),
+        mode=case.mode(),
+        markers=case.markers(),
+        reasons=reasons,
+        terminals=_terminals(choice, fmt),
+        longest_terminal=Program(fmt, fmt.policy.model_dump(), frozenset(), skip_tools=False).longest,
+        black_box=choice.black_box,
+        one_shot=choice.one_shot,
+        format=grammar,
+        policy={} if grammar is None else policies(grammar, policy_of(case)),
         server=server,
         plays=choice.plays,
         decoded=decoded,
@@ -205,17 +184,43 @@ def _terminals(choice: Choice, fmt: Format) -> dict[str, str]:
     return {name: text for name, text in fmt.terminals.items() if len(text) > 1}
 
 
+def decoded_of(case: Case, pieces: Sequence[Piece], fmt: Format) -> Decoded:
+    """The stored tokens of a case under its decode policy."""
+    end_tokens, tail = fmt.end_tokens, case.context.prompt_tail
+    return decode_pieces(tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=tail, end_tokens=end_tokens)
+
+
+def sent_of(case: Case, server: ServerStream | None = None) -> Sent | None:
+    """The deltas that a server sent: those of the input, else the chunks of the stream that the tokens came with."""
+    deltas = case.input.deltas
+    if deltas is not None:
+        known = all(delta.ids is not None or not delta.text for delta in deltas)
+        counts = tuple([len(delta.ids or ()) for delta in deltas]) if known else None
+        return Sent(tuple([len(delta.text) for delta in deltas]), counts)
+    if server is None or server.fed is None:
+        return None
+    fed = server.fed
+    return Sent(tuple([sum([len(piece.text) for piece in part]) for part in fed]), tuple([len(part) for part in fed]))
+
+
+def ignores_ids(case: Case) -> bool:
+    """Whether the deltas of a case have ids that no token of it stands for."""
+    return case.input.tokens is None and any(delta.ids for delta in case.input.deltas or ())
+
+
+def settled_case(case: Case, pieces: Sequence[Piece]) -> Case:
+    """The case that holds decoded tokens as its own, so that nothing is left to decode.
+
+    A text that a policy left out is left out of its token; the token keeps its id and kind.
+    """
+    bare = case.model_copy(update={"decode": None, "input": Input(text="".join([piece.text for piece in pieces]))})
+    stored = bare.with_pieces(settle_pieces(pieces))
+    return stored.model_copy(update={"input": Input(tokens=stored.input.tokens)})
+
+
 def characters(text: str) -> tuple[Piece, ...]:
     """A piece for each code point: the stand-in where no tokenizer is at hand."""
     return tuple([Piece(char) for char in text])
-
-
-# A run as JSON: the object that `replay --json` prints and POST /api/v1/replay answers.
-#
-# Everything that could grow with the square of the output is bounded: a step shows at most HELD_CHARACTERS of what is
-# held, and says the spans of all of it.
-
-HELD_CHARACTERS = 512
 
 
 def run_json(run: CaseRun) -> dict[str, Any]:
@@ -230,7 +235,7 @@ def run_json(run: CaseRun) -> dict[str, Any]:
         "finish_reason": trace.finish_reason,
         "whole": run.whole.message.to_json(),
         "rejected_calls": [call.to_json() for call in trace.rejected_calls],
-        "partition": [_owned(owned) for owned in trace.partition],
+        "partition": [[run.start, run.end, run.owner, run.why or None] for run in trace.partition],
         "deltas": [None if delta is None else delta.to_openai() for delta in trace.deltas],
         "findings": [finding.to_json() for finding in run.findings],
         "steps": [step_json(trace, step) for step in trace.steps],
@@ -247,7 +252,17 @@ def step_json(trace: Trace, step: Step) -> dict[str, Any]:
         "state": step.state,
         "held": _held(trace, step),
         "holds": [{"span": [h.start, h.end], "kind": h.kind, "reason": h.reason} for h in step.holds],
-        "transitions": [_transition(moved) for moved in step.transitions],
+        "transitions": [
+            {
+                "from": move.from_state,
+                "trigger": move.trigger,
+                "to": move.to_state,
+                "row": move.row,
+                "span": [move.start, move.end],
+                "note": move.note,
+            }
+            for move in step.transitions
+        ],
         "events": [event_json(event) for event in step.events],
         "delta": None if step.delta is None else step.delta.to_openai(),
     }
@@ -260,7 +275,9 @@ def event_json(event: Event) -> dict[str, Any]:
     if call is not None:
         out["call"] = call
     if isinstance(event, TextEvent):
-        out |= {"text": event.text, "segments": [_segment(part) for part in event.parts()]}
+        parts = event.parts()
+        segments = [{"text": part.text, "span": [part.start, part.end], "kind": part.kind} for part in parts]
+        out |= {"text": event.text, "segments": segments}
     elif isinstance(event, CallEnd):
         out["complete"] = event.complete
     elif isinstance(event, Marker):
@@ -277,22 +294,3 @@ def _held(trace: Trace, step: Step) -> str | None:
     end = max((hold.end for hold in step.holds), default=0)
     text = trace.text[start : min(end, start + HELD_CHARACTERS)]
     return (text + "…" if end - start > HELD_CHARACTERS else text) or None
-
-
-def _owned(owned: Ownership) -> list[Any]:
-    return [owned.start, owned.end, owned.owner, owned.why or None]
-
-
-def _segment(part: Segment) -> dict[str, Any]:
-    return {"text": part.text, "span": [part.start, part.end], "kind": part.kind}
-
-
-def _transition(moved: Transition) -> dict[str, Any]:
-    return {
-        "from": moved.from_state,
-        "trigger": moved.trigger,
-        "to": moved.to_state,
-        "row": moved.row,
-        "span": [moved.start, moved.end],
-        "note": moved.note,
-    }

@@ -9,148 +9,138 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from parsers.checks.check import Check, Subject, channel_words, check, chunking_of, counted
+from parsers.checks.check import Check, Need, check, chunking_of
+from parsers.checks.subject import Subject
 from parsers.compare.divergence import Divergence, Key, Rules, divergence, grade, message_key, same_message
 from parsers.replays.chunking import Chunking
 from parsers.replays.chunking import label as label_of
-from parsers.replays.replay import raised_in
-from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Finding, Proof, Trace
 from parsers.vocabulary.types import Span
+from parsers.vocabulary.words import counted
 
 FEW = 3  # so many outcomes are told one by one
 
 Replays = list[tuple[str, Trace]]
 
 
-@check("chunking", "C1", "The message is the same however the output is cut into deltas.", needs=("compared",))
-def chunking(subject: Subject) -> list[Finding]:
+@check("C1", "The message is the same however the output is cut into deltas.", needs=(Need.COMPARED,))
+def _chunking(subject: Subject) -> list[Finding]:
     """One finding for each of the first few other messages, at the smallest chunking that gives it."""
-    whole, trace, rules = _one_delta(subject), subject.trace, _rules(subject)
-    outcomes = {} if raised_in(trace) else _outcomes(subject, rules)
+    whole, trace, rules = _one_delta(subject), subject.trace, subject.rules
+    outcomes = {} if trace.failure else _outcomes(subject)
     outcomes.pop(message_key(trace.message, rules), None)
-    if not subject.one_shot and whole is not None:
+    if not subject.replays.one_shot and whole is not None:
         key = message_key(whole.message, rules)
         if _is_single(subject, outcomes.get(key, ())):
             outcomes.pop(key, None)
-    told = sorted(outcomes.values(), key=lambda replays: -_share(subject, replays))
-    findings = [_outcome(subject, replays, rules) for replays in told[:FEW]]
-    if len(told) > FEW:
-        findings[-1].message += f" {counted(len(told) - FEW, 'more message')} came of other chunkings."
-    return findings
+    ranked = sorted(outcomes.values(), key=lambda replays: -_share(subject, replays))
+    left = len(ranked) - FEW
+    more = f" {counted(left, 'more message')} came of other chunkings." if left > 0 else ""
+    shown = ranked[:FEW]
+    return [_outcome(subject, replays, more if replays is shown[-1] else "") for replays in shown]
 
 
 @check(
-    "whole_equals_streamed",
     "C2",
     "Read in one piece, the output gives the same message as read delta by delta.",
-    needs=("whole",),
+    needs=(Need.WHOLE,),
 )
-def whole_equals_streamed(subject: Subject) -> list[Finding]:
+def _whole_equals_streamed(subject: Subject) -> list[Finding]:
     """At most one finding: an error when calls or words differ, a warning when only whitespace does."""
-    whole, trace, rules = subject.whole, subject.trace, _rules(subject)
-    if whole is None or raised_in(whole) or raised_in(trace):
+    whole, trace, one_shot = subject.replays.whole, subject.trace, subject.replays.one_shot
+    if whole is None or whole.failure or trace.failure:
         return []
-    key = message_key(whole.message, rules)
-    told = _outcomes(subject, rules).get(key, ())
-    if key == message_key(trace.message, rules) or (told if subject.one_shot else not _is_single(subject, told)):
+    key = message_key(whole.message, subject.rules)
+    others = _outcomes(subject).get(key, ())
+    told = bool(others) if one_shot else not _is_single(subject, others)
+    if told or key == message_key(trace.message, subject.rules):
         return []
-    when = "Read by the code path for whole outputs" if subject.one_shot else "Read in one piece"
-    found = _finding(whole_equals_streamed, when, whole, trace, rules, first=False)
-    found.proof = Proof(chunking_of(whole))
-    return [found]
+    when = "Read by the code path for whole outputs" if one_shot else "Read in one piece"
+    return [_finding(_whole_equals_streamed, subject, when, ".", right=whole, wrong=trace, shown=whole)]
 
 
-def _rules(subject: Subject) -> Rules:
-    """The rules in force: a black box makes up its ids, so they never count."""
-    return replace(subject.rules, ids=False) if subject.black_box else subject.rules
-
-
-def _outcomes(subject: Subject, rules: Rules) -> dict[Key, Replays]:
+def _outcomes(subject: Subject) -> dict[Key, Replays]:
     """The other streamed replays by their message, without those in which the parser failed."""
     outcomes: dict[Key, Replays] = {}
-    for label, trace in subject.compared:
-        if not raised_in(trace) and not _is_one_shot(subject, trace):
-            outcomes.setdefault(message_key(trace.message, rules), []).append((label, trace))
+    for label, trace in subject.replays.compared:
+        apart = subject.replays.one_shot and trace.chunking.get("by") == "whole"
+        if not apart and not trace.failure:
+            outcomes.setdefault(message_key(trace.message, subject.rules), []).append((label, trace))
     return outcomes
-
-
-def _is_one_shot(subject: Subject, trace: Trace) -> bool:
-    return subject.one_shot and trace.chunking.get("by") == "whole"
 
 
 def _one_delta(subject: Subject) -> Trace | None:
     """The output streamed in one delta."""
-    if not subject.one_shot:
-        return subject.whole
-    one = [trace for _, trace in subject.compared if trace.chunking.get("by") == "cuts" and not trace.chunking["cuts"]]
-    return one[0] if one else None
+    if not subject.replays.one_shot:
+        return subject.replays.whole
+    cut = [trace for _, trace in subject.replays.compared if trace.chunking.get("by") == "cuts"]
+    return next((trace for trace in cut if not trace.chunking["cuts"]), None)
 
 
 def _is_single(subject: Subject, replays: Sequence[tuple[str, Trace]]) -> bool:
     """Whether only replays in one delta gave this message."""
-    return all(len(trace.steps) <= 2 and subject.shares.get(label, 1) == 1 for label, trace in replays)
+    shares = subject.replays.shares
+    return all(len(trace.steps) <= 2 and shares.get(label, 1) == 1 for label, trace in replays)
 
 
 def _share(subject: Subject, replays: Replays) -> int:
-    return sum([subject.shares.get(label, 1) for label, _ in replays])
+    return sum([subject.replays.shares.get(label, 1) for label, _ in replays])
 
 
-def _outcome(subject: Subject, replays: Replays, rules: Rules) -> Finding:
+def _outcome(subject: Subject, replays: Replays, more: str) -> Finding:
     """One other message. Where the whole output gives it too, the traced chunking is the odd one."""
     label, trace = min(replays, key=lambda replay: len(replay[1].steps))
-    base, whole = subject.trace, _one_delta(subject)
-    share, every = _share(subject, replays), sum(subject.shares.values()) or len(subject.compared)
+    base, whole, rules = subject.trace, _one_delta(subject), subject.rules
+    share, every = _share(subject, replays), sum(subject.replays.shares.values()) or len(subject.replays.compared)
+    own = f'With the chunking "{_label(base)}"'
     agrees = whole is not None and message_key(whole.message, rules) == message_key(trace.message, rules)
     if whole is not None and agrees and not _is_right(subject, base):
-        when = f'With the chunking "{_label(base)}"'
-        found = _finding(chunking, when, whole, base, rules, first=False)
-        found.proof = Proof(chunking_of(whole))
-        which = "that in one delta" if subject.one_shot else "the whole output"
-        words = f"; {share} of {every} other chunkings agree with {which}"
-    else:
-        found = _finding(chunking, f'With the chunking "{label}"', base, trace, rules, first=True)
-        words = f"; {share} of {counted(every, 'chunking')} give this message" if share > 1 else ""
-        if share == every > 1:  # all others agree
-            found = _finding(chunking, f'With the chunking "{_label(base)}"', trace, base, rules, first=False)
-            words = f"; {share} other chunkings agree with one another"
-        found.proof = Proof(chunking_of(trace))
-    found.message = found.message[:-1] + words + "."
-    return found
+        which = "that in one delta" if subject.replays.one_shot else "the whole output"
+        rest = f"; {share:,} of {every:,} other chunkings agree with {which}.{more}"
+        return _finding(_chunking, subject, own, rest, right=whole, wrong=base, shown=whole)
+    if share == every > 1:
+        rest = f"; {share:,} other chunkings agree with one another.{more}"
+        return _finding(_chunking, subject, own, rest, right=trace, wrong=base, shown=trace)
+    give = f"; {share:,} of {counted(every, 'chunking')} give this message" if share > 1 else ""
+    when, rest = f'With the chunking "{label}"', f"{give}.{more}"
+    return _finding(_chunking, subject, when, rest, right=base, wrong=trace, shown=trace)
 
 
 def _is_right(subject: Subject, trace: Trace) -> bool:
     """Whether the grammar reads the output as this replay does."""
-    return subject.reading is not None and same_message(
-        subject.reading, trace.message, replace(subject.rules, ids=False)
-    )
+    reading, rules = subject.builtin.message, replace(subject.rules, ids=False)
+    return reading is not None and same_message(reading, trace.message, rules)
 
 
 def _label(trace: Trace) -> str:
     return label_of(Chunking.model_validate(chunking_of(trace)))
 
 
-def _finding(of: Check, when: str, right: Trace, other: Trace, rules: Rules, *, first: bool) -> Finding:
-    """Where two messages part. `first`: whether the traced replay, whose steps are named, is the first of them."""
-    parting = divergence(right, other, rules)
+def _finding(of: Check, subject: Subject, when: str, rest: str, *, right: Trace, wrong: Trace, shown: Trace) -> Finding:
+    """Where two messages part, between the words `when` and `rest`. The step is one of the traced replay; the chunking
+    of `shown` is the proof."""
+    rules = subject.rules
+    parting = divergence(right, wrong, rules)
     assert parting is not None  # their messages differ
-    level = grade(right.message, other.message, rules)
-    severity: Severity = "warning" if level == "whitespace" else "error"
-    blank = ", by whitespace only" if level == "whitespace" else ""
-    loose = f" ({rules.words()})" if rules.words() else ""
+    level = grade(right.message, wrong.message, rules)
     return of.finding(
-        f"{when}, {_difference(right, other, parting)}{blank}{loose}.",
-        severity=severity,
-        step=parting.step_a if first else parting.step_b,
+        f"{when}, {_difference(right, wrong, parting, rules, blank=level == 'whitespace')}{rest}",
+        severity="warning" if level == "whitespace" else "error",
+        step=parting.step_a if right is subject.trace else parting.step_b,
         span=None if parting.raw is None else Span(parting.raw, parting.raw),
         expected=parting.expected,
         actual=parting.actual,
         grade=level,
+        proof=Proof(chunking_of(shown)),
     )
 
 
-def _difference(a: Trace, b: Trace, parting: Divergence) -> str:
-    calls = max(a.message.tool_calls, b.message.tool_calls, key=len)
-    where = channel_words(parting.channel, calls)
-    countable = parting.channel != "calls" and not parting.channel.endswith(".complete")
-    return f"the message differs in {where}" + (f" from character {parting.offset} on" if countable else "")
+def _difference(right: Trace, wrong: Trace, parting: Divergence, rules: Rules, *, blank: bool) -> str:
+    calls = max(right.message.tool_calls, wrong.message.tool_calls, key=len)
+    place = "" if parting.channel.part in ("calls", "complete") else f" from character {parting.offset} on"
+    only = ", by whitespace only" if blank else ""
+    loose = f" ({rules.words()})" if rules.words() else ""
+    return f"the message differs in {parting.channel.words(calls)}{place}{only}{loose}"
+
+
+CHECKS = (_chunking, _whole_equals_streamed)

@@ -1,41 +1,101 @@
-"""A small JSON Schema judge that says where in the text a value breaks its schema.
+"""Judges arguments by the JSON Schema of their tool, and says where in their text they break it.
 
-Understood: type (one or a list), nullable, enum, const, properties, required, additionalProperties, items,
-anyOf / oneOf (at least one must fit), allOf, and $ref to a place in the same schema. Anything else is not judged.
-One rule goes beyond the standard: a key that the schema does not list is reported unless additionalProperties allows
-it, because a tool will not know it. (Keywords: JSON Schema, draft 2020-12; nullable: OpenAPI 3.0.)
+The library `jsonschema-rs` judges, and is asked so that no schema and no arguments can do harm: nothing is fetched,
+patterns run on an engine that is linear in the text, and what would take more than `BUDGET` steps, or is nested deeper
+than `DEEP`, is left alone. What is not judged for such a reason is said.
 
-Listed values that are objects or lists are not compared. Every (schema, value) pair is judged once, and nesting
-deeper than `_DEPTH` is not judged, so the work is linear in the arguments whatever the schema looks like.
+One rule goes beyond the standard: a key that the schema does not list is a problem unless additionalProperties or
+patternProperties allow it, because a tool will not know it. And `nullable` means what it means in OpenAPI 3.0.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
-from parsers.checks.json_tree import Node, read_object
+from jsonschema_rs import (
+    Draft201909Validator,
+    Draft202012Validator,
+    FancyRegexOptions,
+    RegexOptions,
+    ValidationError,
+)
+from jsonschema_rs import ValidationErrorKind as Kind
 
+from parsers.checks.json_text import Member, Node, read_object
+from parsers.vocabulary.json_values import object_of
+from parsers.vocabulary.words import shortened
+
+if TYPE_CHECKING:
+    from jsonschema_rs import KeywordValidator
+
+Validator = Draft201909Validator | Draft202012Validator
 Path = tuple[str | int, ...]
 
-_DEPTH = 60
+BUDGET = 50_000  # steps: so often may schemas and values meet
+DEEP = 100  # levels of a schema, and of a value
+PATTERN_BYTES = 200_000  # memory of a compiled pattern
+REPAIRS = 20  # so many broken keywords are left out of a schema, to judge by the rest
+
 _TYPES = {
-    "object": "an object",
-    "array": "an array",
     "string": "a string",
     "integer": "an integer",
     "number": "a number",
     "boolean": "a boolean",
+    "array": "an array",
+    "object": "an object",
     "null": "null",
 }
-_NAMES_SHOWN = 6
+_WANTED = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "pattern": "text with `{}` in it",
+    "format": "the format {}",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "uniqueItems": "no item twice",
+    "minProperties": "at least {} keys",
+    "maxProperties": "at most {} keys",
+    "falseSchema": "nothing there",
+}
+_NAMES_SHOWN, _TEXT_SHOWN = 6, 40
+
+# Where schemas stand inside a schema: by name, in a list or alone. Those of `_SAME` are about the value itself, the
+# others about its members and items.
+_BY_NAME = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+_IN_LIST = ("allOf", "anyOf", "oneOf", "prefixItems")
+_SAME = ("not", "if", "then", "else")
+_OF_MEMBERS = ("additionalProperties", "unevaluatedProperties", "propertyNames")
+_OF_ITEMS = ("items", "additionalItems", "contains", "unevaluatedItems")
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_ADDRESSES = ("$schema", "$id")  # references lead from the root here, in the newest drafts
+_LISTED = "x-listed-keys"  # a keyword of ours: the only keys that an object may have
+
+
+class UnjudgedError(Exception):
+    """A schema, or what it has to judge, is too large for bounded time, or is no text that can be sent."""
+
+
+@dataclass(slots=True, frozen=True)
+class Flaw:
+    """Something about a schema itself: it is `broken`, or a part of it is not judged."""
+
+    words: str
+    broken: bool = True
 
 
 @dataclass(slots=True)
 class Problem:
-    """One way in which a value breaks its schema. `{tool}` in the message stands for the tool's name.
+    """One way in which a value breaks its schema.
 
     `at` is where the value, or the key it belongs to, begins in the text; `wanted` lists types for a wrong type.
     """
@@ -48,147 +108,52 @@ class Problem:
     wanted: tuple[str, ...] = ()
 
 
-class Judge:
-    """Judges the values of one text against one schema."""
+@dataclass(slots=True)
+class Schema:
+    """The schema of a tool's arguments, ready to judge by, and its flaws. Without a validator it judges nothing."""
 
-    def __init__(self, schema: Mapping[str, Any], text: str) -> None:
-        self._root = schema
-        self._text = text
-        self._known: dict[tuple[int, int, bool], list[Problem]] = {}
-        self._keys: dict[int, list[str] | None] = {}
+    flaws: list[Flaw] = field(default_factory=list)
+    root: Any = None
+    validator: Validator | None = None
 
-    def problems(self, root: Node) -> list[Problem]:
-        """What is wrong with the value: the first problem of each path, in the order of the text."""
-        return sorted(self._judge(self._root, root, (), root.start, 0, True), key=lambda problem: problem.at)
+    def problems(self, arguments: str, tool: str) -> list[Problem]:
+        """What is wrong with a text that is one JSON object: the first problem of each path, in order of the text.
 
-    def _judge(self, schema: Any, node: Node, path: Path, at: int, depth: int, closed: bool) -> list[Problem]:
-        """Problems of one value; `closed` asks for keys that no schema lists. `at` is where its key stands."""
-        if not isinstance(schema, Mapping) or depth > _DEPTH:
+        `tool` is how the tool is called in sentences. Raises UnjudgedError where that cannot be found out.
+        """
+        if self.validator is None:
             return []
-        key = (id(schema), node.start, closed)
-        if key not in self._known:
-            self._known[key] = []  # a schema that refers to itself ends here
-            found = self._wrong_type(schema, node, path, at) or self._wrong_value(schema, node, path, at)
-            if not found:
-                found = self._inside(schema, node, path, depth, closed) + self._combined(schema, node, path, at, depth)
-            self._known[key] = _first_per_path(found)
-        return self._known[key]
-
-    def _wrong_type(self, schema: Mapping[str, Any], node: Node, path: Path, at: int) -> list[Problem]:
-        wanted = _types(schema)
-        if not wanted or node.kind in wanted or (node.kind == "integer" and "number" in wanted):
-            return []
-        return [self._type_problem(node, path, at, wanted)]
-
-    def _type_problem(self, node: Node, path: Path, at: int, wanted: tuple[str, ...]) -> Problem:
-        words = " or ".join([_TYPES[name] for name in wanted])
-        message = f"{where(path)} is {_TYPES[node.kind]}; {{tool}} wants {words}"
-        return Problem(path, at, message, " or ".join(wanted), self._text[node.start : node.end], wanted)
-
-    def _wrong_value(self, schema: Mapping[str, Any], node: Node, path: Path, at: int) -> list[Problem]:
-        allowed = [schema["const"]] if "const" in schema else _list(schema.get("enum"))
-        if not allowed or any(_fits(node, value) for value in allowed):
-            return []
-        message = f"{where(path)} is not one of the values that {{tool}} allows"
-        listed = ", ".join([json.dumps(value, ensure_ascii=False) for value in allowed if _is_scalar(value)])
-        return [Problem(path, at, message, listed, self._text[node.start : node.end])]
-
-    def _inside(self, schema: Mapping[str, Any], node: Node, path: Path, depth: int, closed: bool) -> list[Problem]:
-        """Problems of the members and items of a value."""
-        if node.kind == "array":
-            items = schema.get("items")
-            return [
-                problem
-                for index, item in enumerate(node.items)
-                for problem in self._judge(items, item, (*path, index), item.start, depth + 1, True)
-            ]
-        return self._members(schema, node, path, depth, closed) if node.kind == "object" else []
-
-    def _members(self, schema: Mapping[str, Any], node: Node, path: Path, depth: int, closed: bool) -> list[Problem]:
-        listed = _mapping(schema.get("properties"))
-        other = schema.get("additionalProperties")
-        names = self._names(schema) if closed else (list(listed) if other is False else None)
-        found = []
-        for member in node.members:
-            inner = (*path, member.key)
-            if member.key in listed:
-                found += self._judge(listed[member.key], member.value, inner, member.at, depth + 1, True)
-            elif names is not None and member.key not in names:
-                found.append(Problem(inner, member.at, _unlisted(path, member.key, names)))
-            else:
-                found += self._judge(other, member.value, inner, member.at, depth + 1, True)
-        present = {member.key for member in node.members}
-        missing = [name for name in _strings(schema.get("required")) if name not in present]
-        return found + [
-            Problem((*path, name), node.end - 1, f"{where((*path, name))} is missing; {{tool}} requires it")
-            for name in missing
-        ]
-
-    def _names(self, schema: Mapping[str, Any]) -> list[str] | None:
-        """The keys an object may have by this schema and all combined with it; None when any key may be."""
-        if id(schema) not in self._keys:
-            self._keys[id(schema)] = self._collect_names(schema)
-        return self._keys[id(schema)]
-
-    def _collect_names(self, schema: Mapping[str, Any]) -> list[str] | None:
-        names: dict[str, None] = {}
-        limited, seen, waiting = False, {id(schema)}, [schema]
-        while waiting:
-            part = waiting.pop(0)
-            if part.get("additionalProperties") not in (None, False) or "patternProperties" in part:
-                return None
-            limited = limited or "properties" in part or "additionalProperties" in part
-            names |= dict.fromkeys(_mapping(part.get("properties")))
-            fresh = [inner for inner in self._parts(part) if id(inner) not in seen]
-            seen |= {id(inner) for inner in fresh}
-            waiting += fresh
-        return list(names) if limited else None
-
-    def _combined(self, schema: Mapping[str, Any], node: Node, path: Path, at: int, depth: int) -> list[Problem]:
-        """Problems from allOf, $ref, anyOf and oneOf."""
-        found = []
-        for part in [*_list(schema.get("allOf")), *self._referred(schema)]:
-            found += self._judge(part, node, path, at, depth + 1, False)
-        for name in ("anyOf", "oneOf"):
-            if _list(schema.get(name)):
-                results = [self._judge(part, node, path, at, depth + 1, False) for part in schema[name]]
-                found += self._best(results, node, path, at)
-        return found
-
-    def _best(self, results: list[list[Problem]], node: Node, path: Path, at: int) -> list[Problem]:
-        """Nothing if any form fits; else the problems of the only form that has the right type, or one summary."""
-        if not all(results):
-            return []
-        near = [problems for problems in results if not (problems[0].wanted and problems[0].path == path)]
-        if not near:
-            wanted = dict.fromkeys(name for problems in results for name in problems[0].wanted)
-            return [self._type_problem(node, path, at, tuple(wanted))]
-        if len(near) == 1:
-            return near[0]
-        message = f"{where(path)} fits none of the forms that {{tool}} allows"
-        return [Problem(path, at, message, None, self._text[node.start : node.end])]
-
-    def _parts(self, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Every schema that is combined with this one."""
-        parts = [part for name in ("allOf", "anyOf", "oneOf") for part in _list(schema.get(name))]
-        return [part for part in [*parts, *self._referred(schema)] if isinstance(part, Mapping)]
-
-    def _referred(self, schema: Mapping[str, Any]) -> list[Any]:
-        """The schema that $ref names, if it stands in the same document."""
-        reference = schema.get("$ref")
-        if not isinstance(reference, str) or not reference.startswith("#"):
-            return []
-        found: Any = self._root
-        for part in reference.removeprefix("#").split("/")[1:]:
-            found = _mapping(found).get(part.replace("~1", "/").replace("~0", "~"))
-        return [found]
+        value = object_of(arguments)
+        if value is None or _depth(value) > DEEP:
+            raise UnjudgedError
+        _Work(self.root).count(self.root, value)
+        report = _Report(arguments, tool)
+        try:
+            found = [problem for error in self.validator.iter_errors(value) for problem in report.problems(error)]
+        except UnicodeEncodeError as error:  # half a character
+            raise UnjudgedError from error
+        first: dict[Path, Problem] = {}
+        for problem in sorted(found, key=_by_place):
+            first.setdefault(problem.path, problem)
+        return list(first.values())
 
 
-def misfits(schema: object, arguments: str) -> frozenset[Path]:
-    """Where a text, which must be one valid JSON object, breaks a schema; nowhere if that is no schema."""
-    if not isinstance(schema, Mapping):
+def schema_of(parameters: Mapping[str, Any]) -> Schema:
+    """What a request declares for a tool, ready to judge by. The last few hundred of a process are kept."""
+    try:
+        return _compiled(json.dumps(parameters))
+    except RecursionError:
+        return Schema([Flaw("it is too large", broken=False)])
+
+
+def misfits(parameters: object, arguments: str) -> frozenset[Path]:
+    """Where a text, which must be one valid JSON object, breaks a schema; nowhere where that cannot be judged."""
+    if not isinstance(parameters, Mapping):
         return frozenset()
-    return frozenset([problem.path for problem in Judge(schema, arguments).problems(read_object(arguments))])
+    try:
+        return frozenset([problem.path for problem in schema_of(parameters).problems(arguments, "")])
+    except UnjudgedError:
+        return frozenset()
 
 
 def where(path: Path) -> str:
@@ -197,43 +162,334 @@ def where(path: Path) -> str:
     return f"`{text.removeprefix('.')}`" if path else "The value"
 
 
-def _first_per_path(problems: list[Problem]) -> list[Problem]:
-    """Combined schemas repeat each other; doubling at every level would grow without bound."""
-    first: dict[Path, Problem] = {}
-    for problem in problems:
-        first.setdefault(problem.path, problem)
-    return list(first.values())
+# How a schema is made ready: a copy without what cannot be judged, with our own rule in it.
 
 
-def _unlisted(path: Path, key: str, names: list[str]) -> str:
-    owner = where(path) if path else "{tool}"
-    shown = [f"`{name}`" for name in names]
-    if not shown:
-        return f"{where((*path, key))} is not a property of {owner}, which has none"
-    if len(shown) > _NAMES_SHOWN:
-        shown = [*shown[:_NAMES_SHOWN], f"{len(shown) - _NAMES_SHOWN} more"]
-    listed = f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
-    return f"{where((*path, key))} is not a property of {owner}, which has {listed}"
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> Schema:
+    schema = Schema()
+    try:
+        schema.root = _Copy(json.loads(text), schema.flaws).whole()
+    except UnjudgedError:
+        schema.flaws.append(Flaw("it is too large", broken=False))
+        return schema
+    patterns, newest = RegexOptions(size_limit=PATTERN_BYTES), '"prefixItems"' in text
+    for _ in range(REPAIRS):
+        try:
+            schema.validator = _validator(schema.root, patterns, newest=newest)
+            return schema
+        except ValidationError as error:
+            schema.flaws.append(_flaw(error))
+            if not _leave_out(schema.root, error.instance_path):
+                return schema
+    return schema
 
 
-def _types(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The declared types; () when none, or one that JSON Schema does not have, is declared."""
-    declared = schema.get("type")
-    names = [declared] if isinstance(declared, str) else _list(declared)
-    if not names or not all(isinstance(name, str) and name in _TYPES for name in names):
-        return ()
-    return (*names, "null") if schema.get("nullable") is True else tuple(names)
+def _validator(schema: Any, patterns: RegexOptions | FancyRegexOptions, *, newest: bool = False) -> Validator:
+    """Older drafts, and tools that name none, mostly mean what 2019-09 has; `prefixItems` came with the newest."""
+    make = Draft202012Validator if newest else Draft201909Validator
+    keywords: dict[str, type[KeywordValidator]] = {_LISTED: _ListedKeys}
+    return make(schema, validate_formats=True, pattern_options=patterns, keywords=keywords, offline=True)
 
 
-def _fits(node: Node, value: Any) -> bool:
-    """Whether a scalar equals a listed value (1 equals 1.0, not true); containers are not compared."""
-    if node.kind in ("object", "array"):
-        return not _is_scalar(value)
-    return isinstance(node.value, bool) == isinstance(value, bool) and node.value == value
+def _flaw(error: ValidationError) -> Flaw:
+    place = where(tuple(error.instance_path))
+    given = shortened(json.dumps(error.instance, ensure_ascii=False), _TEXT_SHOWN)
+    if isinstance(error.kind, Kind.Format) and _is_pattern(error.instance):
+        return Flaw(f"{place}, since matching {given} could take for ever", broken=False)
+    return Flaw(f"{place} cannot be {given}" if error.instance_path else "a reference in it leads nowhere")
 
 
-def _is_scalar(value: Any) -> bool:
-    return value is None or isinstance(value, (str, int, float))
+def _is_pattern(text: object) -> bool:
+    """Whether a text is a regular expression, if not one that an engine without backtracking knows."""
+    try:
+        _validator({"pattern": text}, FancyRegexOptions(size_limit=PATTERN_BYTES))
+    except ValidationError:
+        return False
+    return True
+
+
+def _leave_out(schema: Any, path: Sequence[str | int]) -> bool:
+    """Take what stands at a path out of a schema, so that the rest can judge. False where nothing stands there."""
+    try:
+        for part in path[:-1]:
+            schema = schema[part if isinstance(schema, list) else _key(schema, part)]
+        del schema[path[-1] if isinstance(schema, list) else _key(schema, path[-1])]
+    except (IndexError, KeyError, TypeError):
+        return False
+    return True
+
+
+def _key(keys: Collection[str], part: str | int) -> str:
+    """The key that the library means in a path: what reads as a number, it makes one."""
+    if isinstance(part, str) or str(part) in keys:
+        return str(part)
+    return next((key for key in keys if key.lstrip("+0") == str(part or "")), str(part))
+
+
+class _Copy:
+    """A copy of a schema, and the flaws that are met while it is made."""
+
+    def __init__(self, root: Any, flaws: list[Flaw]) -> None:
+        self._root = root
+        self._flaws = flaws
+        self._left = BUDGET
+
+    def whole(self) -> Any:
+        """The copy. Raises UnjudgedError where the schema is too deep or too large."""
+        return self._schema(self._root, (), closed=True)
+
+    def _schema(self, given: Any, path: Path, *, closed: bool) -> Any:
+        """A copy of one schema. `closed`: it says all about its value, so that what it does not list is unknown."""
+        self._left -= 1
+        if len(path) > DEEP or self._left < 0:
+            raise UnjudgedError
+        if not isinstance(given, dict):
+            return given
+        out = {key: self._part(key, value, (*path, key)) for key, value in given.items() if self._is_judged(key, value)}
+        if given.get("nullable") is True and isinstance(given.get("type"), str | list):
+            types = [given["type"]] if isinstance(given["type"], str) else given["type"]
+            out["type"] = [*[name for name in types if name != "null"], "null"]
+        if given.get("additionalProperties") is False and "patternProperties" not in given:
+            del out["additionalProperties"]
+            return out | {_LISTED: list(_mapping(given.get("properties")))}
+        names = self._names(given) if closed else None
+        return out if names is None else out | {_LISTED: names}
+
+    def _part(self, key: str, value: Any, path: Path) -> Any:
+        """What stands behind a keyword, with copies of the schemas in it."""
+        if key in _BY_NAME and isinstance(value, dict):
+            closed = key in ("properties", "patternProperties")
+            return {name: self._schema(one, (*path, name), closed=closed) for name, one in value.items()}
+        if isinstance(value, list) and key in (*_IN_LIST, "items"):
+            closed = key in ("items", "prefixItems")
+            return [self._schema(one, (*path, at), closed=closed) for at, one in enumerate(value)]
+        if key in (*_SAME, *_OF_MEMBERS, *_OF_ITEMS):
+            return self._schema(value, path, closed=key not in _SAME)
+        return value
+
+    def _is_judged(self, key: str, value: object) -> bool:
+        """Whether a keyword is looked at. Of references only those are that lead to a place in the same schema."""
+        if key not in _REFERENCES or (key == "$ref" and f"{value}/".startswith("#/")):
+            return key not in _ADDRESSES
+        target = shortened(json.dumps(value), _TEXT_SHOWN)
+        self._flaws.append(Flaw(f"`{key}`, since {target} is not looked up", broken=False))
+        return False
+
+    def _names(self, schema: dict[str, Any]) -> list[str] | None:
+        """The keys an object may have by this schema and all combined with it; None when any key may be."""
+        names: dict[str, None] = {}
+        limited, seen, waiting = False, {id(schema)}, [schema]
+        while waiting:
+            part = waiting.pop(0)
+            if part.get("additionalProperties") not in (None, False) or "patternProperties" in part:
+                return None
+            limited = limited or "properties" in part or "additionalProperties" in part
+            names |= dict.fromkeys(_mapping(part.get("properties")))
+            fresh = [one for one in _same(part, self._root) if isinstance(one, dict) and id(one) not in seen]
+            seen |= {id(one) for one in fresh}
+            waiting += fresh
+        return list(names) if limited else None
+
+
+def _same(schema: dict[str, Any], root: Any) -> Iterator[Any]:
+    """Every schema that is about the same value as this one."""
+    for name in ("allOf", "anyOf", "oneOf"):
+        yield from _list(schema.get(name))
+    yield from (schema[name] for name in _SAME if name in schema)
+    yield from _mapping(schema.get("dependentSchemas")).values()
+    if "$ref" in schema:
+        yield _target(root, str(schema["$ref"]))
+
+
+def _target(root: Any, reference: str) -> Any:
+    """The schema that a reference names by its place, or None."""
+    for part in unquote(reference).split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        listed = isinstance(root, list) and name.isdecimal() and int(name) < len(root)
+        root = root[int(name)] if listed else _mapping(root).get(name)
+    return root
+
+
+class _ListedKeys:
+    """Our keyword. Its error holds JSON for `_Report`: the odd keys, the first listed ones, and how many are listed."""
+
+    def __init__(self, _schema: object, names: list[str], _path: object) -> None:
+        self._names = dict.fromkeys(names)
+
+    def validate(self, value: object) -> None:
+        """Refuse an object with keys that are not listed."""
+        odd = [key for key in value if key not in self._names] if isinstance(value, dict) else []
+        if odd:
+            raise ValueError(json.dumps([odd, list(self._names)[:_NAMES_SHOWN], len(self._names)]))
+
+
+# What judging takes, and what the library says of a value.
+
+
+class _Work:
+    """Counts how often schemas meet values before they do, so that what would take too long is not begun."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._known: dict[tuple[int, int], int] = {}
+        self._sizes: dict[int, int] = {}
+
+    def count(self, schema: Any, value: Any, depth: int = 0) -> int:
+        """The steps that judging a value takes at most. Raises UnjudgedError beyond BUDGET."""
+        key = id(schema), id(value)
+        if key not in self._known:
+            if depth > DEEP:
+                raise UnjudgedError
+            self._known[key] = 0  # a schema that means itself ends here
+            total = 1 + (self._size(value) >> 4)  # every answer holds the value that it is about
+            if isinstance(schema, dict):
+                total *= _answers(schema, value)
+                for part, inner in self._parts(schema, value) if total <= BUDGET else ():
+                    total += self.count(part, inner, depth + 1)
+                    if total > BUDGET:
+                        break
+            if total > BUDGET:
+                raise UnjudgedError
+            self._known[key] = total
+        return self._known[key]
+
+    def _size(self, value: Any) -> int:
+        """How large a value is: its members, items and, roughly, characters."""
+        if not isinstance(value, dict | list):
+            return len(value) >> 5 if isinstance(value, str) else 0
+        if id(value) not in self._sizes:
+            inner = value.values() if isinstance(value, dict) else value
+            self._sizes[id(value)] = len(value) + sum([self._size(one) for one in inner])
+        return self._sizes[id(value)]
+
+    def _parts(self, schema: dict[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
+        """Every schema that is asked about the value, or about a member or item of it, with that."""
+        yield from ((one, value) for one in _same(schema, self._root))
+        if isinstance(value, dict):
+            properties = _mapping(schema.get("properties"))
+            yield from ((properties[key], inner) for key, inner in value.items() if key in properties)
+            every = [*_mapping(schema.get("patternProperties")).values(), *[schema.get(name) for name in _OF_MEMBERS]]
+            yield from ((one, inner) for inner in value.values() for one in every if one is not None)
+        elif isinstance(value, list):
+            places = [schema.get(name) for name in ("prefixItems", *_OF_ITEMS)]
+            every = [one for place in places for one in (place if isinstance(place, list) else [place])]
+            yield from ((one, inner) for inner in value for one in every if one is not None)
+
+
+def _answers(schema: dict[str, Any], value: Any) -> int:
+    """How many answers a schema may give about a value itself; a long list to compare with counts as some."""
+    named = [schema.get("required"), *_mapping(schema.get("dependentRequired")).values()]
+    keys = len(value) if isinstance(value, dict) and "propertyNames" in schema else 0
+    return 1 + sum([len(_list(names)) for names in named]) + keys + (len(_list(schema.get("enum"))) >> 5)
+
+
+class _Report:
+    """The library's answers about one text as problems, with their places."""
+
+    def __init__(self, text: str, tool: str) -> None:
+        self._text = text
+        self._tool = tool
+        self._root = read_object(text)
+        self._members: dict[int, dict[str, Member]] = {}
+
+    def problems(self, error: ValidationError) -> list[Problem]:
+        """What one answer says; several problems where it is about several keys, or about the forms of a value."""
+        path, node, at = self._place(error.instance_path)
+        match error.kind:
+            case Kind.Custom(message=listed):
+                keys, names, many = json.loads(listed)
+                return [self._unlisted(node, path, key, _listed_words(names, many)) for key in keys]
+            case Kind.AdditionalProperties(unexpected=keys) | Kind.UnevaluatedProperties(unexpected=keys):
+                return [self._unlisted(node, path, key, "") for key in keys]
+            case Kind.Required(property=name):
+                inner = (*path, name)
+                return [Problem(inner, node.end - 1, f"{where(inner)} is missing; {self._tool} requires it")]
+            case Kind.AnyOf(context=forms) | Kind.OneOfNotValid(context=forms):
+                return self._nearest([self._form(errors) for errors in forms], node, path, at)
+            case Kind.Type(types=types):
+                return [self._wrong_type(node, path, at, types)]
+        return [self._wrong_value(error.kind, node, path, at)]
+
+    def _form(self, errors: Iterable[ValidationError]) -> list[Problem]:
+        return sorted([problem for error in errors for problem in self.problems(error)], key=_by_place)
+
+    def _nearest(self, forms: list[list[Problem]], node: Node, path: Path, at: int) -> list[Problem]:
+        """The problems of the only form that has the right type, or one summary."""
+        typed = [[one for one in form if one.wanted and one.path == path] for form in forms]
+        near = [form for form, wrong in zip(forms, typed, strict=True) if not wrong]
+        if not near:
+            return [self._wrong_type(node, path, at, [name for wrong in typed for name in wrong[0].wanted])]
+        if len(near) == 1:
+            return near[0]
+        message = f"{where(path)} fits none of the forms that {self._tool} allows"
+        return [Problem(path, at, message, None, self._written(node))]
+
+    def _unlisted(self, node: Node, path: Path, key: str, listed: str) -> Problem:
+        owner, inner = where(path) if path else self._tool, (*path, key)
+        return Problem(inner, self._members_of(node)[key].at, f"{where(inner)} is not a property of {owner}{listed}")
+
+    def _wrong_type(self, node: Node, path: Path, at: int, types: Sequence[str]) -> Problem:
+        wanted = tuple([name for name in _TYPES if name in types])
+        words = " or ".join([_TYPES[name] for name in wanted])
+        message = f"{where(path)} is {_TYPES[node.kind]}; {self._tool} wants {words}"
+        return Problem(path, at, message, " or ".join(wanted), self._written(node), wanted)
+
+    def _wrong_value(self, kind: Kind, node: Node, path: Path, at: int) -> Problem:
+        expected: str | None = None
+        if isinstance(kind, Kind.Enum | Kind.Constant):
+            values = kind.options if isinstance(kind, Kind.Enum) else [kind.expected_value]
+            scalars = [value for value in values if not isinstance(value, dict | list)]
+            expected = ", ".join([json.dumps(value, ensure_ascii=False) for value in scalars])
+            message = f"{where(path)} is not one of the values that {self._tool} allows"
+        elif kind.name in _WANTED:
+            expected = _WANTED[kind.name].format(kind.value)
+            message = f"{where(path)} is {shortened(self._written(node), _TEXT_SHOWN)}; {self._tool} wants {expected}"
+        else:
+            message = f"{where(path)} is not what {self._tool} wants by `{kind.name}`"
+        return Problem(path, at, message, expected, self._written(node))
+
+    def _written(self, node: Node) -> str:
+        return self._text[node.start : node.end]
+
+    def _place(self, given: Sequence[str | int]) -> tuple[Path, Node, int]:
+        """A path, the value there, and where it or its key begins."""
+        path: Path = ()
+        node, at = self._root, self._root.start
+        for part in given:
+            if node.kind == "array":
+                path, node = (*path, part), node.items[int(part)]
+                at = node.start
+            else:
+                members = self._members_of(node)
+                key = _key(members, part)
+                path, node, at = (*path, key), members[key].value, members[key].at
+        return path, node, at
+
+    def _members_of(self, node: Node) -> Mapping[str, Member]:
+        """The members of an object by key. Of a key that is given twice the last counts."""
+        if id(node) not in self._members:
+            self._members[id(node)] = {member.key: member for member in node.members}
+        return self._members[id(node)]
+
+
+def _listed_words(names: list[str], many: int) -> str:
+    shown = [f"`{name}`" for name in names] + [f"{many - len(names)} more"] * (many > len(names))
+    listed = f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
+    return f", which has {listed or 'none'}"
+
+
+def _by_place(problem: Problem) -> tuple[int, bool]:
+    return problem.at, not problem.wanted
+
+
+def _depth(value: Any) -> int:
+    """How many levels of objects and lists a value has."""
+    depth, level = 0, [value]
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        depth += 1
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+    return depth
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -242,7 +498,3 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _strings(value: Any) -> list[str]:
-    return [item for item in _list(value) if isinstance(item, str)]

@@ -1,51 +1,51 @@
-"""Where the chunks of a server stand in an output that they were recorded without.
-
-A recording may have the raw output and the server's chunks, and not say which text came with which chunk. To show them
-beside a replay of the output, every chunk is put where the replay was fed the last of what the chunk sends: the same
-character of the same channel. That is an estimate, good for finding one's place and no evidence of when a server sent
-anything.
-"""
+"""One replay beside another: whether another chunking gives the same message, and where it parts if not."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
 
-from parsers.compare.divergence import Channel, channels
-from parsers.replays.recorded import ServerStream, cut_pieces
+from parsers.compare.divergence import EXACT, Divergence, Rules, divergence, same_message
+from parsers.replays.chunking import Chunking, label, to_json
+from parsers.replays.replay import finish_reason
+from parsers.replays.replayer import Outcome, Replayer
 from parsers.vocabulary.trace import Trace
-from parsers.vocabulary.types import MessageDelta, Piece
-
-PLACED = "Its chunks stand where the other parser sends the same: which text came with which was not recorded."
 
 
-def put_beside(stream: ServerStream, pieces: Sequence[Piece], reference: Trace) -> ServerStream:
-    """The stream with the output's tokens shared out by what `reference`, a replay of the output, sends. O(n)."""
-    known, sent = channels(reference), dict[str, int]()
-    ends, at = [0], 0
-    for chunk in stream.chunks:
-        if chunk.delta is not None:
-            at = max([at, *_places(chunk.delta, known, sent, reference)])
-        ends.append(at)
-    ends[-1] = max(at, len(reference.text))
-    lengths = [end - start for start, end in pairwise(ends)]
-    return replace(stream, fed=tuple(cut_pieces(pieces, lengths)))
+@dataclass(slots=True)
+class Compared:
+    """Another chunking of the same output: whether its message is the same, and where it parts if not.
+
+    `deltas` is how many deltas it fed. `trace` has steps only where the message differs. `chunkings`: how many of them
+    this one stands for, itself included.
+    """
+
+    chunking: Chunking
+    label: str
+    trace: Trace
+    deltas: int
+    same: bool
+    divergence: Divergence | None = None
+    chunkings: int = 1
 
 
-def _places(delta: MessageDelta, known: dict[str, Channel], sent: dict[str, int], reference: Trace) -> list[int]:
-    """For each text of a delta, where in the output its last character came from; nothing where nobody knows."""
-    texts = {"reasoning": delta.reasoning, "content": delta.content}
-    for call in delta.tool_calls:
-        texts[f"tool_calls[{call.index}].name"] = call.name
-        texts[f"tool_calls[{call.index}].arguments"] = call.arguments
-    found = []
-    for name, text in texts.items():
-        if text:
-            sent[name] = sent.get(name, 0) + len(text)
-            place = known.get(name, Channel("")).place(sent[name] - 1)
-            if place.raw is not None:
-                found.append(min(place.raw + 1, len(reference.text)))
-            elif place.step is not None:
-                found.append(reference.steps[place.step - 1].span.end)
-    return found
+def compare_chunking(replayer: Replayer, chunking: Chunking, trace: Trace, rules: Rules = EXACT) -> Compared:
+    """Another chunking beside `trace`: only its message, unless that differs."""
+    outcome, rules = replayer.outcome(chunking), rules_for(replayer, rules)
+    if outcome.raised is None and same_message(outcome.message, trace.message, rules):
+        return alike(replayer, chunking, trace, outcome)
+    other = replayer.trace(chunking)
+    return Compared(chunking, label(chunking), other, outcome.deltas, False, divergence(trace, other, rules))
+
+
+def alike(replayer: Replayer, chunking: Chunking, trace: Trace, outcome: Outcome) -> Compared:
+    """A chunking whose message is that of `trace`: without steps."""
+    cuts = to_json(chunking, replayer.deltas(chunking))
+    light = Trace(trace.parser, trace.reasons, cuts, trace.mode, trace.text)
+    light.message = outcome.message
+    light.finish_reason = finish_reason(outcome.message, replayer.context.finish_reason)
+    return Compared(chunking, label(chunking), light, outcome.deltas, True)
+
+
+def rules_for(replayer: Replayer, rules: Rules) -> Rules:
+    """The rules for the messages of a parser: a black box makes up its ids, so they never count."""
+    return replace(rules, ids=False) if replayer.black_box else rules

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Literal
 
 from parsers.formats.model import builtin_formats
-from parsers.search.guess_read import BODY, LEFT_OVER, telling_of
+from parsers.search.markup import BODY, LEFT_OVER, telling_literals
 from parsers.vocabulary.types import Recording, Request
 
 Kind = Literal[
@@ -224,7 +224,7 @@ LOST_TEXT = Warn(
 
 @cache
 def _markers() -> re.Pattern[str]:
-    words = {word for fmt in builtin_formats().values() for word in telling_of(fmt)}
+    words = {word for fmt in builtin_formats().values() for word in telling_literals(fmt)}
     return re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
 
 

@@ -11,13 +11,12 @@ from functools import partial
 from typing import Any
 
 from parsers.vocabulary.drops import LOST
-from parsers.vocabulary.events import Diagnostic, Dropped, Event, Marker, TextEvent
+from parsers.vocabulary.events import Dropped, Event, Failure, Marker, Raised, TextEvent
 from parsers.vocabulary.trace import Ownership, StateView, Step, StreamParser, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, Mode, Span, UsageError
 from parsers.wire.assemble import Assembler
 
 OURS = (FormatError, UsageError)  # the caller's fault, not the parser's
-RAISED = "parser_raised"  # the code of the diagnostic, and the check that makes a finding of it
 
 
 def finish_reason(message: Message, reason: str | None) -> str:
@@ -57,8 +56,7 @@ def replay(
 ) -> Trace:
     """Run with tracing. Step i is delta i (from 1); the last step is the end of the output.
 
-    A parser that raises is not fed again: the step has a diagnostic with the code `parser_raised`, and what was made
-    until then is kept.
+    A parser that raises is not fed again: the step has a `Raised` diagnostic, and what was made until then is kept.
     """
     parser.transitions = []
     texts = [delta.text for delta in deltas]
@@ -126,25 +124,17 @@ class _Recorder:
             return [self._raised(error, length)]
 
     def _raised(self, error: Exception, length: int) -> Event:
-        return Diagnostic(self._at, self._at + length, RAISED, "error", failure_words(error))
+        return Raised.at(self._at, self._at + length, failure_of(error))
 
 
-def failure_words(error: Exception) -> str:
-    """An exception on one line: its type, what it says, and the function and line it came from."""
-    said = " ".join(str(error).split())
-    words = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    place = error.__traceback__
+def failure_of(error: Exception) -> Failure:
+    """An exception as a failure of the parser."""
+    message, place = " ".join(str(error).split()), error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
     if place is None:
-        return words
-    code = place.tb_frame.f_code
-    return f"{words} (in {code.co_qualname}, line {place.tb_lineno})"
-
-
-def raised_in(trace: Trace) -> str | None:
-    """What the parser failed with in this replay, or None."""
-    return next((e.message for _, e in trace.events() if isinstance(e, Diagnostic) and e.code == RAISED), None)
+        return Failure(type(error).__name__, message)
+    return Failure(type(error).__name__, message, f"{place.tb_frame.f_code.co_qualname}, line {place.tb_lineno}")
 
 
 def partition(events: Sequence[Event], size: int) -> list[Ownership]:

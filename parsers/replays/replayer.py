@@ -18,9 +18,10 @@ from parsers.decoding import Decoded, Schedule
 from parsers.formats.model import Format
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json
 from parsers.replays.recorded import ServerStream, as_sent
-from parsers.replays.replay import failure_words, parse, raised_in
+from parsers.replays.replay import failure_of, parse
 from parsers.replays.replay import replay as traced
 from parsers.selection.registry import build
+from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import StreamParser, Trace
 from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece, ToolCall, UsageError
 
@@ -116,7 +117,7 @@ class Outcome:
 
     message: Message
     deltas: int
-    raised: str | None = None
+    raised: Failure | None = None
     examined: int = 0
 
 
@@ -156,7 +157,7 @@ class Replays:
 
 
 def _outcome_of(trace: Trace) -> Outcome:
-    return Outcome(trace.message, len(trace.steps) - 1, raised_in(trace), trace.examined)
+    return Outcome(trace.message, len(trace.steps) - 1, trace.failure, trace.examined)
 
 
 @dataclass(slots=True, frozen=True)
@@ -287,7 +288,7 @@ class Replayer:
         return self.known.outcome(chunking, partial(self._outcome, chunking))
 
     def trace(self, chunking: Chunking) -> Trace:
-        """A replay with every step. A parser that fails gives a step with a `parser_raised` diagnostic."""
+        """A replay with every step. A parser that fails gives a step with a `Raised` diagnostic."""
         if self.known is None:
             return self._trace(chunking)
         found = self.known.trace(chunking, partial(self._trace, chunking))
@@ -302,7 +303,7 @@ class Replayer:
             message = parse(parser, deltas, self.context, mode=self.mode, markers=self.markers)
         except Exception as error:
             trace = self.trace(chunking)  # which a parser that fails by chance may survive
-            return Outcome(trace.message, len(deltas), raised_in(trace) or failure_words(error))
+            return Outcome(trace.message, len(deltas), trace.failure or failure_of(error))
         return Outcome(message, len(deltas), examined=parser.examined)
 
     def _trace(self, chunking: Chunking) -> Trace:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Literal
 
+from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence, Grade
 from parsers.replays.chunking import Chunking
-from parsers.vocabulary.events import Severity
+from parsers.vocabulary.events import Failure, Severity
 from parsers.vocabulary.trace import About, Finding, Proof
 from parsers.vocabulary.types import Context, Message, Piece
 
@@ -32,6 +34,25 @@ VerdictKind = Literal[
     "types_changed",
     "output_flawed",
 ]
+
+
+class Why(Enum):
+    """The rule by which a verdict was reached. Several of them may come to verdicts of one kind."""
+
+    CHANCE = auto()  # the same replay gave two messages
+    FAILURE = auto()  # the parser raised
+    OTHER_FORMAT = auto()  # another format reads the output
+    CHUNKINGS = auto()  # chunkings give different messages
+    FAULT = auto()  # a check blames the parser for an error
+    START = auto()  # it is not known where reasoning begins
+    NO_CALL = auto()  # no format finds a whole call
+    UNPARSED = auto()  # the server sent the output as it is
+    SERVER = auto()  # the server sent something else
+    LESSER_FAULT = auto()  # a check blames the parser for a warning
+    MISSED_CALLS = auto()  # only the built-in parser finds calls
+    TEMPLATE = auto()  # the chat template writes other calls
+    OUTPUT = auto()  # the model, or the request, is to blame
+    NOTHING = auto()  # all checks hold
 
 
 @dataclass(slots=True)
@@ -76,7 +97,7 @@ class OutcomeClass:
     label: str
     grade: Grade | None = None
     divergence: Divergence | None = None
-    raised: str | None = None
+    raised: Failure | None = None
 
 
 @dataclass(slots=True)
@@ -102,13 +123,30 @@ class Minimized:
         return "".join([piece.text for piece in self.pieces])
 
 
+@dataclass(slots=True, frozen=True)
+class Leave:
+    """Where an output leaves a grammar: at character `at`, where `missing` is due, if that is known.
+
+    `misspelled`: it stands there and is spelled wrongly, as `missing` says.
+    """
+
+    at: int
+    missing: str | None = None
+    misspelled: bool = False
+
+    @property
+    def clause(self) -> str:
+        """What is wrong there, as a clause."""
+        missing = self.missing or "something"
+        return missing if self.misspelled else f"{missing} is missing"
+
+
 @dataclass(slots=True)
 class Guess:
     """How well one format fits an output. `score` orders guesses; `evidence` are sentences.
 
-    `leaves_at`: the first character where the output leaves the grammar, None where it never does; `missing` is what
-    the grammar waits for there. `good` calls are complete, with an object of arguments and a name that is known;
-    `same` names other formats that read the same calls.
+    `leaves`: where the output first leaves the grammar, None where it never does. `good` calls are complete, with an
+    object of arguments and a name that is known; `same` names other formats that read the same calls.
     """
 
     name: str
@@ -117,10 +155,17 @@ class Guess:
     calls: int
     complete: int
     evidence: tuple[str, ...] = ()
-    leaves_at: int | None = None
-    missing: str | None = None
+    leaves: Leave | None = None
     good: int = 0
     same: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, frozen=True)
+class Detail:
+    """A sentence beside a verdict's headline; `finding` is the number of the finding whose message it is."""
+
+    words: str
+    finding: int | None = None
 
 
 @dataclass(slots=True)
@@ -131,10 +176,16 @@ class Verdict:
     severity: Severity | Literal["pass"]
     about: About | None
     headline: str
-    details: tuple[str, ...] = ()
+    details: tuple[Detail, ...] = ()
     findings: tuple[int, ...] = ()
     proof: Proof | None = None
     guesses: tuple[Guess, ...] = ()
+    why: Why = Why.NOTHING
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The details in words."""
+        return tuple([detail.words for detail in self.details])
 
 
 @dataclass(slots=True)
@@ -149,7 +200,7 @@ class Found:
     text: str
     findings: list[Finding]
     holding: list[str]
-    skipped: list[tuple[str, str]]
+    skipped: list[tuple[str, Need]]
     outcomes: list[OutcomeClass]
     groups: list[Group]
     cuts: list[int]

@@ -1,4 +1,14 @@
-"""Why a format fits an output, in sentences."""
+"""Which format an output is in: all built-in formats read it, and are ranked by what they make of it.
+
+Strategy
+    Every format one of whose telling markers occurs, or whose calls need none, parses the whole text. Where none
+    reads it well, the markup is put right by the smallest change (an almost right marker spelled as the format
+    spells it, a missing opener put before a call's body) and read again: that is the nearest grammar, and the place
+    of the first change is where the output leaves it. A reading whose calls all lie inside a call of another one is
+    no reading.
+
+Invariants: linear in the output, at most three parses for a format; pure; the order of equal guesses never changes.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +16,156 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from parsers.checks.check import counted
+from parsers.compare.divergence import shared_prefix
 from parsers.formats.model import Format, builtin_formats
-from parsers.search.found import Guess
-from parsers.search.guess_leave import Place, leave
-from parsers.search.guess_read import BODY, Near, Reading, is_bare, listed, nearly, occurs, quoted, read
+from parsers.search.found import Guess, Leave
+from parsers.search.markup import BODY, SHORT, AlmostMarker, almost_markers, is_bare, telling_literals
+from parsers.search.reading import Reading, first_leave, read
 from parsers.vocabulary.events import CallEnd, CallStart
 from parsers.vocabulary.types import Context
+from parsers.vocabulary.words import counted, listed, quoted
+
+UNREAD = -10_000  # the score of a format that has nothing in the output to read
+MENDED_COSTS = 500  # what a reading of a mended output loses: it stays above one without calls, below a plain one
 
 
-def evidence(reading: Reading) -> tuple[str, ...]:
+def guesses(text: str, context: Context | None = None) -> list[Guess]:
+    """Every built-in format with how well it fits, best first."""
+    asked = context or Context()
+    readings = {fmt.name: _best(fmt, text, asked) for fmt in _readable(text)}
+    _discount_inner(list(readings.values()))
+    clean = any(one.good and not one.left for one in readings.values())
+    mended = {} if clean else dict(_mended(text, asked, readings))
+    found = [_guess(fmt, readings.get(name), mended.get(name)) for name, fmt in builtin_formats().items()]
+    found.sort(key=lambda guess: -guess.score)
+    _tell_ties(found, readings)
+    return found
+
+
+def _readable(text: str) -> Iterator[Format]:
+    yield from (fmt for fmt in builtin_formats().values() if fmt.states and (is_bare(fmt) or _occurs(fmt, text)))
+
+
+def _occurs(fmt: Format, text: str) -> bool:
+    """Whether a telling literal of the format is in the text, or begun at its end."""
+    return any(literal in text or _is_begun(literal, text) for literal in telling_literals(fmt))
+
+
+def _is_begun(literal: str, text: str) -> bool:
+    return any(text.endswith(literal[:size]) for size in range(SHORT - 1, len(literal)))
+
+
+def _best(fmt: Format, text: str, context: Context) -> Reading:
+    """The format's reading as the request says it begins; where that is odd, as if it began the other way."""
+    given = read(fmt, text, context)
+    odd = any(note.code == "orphan_reasoning_end" for note in given.notes)
+    silent = context.reasoning_open and not given.good
+    if fmt.initial_when_reasoning_open is None or not (odd or silent):
+        return given
+    other = read(fmt, text, replace(context, reasoning_open=not context.reasoning_open, prompt_tail=None))
+    return other if other.score > given.score else given
+
+
+def _discount_inner(readings: Sequence[Reading]) -> None:
+    """Calls that stand inside a call of another reading are that call's text: they count for nothing."""
+    extents = {one.fmt.name: _extents(one) for one in readings if one.good}
+    for one in readings:
+        own = extents.get(one.fmt.name, [])
+        outer = any(_holds(others, own) for name, others in extents.items() if name != one.fmt.name)
+        if own and outer:
+            one.score -= 1000 * one.good
+            one.good = 0
+
+
+def _extents(reading: Reading) -> list[tuple[int, int]]:
+    starts = [event.start for event in reading.events if isinstance(event, CallStart)]
+    ends = [event.end for event in reading.events if isinstance(event, CallEnd)]
+    return list(zip(starts, ends, strict=False))
+
+
+def _holds(outer: Sequence[tuple[int, int]], inner: Sequence[tuple[int, int]]) -> bool:
+    """Whether the first call of `outer` has all of `inner`'s after the first well inside of it."""
+    start, end = outer[0]
+    return len(inner) > 0 and all(start < begin and stop < end for begin, stop in inner)
+
+
+def _mended(text: str, context: Context, readings: dict[str, Reading]) -> Iterator[tuple[str, tuple[Reading, Leave]]]:
+    """Formats that read the output better once it is put right, with the place of the first change."""
+    near = almost_markers(text)
+    for name, fmt in builtin_formats().items():
+        best = readings.get(name)
+        for changed, place in _changes(fmt, text, near):
+            reading = read(fmt, changed, context)
+            if reading.good > (best.good if best else 0):
+                yield name, (reading, place)
+                break
+
+
+def _changes(fmt: Format, text: str, near: Sequence[AlmostMarker]) -> Iterator[tuple[str, Leave]]:
+    own = set(fmt.terminals.values())
+    ours = {one.start: one for one in reversed(near) if one.literal in own}
+    if ours:
+        first = ours[min(ours)]
+        wrong = text[first.start : first.end]
+        at = first.start + shared_prefix(wrong, first.literal)
+        spelled = f"{quoted(first.literal)} is spelled {quoted(wrong)}"
+        yield _corrected(text, list(ours.values())), Leave(at, spelled, misspelled=True)
+    for opener, closer in _pairs(fmt.name):
+        body = _unopened(text, opener, closer)
+        if body is not None:
+            yield text[:body] + opener + text[body:], Leave(body, f"the opening {quoted(opener)}")
+
+
+def _corrected(text: str, near: Sequence[AlmostMarker]) -> str:
+    """The text with every almost right marker as it should be."""
+    parts: list[str] = []
+    at = 0
+    for one in sorted(near, key=lambda one: one.start):
+        parts += [text[at : one.start], one.literal]
+        at = one.end
+    return "".join([*parts, text[at:]])
+
+
+@cache
+def _pairs(name: str) -> tuple[tuple[str, str], ...]:
+    """Opening and closing markers of a built-in format's calls that belong together by name."""
+    terminals = builtin_formats()[name].terminals
+    ends = [key for key in terminals if key.endswith("_END") and not key.startswith("THINK")]
+    starts = [(key.removesuffix("_END") + "_START", key) for key in ends]
+    return tuple((terminals[start], terminals[end]) for start, end in starts if start in terminals)
+
+
+def _unopened(text: str, opener: str, closer: str) -> int | None:
+    """Where an opener is missing before the first closer: at the body of the call that it closes."""
+    end = text.find(closer)
+    if end < 0 or text.rfind(opener, 0, end) >= 0:
+        return None
+    body = BODY.search(text, 0, end)
+    return None if body is None else body.start()
+
+
+def _guess(fmt: Format, reading: Reading | None, mended: tuple[Reading, Leave] | None) -> Guess:
+    if mended is not None:
+        fixed, leave = mended
+        calls = fixed.message.tool_calls
+        words = f"would read {listed([quoted(call.name) for call in calls])}, but {leave.clause}"
+        return Guess(fmt.name, fmt.title, fixed.score - MENDED_COSTS, len(calls), 0, (words,), leave)
+    if reading is None:
+        return Guess(fmt.name, fmt.title, UNREAD, 0, 0, ("none of its markers is in the output",))
+    calls = reading.message.tool_calls
+    return Guess(
+        fmt.name,
+        fmt.title,
+        reading.score,
+        len(calls),
+        reading.complete,
+        _evidence(reading),
+        first_leave(reading),
+        reading.good,
+    )
+
+
+def _evidence(reading: Reading) -> tuple[str, ...]:
     """What a reading shows for and against its format."""
     said = [_calls(reading)]
     if reading.markers:
@@ -46,149 +196,6 @@ def _calls(reading: Reading) -> str:
     if odd > 0:
         parts.append(f"{odd} with a name or arguments that do not fit")
     return f"{', '.join(parts)}: {names}"
-
-
-# Which format an output is in: all built-in formats read it, and are ranked by what they make of it.
-#
-# Strategy
-#     Every format one of whose telling markers occurs, or whose calls need none, parses the whole text. Where none
-#     reads it well, the markup is put right by the smallest change (an almost right marker spelled as the format
-#     spells it, a missing opener put before a call's body) and read again: that is the nearest grammar, and the place
-#     of the first change is where the output leaves it. A reading whose calls all lie inside a call of another one is
-#     no reading.
-#
-# Invariants: linear in the output, at most three parses for a format; pure; the order of equal guesses never changes.
-
-UNREAD = -10_000  # the score of a format that has nothing in the output to read
-MENDED_COSTS = 500  # what a reading of a mended output loses: it stays above one without calls, below a plain one
-
-
-def guesses(text: str, context: Context | None = None) -> list[Guess]:
-    """Every built-in format with how well it fits, best first."""
-    asked = context or Context()
-    readings = {fmt.name: _best(fmt, text, asked) for fmt in _readable(text)}
-    _inner(list(readings.values()))
-    clean = any(one.good and not one.left for one in readings.values())
-    mended = {} if clean else dict(_mended(text, asked, readings))
-    found = [_guess(fmt, readings.get(name), mended.get(name)) for name, fmt in builtin_formats().items()]
-    found.sort(key=lambda guess: -guess.score)
-    _tell_ties(found, readings)
-    return found
-
-
-def _readable(text: str) -> Iterator[Format]:
-    yield from (fmt for fmt in builtin_formats().values() if fmt.states and (is_bare(fmt) or occurs(fmt, text)))
-
-
-def _best(fmt: Format, text: str, context: Context) -> Reading:
-    """The format's reading as the request says it begins; where that is odd, as if it began the other way."""
-    given = read(fmt, text, context)
-    odd = any(note.code == "orphan_reasoning_end" for note in given.notes)
-    silent = context.reasoning_open and not given.good
-    if fmt.initial_when_reasoning_open is None or not (odd or silent):
-        return given
-    other = read(fmt, text, replace(context, reasoning_open=not context.reasoning_open, prompt_tail=None))
-    return other if other.score > given.score else given
-
-
-def _inner(readings: Sequence[Reading]) -> None:
-    """Calls that stand inside a call of another reading are that call's text: they count for nothing."""
-    extents = {one.fmt.name: _extents(one) for one in readings if one.good}
-    for one in readings:
-        own = extents.get(one.fmt.name, [])
-        outer = any(_holds(others, own) for name, others in extents.items() if name != one.fmt.name)
-        if own and outer:
-            one.score -= 1000 * one.good
-            one.good = 0
-
-
-def _extents(reading: Reading) -> list[tuple[int, int]]:
-    starts = [event.start for event in reading.events if isinstance(event, CallStart)]
-    ends = [event.end for event in reading.events if isinstance(event, CallEnd)]
-    return list(zip(starts, ends, strict=False))
-
-
-def _holds(outer: Sequence[tuple[int, int]], inner: Sequence[tuple[int, int]]) -> bool:
-    """Whether the first call of `outer` has all of `inner`'s after the first well inside of it."""
-    start, end = outer[0]
-    return len(inner) > 0 and all(start < begin and stop < end for begin, stop in inner)
-
-
-def _mended(text: str, context: Context, readings: dict[str, Reading]) -> Iterator[tuple[str, tuple[Reading, Place]]]:
-    """Formats that read the output better once it is put right, with the place of the first change."""
-    near = nearly(text)
-    for name, fmt in builtin_formats().items():
-        best = readings.get(name)
-        for changed, place in _changes(fmt, text, near):
-            reading = read(fmt, changed, context)
-            if reading.good > (best.good if best else 0):
-                yield name, (reading, place)
-                break
-
-
-def _changes(fmt: Format, text: str, near: Sequence[Near]) -> Iterator[tuple[str, Place]]:
-    own = set(fmt.terminals.values())
-    ours = {one.start: one for one in reversed(near) if one.literal in own}
-    if ours:
-        first = ours[min(ours)]
-        wrong = text[first.start : first.end]
-        at = first.start + _shared(wrong, first.literal)
-        yield _spelled(text, list(ours.values())), Place(at, f"{quoted(first.literal)} is spelled {quoted(wrong)}")
-    for opener, closer in _pairs(fmt.name):
-        body = _unopened(text, opener, closer)
-        if body is not None:
-            yield text[:body] + opener + text[body:], Place(body, f"the opening {quoted(opener)}")
-
-
-def _spelled(text: str, near: Sequence[Near]) -> str:
-    """The text with every almost right marker as it should be."""
-    parts: list[str] = []
-    at = 0
-    for one in sorted(near, key=lambda one: one.start):
-        parts += [text[at : one.start], one.literal]
-        at = one.end
-    return "".join([*parts, text[at:]])
-
-
-def _shared(a: str, b: str) -> int:
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-
-
-@cache
-def _pairs(name: str) -> tuple[tuple[str, str], ...]:
-    """Opening and closing markers of a built-in format's calls that belong together by name."""
-    terminals = builtin_formats()[name].terminals
-    ends = [key for key in terminals if key.endswith("_END") and not key.startswith("THINK")]
-    starts = [(key.removesuffix("_END") + "_START", key) for key in ends]
-    return tuple((terminals[start], terminals[end]) for start, end in starts if start in terminals)
-
-
-def _unopened(text: str, opener: str, closer: str) -> int | None:
-    """Where an opener is missing before the first closer: at the body of the call that it closes."""
-    end = text.find(closer)
-    if end < 0 or text.rfind(opener, 0, end) >= 0:
-        return None
-    body = BODY.search(text, 0, end)
-    return None if body is None else body.start()
-
-
-def _guess(fmt: Format, reading: Reading | None, mended: tuple[Reading, Place] | None) -> Guess:
-    if mended is not None:
-        fixed, place = mended
-        calls = fixed.message.tool_calls
-        names = listed([quoted(call.name) for call in calls])
-        missing = place.missing or "something"
-        said = f"would read {names}, but {missing}{'' if ' is spelled ' in missing else ' is missing'}"
-        score = fixed.score - MENDED_COSTS
-        return Guess(fmt.name, fmt.title, score, len(calls), 0, (said,), place.at, place.missing)
-    if reading is None:
-        return Guess(fmt.name, fmt.title, UNREAD, 0, 0, ("none of its markers is in the output",))
-    left = leave(reading)
-    guess = Guess(fmt.name, fmt.title, reading.score, len(reading.message.tool_calls), reading.complete)
-    guess.evidence, guess.good = evidence(reading), reading.good
-    if left is not None:
-        guess.leaves_at, guess.missing = left.at, left.missing
-    return guess
 
 
 def _tell_ties(found: Sequence[Guess], readings: dict[str, Reading]) -> None:

@@ -1,64 +1,22 @@
-"""One replay beside another: whether another chunking gives the same message, and where it parts if not."""
+"""The different messages that the chunkings of one output give, and which chunkings give each.
+
+Two replays have one outcome when their messages are the same under the comparison rules. A parser that fails is an
+outcome of its own, by the kind of failure and the place in the parser it came from.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from parsers.compare.divergence import EXACT, Divergence, Rules, divergence, grade, message_key, same_message
-from parsers.replays.chunking import WHOLE, Chunking, label, to_json
-from parsers.replays.replay import finish_reason, raised_in
+from parsers.compare.beside import Compared, alike, compare_chunking
+from parsers.compare.divergence import Rules, divergence, grade, message_key
+from parsers.replays.chunking import WHOLE, Chunking, label
+from parsers.replays.replay import finish_reason
 from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.found import Group, OutcomeClass
 from parsers.search.sweep import LABELS, Trial
 from parsers.vocabulary.trace import Trace
-
-
-@dataclass(slots=True)
-class Compared:
-    """Another chunking of the same output: whether its message is the same, and where it parts if not.
-
-    `deltas` is how many deltas it fed. `trace` has steps only where the message differs. `chunkings`: how many of them
-    this one stands for, itself included.
-    """
-
-    chunking: Chunking
-    label: str
-    trace: Trace
-    deltas: int
-    same: bool
-    divergence: Divergence | None = None
-    chunkings: int = 1
-
-
-def compared(replayer: Replayer, chunking: Chunking, trace: Trace, rules: Rules = EXACT) -> Compared:
-    """Another chunking beside `trace`: only its message, unless that differs."""
-    outcome = replayer.outcome(chunking)
-    if same_message(outcome.message, trace.message, fitting(rules, replayer)) and outcome.raised is None:
-        return same_as(replayer, chunking, trace, outcome)
-    other = replayer.trace(chunking)
-    parting = divergence(trace, other, fitting(rules, replayer))
-    return Compared(chunking, label(chunking), other, outcome.deltas, False, parting)
-
-
-def same_as(replayer: Replayer, chunking: Chunking, trace: Trace, outcome: Outcome) -> Compared:
-    """A chunking whose message is that of `trace`: without steps."""
-    cuts = to_json(chunking, replayer.deltas(chunking))
-    light = Trace(trace.parser, trace.reasons, cuts, trace.mode, trace.text)
-    light.message = outcome.message
-    light.finish_reason = finish_reason(outcome.message, replayer.context.finish_reason)
-    return Compared(chunking, label(chunking), light, outcome.deltas, True)
-
-
-def fitting(rules: Rules, replayer: Replayer) -> Rules:
-    """The rules for a replayer: a black box makes up its ids, so they never count."""
-    return replace(rules, ids=False) if replayer.black_box else rules
-
-
-# The different messages that the chunkings of one output give, and which chunkings give each.
-#
-# Two replays have one outcome when their messages are the same under the comparison rules. A parser that fails is an
-# outcome of its own, by the kind of failure and the place in the parser it came from.
 
 UNKNOWN = -1  # the outcome of a cut that was not tried
 
@@ -88,7 +46,7 @@ class Outcomes:
 
     def begin(self, chunking: Chunking, trace: Trace) -> None:
         """Number 0 is the traced replay's own outcome."""
-        self._seen(Trial("case", chunking, False), Outcome(trace.message, len(trace.steps) - 1, raised_in(trace)))
+        self._seen(Trial("case", chunking, False), Outcome(trace.message, len(trace.steps) - 1, trace.failure))
 
     def add(self, trial: Trial, outcome: Outcome) -> int:
         """Take one replay in; returns the number of its outcome."""
@@ -140,9 +98,9 @@ class Outcomes:
         rows = []
         for seen in self.seen:
             if seen.number:
-                row = compared(self.replayer, seen.smallest, base, self.rules)
+                row = compare_chunking(self.replayer, seen.smallest, base, self.rules)
             else:
-                row = same_as(self.replayer, seen.smallest, base, seen.outcome)
+                row = alike(self.replayer, seen.smallest, base, seen.outcome)
             row.chunkings = seen.count
             rows.append(row)
         known: set[str] = set()
@@ -168,6 +126,4 @@ class Outcomes:
 
 def outcome_key(outcome: Outcome, rules: Rules) -> Hashable:
     """Equal for replays with one outcome."""
-    if outcome.raised is None:
-        return message_key(outcome.message, rules)
-    return outcome.raised.partition(":")[0], outcome.raised.rpartition(" (in ")[2]
+    return message_key(outcome.message, rules) if outcome.raised is None else outcome.raised.cause

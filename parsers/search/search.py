@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from parsers.checks import CHECKS, CheckReport, run_checks
-from parsers.checks.check import Variant
+from parsers.checks.subject import Variant, subject_of
+from parsers.compare.beside import rules_for
 from parsers.compare.divergence import EXACT, Rules
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, label, resolved
 from parsers.replays.replayer import Outcome, Replayer
-from parsers.search.found import Found, Minimized, OutcomeClass, Progress, Stage, Verdict
+from parsers.search.found import Detail, Found, Minimized, OutcomeClass, Progress, Stage, Verdict
 from parsers.search.minimize import Start, minimized, start_of
-from parsers.search.outcomes import Outcomes, Seen, fitting
+from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.shrink import SHRINKS, Shrinker, reduce
-from parsers.search.subject import subject_of
 from parsers.search.sweep import MAX_REPLAYS, cut_at, sweep_of
 from parsers.search.variants import total, variants
 from parsers.search.verdict import verdict
@@ -57,7 +57,7 @@ class Search:
     ) -> None:
         self.replays = 0
         self._replayer = replayer
-        self._rules = fitting(rules, replayer)
+        self._rules = rules_for(replayer, rules)
         self._traced = asked[0] if asked else TRACED
         self._only = only
         self._shrinks = shrinks
@@ -87,20 +87,19 @@ class Search:
         """What is known by now."""
         base, _ = self._replayed()
         report, said = self._checked(), self._verdict()
-        classes = self._outcomes.classes(base)
         return Found(
-            self._replayer.text,
-            report.findings,
-            report.holding,
-            report.skipped,
-            classes,
-            list(self._outcomes.groups.values()),
-            self._outcomes.heat(self._sweep.solid),
-            said,
-            self._minimized(),
-            self.replays,
-            self._over,
-            Counter([variant.kind for variant in self._variants]),
+            text=self._replayer.text,
+            findings=report.findings,
+            holding=report.holding,
+            skipped=report.skipped,
+            outcomes=self._outcomes.classes(base),
+            groups=list(self._outcomes.groups.values()),
+            cuts=self._outcomes.heat(self._sweep.solid),
+            verdict=said,
+            minimized=self._minimized(),
+            replays=self.replays,
+            complete=self._over,
+            variants=Counter([variant.kind for variant in self._variants]),
         )
 
     def _progress(self, stage: Stage, done: int, total: int) -> Progress:
@@ -165,7 +164,7 @@ class Search:
     def _varied(self) -> Iterator[Progress]:
         """Replays of changed outputs, where a check asks for them."""
         base, _ = self._replayed()
-        if not any(need.startswith("variants") for name in self._only or CHECKS for need in CHECKS[name].needs):
+        if not any(need.is_metamorphic for name in self._only or CHECKS for need in CHECKS[name].needs):
             return
         expected = total(self._replayer, base)
         for done, variant in enumerate(variants(self._replayer, base, seed=self._seed, clock=self._clock)):
@@ -225,7 +224,7 @@ class Played:
 
     def __init__(self, replayer: Replayer, *, rules: Rules = EXACT, only: Sequence[str] | None = None) -> None:
         self._replayer = replayer
-        self._rules = fitting(rules, replayer)
+        self._rules = rules_for(replayer, rules)
         self._only = only
 
     def run(self) -> Iterator[Progress]:
@@ -237,8 +236,17 @@ class Played:
     def found(self) -> Found:
         """What the checks say of it."""
         report, own = self._report, self._outcome
-        said = (self._replayer.text, report.findings, report.holding, report.skipped)
-        return Found(*said, [own], [], [], self._verdict(), replays=1)
+        return Found(
+            text=self._replayer.text,
+            findings=report.findings,
+            holding=report.holding,
+            skipped=report.skipped,
+            outcomes=[own],
+            groups=[],
+            cuts=[],
+            verdict=self._verdict(),
+            replays=1,
+        )
 
     @cached_property
     def _trace(self) -> Trace:
@@ -255,5 +263,5 @@ class Played:
 
     def _verdict(self) -> Verdict:
         said = verdict(self._report.findings, self._trace, self._replayer)
-        said.details = (*said.details, NOT_SEARCHED)
+        said.details = (*said.details, Detail(NOT_SEARCHED))
         return said

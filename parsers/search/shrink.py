@@ -13,12 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens, resolved
 from parsers.replays.replayer import Edit, Replayer, edited
 from parsers.search.sweep import cut_at
-from parsers.search.targets import Target
 from parsers.vocabulary.types import Piece
 
 T = TypeVar("T")
@@ -224,6 +223,15 @@ class Form:
     def chunking(self) -> Chunking:
         """How it is cut."""
         return self.fixed or cut_at(self.cuts)
+
+
+class Target(Protocol):
+    """What is asked of every smaller form. `replays` counts what the answers cost."""
+
+    replays: int
+
+    def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
+        """Whether this output under this chunking still shows it."""
 
 
 class Shrinker:

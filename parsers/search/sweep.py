@@ -222,7 +222,17 @@ def sweep_of(
     spans = {match.span() for match in any_of(replayer.terminals.values()).finditer(text)}
     markers = tuple(sorted(spans | {match.span() for match in MARKUP.finditer(text)}))
     return Sweep(
-        text, bounds, markers, len(pieces), asked, recorded, ids, solid, seed, max_replays, bool(replayer.one_shot)
+        text,
+        bounds,
+        markers,
+        tokens=len(pieces),
+        asked=asked,
+        recorded=recorded,
+        ids=ids,
+        solid=solid,
+        seed=seed,
+        max_replays=max_replays,
+        one_shot=replayer.one_shot is not None,
     )
 
 

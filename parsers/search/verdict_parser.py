@@ -1,46 +1,36 @@
-"""Verdicts that blame the parser, or the choice of it."""
+"""Verdicts that blame the parser, or the choice of it. Each rule answers for one cause, or None."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from parsers.checks.check import counted
-from parsers.checks.robust import AGAIN
 from parsers.compare.divergence import ANY_ID, Rules, message_key
 from parsers.formats.model import builtin_formats
 from parsers.replays.chunking import Chunking
-from parsers.replays.replay import RAISED, raised_in
-from parsers.search.found import Guess, OutcomeClass, Verdict, VerdictKind
-from parsers.search.guess_read import SHORT, listed, quoted
-from parsers.search.verdict_case import CHUNKS, Evidence, good_calls, harm, under
+from parsers.search.evidence import Evidence, good_calls, harm, under
+from parsers.search.found import Detail, Guess, OutcomeClass, Verdict, VerdictKind
+from parsers.search.markup import SHORT
 from parsers.vocabulary.drops import LOST
-from parsers.vocabulary.events import Severity
-from parsers.vocabulary.trace import Finding, Proof
+from parsers.vocabulary.events import Raised, Severity
+from parsers.vocabulary.trace import Finding, Proof, Topic
 from parsers.vocabulary.types import Message
+from parsers.vocabulary.words import counted, listed, quoted
 
 CAUSES = ("N4", "N1", "N2", "N5", "N6")  # a name sent twice is why the deltas depart from the message
 HOSTILE = "Only cuts inside a token show it, which no server makes."
-SAID = 4  # so many cuts can be said one by one
-ADDED = ("sent", "claims")  # words by which a finding of A1 says that text is doubled and not lost
-KINDS: Mapping[str, VerdictKind] = {
-    "E1": "parser_failed",
-    **dict.fromkeys(("N1", "N2", "N4", "N5", "N6", "C3", "K1"), "broken_stream"),
-    **dict.fromkeys(("J1", "J2", "J3"), "broken_arguments"),
-    **dict.fromkeys(("A1", "A1w", "A2", "L6", "F1"), "text_lost"),
-    **dict.fromkeys(("A3", "A4"), "text_added"),
-    **dict.fromkeys(("L1", "L2", "L3", "L4", "L5"), "marker_leak"),
-    **dict.fromkeys(("Y2", "Y3", "Y4"), "types_changed"),
+CHANCE = "Chance decides, or what another instance left behind; what is said of chunkings may come of that."
+FEW_CUTS = 4  # so many cuts can be said one by one
+DOUBT = 180  # a reading that loses more than this dropped text or left markup over: it does not fit either
+# What the kind of verdict is that a finding alone would be, by what it is about; the first kinds come first.
+KINDS: Mapping[Topic, VerdictKind] = {
+    Topic.FAILURE: "parser_failed",
+    Topic.STREAM: "broken_stream",
+    Topic.ARGUMENTS: "broken_arguments",
+    Topic.LOSS: "text_lost",
+    Topic.ADDITION: "text_added",
+    Topic.LEAK: "marker_leak",
+    Topic.VALUE: "types_changed",
 }
-ORDER: tuple[VerdictKind, ...] = (
-    "parser_failed",
-    "broken_stream",
-    "broken_arguments",
-    "text_lost",
-    "text_added",
-    "marker_leak",
-    "types_changed",
-    "parser_flawed",
-)
 BLAME: Mapping[VerdictKind, str] = {
     "parser_failed": "The parser fails",
     "broken_stream": "The deltas do not build the message",
@@ -52,41 +42,47 @@ BLAME: Mapping[VerdictKind, str] = {
     "parser_flawed": "The parser breaks a rule",
     "chunk_boundary": "The parser depends on chunk boundaries",
 }
+# What follows from a wrong parser.
+_MISREAD = frozenset((
+    "no_terminal_leak", "no_reasoning_leak", "no_argument_leak", "no_control_tokens", "tool_call_dropped",
+    "spans_cover_input", "all_output_lost", "arguments_json", "known_tool",
+))  # fmt: skip
 
 
 def unsteady(evidence: Evidence) -> Verdict | None:
     """The same chunking gave two messages: what is said of chunkings may be chance, and nothing else counts."""
-    told = [(at, one) for at, one in enumerate(evidence.findings) if one.check == "reusable"]
-    number, first = next(((at, one) for at, one in told if one.message.startswith(AGAIN)), (0, None))
-    if first is None:
+    number = next(iter(evidence.numbers(Topic.CHANCE)), None)
+    if number is None:
         return None
-    words = f"The parser does not read the same output alike every time: {lowered(first.message)}"
-    said = ("Chance decides, or what another instance left behind; what is said of chunkings may come of that.",)
-    return Verdict("parser_flawed", "error", "parser", words, said, (number,), first.proof)
+    found = evidence.findings[number]
+    words = f"The parser does not read the same output alike every time: {lowered(found.message)}"
+    return Verdict("parser_flawed", "error", "parser", words, (Detail(CHANCE),), (number,), found.proof)
 
 
 def parser_failed(evidence: Evidence) -> Verdict | None:
     """The parser raised, in the traced replay or under another chunking. (On a changed output: see `parser_fault`.)"""
-    all_numbers = evidence.numbers("E1", severity="error")
-    numbers = tuple(sorted(all_numbers, key=lambda number: is_changed(evidence.findings[number])))
-    said, messages = raised_in(evidence.trace), _messages(evidence, list(numbers))
-    raised = [one for one in evidence.outcomes if one.raised is not None]
+    numbers = evidence.numbers(Topic.FAILURE, severity="error")
+    numbers.sort(key=lambda number: is_changed(evidence.findings[number]))
+    own, messages = evidence.trace.failure, evidence.messages(numbers)
+    raised = [(one, one.raised) for one in evidence.outcomes if one.raised is not None]
     if raised and len(raised) < len(evidence.outcomes):
-        one = min(raised, key=_rank)
-        words = f"The parser fails {under(one.smallest, len(evidence.text))}, with {_cause(one.raised or '')}."
-        total, failing = (sum([each.count for each in group]) for group in (evidence.outcomes, raised))
-        share = f"{failing} of {counted(total, 'chunking')} make it fail."
+        one, failure = min(raised, key=lambda pair: _rank(pair[0]))
+        cause = failure.words.rstrip(".")
+        words = f"The parser fails {under(one.smallest, len(evidence.text))}, with {cause}."
+        total, failing = sum([each.count for each in evidence.outcomes]), sum([each.count for each, _ in raised])
+        share = Detail(f"{failing:,} of {counted(total, 'chunking')} make it fail.")
         proof = Proof(_json(one.smallest))
-        return Verdict("parser_failed", "error", "parser", words, (share, *messages), numbers, proof)
-    if said is not None:
-        at = next(step for step in evidence.trace.steps if any(d.code == RAISED for d in step.diagnostics)).span.start
+        return Verdict("parser_failed", "error", "parser", words, (share, *messages), tuple(numbers), proof)
+    if own is not None:
+        steps = evidence.trace.steps
+        at = next(step for step in steps if any(isinstance(event, Raised) for event in step.events)).span.start
         lost = any(run.reason == LOST for run in evidence.trace.partition)
         rest = f"; the output from character {at} on is lost" if lost else ""
-        words = f"The parser fails at character {at} with {_cause(said)}{rest}."
-        return Verdict("parser_failed", "error", "parser", words, messages, numbers)
+        words = f"The parser fails at character {at} with {own.words.rstrip('.')}{rest}."
+        return Verdict("parser_failed", "error", "parser", words, messages, tuple(numbers))
     if not numbers or is_changed(first := evidence.findings[numbers[0]]):
         return None
-    return Verdict("parser_failed", "error", "parser", first.message, messages[1:], numbers, first.proof)
+    return Verdict("parser_failed", "error", "parser", first.message, messages[1:], tuple(numbers), first.proof)
 
 
 def is_changed(finding: Finding) -> bool:
@@ -110,10 +106,6 @@ def changed_words(evidence: Evidence, finding: Finding) -> str | None:
     return f"{but}{which}: {lowered(finding.message)}"
 
 
-def _cause(said: str) -> str:
-    return said.partition(" (in ")[0].rstrip(".")
-
-
 def wrong_parser(evidence: Evidence) -> Verdict | None:
     """Another format reads what this parser's own grammar cannot."""
     if not evidence.doubtful:
@@ -128,19 +120,15 @@ def wrong_parser(evidence: Evidence) -> Verdict | None:
     also = f" (so {'does' if len(best.same) == 1 else 'do'} {listed([quoted(name) for name in best.same])})"
     whose = f"{quoted(best.name)} reads {found} in this output{also if best.same else ''}"
     words = f"Wrong parser: {whose}, {_own_words(evidence)}."
-    said = (f"{best.title}: {'; '.join(best.evidence)}.", *_messages(evidence, evidence.numbers(*_LEAKS)))
+    numbers = [number for number, one in enumerate(evidence.findings) if one.check in _MISREAD and one.policy is None]
+    details = (Detail(f"{best.title}: {'; '.join(best.evidence)}."), *evidence.messages(numbers))
     proof = Proof(parser=best.name)
     severity: Severity = "error" if may_call(evidence) else "warning"
-    return Verdict("wrong_parser", severity, "request", words, said, tuple(evidence.numbers(*_LEAKS)), proof)
-
-
-DOUBT = 180  # a reading that loses more than this dropped text or left markup over: it does not fit either
-_LEAKS = ("L1", "L2", "L3", "L5", "L6", "A1", "A2", "J1", "N3")
+    return Verdict("wrong_parser", severity, "request", words, details, tuple(numbers), proof)
 
 
 def _own_words(evidence: Evidence) -> str:
-    name = quoted(evidence.trace.parser)
-    reach = evidence.reach
+    name, reach = quoted(evidence.trace.parser), evidence.reach
     if reach:
         return f"{name} reads {reach}" + (" and leaves markup in the content" if evidence.left else "")
     return f"{name} reads none"
@@ -164,7 +152,7 @@ def _fits(evidence: Evidence, best: Guess) -> bool:
         return True
     if best.good > reach:
         return False
-    return not (evidence.left and mine is not None and best.leaves_at is None and mine.leaves_at is not None)
+    return not (evidence.left and mine is not None and best.leaves is None and mine.leaves is not None)
 
 
 def _knows(evidence: Evidence, best: Guess) -> bool:
@@ -176,7 +164,7 @@ def _knows(evidence: Evidence, best: Guess) -> bool:
 
 def chunk_boundary(evidence: Evidence) -> Verdict | None:
     """What comes out depends on how the output is cut, by more than white space."""
-    numbers = evidence.numbers(*CHUNKS, severity="error")
+    numbers = evidence.numbers(Topic.CHUNKS, severity="error")
     others = [one for one in evidence.outcomes[1:] if one.raised is None and one.grade in ("calls", "text")]
     if not others:
         return _by_finding(evidence, numbers)
@@ -191,13 +179,11 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
         words = f"The parser's two code paths disagree: {when}, {damage}."
     else:
         words = f"{BLAME['chunk_boundary']}: {when}, {damage}."
-    said = [
-        _shares(evidence, worst, None if meant else right),
-        *([HOSTILE] if right.honest and not any(map(_is_honest, wrong)) else []),
-    ]
-    said += _messages(evidence, numbers)
+    hostile = right.honest and not any(one.honest for one in wrong)
+    details = [Detail(_shares(evidence, worst, None if meant else right)), *([Detail(HOSTILE)] if hostile else [])]
+    details += evidence.messages(numbers)
     proof = Proof(_json(worst.smallest))
-    return Verdict("chunk_boundary", "error", "parser", words, tuple(said), tuple(numbers), proof)
+    return Verdict("chunk_boundary", "error", "parser", words, tuple(details), tuple(numbers), proof)
 
 
 def _meant(evidence: Evidence, right: OutcomeClass) -> Message | None:
@@ -210,23 +196,19 @@ def _meant(evidence: Evidence, right: OutcomeClass) -> Message | None:
 def _shares(evidence: Evidence, worst: OutcomeClass, right: OutcomeClass | None) -> str:
     """How many chunkings give what."""
     total = sum([one.count for one in evidence.outcomes])
-    given = f"{worst.count} of {counted(total, 'chunking')} {'gives' if worst.count == 1 else 'give'} this"
-    return f"{given}; {'none gives what the format reads' if right is None else _agreeing(evidence, right)}."
-
-
-def _agreeing(evidence: Evidence, right: OutcomeClass) -> str:
-    many = f"{right.count} {'gives' if right.count == 1 else 'give'} the right message, e.g. {right.label}"
-    return "the code path for whole outputs gives the right message" if evidence.is_one_shot(right) else many
-
-
-def _is_honest(one: OutcomeClass) -> bool:
-    return one.honest > 0
+    given = f"{worst.count:,} of {counted(total, 'chunking')} {'gives' if worst.count == 1 else 'give'} this"
+    if right is None:
+        return f"{given}; none gives what the format reads."
+    if evidence.is_one_shot(right):
+        return f"{given}; the code path for whole outputs gives the right message."
+    verb = "gives" if right.count == 1 else "give"
+    return f"{given}; {right.count:,} {verb} the right message, e.g. {right.label}."
 
 
 def _rank(one: OutcomeClass) -> tuple[bool, bool, int, int]:
     """What is told of first: what a server can send and a person can say, then the fewest cuts."""
     cuts = len({*(one.smallest.cuts or ())}) if one.smallest.by == "cuts" else 0 if one.smallest.by == "whole" else 99
-    plain = cuts <= SAID or one.smallest.by == "token"
+    plain = cuts <= FEW_CUTS or one.smallest.by == "token"
     return one.grade == "whitespace", not (one.honest and plain), cuts, one.number
 
 
@@ -235,61 +217,53 @@ def _by_finding(evidence: Evidence, numbers: list[int]) -> Verdict | None:
     if not numbers:
         return None
     first = evidence.findings[numbers[0]]
-    words = f"The parser depends on chunk boundaries: {lowered(first.message)}"
-    said = _messages(evidence, numbers[1:])
-    return Verdict("chunk_boundary", "error", "parser", words, said, tuple(numbers), first.proof)
+    words, details = f"{BLAME['chunk_boundary']}: {lowered(first.message)}", evidence.messages(numbers[1:])
+    return Verdict("chunk_boundary", "error", "parser", words, details, tuple(numbers), first.proof)
 
 
 def _right(evidence: Evidence) -> OutcomeClass:
     """The outcome that is right: the grammar's own reading, else the one with most good calls, then most chunkings."""
-    own = evidence.own
-    reference: Message | None = None if own is None else own.message
-    reading = None if reference is None else message_key(reference, ANY_ID)
-    same = next((one for one in evidence.outcomes if message_key(one.message, ANY_ID) == reading), None)
+    read = [one for one in evidence.outcomes if one.raised is None]
+    own = None if evidence.own is None else message_key(evidence.own.message, ANY_ID)
+    same = next((one for one in evidence.outcomes if message_key(one.message, ANY_ID) == own), None)
     if same is not None and same.raised is None:
         return same
     return max(
-        [one for one in evidence.outcomes if one.raised is None],
+        read,
         key=lambda one: (good_calls(one.message, evidence.context), -len(one.message.content or ""), one.count),
     )
 
 
 def parser_fault(evidence: Evidence) -> Verdict | None:
     """An error that the parser is to blame for under every chunking."""
-    found: dict[VerdictKind, list[int]] = {}
-    for number, finding in enumerate(evidence.findings):
-        if finding.severity == "error" and finding.about == "parser" and finding.policy is None:
-            found.setdefault(kind_of(finding), []).append(number)
-    places = {kind: place for place, kind in enumerate(ORDER)}
-    numbers = [number for one in ORDER for number in found.get(one, ())]
+    numbers = [
+        number
+        for number, one in enumerate(evidence.findings)
+        if one.severity == "error" and one.about == "parser" and one.policy is None
+    ]
     if not numbers:
         return None
-    numbers.sort(key=lambda number: _fault_rank(evidence.findings[number], places))
+    numbers.sort(key=lambda number: _fault_rank(evidence.findings[number]))
     first = evidence.findings[numbers[0]]
     kind = kind_of(first)
     words = changed_words(evidence, first) or f"{BLAME[kind]}: {lowered(first.message)}"
-    own = evidence.own
-    said = list(_messages(evidence, numbers[1:]))
+    own, details = evidence.own, evidence.messages(numbers[1:])
     if own is not None and message_key(own.message, ANY_ID) != message_key(evidence.message, ANY_ID):
-        said.insert(0, f"Beside the built-in {own.fmt.name}, {harm(own.message, evidence.message)}.")
-    return Verdict(kind, "error", "parser", words, tuple(said), tuple(numbers), first.proof)
+        beside = f"Beside the built-in {own.fmt.name}, {harm(own.message, evidence.message)}."
+        details = (Detail(beside), *details)
+    return Verdict(kind, "error", "parser", words, details, tuple(numbers), first.proof)
 
 
-def _fault_rank(finding: Finding, places: Mapping[VerdictKind, int]) -> tuple[bool, int, int]:
+def _fault_rank(finding: Finding) -> tuple[bool, int, int]:
     """The output as it stands before changed ones, then by kind, then the cause before what follows from it."""
-    cause = CAUSES.index(finding.id) if finding.id in CAUSES else len(CAUSES)
-    return is_changed(finding), places[kind_of(finding)], cause
+    kinds = list(KINDS)
+    place = kinds.index(finding.topic) if finding.topic in KINDS else len(kinds)
+    return is_changed(finding), place, CAUSES.index(finding.id) if finding.id in CAUSES else len(CAUSES)
 
 
 def kind_of(finding: Finding) -> VerdictKind:
     """The kind of verdict that a finding alone would be."""
-    if finding.id == "A1" and any(word in finding.message for word in ADDED):
-        return "text_added"
-    return KINDS.get(finding.id, "parser_flawed")
-
-
-def _messages(evidence: Evidence, numbers: list[int]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([evidence.findings[number].message for number in numbers]))[:4]
+    return KINDS.get(finding.topic, "parser_flawed")
 
 
 def lowered(sentence: str) -> str:

@@ -146,3 +146,37 @@ class Diagnostic(Event):
     code: str = ""
     severity: Severity = "warning"
     message: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class Failure:
+    """An exception that a parser raised: its type, what it says on one line, and the function and line it came from."""
+
+    kind: str
+    message: str = ""
+    place: str = ""
+
+    def __str__(self) -> str:
+        return self.words + (f" (in {self.place})" if self.place else "")
+
+    @property
+    def words(self) -> str:
+        """The failure without its place."""
+        return f"{self.kind}: {self.message}" if self.message else self.kind
+
+    @property
+    def cause(self) -> tuple[str, str]:
+        """What failures of one cause share: what they say may differ from output to output."""
+        return self.kind, self.place or self.message
+
+
+@dataclass(slots=True)
+class Raised(Diagnostic):
+    """The parser raised while it read these characters. It is not fed again."""
+
+    failure: Failure = Failure("Exception")
+
+    @classmethod
+    def at(cls, start: int, end: int, failure: Failure) -> Raised:
+        """The diagnostic of a failure."""
+        return cls(start, end, "parser_raised", "error", str(failure), failure)

@@ -1,17 +1,20 @@
 """A replay records one Step per delta, and the Trace holds them.
 
 Nothing here grows with the square of the output: a step stores spans and lengths, never the message so far.
-The text held at a step is derived (`Trace.held_text`).
+What is held at a step, and what it wrote of the message, are derived (`Trace.held_text`, `Trace.channels`).
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Literal, Protocol
 
+from parsers.vocabulary.channels import Channels, delta_channels, message_channels
 from parsers.vocabulary.drops import DropReason
-from parsers.vocabulary.events import Diagnostic, Event, Severity
+from parsers.vocabulary.events import Diagnostic, Event, Failure, Raised, Severity
 from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Mode, Owner, Span
 
 HoldKind = Literal["lexer", "policy", "codec", "tentative"]
@@ -46,12 +49,41 @@ class Transition:
     note: str = ""
 
 
+class Stand(Enum):
+    """Where in the arguments of a call an argument parser stands, as far as it matters what it waits for."""
+
+    BEFORE = "before something"
+    INSIDE = "inside a value of the notation"
+    KEY = "in a key between tags"
+    VALUE = "in a value between tags"
+    BETWEEN = "between pairs of key and value"
+    NAME = "in the name of a call"
+    OTHER = "elsewhere"
+
+
+@dataclass(slots=True, frozen=True)
+class CodecState:
+    """The state of an argument parser in words, and where it stands. `of`: what it stands before or in, in words."""
+
+    words: str
+    stand: Stand = Stand.OTHER
+    of: str = ""
+
+    def __str__(self) -> str:
+        return self.words
+
+    @classmethod
+    def before(cls, words: str) -> CodecState:
+        """The state before something."""
+        return cls(f"before {words}", Stand.BEFORE, words)
+
+
 @dataclass(slots=True)
 class StateView:
     """The answers a parser would give if asked now.
 
     `candidates`: terminals the held text may still become; `accepts`: terminals with a row in this state;
-    `call`: index of the open call; `codec`: the argument parser's state in words; `call_state`: the state of the call
+    `call`: index of the open call; `codec`: the argument parser's state; `call_state`: the state of the call
     that was begun last, by its name in `parsers.machine.calls` (None: there is none, or the parser does not say).
     """
 
@@ -60,7 +92,7 @@ class StateView:
     candidates: tuple[str, ...] = ()
     accepts: tuple[str, ...] = ()
     call: int | None = None
-    codec: str | None = None
+    codec: CodecState | None = None
     call_state: str | None = None
 
 
@@ -147,13 +179,36 @@ class Proof:
         return {"chunking": chunking, "edits": edits, "context": dict(self.context), "parser": self.parser}
 
 
+class Topic(Enum):
+    """What a finding says, whatever its words: the closed list by which verdicts tell findings apart."""
+
+    FAILURE = "the parser raised"
+    CHUNKS = "the message depends on how the output is cut"
+    CHANCE = "the same replay gives another message when it is made again"
+    STREAM = "the deltas do not build the message"
+    ARGUMENTS = "the arguments are not JSON"
+    LOSS = "text is lost"
+    ADDITION = "text is made up, or is sent twice"
+    LEAK = "a marker is sent as text"
+    VALUE = "a value is changed"
+    SCHEMA = "the arguments do not fit the schema"
+    BAD_SCHEMA = "the request declares a schema that is none"
+    UNKNOWN_TOOL = "the tool is not declared"
+    START = "where reasoning begins is in doubt"
+    OUTPUT_UNPARSED = "the server sent the whole output as content"
+    CALLS_UNPARSED = "the server sent the calls as content"
+    SERVER = "the server sent something else"
+    TEMPLATE = "the chat template writes other calls"
+    RULE = "another rule is broken"
+
+
 @dataclass(slots=True)
 class Finding:
     """A finding of a check. `about` says whose fault it looks like; `step` is where it begins.
 
-    `id` is the check's number. `grade`, of checks that compare messages: calls, text or whitespace. `policy` names
-    the policy (key=value) that makes this a contract and not a fault. `proof` is what shows it, where the traced
-    replay alone does not.
+    `topic` is what it says for a program, `message` for a person. `id` is the check's number. `grade`, of checks that
+    compare messages: calls, text or whitespace. `policy` names the policy (key=value) that makes this a contract and
+    not a fault. `proof` is what shows it, where the traced replay alone does not.
     """
 
     check: str
@@ -168,6 +223,7 @@ class Finding:
     grade: str | None = None
     policy: str | None = None
     proof: Proof | None = None
+    topic: Topic = Topic.RULE
 
     def to_json(self) -> dict[str, Any]:
         """As `replay --json` prints it."""
@@ -206,6 +262,35 @@ class Trace:
     rejected_calls: list[RejectedCall] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     examined: int = 0
+    _channels: Channels | None = field(default=None, init=False, repr=False, compare=False)
+    _streamed: Channels | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def channels(self) -> Channels:
+        """The channels of the message, built once: for a replay that is over."""
+        if self._channels is None:
+            events = ((step.index, event) for step, event in self.events())
+            self._channels = message_channels(self.message, events, lambda: self.streamed)
+        return self._channels
+
+    @property
+    def streamed(self) -> Channels:
+        """The channels as a client puts them together from the deltas, call by call index; built once."""
+        if self._streamed is None:
+            self._streamed = delta_channels((step.index, step.delta) for step in self.steps)
+        return self._streamed
+
+    def step_at(self, raw: int) -> int | None:
+        """Index of the step that was fed the character at `raw` of the output; the last step beyond the end."""
+        if not self.steps:
+            return None
+        position = bisect_right(self.steps, raw, key=lambda step: step.span.end)
+        return self.steps[min(position, len(self.steps) - 1)].index
+
+    @property
+    def failure(self) -> Failure | None:
+        """What the parser failed with, if it did."""
+        return next((event.failure for _, event in self.events() if isinstance(event, Raised)), None)
 
     def events(self) -> Iterator[tuple[Step, Event]]:
         """Every event with its step, in order."""

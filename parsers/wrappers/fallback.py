@@ -26,7 +26,7 @@ from parsers.formats.model import Format, Model
 from parsers.selection.registry import policies
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import ContentText, Dropped, Event, Marker, ReasoningEnd
-from parsers.vocabulary.trace import Hold, RejectedCall, StateView, Transition
+from parsers.vocabulary.trace import CodecState, Hold, RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 from parsers.wrappers.attempt import calls_as_text, read_whole, shift_events, with_end_marker, without_spans
 from parsers.wrappers.chain import NO_READING, Buffer, Chain, Outcome
@@ -403,7 +403,7 @@ class Fallback:
             holds.append(Hold(self._markup.start, self._fed, "policy", reason))
         elif self._held is not None:
             inner = self._held.parser.view()
-            codec = ": ".join(filter(None, (f"{self.name} in {inner.state}", inner.codec)))
+            codec = CodecState(": ".join(filter(None, (f"{self.name} in {inner.state}", str(inner.codec or "")))))
             if self._held.at < self._fed:
                 reason = "Held until an end marker, or the end of the output, has it judged."
                 holds.append(Hold(self._held.at, self._fed, "policy", reason))

@@ -39,7 +39,9 @@ PURE = frozenset({
     "textwrap", "types", "typing", "unicodedata", "zlib",
 })  # fmt: skip
 PURE_PARTS = frozenset({"importlib.resources", "urllib.parse"})
-LIBRARIES = frozenset({"annotated_types", "pydantic", "pydantic_core", "rfc8785", "typing_extensions", "yaml"})
+LIBRARIES = frozenset(
+    {"annotated_types", "jsonschema_rs", "pydantic", "pydantic_core", "rfc8785", "typing_extensions", "yaml"}
+)
 IMPURE_CALLS = frozenset({"__import__", "breakpoint", "eval", "exec", "input", "open", "print"})
 LAZY = frozenset(
     {

@@ -98,7 +98,7 @@ def _head(found: Found, given: Given, commands: Commands) -> Iterator[list[str]]
     ended = "" if found.complete else "; ended before everything was tried"
     yield ["searched", f"{count(found.replays, 'replay')}, {count(len(found.outcomes), 'outcome')}{ended}"]
     yield ["verdict", found.verdict.headline]
-    yield from (["", detail] for detail in found.verdict.details)
+    yield from (["", detail] for detail in found.verdict.sentences)
     if found.verdict.proof is not None:
         yield from (["", line] for line in _proof(found.verdict.proof, commands))
 
@@ -107,8 +107,8 @@ def _findings(found: Found, commands: Commands) -> Iterator[str]:
     for finding in found.findings:
         yield from _finding(finding, commands)
     yield f"  {count(len(found.holding), 'check holds', 'checks hold')}"
-    for reason in dict.fromkeys(why for _, why in found.skipped):
-        yield f"  not run: {', '.join([name for name, why in found.skipped if why == reason])} ({reason})"
+    for lacking in dict.fromkeys(need for _, need in found.skipped):
+        yield f"  not run: {', '.join([name for name, need in found.skipped if need is lacking])} ({lacking.words})"
 
 
 def _finding(finding: Finding, commands: Commands) -> Iterator[str]:

@@ -125,8 +125,8 @@ def _findings(run: CaseRun) -> Iterator[str]:
             if text is not None:
                 yield f"    {word} {quoted(text)}"
     yield f"  {count(len(run.holding), 'check holds', 'checks hold')}"
-    for reason in dict.fromkeys(why for _, why in run.skipped):
-        yield f"  not run: {', '.join([name for name, why in run.skipped if why == reason])} ({reason})"
+    for lacking in dict.fromkeys(need for _, need in run.skipped):
+        yield f"  not run: {', '.join([name for name, need in run.skipped if need is lacking])} ({lacking.words})"
 
 
 def _steps_title(trace: Trace) -> str:

@@ -27,6 +27,7 @@ from parsers.formats.model import Format
 from parsers.replays.chunking import TRACED, WHOLE, Chunking, apply
 from parsers.replays.replay import finish_reason, parse, replay
 from parsers.selection.registry import build
+from parsers.vocabulary.channels import Channel
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Ownership, StreamParser, Trace
 from parsers.vocabulary.types import FormatError, Message, Piece, UsageError
@@ -423,16 +424,16 @@ def _texts(said: Said) -> dict[str, str]:
     message = said.message
     texts = {"reasoning": message.reasoning or "", "content": message.content or ""}
     for index, call in enumerate(message.tool_calls[:CALLS_SHOWN]):
-        texts[f"tool_calls[{index}].name"] = call.name
-        texts[f"tool_calls[{index}].arguments"] = call.arguments + ("" if call.complete else " (cut off)")
+        texts[str(Channel(index, "name"))] = call.name
+        texts[str(Channel(index, "arguments"))] = call.arguments + ("" if call.complete else " (cut off)")
     return {**texts, "finish_reason": said.finish}
 
 
 def _wanted(expect: Expect) -> dict[str, str]:
     texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
     for index, call in enumerate((expect.tool_calls or ())[:CALLS_SHOWN]):
-        texts[f"tool_calls[{index}].name"] = call.name
-        texts[f"tool_calls[{index}].arguments"] = arguments_text(call)
+        texts[str(Channel(index, "name"))] = call.name
+        texts[str(Channel(index, "arguments"))] = arguments_text(call)
     return {name: text for name, text in texts.items() if text is not None}
 
 
@@ -512,7 +513,7 @@ def _strings(expect: Expect | None) -> list[tuple[str, str]]:
     for index, call in enumerate((expect.tool_calls if expect else None) or ()):
         for path, value in jsontext.walk(call.arguments):
             if isinstance(value, str):
-                found.append((f"tool_calls[{index}].arguments{jsontext.pointer(path)}", value))
+                found.append((f"{Channel(index, 'arguments')}{jsontext.pointer(path)}", value))
     return found
 
 

@@ -19,6 +19,7 @@ from parsers.cases.io import dumps
 from parsers.cases.model import Case, Expect, NamedTool
 from parsers.compare.divergence import Divergence, excerpt, shared_prefix
 from parsers.replays.chunking import DEFAULT_MAX
+from parsers.vocabulary.channels import Channel
 from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Message, Piece
 
@@ -331,8 +332,8 @@ def _message_fields(message: Message) -> dict[str, str]:
         "tool_calls": str(len(calls)),
     }
     for index, call in enumerate(calls):
-        fields[f"tool_calls[{index}].name"] = call.name
-        fields[f"tool_calls[{index}].arguments"] = call.arguments
+        fields[str(Channel(index, "name"))] = call.name
+        fields[str(Channel(index, "arguments"))] = call.arguments
     return fields
 
 
@@ -342,8 +343,8 @@ def _expected(expect: Expect) -> dict[str, str]:
     if expect.tool_calls is not None:
         fields["tool_calls"] = str(len(expect.tool_calls))
     for index, call in enumerate(expect.tool_calls or ()):
-        fields[f"tool_calls[{index}].name"] = call.name
-        fields[f"tool_calls[{index}].arguments"] = arguments_text(call)
+        fields[str(Channel(index, "name"))] = call.name
+        fields[str(Channel(index, "arguments"))] = arguments_text(call)
     return fields
 
 
@@ -371,7 +372,7 @@ def _diverging(run: RunLike) -> str:
         return ""
     parting = first.divergence
     where = "" if parting.raw is None else f", at code point {parting.raw} of the output"
-    said = f"Replayed {inline(first.label)}, the result parts in {cell(parting.channel)}{where}."
+    said = f"Replayed {inline(first.label)}, the result parts in {cell(str(parting.channel))}{where}."
     rows = [
         ["as traced", *_step_cells(run.trace, parting.step_a), _or_dash(parting.expected)],
         [inline(first.label), *_step_cells(first.trace, parting.step_b), _or_dash(parting.actual)],

@@ -1,7 +1,7 @@
-"""Variants of an output: replays of what it could just as well have been, lazily, kind by kind, the cheap ones first.
+"""Variants for metamorphic tests: replays of what an output, a request or a parser could just as well have been.
 
-Each carries its proof: the edits and the keys of the request that make it, and the chunking. Nothing here says what
-is right; `parsers.checks` reads the variants and says so.
+They are made lazily, kind by kind, the cheap ones first. Each carries its proof: the edits and the keys of the request
+that make it, and the chunking. Nothing here says what is right; `parsers.checks` reads the variants and says so.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from parsers.checks import Check
-from parsers.checks.check import Variant, VariantKind
+from parsers.checks.subject import Variant, VariantKind
 from parsers.replays.replayer import Replayer
-from parsers.search.variants.broken import cut_offsets, mutated, mutations, truncated
 from parsers.search.variants.ground import BOUNDS, Bounds, Ground
-from parsers.search.variants.neighbours import followed, neighbour
-from parsers.search.variants.plain import no_calls, no_tools, rerendered, reused, start_state
+from parsers.search.variants.outputs import cut_offsets, followed, mutated, mutations, neighbour, truncated
 from parsers.search.variants.planted import SIZES, escaped, padded, plants
+from parsers.search.variants.requests import no_calls, no_tools, rerendered, reused, start_state
 from parsers.vocabulary.trace import Trace
 
 __all__ = ["BOUNDS", "KINDS", "Bounds", "needed", "total", "variants"]
@@ -52,7 +51,7 @@ def variants(
     seconds, times what they do beside what they count.
     """
     ground = Ground(replayer, trace, clock, bounds)
-    if any(event.code == "parser_raised" for step in trace.steps for event in step.diagnostics):
+    if trace.failure is not None:
         return
     for kind, make in KINDS.items():
         if kinds is None or kind in kinds:
@@ -68,5 +67,5 @@ def total(replayer: Replayer, trace: Trace, bounds: Bounds = BOUNDS) -> int:
 
 def needed(check: Check, replayer: Replayer, trace: Trace) -> tuple[Variant, ...]:
     """A few variants of the kinds that a check asks for, to see whether a smaller output still shows a finding."""
-    kinds = [need.removeprefix("variants:") for need in check.needs if need.startswith("variants:")]
+    kinds = [need.kind for need in check.needs if need.kind is not None]
     return tuple(variants(replayer, trace, bounds=FEW, kinds=kinds)) if kinds else ()

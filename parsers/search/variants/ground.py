@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from parsers.checks.check import Variant, VariantKind
+from parsers.checks.subject import Variant, VariantKind
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replay import replay
 from parsers.replays.replayer import Edit, Replayer

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Literal
 
-from parsers.checks.check import Variant
-from parsers.checks.robust import is_steep
+from parsers.checks.metamorphic_output import is_steep
+from parsers.checks.subject import Variant
 from parsers.formats.model import Format
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replay import parse

@@ -154,5 +154,5 @@ def test_tags_are_structure_and_text_is_arguments() -> None:
 def test_what_is_held_and_where_the_reader_stands(inner: str, reason: str | None, codec: str) -> None:
     schema = {"b": {"type": "array", "items": {"type": "object", "properties": {"c": {"type": "integer"}}}}}
     view = trace_of("minimax_m3", HEAD + tagged(inner), context=tool(schema)).steps[0].view
-    assert view.codec == codec
+    assert str(view.codec) == codec
     assert [hold.reason for hold in view.holds] == ([] if reason is None else [reason])

@@ -250,7 +250,7 @@ def test_what_waits_says_why(inner: str, reason: str) -> None:
 
 def test_the_codec_says_where_it_stands() -> None:
     trace = trace_of("gemma4", *block("{a:[$x$]}"))
-    said = list(dict.fromkeys([step.view.codec for step in trace.steps if step.view.state == "CALL"]))
+    said = list(dict.fromkeys([str(step.view.codec) for step in trace.steps if step.view.state == "CALL"]))
     assert said == [
         "in the name",
         "between tokens, depth 1",
@@ -258,7 +258,7 @@ def test_the_codec_says_where_it_stands() -> None:
         "in a string, depth 2",
         "after the arguments",
     ]
-    assert "after the name" in [step.view.codec for step in trace_of("gemma4", *f"{OPEN}call:f ").steps]
+    assert "after the name" in [str(step.view.codec) for step in trace_of("gemma4", *f"{OPEN}call:f ").steps]
 
 
 def test_keys_and_values_own_their_characters() -> None:

@@ -50,4 +50,4 @@ def test_what_an_argument_parser_need_not_answer_has_an_answer() -> None:
     quiet = Quiet(None, {})  # type: ignore[arg-type]
     quiet.terminal("X", 3)
     quiet.finish(3)
-    assert (quiet.literal("X", 0, 3), quiet.hold(), quiet.describe(), quiet.complete) == (3, None, "", False)
+    assert (quiet.literal("X", 0, 3), quiet.hold(), str(quiet.describe()), quiet.complete) == (3, None, "", False)

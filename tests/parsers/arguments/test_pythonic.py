@@ -349,7 +349,7 @@ def test_what_waits_says_why(text: str, reason: str) -> None:
 
 def test_the_reader_says_where_it_stands() -> None:
     trace = trace_of("pythonic", *"[f(a='x', b=[1")
-    said = [step.view.codec for step in trace.steps]
+    said = [str(step.view.codec) for step in trace.steps]
     assert list(dict.fromkeys(said)) == [
         "before the calls",
         "in a name",
@@ -359,7 +359,7 @@ def test_the_reader_says_where_it_stands() -> None:
         "arguments, between tokens, depth 1",
         "arguments, in a word, depth 1",
     ]
-    assert "between calls" in [step.view.codec for step in trace_of("pythonic", *"[f(), ").steps]
+    assert "between calls" in [str(step.view.codec) for step in trace_of("pythonic", *"[f(), ").steps]
 
 
 def test_every_call_is_a_transition_of_its_own() -> None:

@@ -135,7 +135,7 @@ def test_arguments_that_are_cut_off_follow_the_policy(inner: str, policy: str, a
 )
 def test_the_view_says_where_the_reader_stands(inner: str, described: str, reason: str | None) -> None:
     step = trace_of(body(), f"<c>f|{inner}", context=tool({"i": {"type": "integer"}})).steps[0]
-    assert step.view.codec == described
+    assert str(step.view.codec) == described
     assert [hold.reason for hold in step.holds] == ([] if reason is None else [reason])
 
 

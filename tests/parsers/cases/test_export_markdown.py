@@ -20,6 +20,7 @@ from parsers.cases.model import Case
 from parsers.cases.run import run_case
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import Chunking, apply, to_json
+from parsers.vocabulary.channels import CONTENT, Channel
 from parsers.vocabulary.events import ContentText, Event
 from parsers.vocabulary.trace import Finding, Hold, StateView, Step, Trace, Transition
 from parsers.vocabulary.types import Message, MessageDelta, Piece, Span, ToolCall
@@ -140,7 +141,7 @@ def full_run() -> Run:
     """A run with everything a report shows."""
     run = run_of("ab c", Message("r", "ab", [ToolCall("i", "f", '{"a": 1')]), **FULL_KEYS)
     other = replayed(run.stored, Chunking(by="char", size=3), Message("r", "abX"))
-    parting = Divergence("content", 2, 2, 3, 1, "ab", "abX")
+    parting = Divergence(CONTENT, 2, 2, 3, 1, "ab", "abX")
     run.compared = [Compared("whole", run.whole, True), Compared("3 characters", other, False, parting)]
     run.findings = [
         Finding("known_tool", "info", "output", "A tool is unknown."),
@@ -255,7 +256,7 @@ def test_marks_in_tables_are_explained_where_there_are_any() -> None:
 
 def test_a_parting_without_a_place_is_still_told() -> None:
     run = run_of("ab")
-    parting = Divergence("finish_reason", 0, None, None, 99, "stop", "")
+    parting = Divergence(Channel(None, "finish_reason"), 0, None, None, 99, "stop", "")
     run.compared = [Compared("whole", run.whole, False, parting)]
     report = markdown(run)
     assert "Replayed whole, the result parts in `finish_reason`." in report

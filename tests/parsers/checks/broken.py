@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from parsers.checks import run_checks
+from parsers.checks.subject import subject_of
 from parsers.replays.chunking import TRACED, WHOLE
 from parsers.replays.recorded import BlackBox
 from parsers.replays.replayer import Replayer
-from parsers.search.subject import subject_of
 from parsers.selection.registry import build, get_format, policies
 from parsers.vocabulary.events import Event
 from parsers.vocabulary.trace import Finding, RejectedCall, StateView, StreamParser, Trace, Transition

@@ -1,4 +1,4 @@
-"""Traces written by hand; see `parsers.checks.script`."""
+"""Traces written by hand; see `parsers.checks.examples`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.checks.script import scripted
+from parsers.checks.examples import scripted
 from parsers.vocabulary.trace import Trace
 
 

@@ -1,46 +1,29 @@
-"""spans_cover_input."""
+"""Whether every character is accounted for: spans_cover_input, all_output_lost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
-from parsers.checks import Subject, run_checks
+from parsers.checks import run_checks
 from parsers.formats.model import load_format
 from parsers.replays.replay import replay
 from parsers.selection.registry import build as parser_of
 from parsers.selection.registry import get_format, policies
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import CallName, ContentText, ReasoningText
-from parsers.vocabulary.trace import Finding, Ownership, Trace
+from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import Context, Delta, Piece, Tool
+from tests.parsers.checks.subjects import subject
 
 Build = Callable[..., Trace]
 
 
-def findings(trace: Trace, **fields: object) -> list[Finding]:
-    subject = Subject(trace)
-    for name, value in fields.items():
-        setattr(subject, name, value)
-    return run_checks(subject, ["spans_cover_input", "all_output_lost", "no_double_ownership"]).findings
-
-
-@pytest.mark.parametrize(
-    ("runs", "words"),
-    [
-        ([(0, 3), (3, 6)], None),
-        ([(0, 3), (4, 6)], "Characters 3 to 4 of the output went nowhere."),
-        ([(1, 2), (3, 5)], "Characters 0 to 1 of the output went nowhere (3 places in all)."),
-        ([(0, 4), (3, 6)], "Characters 3 to 4 of the output went to two places."),
-        ([], "Characters 0 to 6 of the output went nowhere."),
-    ],
-)
-def test_the_partition_tiles_the_output(build: Build, runs: list[tuple[int, int]], words: str | None) -> None:
-    trace = build([("content", "abcdef")], partition=[Ownership(start, end, "content") for start, end in runs])
-    found = findings(trace)
-    assert [finding.message for finding in found] == ([words] if words else [])
-    assert all((finding.severity, finding.about, finding.step) == ("error", "parser", 1) for finding in found)
+def findings(trace: Trace, **fields: Any) -> list[Finding]:
+    names = ["spans_cover_input", "all_output_lost", "no_double_ownership"]
+    return run_checks(subject(trace, **fields), names).findings
 
 
 def test_lost_text_is_an_error_even_if_it_is_blank(build: Build) -> None:
@@ -84,7 +67,7 @@ def test_a_copy_must_read_like_its_place(build: Build) -> None:
         ([("\n\n", "blank before calls")], []),
         ([("<|im_end|>\n", "special token")], []),
         ([("rest", "after malformed structure")], ["Characters 2 to 6 reach nobody: after malformed structure."]),
-        ([("a", "rule"), ("b", "rule")], ["Characters 2 to 3 and 1 more places reach nobody: rule."]),
+        ([("a", "rule"), (" ", "blank"), ("b", "rule")], ["Characters 2 to 3 and 1 more places reach nobody: rule."]),
         ([("a", "")], ["Characters 2 to 3 reach nobody: no reason given."]),
     ],
 )
@@ -92,7 +75,7 @@ def test_dropped_words_are_a_warning_with_the_reason(
     build: Build, dropped: Sequence[tuple[str, str]], messages: list[str]
 ) -> None:
     trace = build([("content", "ab")], [("dropped", text, reason) for text, reason in dropped])
-    found = findings(trace, special_tokens=frozenset(["<|im_end|>"]))
+    found = findings(trace, special=frozenset(["<|im_end|>"]))
     assert [finding.message for finding in found] == messages
     assert all((finding.severity, finding.about) == ("warning", "output") for finding in found)
 
@@ -133,7 +116,7 @@ def test_the_policy_that_drops_text_is_blamed_whatever_the_row_says(
     fmt = load_format(data)
     context = Context(tools=(Tool("f"),))
     trace = replay(parser_of(fmt, value), [Delta(1, (Piece(f"Hi.{text}"),))], context)
-    found = run_checks(Subject(trace, context, policy=policies(fmt, value)), ["spans_cover_input"]).findings
+    found = run_checks(subject(trace, context, policy=policies(fmt, value)), ["spans_cover_input"]).findings
     assert {(finding.policy, finding.severity) for finding in found} == {(contract, "info")}
 
 

@@ -11,13 +11,13 @@ import pytest
 from parsers.cases.model import Case
 from parsers.cases.run import replayer_of
 from parsers.checks import CHECKS, run_checks
+from parsers.checks.subject import subject_of
+from parsers.compare.beside import compare_chunking
 from parsers.formats.model import builtin_formats
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.recorded import BlackBox
 from parsers.replays.replayer import Replayer
 from parsers.search.found import Verdict
-from parsers.search.outcomes import compared
-from parsers.search.subject import subject_of
 from parsers.search.verdict import verdict
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import Context, Delta, MessageDelta
@@ -58,7 +58,7 @@ def examined(
     trace = replayer.trace(replayer.traced)
     whole = trace if replayer.plays else replayer.trace(WHOLE)
     chunkings = () if replayer.plays else (Chunking(by="char"), Chunking(by="token", size=3))
-    others = [compared(replayer, chunking, trace) for chunking in chunkings]
+    others = [compare_chunking(replayer, chunking, trace) for chunking in chunkings]
     return run_checks(subject_of(replayer, trace, whole, others)).findings, trace, replayer
 
 

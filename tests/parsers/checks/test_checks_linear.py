@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks import Subject, run_checks
+from parsers.checks.subject import subject_of
 from parsers.replays.chunking import TRACED, WHOLE
 from parsers.replays.recorded import BlackBox
-from parsers.search.subject import subject_of
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import Context, Tool
 from tests.growth import assert_linear, seconds

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.checks import Subject, run_checks
+from parsers.checks import run_checks
 from parsers.checks.deltas import clients
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import Message, MessageDelta, ToolCall, ToolCallDelta
+from tests.parsers.checks.subjects import subject
 
 Build = Callable[..., Trace]
 Part = tuple[int, str | None, str | None, str | None]
@@ -28,7 +29,7 @@ def streamed(build: Build, *deltas: list[Part] | str | None, message: Message | 
 
 
 def check(name: str, trace: Trace) -> list[Finding]:
-    return run_checks(Subject(trace), [name]).findings
+    return run_checks(subject(trace), [name]).findings
 
 
 def test_deltas_that_add_up_hold(build: Build) -> None:
@@ -199,4 +200,4 @@ def test_a_client_that_breaks_on_shared_ids_is_named_in_a_note(build: Build) -> 
 def test_a_black_box_without_ids_misleads_nobody_by_them(build: Build) -> None:
     trace = streamed(build, [(0, None, "f", '{"x": 1}')])
     trace.message.tool_calls[0] = ToolCall(None, "f", '{"x": 1}')
-    assert run_checks(Subject(trace, black_box=True), ["deltas_build_message"]).findings == []
+    assert run_checks(subject(trace, black_box=True), ["deltas_build_message"]).findings == []

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from parsers.checks import CHECKS, run_checks
-from parsers.checks.example import Example
-from parsers.checks.examples import EXAMPLES
+from parsers.checks.examples import Example, examples
 
 
-@pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
+@pytest.mark.parametrize("example", examples().values(), ids=examples())
 def test_an_example_is_found_and_its_counterpart_is_not(example: Example) -> None:
     found = run_checks(example.finds, [example.check])
     assert found.findings[:1]
@@ -19,4 +18,4 @@ def test_an_example_is_found_and_its_counterpart_is_not(example: Example) -> Non
 
 
 def test_every_check_has_an_example() -> None:
-    assert set(EXAMPLES) == set(CHECKS)
+    assert set(examples()) == set(CHECKS)

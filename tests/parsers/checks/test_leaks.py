@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -11,15 +12,16 @@ from parsers.checks.leaks import is_marker
 from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Finding, RejectedCall, Trace
 from parsers.vocabulary.types import Context
+from tests.parsers.checks.subjects import subject
 
 Build = Callable[..., Trace]
 TERMINALS = {"OPEN": "<tool_call>", "CLOSE": "</tool_call>", "NAMED": '<invoke name="', "END": ">", "FENCE": "```json"}
 CALL = [("marker", "<tool_call>"), ("name", "f"), ("arguments", "{}"), ("marker", "</tool_call>"), ("end",)]
 
 
-def leaks(subject: Subject) -> list[Finding]:
-    subject.terminals = TERMINALS
-    return run_checks(subject, ["no_terminal_leak", "no_reasoning_leak", "no_argument_leak"]).findings
+def leaks(seen: Subject) -> list[Finding]:
+    known = replace(seen, grammar=replace(seen.grammar, terminals=TERMINALS))
+    return run_checks(known, ["no_terminal_leak", "no_reasoning_leak", "no_argument_leak"]).findings
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def test_only_unmistakable_literals_are_markers(literal: str, expected: bool) ->
 
 
 def test_a_marker_that_was_read_is_no_leak(build: Build) -> None:
-    assert leaks(Subject(build([("content", "a > b ```json "), *CALL]))) == []
+    assert leaks(subject(build([("content", "a > b ```json "), *CALL]))) == []
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_a_marker_that_was_read_is_no_leak(build: Build) -> None:
 def test_a_marker_in_text_is_a_warning(
     build: Build, entries: list[tuple[str, ...]], message: str, span: tuple[int, int]
 ) -> None:
-    (finding,) = leaks(Subject(build([], entries)))
+    (finding,) = leaks(subject(build([], entries)))
     assert (finding.message, finding.span, finding.step) == (message, span, 2)
     assert (finding.severity, finding.about) == ("warning", "output")
 
@@ -71,7 +73,7 @@ def test_a_marker_in_text_is_a_warning(
 def test_a_marker_that_another_chunking_reads_is_the_parsers_fault(build: Build) -> None:
     split = build([("content", "Hi <tool")], [("content", "_call>f{}</tool_call>")])
     whole = build([("content", "Hi "), *CALL])
-    found = leaks(Subject(split, whole=whole))
+    found = leaks(subject(split, whole=whole))
     assert [(f.severity, f.about, f.step, f.span) for f in found] == [
         ("error", "parser", 1, (3, 14)),
         ("error", "parser", 2, (17, 29)),
@@ -83,18 +85,18 @@ def test_a_marker_that_another_chunking_reads_is_the_parsers_fault(build: Build)
 
 def test_a_difference_elsewhere_does_not_blame_the_parser(build: Build) -> None:
     trace, other = build([("content", "<tool_call> a")]), build([("content", "<tool_call> "), ("dropped", "a", "x")])
-    assert [f.severity for f in leaks(Subject(trace, compared=[("char", other)]))] == ["warning"]
+    assert [f.severity for f in leaks(subject(trace, compared=[("char", other)]))] == ["warning"]
 
 
 def test_a_call_missing_elsewhere_does_not_blame_the_parser_for_its_name(build: Build) -> None:
     trace, other = build([("name", "<tool_call>f")]), build([("dropped", "<tool_call>f", "x")])
-    assert [f.severity for f in leaks(Subject(trace, whole=other))] == ["warning"]
+    assert [f.severity for f in leaks(subject(trace, whole=other))] == ["warning"]
 
 
 def test_the_text_of_a_rejected_call_is_a_note(build: Build) -> None:
     trace = build([("content", "a ")], [("content", "<tool_call>{oops</tool_call>"), ("content", " </tool_call>")])
     trace.rejected_calls = [RejectedCall(2, 30, None, stated("no name"))]
-    warning, note = leaks(Subject(trace))
+    warning, note = leaks(subject(trace))
     assert (warning.severity, warning.span) == ("warning", (31, 43))
     assert (note.severity, note.about, note.step, note.span) == ("info", "output", 2, (2, 30))
     assert note.message == "The call at 2 to 30 could not be read and stays in the text: no name."
@@ -103,12 +105,12 @@ def test_the_text_of_a_rejected_call_is_a_note(build: Build) -> None:
 def test_a_marker_before_any_rejected_call_is_a_warning(build: Build) -> None:
     trace = build([("content", "<tool_call> <tool_call>{")])
     trace.rejected_calls = [RejectedCall(12, 24, None, stated("cut off"))]
-    assert [finding.severity for finding in leaks(Subject(trace))] == ["warning", "info"]
+    assert [finding.severity for finding in leaks(subject(trace))] == ["warning", "info"]
 
 
 def test_a_marker_quoted_in_arguments_is_a_note_once_per_call(build: Build) -> None:
     arguments = '{"a": "</tool_call> </tool_call>", "b": "<invoke name=\\""}'
-    found = leaks(Subject(build([("name", "f"), ("arguments", arguments), ("end",)])))
+    found = leaks(subject(build([("name", "f"), ("arguments", arguments), ("end",)])))
     assert [(f.severity, f.message) for f in found] == [
         ("info", "`</tool_call>` is quoted inside call 0 (`f`) and is kept as text there."),
         ("info", '`<invoke name=\\"` is quoted inside call 0 (`f`) and is kept as text there.'),
@@ -117,10 +119,10 @@ def test_a_marker_quoted_in_arguments_is_a_note_once_per_call(build: Build) -> N
 
 
 def test_when_calls_are_not_wanted_markers_are_text(build: Build) -> None:
-    assert leaks(Subject(build([("content", "<tool_call>")]), Context(tool_choice="none"))) == []
+    assert leaks(subject(build([("content", "<tool_call>")]), Context(tool_choice="none"))) == []
 
 
 def test_a_black_box_is_judged_by_its_deltas(build: Build) -> None:
     trace = build([("content", "a ")], [("content", "</tool_call>")], blind=True)
-    (finding,) = leaks(Subject(trace, black_box=True))
+    (finding,) = leaks(subject(trace, black_box=True))
     assert (finding.severity, finding.step, finding.span) == ("warning", 2, None)

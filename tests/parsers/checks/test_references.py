@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from parsers.checks import Subject, run_checks
-from parsers.checks.check import Books
-from parsers.checks.script import Entry
+from parsers.checks.examples import Entry
+from parsers.checks.subject import Grammar
 from parsers.vocabulary.drops import Cause, DropReason, stated
 from parsers.vocabulary.trace import Finding, RejectedCall, Trace
 from parsers.vocabulary.types import Context, Message, MessageDelta, Tool, ToolCall, ToolCallDelta
 from parsers.wire.read import ServerChunk
+from tests.parsers.checks.subjects import subject
 
 Build = Callable[..., Trace]
 CALL: list[Entry] = [("marker", "<c>"), ("name", "f"), ("arguments", '{"a": 1}'), ("marker", "</c>"), ("end",)]
 TOOLS = Context((Tool("f", {"properties": {"a": {"type": "integer"}}}),))
 
 
-def found(name: str, subject: Subject) -> list[Finding]:
-    return run_checks(subject, [name]).findings
+def found(name: str, seen: Subject) -> list[Finding]:
+    return run_checks(seen, [name]).findings
 
 
 def box(build: Build, *entries: Entry, reference: Trace, context: Context = TOOLS) -> Subject:
-    marks = {"openers": ("<think>",), "closers": ("</think>",)}
-    return Subject(build(entries, blind=True), context, black_box=True, reference=reference, **marks)  # type: ignore[arg-type]
+    marks: dict[str, Any] = {"openers": ("<think>",), "closers": ("</think>",)}
+    return subject(build(entries, blind=True), context, black_box=True, reference=reference, **marks)
 
 
 def text_of(entries: list[Entry]) -> str:
@@ -46,8 +49,8 @@ def test_a_sound_call_that_the_built_in_parser_finds_is_missed(
     build: Build, before: str, arguments: str, missed: bool
 ) -> None:
     entries = [("content", before), ("name", "f"), ("arguments", arguments), ("end",)]
-    subject = box(build, ("content", before + "f" + arguments), reference=build(entries))
-    assert [f.severity for f in found("tool_call_dropped", subject)] == ["error"] * missed
+    seen = box(build, ("content", before + "f" + arguments), reference=build(entries))
+    assert [f.severity for f in found("tool_call_dropped", seen)] == ["error"] * missed
 
 
 def test_a_call_planned_in_reasoning_is_not_missed(build: Build) -> None:
@@ -75,11 +78,11 @@ def test_a_call_without_a_known_place_is_missed_all_the_same(build: Build) -> No
 def test_the_only_call_of_an_output_that_is_cut_off_is_a_note_with_its_policy(build: Build) -> None:
     trace = build([("content", "a <call>f{")])
     trace.rejected_calls = [RejectedCall(2, len(trace.text), None, stated("the call was never named"))]
-    subject = Subject(trace, TOOLS, terminals={"C": "<call>"}, policy={"truncated_call": "text"})
-    (finding,) = found("tool_call_dropped", subject)
+    by_policy = subject(trace, TOOLS, terminals={"C": "<call>"}, policy={"truncated_call": "text"})
+    (finding,) = found("tool_call_dropped", by_policy)
     assert (finding.severity, finding.about, finding.policy) == ("info", "output", "truncated_call=text")
-    subject.policy = {}
-    assert [f.severity for f in found("tool_call_dropped", subject)] == ["warning"]
+    without = subject(trace, TOOLS, terminals={"C": "<call>"})
+    assert [f.severity for f in found("tool_call_dropped", without)] == ["warning"]
 
 
 def test_arguments_that_a_black_box_leaves_open_are_its_fault_if_the_call_ends(build: Build) -> None:
@@ -88,14 +91,14 @@ def test_arguments_that_a_black_box_leaves_open_are_its_fault_if_the_call_ends(b
     (finding,) = found("arguments_closed", box(build, *opened, reference=build(tagged)))
     assert (finding.severity, finding.about) == ("error", "parser")
     for reference in (build(opened), build([("content", "f")])):
-        subject = box(build, *opened, reference=reference)
-        assert found("arguments_closed", subject) == []
-        assert [f.policy for f in found("arguments_json", subject)] == ["truncated_call=as_streamed"]
+        seen = box(build, *opened, reference=reference)
+        assert found("arguments_closed", seen) == []
+        assert [f.policy for f in found("arguments_json", seen)] == ["truncated_call=as_streamed"]
 
 
 def test_a_cut_off_call_that_others_follow_is_worth_a_warning(build: Build) -> None:
     trace = build([("name", "f"), ("arguments", '{"a": 1'), ("cut",)], CALL)
-    assert [(f.severity, f.policy) for f in found("arguments_json", Subject(trace))] == [("warning", None)]
+    assert [(f.severity, f.policy) for f in found("arguments_json", subject(trace))] == [("warning", None)]
 
 
 def test_an_empty_message_is_a_fault_if_the_built_in_parser_has_one(build: Build) -> None:
@@ -112,38 +115,40 @@ def test_an_empty_message_is_a_fault_if_the_built_in_parser_has_one(build: Build
 )
 def test_an_empty_message_with_a_reason_is_no_error(build: Build, policy: dict[str, str], severity: str) -> None:
     trace = build([("dropped", "f{}", DropReason(Cause.CALL_TO_UNDECLARED, "f"))])
-    (finding,) = found("all_output_lost", Subject(trace, policy=policy))
+    (finding,) = found("all_output_lost", subject(trace, policy=policy))
     assert (finding.severity, finding.about) == (severity, "output")
     assert finding.message == "The message is empty: call to f, which is not a declared tool."
-    assert found("spans_cover_input", Subject(trace, policy=policy)) == []
+    assert found("spans_cover_input", subject(trace, policy=policy)) == []
 
 
 def test_words_lost_by_a_black_box_are_those_the_built_in_parser_delivers(build: Build) -> None:
     entries = [("content", "Hello "), ("dropped", "noise", "x")]
-    subject = box(build, ("dropped", "Hello ", "x"), ("content", "noise"), reference=build(entries))
-    assert [f.message for f in found("spans_cover_input", subject)] == [
+    seen = box(build, ("dropped", "Hello ", "x"), ("content", "noise"), reference=build(entries))
+    assert [f.message for f in found("spans_cover_input", seen)] == [
         "The word `Hello` of the output is nowhere in the message."
     ]
     assert found("spans_cover_input", box(build, ("content", "Hello noise"), reference=build(entries))) == []
 
 
 def test_a_marker_is_a_leak_if_the_built_in_parser_reads_it_and_finds_the_same_calls(build: Build) -> None:
-    subject = box(build, *CALL[:3], ("content", "</c>"), ("end",), reference=build(CALL))
-    subject.terminals = {"END": "</c>"}
-    (finding,) = found("no_terminal_leak", subject)
+    def seen(reference: Trace) -> Subject:
+        given = box(build, *CALL[:3], ("content", "</c>"), ("end",), reference=reference)
+        return replace(given, grammar=Grammar({"END": "</c>"}))
+
+    (finding,) = found("no_terminal_leak", seen(build(CALL)))
     assert finding.message == "`</c>` leaks into the content, while the built-in parser `demo` reads it as a marker."
-    subject.reference = build([("content", "f")])
-    assert [f.severity for f in found("no_terminal_leak", subject)] == ["warning"]
+    other = seen(build([("content", "f")]))
+    assert [f.severity for f in found("no_terminal_leak", other)] == ["warning"]
 
 
 def test_text_that_was_given_back_is_no_leak(build: Build) -> None:
-    trace = build([("content", "</c>"), ("diagnostic", "", "fallback_released")])
-    assert [f.severity for f in found("no_terminal_leak", Subject(trace, terminals={"END": "</c>"}))] == ["warning"]
+    trace = build([("content", "</c>"), ("note", "", "fallback_released", "It was released.")])
+    assert [f.severity for f in found("no_terminal_leak", subject(trace, terminals={"END": "</c>"}))] == ["warning"]
 
 
 def test_broken_arguments_before_a_marker_are_told_of_elsewhere(build: Build) -> None:
     trace = build([("name", "f"), ("arguments", "{a </c>"), ("end",)])
-    assert found("no_argument_leak", Subject(trace, terminals={"END": "</c>"})) == []
+    assert found("no_argument_leak", subject(trace, terminals={"END": "</c>"})) == []
 
 
 def test_reasoning_that_the_built_in_parser_reads_alike_is_right(build: Build) -> None:
@@ -157,8 +162,8 @@ def test_reasoning_that_the_built_in_parser_reads_alike_is_right(build: Build) -
 
 def test_the_lists_of_a_serving_layer_hold_what_was_sent(build: Build) -> None:
     trace = build(CALL)
-    assert found("bookkeeping", Subject(trace, books=Books(('{"a": 1}',), ('{"a": 1}',)))) == []
-    (finding,) = found("bookkeeping", Subject(trace, books=Books(('{"a": 1}',), ('{"a":',))))
+    assert found("bookkeeping", subject(trace, told=('{"a": 1}',), sent=('{"a": 1}',))) == []
+    (finding,) = found("bookkeeping", subject(trace, told=('{"a": 1}',), sent=('{"a":',)))
     assert finding.message == "The serving layer has other arguments as sent for call 0 (`f`)."
 
 
@@ -166,7 +171,7 @@ def test_a_servers_deltas_are_compared_channel_by_channel(build: Build) -> None:
     trace = build([("reasoning", "Hm.")], CALL)
     second = MessageDelta(None, None, [ToolCallDelta(0, "x", "f", '{"a": 2}')])
     server = [ServerChunk(MessageDelta("Hm.")), ServerChunk(), ServerChunk(second), ServerChunk(None, "tool_calls")]
-    findings = found("server_agrees", Subject(trace, server=server))
+    findings = found("server_agrees", subject(trace, chunks=server))
     assert [finding.message for finding in findings] == [
         "The server's chunk 3 departs from the replay (step 2) at character 6 of the arguments of call 0 (`f`)."
     ]
@@ -174,13 +179,13 @@ def test_a_servers_deltas_are_compared_channel_by_channel(build: Build) -> None:
 
 def test_all_reasoning_is_told_by_why_it_is_all(build: Build) -> None:
     closed = build([("reasoning", "Hm."), ("marker", "</think>")])
-    (finding,) = found("answer_only_in_reasoning", Subject(closed, closers=("</think>",)))
+    (finding,) = found("answer_only_in_reasoning", subject(closed, closers=("</think>",)))
     assert finding.message == "All of the output is reasoning: it is closed, and nothing follows."
     assert (finding.severity, finding.about) == ("info", "output")
-    cut = Subject(build([("reasoning", "Hm.")]), Context(finish_reason="length"))
+    cut = subject(build([("reasoning", "Hm.")]), Context(finish_reason="length"))
     assert found("answer_only_in_reasoning", cut) == []
 
 
 def test_a_message_without_calls_or_text_is_not_all_reasoning() -> None:
     trace = Trace("demo", (), {}, "text", "", message=Message(None, None, [ToolCall(None, "f", "{}")]))
-    assert found("answer_only_in_reasoning", Subject(trace)) == []
+    assert found("answer_only_in_reasoning", subject(trace)) == []

@@ -12,6 +12,7 @@ from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
 from parsers.cases.model import Case
 from parsers.cases.run import run_case
+from parsers.checks.check import Need
 from parsers.replays.replayer import Rendering, Rerender
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Context, ToolCall
@@ -55,7 +56,7 @@ def test_calls_that_come_back_the_same_are_holding_whatever_their_spelling() -> 
 
 
 def test_without_a_template_the_check_is_skipped_and_says_so() -> None:
-    assert ("rerenders", "no chat template is at hand to write the calls again") in run_case(case()).skipped
+    assert ("rerenders", Need.RERENDERED) in run_case(case()).skipped
 
 
 @pytest.mark.parametrize(

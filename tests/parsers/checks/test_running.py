@@ -6,36 +6,36 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.checks import Subject, run_checks
-from parsers.checks.running import linear_time
+from parsers.checks import CHECKS, Subject, run_checks
 from parsers.vocabulary.trace import Finding, Hold, HoldKind, Trace
 from parsers.vocabulary.types import Context
+from tests.parsers.checks.subjects import subject
 
 Build = Callable[..., Trace]
 CALL = [("name", "f"), ("arguments", "{}"), ("end",)]
 
 
-def found(name: str, subject: Subject) -> list[Finding]:
-    return run_checks(subject, [name]).findings
+def found(name: str, seen: Subject) -> list[Finding]:
+    return run_checks(seen, [name]).findings
 
 
 def test_a_hold_that_is_let_go_leaves_the_parser_idle(build: Build) -> None:
     trace = build(
         [("content", "a<")], holds={1: [Hold(1, 2, "lexer", "`<t>` may begin")], 2: [Hold(2, 2, "lexer", "")]}
     )
-    assert found("ends_idle", Subject(trace)) == []
-    assert found("ends_idle", Subject(Trace("demo", (), {}, "text", ""))) == []
+    assert found("ends_idle", subject(trace)) == []
+    assert found("ends_idle", subject(Trace("demo", (), {}, "text", ""))) == []
 
 
 def test_text_that_is_held_after_the_end_is_an_error(build: Build) -> None:
     trace = build([("content", "a<")], holds={2: [Hold(1, 2, "lexer", "`<t>` may begin")]})
-    (finding,) = found("ends_idle", Subject(trace))
+    (finding,) = found("ends_idle", subject(trace))
     assert finding.message == "Characters 1 to 2 are still held after the end: `<t>` may begin."
     assert (finding.severity, finding.step, finding.span, finding.actual) == ("error", 2, (1, 2), "<")
 
 
 def test_a_replay_without_an_end_is_found(build: Build) -> None:
-    (finding,) = found("ends_idle", Subject(build([("content", "a")], ended=False)))
+    (finding,) = found("ends_idle", subject(build([("content", "a")], ended=False)))
     assert finding.message == "The parser was never told that the output ended."
 
 
@@ -55,13 +55,13 @@ def test_only_holds_for_a_marker_are_bounded(
     build: Build, kind: HoldKind, length: int, longest: int, count: int
 ) -> None:
     trace = build([("content", "abcdefg")], holds={1: [Hold(1, 1 + length, kind, "why")]})
-    assert len(found("held_bounded", Subject(trace, longest_terminal=longest))) == count
+    assert len(found("held_bounded", subject(trace, longest_terminal=longest))) == count
 
 
 def test_the_first_long_hold_is_shown_and_the_longest_is_told(build: Build) -> None:
     holds = {1: [Hold(0, 5, "lexer", "x")], 2: [Hold(0, 7, "lexer", "x")]}
     trace = build([("content", "abcde")], [("content", "fg")], holds=holds)
-    (finding,) = found("held_bounded", Subject(trace, longest_terminal=4))
+    (finding,) = found("held_bounded", subject(trace, longest_terminal=4))
     assert finding.message == "Up to 7 characters are held for a marker, though the longest has 4."
     assert (finding.step, finding.span, finding.actual) == (1, (0, 5), "abcde")
 
@@ -88,7 +88,7 @@ def test_the_finish_reason_follows_from_calls_and_length(
 ) -> None:
     trace = build(CALL if calls else [("content", "Hi")], finish_reason=reason)
     context = Context(finish_reason=said, tool_choice=choice)  # type: ignore[arg-type]
-    findings = found("finish_reason", Subject(trace, context))
+    findings = found("finish_reason", subject(trace, context))
     assert [(f.expected, f.actual, f.severity, f.step) for f in findings] == (
         [(wanted, reason, "error", 2)] if wanted else []
     )
@@ -96,24 +96,24 @@ def test_the_finish_reason_follows_from_calls_and_length(
 
 def test_calls_that_only_the_server_saw_are_a_warning(build: Build) -> None:
     trace = build([("content", "Hi")], finish_reason="tool_calls")
-    (finding,) = found("finish_reason", Subject(trace, Context(finish_reason="tool_calls")))
+    (finding,) = found("finish_reason", subject(trace, Context(finish_reason="tool_calls")))
     assert finding.message == "The server ended with `tool_calls`, but the parser found no call."
     assert (finding.severity, finding.about) == ("warning", "parser")
 
 
 def test_an_empty_replay_ends_with_stop() -> None:
-    assert found("finish_reason", Subject(Trace("demo", (), {}, "text", ""))) == []
+    assert found("finish_reason", subject(Trace("demo", (), {}, "text", ""))) == []
 
 
 def test_a_failure_is_found_once_in_whatever_replay_has_it(build: Build) -> None:
-    fine, broken = build([("content", "a")]), build([("content", "a")], [("diagnostic", "b", "parser_raised")])
-    other = build([("content", "a"), ("diagnostic", "b", "orphan_marker")])
-    subject = Subject(broken, whole=fine, compared=[("whole", fine), ("char", other), ("3 tokens", broken)])
-    assert [(f.message, f.step, f.span) for f in found("parser_raised", subject)] == [
+    fine, broken = build([("content", "a")]), build([("content", "a")], [("raised", "b", "it broke")])
+    other = build([("content", "a"), ("note", "b", "orphan_marker", "It is alone.")])
+    seen = subject(broken, whole=fine, compared=[("whole", fine), ("char", other), ("3 tokens", broken)])
+    assert [(f.message, f.step, f.span) for f in found("parser_raised", seen)] == [
         ("The parser failed at step 2: it broke", 2, (1, 2)),
     ]
-    subject = Subject(fine, compared=[("char", other), ("3 tokens", broken), ("5 tokens", broken)])
-    assert [(f.message, f.step, f.span) for f in found("parser_raised", subject)] == [
+    seen = subject(fine, compared=[("char", other), ("3 tokens", broken), ("5 tokens", broken)])
+    assert [(f.message, f.step, f.span) for f in found("parser_raised", seen)] == [
         ('With the chunking "3 tokens", the parser failed at step 2: it broke', None, (1, 2)),
     ]
 
@@ -131,7 +131,7 @@ def test_a_failure_is_found_once_in_whatever_replay_has_it(build: Build) -> None
 def test_twice_the_output_may_not_cost_much_more_than_twice(
     good: Trace, counters: tuple[int, int], message: str | None
 ) -> None:
-    findings = found("linear_time", Subject(good, counters=counters))
+    findings = found("linear_time", subject(good, examined=counters))
     assert [finding.message for finding in findings] == ([message] if message else [])
     assert all((finding.severity, finding.about) == ("warning", "parser") for finding in findings)
 
@@ -148,19 +148,19 @@ def test_twice_the_output_may_not_cost_much_more_than_twice(
 def test_where_nothing_is_counted_a_clock_may_be_asked(
     good: Trace, timings: tuple[float, float], message: str | None
 ) -> None:
-    findings = found("linear_time", Subject(good, timings=timings))
+    findings = found("linear_time", subject(good, seconds=timings))
     assert [finding.message for finding in findings] == ([message] if message else [])
 
 
 def test_without_counters_nothing_is_claimed(good: Trace) -> None:
-    assert linear_time(Subject(good)) == []
+    assert CHECKS["linear_time"](subject(good)) == []
 
 
 def test_text_that_waits_without_a_reason_is_found(build: Build) -> None:
     trace = build([("content", "abcd")], [("content", "efgh")], holds={1: [Hold(0, 4, "policy", "why")]})
     late = trace.steps[0].events + trace.steps[1].events
     trace.steps[0].events, trace.steps[1].events, trace.steps[2].events = (), (), late
-    (finding,) = found("emission_lag", Subject(trace, longest_terminal=3))
+    (finding,) = found("emission_lag", subject(trace, longest_terminal=3))
     assert finding.message == "4 characters have arrived and are neither sent nor held for a stated reason."
     assert (finding.severity, finding.step, finding.span) == ("warning", 2, (4, 8))
-    assert found("emission_lag", Subject(trace, longest_terminal=4)) == []
+    assert found("emission_lag", subject(trace, longest_terminal=4)) == []

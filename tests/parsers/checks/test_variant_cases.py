@@ -11,18 +11,19 @@ from collections.abc import Collection
 import pytest
 
 from parsers.cases.run import replayer_of
-from parsers.checks import CHECKS, Subject, run_checks
+from parsers.checks import CHECKS, run_checks
 from parsers.replays.chunking import TRACED
 from parsers.search.variants import BOUNDS, KINDS, Bounds, variants
 from parsers.vocabulary.types import Piece
 from tests.corpus import case_named, case_names
+from tests.parsers.checks.subjects import subject
 from webapp.engines import choose
 
 pytestmark = pytest.mark.replays
 
 CASES = case_names(without=("recorded",))
 FEW = Bounds(cut=500, streamed=100, mutants=2)
-NAMES = [name for name, check in CHECKS.items() if any(need.startswith("variants") for need in check.needs)]
+NAMES = [name for name, check in CHECKS.items() if any(need.is_metamorphic for need in check.needs)]
 SHORT = [kind for kind in KINDS if kind != "padded"]
 SHARES = 20
 
@@ -46,6 +47,6 @@ def judged(name: str, bounds: Bounds, kinds: Collection[str]) -> tuple[int, list
     replayer = replayer_of(case, choose(case), pieces)
     trace = replayer.trace(TRACED)
     made = tuple(variants(replayer, trace, bounds=bounds, kinds=kinds))
-    subject = Subject(trace, replayer.context, variants=made, black_box=replayer.black_box)
-    found = run_checks(subject, NAMES).findings
+    seen = subject(trace, replayer.context, variants=made, black_box=replayer.black_box)
+    found = run_checks(seen, NAMES).findings
     return len(made), [f"{one.check}: {one.message}" for one in found if one.severity != "info"]

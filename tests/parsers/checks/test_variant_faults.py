@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from parsers.checks import Subject, run_checks
+from parsers.checks import run_checks
 from parsers.replays.chunking import TRACED, Chunking
 from parsers.replays.recorded import BlackBox
 from parsers.replays.replayer import Replayer, edited
@@ -30,6 +30,7 @@ from parsers.vocabulary.events import (
 )
 from parsers.vocabulary.trace import Finding, RejectedCall, StateView, StreamParser, Transition
 from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Mode, Piece, Tool, ToolCallDelta
+from tests.parsers.checks.subjects import subject
 
 CALL = '<tool_call>\n{"name": "find", "arguments": {"city": "New York City"}}\n</tool_call>'
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -291,8 +292,8 @@ def found(replayer: Replayer) -> list[Finding]:
     trace = replayer.trace(TRACED)
     made = tuple(variants(replayer, trace))
     assert 0 < len(made) < 2 * total(replayer, trace)
-    subject = Subject(trace, replayer.context, variants=made, black_box=replayer.black_box)
-    return run_checks(subject, sorted({fault.check for fault in FAULTS.values()})).findings
+    seen = subject(trace, replayer.context, variants=made, black_box=replayer.black_box)
+    return run_checks(seen, sorted({fault.check for fault in FAULTS.values()})).findings
 
 
 @cache
@@ -318,7 +319,7 @@ def test_the_proof_of_a_finding_replays_to_what_it_says(name: str) -> None:
         shown = shown_by(replayer, one)
         if one.check == "changed_output_raised":
             assert shown.raised is not None
-            assert shown.raised in one.message
+            assert str(shown.raised) in one.message
         elif one.check in ("truncation", "recovers", "neighbours"):
             assert said(shown.message).startswith((one.actual or "").removesuffix("…")[:100]) or one.actual in (
                 "no calls",

@@ -123,7 +123,7 @@ def test_a_call_that_is_not_wanted_is_no_open_call() -> None:
     ],
 )
 def test_a_codec_says_in_words_where_it_stands(fmt: str, text: str, words: str) -> None:
-    assert view_after(fmt, text).codec == words
+    assert str(view_after(fmt, text).codec) == words
 
 
 def test_after_the_end_nothing_is_held() -> None:

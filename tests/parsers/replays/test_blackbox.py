@@ -74,4 +74,4 @@ def test_what_it_raises_is_told_with_its_place_and_the_rest_is_not_fed() -> None
     outcome = broken.outcome(Chunking(by="token"))
     assert outcome.message.content == "a"
     assert outcome.raised is not None
-    assert outcome.raised.startswith("ValueError: no such thing (in Scripted.feed")
+    assert str(outcome.raised).startswith("ValueError: no such thing (in Scripted.feed")

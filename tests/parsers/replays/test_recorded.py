@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from parsers.compare.beside import put_beside
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE
-from parsers.replays.recorded import Recorded, ServerStream, server_stream
+from parsers.replays.recorded import Recorded, ServerStream, put_beside, server_stream
 from parsers.replays.replayer import Replayer
 from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.trace import Trace

@@ -10,8 +10,7 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
-from parsers.compare.beside import put_beside
-from parsers.replays.recorded import server_stream
+from parsers.replays.recorded import put_beside, server_stream
 from parsers.vocabulary.types import Piece
 from parsers.wire.read import read_stream
 from tests.growth import assert_linear, seconds

@@ -5,10 +5,20 @@ from __future__ import annotations
 import pytest
 
 from parsers.machine.machine import Machine
-from parsers.replays.replay import failure_words, finish_reason, parse, partition, raised_in, replay
+from parsers.replays.replay import failure_of, finish_reason, parse, partition, replay
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.drops import stated
-from parsers.vocabulary.events import CallArguments, CallId, CallName, ContentText, Dropped, Event, Marker, Segment
+from parsers.vocabulary.events import (
+    CallArguments,
+    CallId,
+    CallName,
+    ContentText,
+    Dropped,
+    Event,
+    Failure,
+    Marker,
+    Segment,
+)
 from parsers.vocabulary.types import (
     Context,
     Delta,
@@ -149,9 +159,11 @@ def test_a_parser_that_cannot_begin_fails_in_its_first_step() -> None:
     trace = replay(failing(ValueError("no start")), deltas("a", "b"), Context())
     assert [step.state for step in trace.steps] == ["FAILED"] * 3
     assert [len(step.diagnostics) for step in trace.steps] == [1, 0, 0]
-    words = raised_in(trace)
-    assert words is not None
-    assert words.startswith("ValueError: no start (in Failing.begin, line ")
+    failure = trace.failure
+    assert failure is not None
+    assert (failure.kind, failure.message) == ("ValueError", "no start")
+    assert failure.place.startswith("Failing.begin, line ")
+    assert str(failure) == f"ValueError: no start (in {failure.place})"
 
 
 @pytest.mark.parametrize("error", [UsageError("not so"), FormatError("no such state")])
@@ -161,4 +173,5 @@ def test_what_the_caller_did_wrong_is_no_failure_of_the_parser(error: Exception)
 
 
 def test_an_exception_that_was_never_raised_has_no_place() -> None:
-    assert failure_words(ValueError()) == "ValueError"
+    assert failure_of(ValueError()) == Failure("ValueError")
+    assert str(failure_of(ValueError())) == "ValueError"

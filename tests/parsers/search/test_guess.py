@@ -7,8 +7,8 @@ import pytest
 from parsers.formats.model import builtin_formats
 from parsers.search.found import Guess
 from parsers.search.guess import guesses
-from parsers.search.guess_leave import leave
-from parsers.search.guess_read import is_good, listed, nearly, quoted, read
+from parsers.search.markup import almost_markers
+from parsers.search.reading import first_leave, is_good, read
 from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import RejectedCall
 from parsers.vocabulary.types import Context, Tool, ToolCall
@@ -135,20 +135,21 @@ def test_evidence_counts_what_is_left_over_dropped_and_cut_off() -> None:
 )
 def test_a_damaged_output_says_where_it_leaves_the_nearest_grammar(text: str, name: str, at: int, missing: str) -> None:
     found = next(guess for guess in guesses(text) if guess.name == name)
-    assert (found.leaves_at, found.missing) == (at, missing)
+    assert found.leaves is not None
+    assert (found.leaves.at, found.leaves.missing) == (at, missing)
 
 
 def test_a_whole_output_never_leaves_its_grammar() -> None:
-    assert best(HERMES).leaves_at is None
+    assert best(HERMES).leaves is None
 
 
 def test_a_call_that_was_named_and_given_back_does_not_lack_its_name() -> None:
     reading = read(builtin_formats()["qwen_coder"], CODER, Context())
     reading.rejected = [RejectedCall(0, len(CODER), "f", stated("it is too long"))]
-    found = leave(reading)
+    found = first_leave(reading)
     assert found is None or found.missing != "the name of the call"
     reading.rejected, reading.moves = [], []
-    assert leave(reading) is None
+    assert first_leave(reading) is None
 
 
 def test_a_call_inside_the_argument_of_another_one_is_no_reading() -> None:
@@ -177,16 +178,8 @@ def test_plain_text_is_nobodys() -> None:
 
 
 def test_tags_that_are_almost_markers_are_found_and_others_are_not() -> None:
-    assert {near.literal for near in nearly("<TOOL_CALL>")} >= {"<tool_call>"}
-    assert nearly("<tool_call></tool_call><div><b>[1]") == []
-
-
-def test_words_of_sentences() -> None:
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c"], "or") == "a, b or c"
-    assert listed(list("abcdef")) == "a, b, c and 3 more"
-    assert quoted("```") == '"```"'
-    assert quoted("x" * 50) == f"`{'x' * 39}…`"
+    assert {near.literal for near in almost_markers("<TOOL_CALL>")} >= {"<tool_call>"}
+    assert almost_markers("<tool_call></tool_call><div><b>[1]") == []
 
 
 @pytest.mark.replays

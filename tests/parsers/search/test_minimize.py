@@ -9,10 +9,9 @@ from parsers.cases.run import characters
 from parsers.compare.divergence import EXACT
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replayer import Replayer
-from parsers.search.minimize import Start, minimized, start_of
+from parsers.search.minimize import Finds, Start, _kind, minimized, own_reading, start_of
 from parsers.search.outcomes import Outcomes
 from parsers.search.shrink import form_of
-from parsers.search.targets import Finds, _kind, own_reading
 from parsers.selection.registry import get_format, maker
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import About, Finding, Proof

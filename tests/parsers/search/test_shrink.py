@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replayer import Replayer, edited_text
-from parsers.search.shrink import Form, Shrinker, characters, flaws, form_of, lines, plain, structures, words
+from parsers.search.shrink import Form, Shrinker, characters, flaws, form_of, lines, plain, reduce, structures, words
 from parsers.search.sweep import cut_at
 from parsers.selection.registry import get_format, maker
 from parsers.vocabulary.types import Piece
@@ -155,3 +158,30 @@ def test_a_chunking_becomes_cuts_where_these_say_it_all() -> None:
     assert plain(made, cut_at((1,))) == cut_at((1,))
     both = replayer("ab", one_shot=MAKE)
     assert plain(both, cut_at(())) == cut_at(())
+
+
+# delta debugging of lists
+
+
+@given(st.sets(st.integers(0, 40)), st.integers(0, 41))
+def test_what_is_needed_is_left_and_nothing_else(needed: set[int], size: int) -> None:
+    items = sorted({*needed, *range(size)})
+    assert reduce(items, lambda part: needed <= set(part)) == sorted(needed)
+
+
+@given(st.lists(st.integers(0, 9), min_size=3, max_size=60).filter(lambda items: sum(items) >= 20))
+def test_nothing_can_be_left_out_of_the_result(items: list[int]) -> None:
+    left = reduce(items, lambda part: sum(part) >= 20)
+    assert sum(left) >= 20
+    assert not any(sum(left) - one >= 20 for one in left)
+
+
+def test_it_asks_few_questions() -> None:
+    asked: list[int] = []
+
+    def fails(part: Sequence[int]) -> bool:
+        asked.append(len(part))
+        return 511 in part and 3 in part
+
+    assert reduce(range(1_000), fails) == [3, 511]
+    assert len(asked) < 80

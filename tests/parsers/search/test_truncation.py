@@ -11,7 +11,7 @@ from parsers.replays.chunking import WHOLE
 from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.truncation import CutRecord, Cutter, cut_problem, cut_records
 from parsers.selection.registry import build, get_format, policies
-from parsers.vocabulary.events import CallEnd, Event
+from parsers.vocabulary.events import CallEnd, Event, Failure
 from parsers.vocabulary.types import Context, Message, Piece, ToolCall
 
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
@@ -94,7 +94,7 @@ def test_a_sample_never_cuts_inside_a_recorded_marker() -> None:
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
-        (Outcome(Message(), 1, "ValueError: no"), "The parser failed: ValueError: no"),
+        (Outcome(Message(), 1, Failure("ValueError", "no")), "The parser failed: ValueError: no"),
         (Outcome(Message(tool_calls=[ToolCall(None, "f", "{}")]), 1), "Call 0 (`f`) is reported as complete"),
         (Outcome(Message(tool_calls=[ToolCall(None, "g", '{"a": 1}')]), 1), "Call 0 (`g`) is reported as complete"),
         (Outcome(Message(tool_calls=[ToolCall(None, "f", "{}", complete=False)]), 1), None),
@@ -128,7 +128,7 @@ def test_a_parser_that_guesses_the_rest_is_found_at_the_cuts_where_it_does() -> 
 def test_what_a_contract_decides_or_a_parser_cannot_say_is_no_problem() -> None:
     made_up = Outcome(Message(tool_calls=[ToolCall(None, "f", "{}")]), 1)
     assert cut_problem(made_up, Message(), judged=False) is None
-    assert cut_problem(Outcome(Message(), 1, "no"), Message(), judged=False) == "The parser failed: no"
+    assert cut_problem(Outcome(Message(), 1, Failure("no")), Message(), judged=False) == "The parser failed: no"
     on = replayer(OUTPUT).with_parser(lambda: Guessing(get_format("qwen"), policies(get_format("qwen"))))
     inside = OUTPUT.index(": 1}")
     assert Cutter(on).result(inside, whole(on))[1] is not None

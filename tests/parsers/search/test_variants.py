@@ -15,7 +15,7 @@ from parsers.cases.engines import choose
 from parsers.cases.io import load_case
 from parsers.cases.run import replayer_of
 from parsers.checks import CHECKS, Subject
-from parsers.checks.check import Variant
+from parsers.checks.subject import Replays, Variant
 from parsers.replays.chunking import TRACED, Chunking
 from parsers.replays.recorded import BlackBox
 from parsers.replays.replayer import Replayer, edited
@@ -240,7 +240,7 @@ def test_the_other_start_is_tried_where_the_output_gives_reason_to(
     of = replayer(text, context=context)
     found = made(of, "start_state")
     assert [one.facts["doubt"] for one in found] == ([] if doubt is None else [doubt])
-    subject = Subject(of.trace(TRACED), of.context, variants=found)
+    subject = Subject(Replays(of.trace(TRACED)), of.context, variants=found)
     notes = [(one.severity, one.about) for one in CHECKS["start_state"](subject)]
     assert notes == ([] if doubt is None else [("info", "request")])
 
@@ -250,7 +250,7 @@ def test_a_known_prompt_says_where_a_plain_word_goes(tail: str, channel: str) ->
     of = replayer(CALL, context={"prompt_tail": tail})
     [one] = made(of, "start_state")
     assert one.facts["expected"] == channel
-    assert CHECKS["start_state"](Subject(of.trace(TRACED), of.context, variants=(one,))) == []
+    assert CHECKS["start_state"](Subject(Replays(of.trace(TRACED)), of.context, variants=(one,))) == []
 
 
 def test_a_parser_without_reasoning_has_one_start() -> None:
@@ -286,7 +286,7 @@ def test_a_clock_times_a_parser_that_counts_nothing() -> None:
     found = slow(CALL, clocked=True)
     assert (found[-1].facts["work"], len(found[-1].facts["times"])) == ((), 3)
     of = replayer(CALL)
-    [finding] = CHECKS["linear_arguments"](Subject(of.trace(TRACED), variants=found, black_box=True))
+    [finding] = CHECKS["linear_arguments"](Subject(Replays(of.trace(TRACED)), variants=found, black_box=True))
     assert "µs" in finding.message
 
 

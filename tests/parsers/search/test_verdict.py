@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
-from parsers.checks import run_checks
+from parsers.checks import CHECKS, run_checks
+from parsers.checks.subject import subject_of
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replayer import Replayer
-from parsers.search.found import Guess, OutcomeClass, Verdict
-from parsers.search.guess import guesses
-from parsers.search.outcomes import compared
-from parsers.search.subject import subject_of
+from parsers.search.found import OutcomeClass, Verdict
 from parsers.search.verdict import verdict
-from parsers.search.verdict_outcomes import outcomes_of
 from parsers.search.verdict_parser import kind_of
 from parsers.selection.registry import build, get_format, policies
 from parsers.vocabulary.drops import LOST
-from parsers.vocabulary.events import Diagnostic
-from parsers.vocabulary.trace import Finding, StreamParser
+from parsers.vocabulary.events import Failure, Raised
+from parsers.vocabulary.trace import Finding, StreamParser, Topic
 from parsers.vocabulary.types import Context, Message, Piece, Tool
 from tests.corpus import case_named
 from tests.parsers.search.faulty import (
@@ -62,10 +59,10 @@ def replayer(text: str, name: str = "qwen", context: Context | None = None) -> R
     )
 
 
-def judged(given: Replayer, known: Sequence[Guess] | None = None) -> Verdict:
+def judged(given: Replayer) -> Verdict:
     """The verdict on a replay with the default checks and no other chunking but the whole."""
     trace, whole = given.trace(TRACED), given.trace(WHOLE)
-    return verdict(run_checks(subject_of(given, trace, whole, [])).findings, trace, given, guesses=known)
+    return verdict(run_checks(subject_of(given, trace, whole, [])).findings, trace, given)
 
 
 def searched(change: Change | None, text: str = TWO) -> Verdict:
@@ -188,22 +185,13 @@ def test_reasoning_that_never_ends_may_be_a_wrong_start() -> None:
 
 def test_markers_of_reasoning_that_the_format_does_not_know_are_a_note() -> None:
     said = judged(replayer("V1 <reasoning>x</reasoning>", "qwen"))
-    assert said.details[0] == "`<reasoning>` stays in the content: `qwen` has no such marker of reasoning."
+    assert said.sentences[0] == "`<reasoning>` stays in the content: `qwen` has no such marker of reasoning."
 
 
-def test_given_guesses_are_not_made_again() -> None:
-    given = replayer(CODER)
-    trace = given.trace(TRACED)
-    found = guesses(CODER)
-    assert verdict([], trace, given, guesses=found).guesses == tuple(found[:5])
-    assert verdict([], given.trace(TRACED), replayer(TWO), guesses=found).kind == "wrong_parser"
-
-
-def test_formats_are_not_tried_on_a_long_output_unless_they_are_given() -> None:
+def test_formats_are_not_tried_on_a_long_output() -> None:
     given = replayer(CODER + "\n" * 50_000)
-    trace = given.trace(WHOLE)
-    assert verdict([], trace, given).kind == "all_hold"
-    assert verdict([], trace, given, guesses=guesses(CODER)).kind == "wrong_parser"
+    assert verdict([], given.trace(WHOLE), given).kind == "all_hold"
+    assert verdict([], given.trace(WHOLE), given).guesses == ()
 
 
 def test_a_parser_of_an_unknown_grammar_is_judged_by_its_markers() -> None:
@@ -220,8 +208,10 @@ def named(name: str) -> StreamParser:
     return parser
 
 
-def finding(id: str, **more: object) -> Finding:
-    return Finding("check", "error", "parser", f"Said by {id}.", id=id, **more)  # type: ignore[arg-type]
+def finding(id: str, words: str = "", **more: Any) -> Finding:
+    """What the first check of this number finds: an error about the parser, unless it is said otherwise."""
+    check = next(check for check in CHECKS.values() if check.id == id)
+    return check.finding(words or f"Said by {id}.", **{"severity": "error", "about": "parser", **more})
 
 
 @pytest.mark.parametrize(
@@ -246,8 +236,8 @@ def test_of_several_faults_the_one_that_explains_most_is_said(ids: list[str], ki
 
 
 def test_text_that_is_sent_twice_is_not_called_lost() -> None:
-    twice = Finding("spans_cover_input", "error", "parser", "Characters 1 to 2 were sent twice to `content`.", id="A1")
-    assert kind_of(twice) == "text_added"
+    assert kind_of(finding("A1", topic=Topic.ADDITION)) == "text_added"
+    assert kind_of(finding("A1", "The word `sent` of the output is nowhere in the message.")) == "text_lost"
 
 
 def test_a_fault_is_also_told_beside_the_built_in_parser() -> None:
@@ -255,7 +245,7 @@ def test_a_fault_is_also_told_beside_the_built_in_parser() -> None:
     trace = given.trace(TRACED)
     trace.message.tool_calls.pop()
     said = verdict([finding("L6")], trace, given)
-    assert (said.kind, said.details[0]) == ("text_lost", "Beside the built-in qwen, the second call (`g`) is lost.")
+    assert (said.kind, said.sentences[0]) == ("text_lost", "Beside the built-in qwen, the second call (`g`) is lost.")
 
 
 def test_what_a_policy_allows_is_no_fault() -> None:
@@ -266,11 +256,11 @@ def test_what_a_policy_allows_is_no_fault() -> None:
 def test_warnings_about_the_parser_come_before_those_about_the_output() -> None:
     given = replayer(TWO)
     trace = given.trace(TRACED)
-    space = Finding("chunking", "warning", "parser", "Only whitespace.", id="C1")
-    flaw = Finding("known_tool", "warning", "output", "`f` is not declared.", id="N3")
-    slow = Finding("linear_time", "warning", "parser", "Slow.", id="P1")
-    types = Finding("schema_diff", "warning", "output", "3 became a string.", id="Y3")
-    odd = Finding("odd", "error", "request", "It is odd.", id="M3")
+    space = finding("C1", "Only whitespace.", severity="warning")
+    flaw = finding("N3", "`f` is not declared.", severity="warning", about="output")
+    slow = finding("P1", "Slow.", severity="warning")
+    types = finding("Y3", "3 became a string.", severity="warning", about="output")
+    odd = finding("M3", "It is odd.", about="request")
     assert verdict([flaw, space], trace, given).kind == "chunk_boundary"
     assert verdict([slow], trace, given).kind == "parser_flawed"
     assert verdict([types], trace, given).headline == "Types change by the schema: 3 became a string."
@@ -281,7 +271,7 @@ def test_a_parser_that_fails_in_every_replay_says_where() -> None:
     given = replayer(TWO)
     trace = given.trace(TRACED)
     step = trace.steps[3]
-    step.events = (Diagnostic(7, 8, "parser_raised", "error", "KeyError: 'x' (in feed, line 3)"),)
+    step.events = (Raised.at(7, 8, Failure("KeyError", "'x'", "feed, line 3")),)
     assert verdict([], trace, given).headline == f"The parser fails at character {step.span.start} with KeyError: 'x'."
     trace.partition[-1].reason = LOST
     assert verdict([], trace, given).headline.endswith(f"; the output from character {step.span.start} on is lost.")
@@ -295,7 +285,7 @@ def test_a_call_lost_under_another_chunking_is_no_loss_but_a_matter_of_chunks() 
     base = outcome(0, trace.message, TRACED, 5, 5)
     said = verdict([finding("C1"), finding("A1")], trace, given, outcomes=[base, chunk])
     assert said.headline.endswith("when the output is cut after character 9, both calls are lost.")
-    assert said.details[:2] == (
+    assert said.sentences[:2] == (
         "3 of 8 chunkings give this; 5 give the right message, e.g. token by token.",
         "Only cuts inside a token show it, which no server makes.",
     )
@@ -307,17 +297,6 @@ def test_where_no_grammar_is_known_the_outcome_with_most_calls_is_right() -> Non
     right = outcome(1, replayer(TWO).trace(WHOLE).message, WHOLE, 1, 1)
     said = verdict([], trace, given, outcomes=[outcome(0, trace.message, TRACED, 4, 4), right])
     assert "when the output comes token by token, both calls are lost" in said.headline
-
-
-def test_the_outcomes_of_a_few_chunkings_are_grouped() -> None:
-    given = replayer(TWO)
-    trace = given.trace(TRACED)
-    others = [compared(given, chunking, trace) for chunking in (WHOLE, Chunking(by="char"))]
-    assert [(one.number, one.count, one.honest) for one in outcomes_of(given, TRACED, trace, others)] == [(0, 3, 2)]
-    others[0].trace = given.trace(WHOLE)
-    others[0].trace.message.tool_calls.pop()
-    found = outcomes_of(given, TRACED, trace, others)
-    assert [(one.count, one.grade, one.label) for one in found] == [(2, None, "token by token"), (1, "calls", "whole")]
 
 
 def outcome(number: int, message: Message, chunking: Chunking, count: int, honest: int) -> OutcomeClass:
@@ -345,7 +324,7 @@ def test_a_server_without_a_parser_is_told_how_to_start_it() -> None:
         "The server ran no parser for this output: it sent the whole output as content, markup and all, "
         "where `qwen` reads 10 characters of content, 2 calls."
     )
-    assert "--tool-call-parser" in said.details[0]
+    assert "--tool-call-parser" in said.sentences[0]
 
 
 @pytest.mark.replays

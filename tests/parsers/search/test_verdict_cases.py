@@ -6,10 +6,10 @@ import pytest
 
 from parsers.formats.model import builtin_formats
 from parsers.replays.chunking import WHOLE
+from parsers.search.evidence import good_calls
 from parsers.search.found import Guess
 from parsers.search.guess import guesses
-from parsers.search.guess_read import read
-from parsers.search.verdict_case import good_calls
+from parsers.search.reading import read
 from tests.corpus import case_named, case_names
 from tests.parsers.search.test_verdict import judged, replayer
 
@@ -40,7 +40,7 @@ def test_the_right_format_is_the_first_guess_and_the_verdict_on_another_parser_n
         whole = right.good == len(right.message.tool_calls) > good_calls(given.trace(WHOLE).message, context)
         if whole and other != own.name and not case.parser.engine:
             judgements += 1
-            said = judged(given, found)
+            said = judged(given)
             if said.kind != "wrong_parser" or not is_right(said.guesses[0], own.name):
                 missed.append(f"{name} by {other}: {said.kind}")
     assert (tried > 1000, judgements > 750) == (True, True)

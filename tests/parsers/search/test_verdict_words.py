@@ -1,114 +1,146 @@
-"""The phrases a verdict is made of: what goes wrong between two messages, and under which chunking."""
+"""No sentence decides: with other words in every place that has any, checks and verdicts say the same of the same."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from parsers.replays.chunking import Chunking
-from parsers.search.verdict_case import harm, the_call, under
-from parsers.vocabulary.types import Message, ToolCall
-
-
-def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall:
-    return ToolCall("id", name, arguments, complete)
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "words"),
-    [
-        (Message(tool_calls=[call("f")]), Message(), "the only call (`f`) is lost"),
-        (Message(tool_calls=[call("f"), call("g")]), Message(), "both calls are lost"),
-        (Message(tool_calls=[call("f"), call("g")]), Message(tool_calls=[call("f")]), "the second call (`g`) is lost"),
-        (
-            Message(tool_calls=[call("f"), call("g"), call("h")]),
-            Message(tool_calls=[call("h")]),
-            "the first call (`f`) and the second call (`g`) are lost",
-        ),
-        (
-            Message(tool_calls=[call("f"), call("g")]),
-            Message(tool_calls=[call("x")]),
-            "the first call (`f`) is lost, and others change",
-        ),
-        (
-            Message(tool_calls=[call("f")]),
-            Message(tool_calls=[call("f"), call("x")]),
-            "1 call too many, such as one to `x`",
-        ),
-        (
-            Message(tool_calls=[call("f")]),
-            Message(tool_calls=[call("x")]),
-            "the name of the only call (`f`) becomes `x`",
-        ),
-        (
-            Message(tool_calls=[call("f", '{"a": 1}')]),
-            Message(tool_calls=[call("f", '{"a": 1')]),
-            "the arguments of the only call (`f`) lose `}`",
-        ),
-        (
-            Message(tool_calls=[call("f", '{"a": 1}')]),
-            Message(tool_calls=[call("f", '{"a": 1}}')]),
-            "the arguments of the only call (`f`) gain `}`",
-        ),
-        (
-            Message(tool_calls=[call("f")]),
-            Message(tool_calls=[call("f", "")]),
-            "the arguments of the only call (`f`) are lost",
-        ),
-        (
-            Message(tool_calls=[call("f", '{"a": 1}')]),
-            Message(tool_calls=[call("f", '{"a": 2}')]),
-            "the arguments of the only call (`f`) have `2` for `1` from character 6 on",
-        ),
-        (
-            Message(tool_calls=[call("f")]),
-            Message(tool_calls=[call("f", complete=False)]),
-            "the only call (`f`) is not closed",
-        ),
-        (Message(content="ab"), Message(content="a"), "`b` is lost from the content"),
-        (Message(content="a"), Message(content="a<"), "`<` leaks into the content"),
-        (Message(content="a"), Message(content="ab"), "`b` is added to the content"),
-        (Message(content="abc"), Message(content="axc"), "the content has `x` for `b` from character 1 on"),
-        (Message(reasoning="ab"), Message(reasoning="a"), "`b` is lost from the reasoning"),
-        (Message("a", "b"), Message(None, "ab"), "`ab` becomes content, not reasoning"),
-        (Message(None, "ab"), Message("a", "b"), "`a` becomes reasoning, not content"),
-        (Message(content="a"), Message(content="a"), "the ids of the calls change"),
-    ],
+from parsers.cases.find import CaseFound, CaseSearch
+from parsers.cases.io import loads
+from parsers.cases.model import Case
+from parsers.cases.run import run_case
+from parsers.checks import schema
+from parsers.checks.subject import Variant
+from parsers.compare import beside
+from parsers.formats.model import builtin_formats
+from parsers.search import outcomes
+from parsers.search.found import Leave, Verdict
+from parsers.search.verdict import verdict
+from parsers.vocabulary.drops import DropReason
+from parsers.vocabulary.events import Diagnostic, Raised
+from parsers.vocabulary.trace import CodecState, Finding, Hold, Transition
+from tests.parsers.search.faulty import (
+    Change,
+    case_of,
+    drops_text_after_call,
+    engines,
+    fails_on_lone_quote,
+    flushes_angle,
+    loses_brace,
+    loses_second_call,
 )
-def test_the_harm_is_said_in_one_phrase(right: Message, wrong: Message, words: str) -> None:
-    assert harm(right, wrong) == words
+from tests.parsers.search.test_verdict import TWO, judged, replayer
+
+ROOT = Path(__file__).parents[2] / "cases"
+SHARES = 8
+
+# Whatever holds words for people, and the names of the fields.
+WORDED: dict[type[Any], tuple[str, ...]] = {
+    Finding: ("message",),
+    Diagnostic: ("message",),
+    Raised: ("message",),
+    Hold: ("reason",),
+    Transition: ("note",),
+    CodecState: ("words", "of"),
+    Variant: ("label",),
+    Leave: ("missing",),
+    schema.Problem: ("message",),
+    schema.Flaw: ("words",),
+}
 
 
-def test_equal_calls_that_are_fewer_are_counted() -> None:
-    twice = [call("f"), call("f")]
-    assert harm(Message(tool_calls=twice), Message(tool_calls=twice[:1])) == "the second call (`f`) is lost"
-    assert the_call(6, [call("f")] * 7) == "call 6 (`f`)"
-    assert the_call(0, [call("")]) == "the only call"
+def other(words: str | None) -> str | None:
+    """Words of which nothing is left but whether there are any, and whether two of them are the same."""
+    return words and hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
 
 
+@pytest.fixture
+def in_other_words(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From the call on, everything that is said is said in other words."""
+
+    def worded(kind: type[Any], fields: tuple[str, ...]) -> Callable[..., None]:
+        made = kind.__init__
+
+        def init(self: object, *given: object, **named: object) -> None:
+            made(self, *given, **named)
+            for field in fields:
+                object.__setattr__(self, field, other(getattr(self, field)))
+
+        return init
+
+    def start() -> None:
+        for kind, fields in WORDED.items():
+            monkeypatch.setattr(kind, "__init__", worded(kind, fields))
+        words = DropReason.words.fget  # type: ignore[attr-defined]
+        monkeypatch.setattr(DropReason, "words", property(lambda self: other(words(self))))
+        for module in (beside, outcomes):
+            label = module.label
+            monkeypatch.setattr(module, "label", lambda chunking, label=label: other(label(chunking)))
+
+    return start
+
+
+def of_finding(one: Finding) -> tuple[object, ...]:
+    return one.check, one.topic, one.severity, one.about, one.step, one.span, one.grade, one.policy, one.proof
+
+
+def of_verdict(one: Verdict) -> tuple[object, ...]:
+    named = [(guess.name, guess.good, guess.leaves and guess.leaves.at) for guess in one.guesses]
+    return one.kind, one.why, one.severity, one.about, one.findings, one.proof, named
+
+
+def of_case(case: Case, wrong: str) -> Iterator[object]:
+    """What is said of a case by its own parser, and of its output read by another one."""
+    run = run_case(case)
+    yield [of_finding(one) for one in run.findings], run.holding, run.skipped
+    given = replace(replayer(case.text()), context=run.context, format=run.format)
+    yield of_verdict(verdict(run.findings, run.trace, given))
+    yield of_verdict(judged(replayer(case.text(), wrong, run.context)))
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize("share", range(SHARES))
+def test_cases_are_judged_alike_in_other_words(share: int, in_other_words: Callable[[], None]) -> None:
+    formats = list(builtin_formats())
+    paths = sorted(ROOT.rglob("*.case.json"))[share::SHARES]
+    cases = [(loads(path.read_bytes()), formats[(number * 7 + 3) % len(formats)]) for number, path in enumerate(paths)]
+    before = [list(of_case(*case)) for case in cases]
+    in_other_words()
+    for path, case, said in zip(paths, cases, before, strict=True):
+        assert list(of_case(*case)) == said, path
+
+
+def searched(change: Change) -> CaseFound:
+    search = CaseSearch(case_of(TWO), engines=engines(change))
+    assert list(search.run())
+    return search.result()
+
+
+@pytest.mark.replays
 @pytest.mark.parametrize(
-    ("chunking", "words"),
-    [
-        (Chunking(by="cuts", cuts=(9,)), "when the output is cut after character 9"),
-        (Chunking(by="cuts", cuts=(9, 12)), "when the output is cut after characters 9 and 12"),
-        (Chunking(by="cuts", cuts=(1, 2, 3, 4, 5)), 'with the chunking "cut at 1, 2, 3, 4 and 5"'),
-        (Chunking(by="cuts", cuts=(9, 9)), "when an empty delta comes after character 9"),
-        (Chunking(by="cuts", cuts=(0,)), "when an empty delta comes first"),
-        (Chunking(by="cuts", cuts=(20,)), "when an empty delta comes last"),
-        (
-            Chunking(by="cuts", cuts=(0, 3, 5, 7, 7, 9, 9)),
-            'with the chunking "cut at 3 and 5, empty deltas at 0, 7 and 9"',
-        ),
-        (
-            Chunking(by="cuts", cuts=(3, 4, 7, 7, 9, 9)),
-            "when the output is cut after characters 3 and 4 and an empty delta comes after characters 7 and 9",
-        ),
-        (Chunking(by="whole"), "when the output comes in one delta"),
-        (Chunking(by="cuts", cuts=()), "when the output comes in one delta"),
-        (Chunking(by="token"), "when the output comes token by token"),
-        (Chunking(by="char", size=3), "in deltas of 3 characters"),
-        (Chunking(by="random", seed=4), 'with the chunking "random, seed 4"'),
-        (Chunking(by="token", holdback_chars=6), 'with the chunking "token by token, last 6 characters held back"'),
-    ],
+    "change", [loses_second_call, drops_text_after_call, flushes_angle, loses_brace, fails_on_lone_quote]
 )
-def test_a_chunking_is_the_condition_of_a_sentence(chunking: Chunking, words: str) -> None:
-    assert under(chunking, 20) == words
+def test_broken_parsers_are_blamed_alike_in_other_words(change: Change, in_other_words: Callable[[], None]) -> None:
+    def said() -> tuple[object, ...]:
+        result = searched(change)
+        small = result.found.minimized
+        assert small is not None
+        findings = [of_finding(one) for one in result.found.findings]
+        return findings, of_verdict(result.found.verdict), small.check, small.text, small.chunking, small.right
+
+    before = said()
+    in_other_words()
+    assert said() == before
+
+
+def test_the_other_words_are_really_others(in_other_words: Callable[[], None]) -> None:
+    before = judged(replayer("The <tool_call> tag: <tool_call>x</tool_call>", "json"))
+    in_other_words()
+    after = judged(replayer("The <tool_call> tag: <tool_call>x</tool_call>", "json"))
+    assert (before.kind, before.headline.split(":")[0]) == (after.kind, after.headline.split(":")[0])
+    assert before.headline != after.headline

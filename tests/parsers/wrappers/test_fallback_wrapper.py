@@ -203,7 +203,7 @@ def test_the_view_says_what_is_held_and_what_comes_next() -> None:
     assert view.candidates == ("CALL_START",)
     wrapper.feed(deltas('_call>{"name"')[0])
     view = wrapper.view()
-    assert (view.state, view.codec) == ("BUFFERING", "qwen in TOOL_CALL: in the call object, depth 1, key name")
+    assert (view.state, str(view.codec)) == ("BUFFERING", "qwen in TOOL_CALL: in the call object, depth 1, key name")
     assert [(hold.kind, hold.start, hold.end) for hold in view.holds] == [("policy", 0, 2), ("policy", 2, 20)]
 
 

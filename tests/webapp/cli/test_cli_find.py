@@ -14,9 +14,12 @@ import pytest
 from parsers.cases.find import CaseFound
 from parsers.cases.io import load_case, loads
 from parsers.cases.model import Case
+from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import Chunking
-from parsers.search.found import Found, OutcomeClass, Progress, Verdict
+from parsers.search.found import Detail, Found, OutcomeClass, Progress, Verdict
+from parsers.vocabulary.channels import CONTENT, Channel
+from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import Finding, Proof
 from parsers.vocabulary.types import Message, Span
 from webapp.api.models import FindResult
@@ -53,9 +56,9 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
     """Put a scripted search in the place of the real one."""
 
     def play(*findings: Finding, interrupted: bool = False, minimized: Case | None = None, **keys: Any) -> None:
-        verdict = Verdict("chunk_boundary", "error", "parser", "It depends on the cuts.", ("A detail.",))
+        verdict = Verdict("chunk_boundary", "error", "parser", "It depends on the cuts.", (Detail("A detail."),))
         verdict.proof = keys.pop("proof", None)
-        skipped = [("known_tool", "no tools")]
+        skipped = [("known_tool", Need.TOOLS)]
         found = Found("x", list(findings), ["index_dense"], skipped, keys.pop("outcomes", []), [], [], verdict, **keys)
         monkeypatch.setattr(command, "case_search", lambda case, _: Scripted(case, found, minimized, interrupted))
 
@@ -210,7 +213,7 @@ def test_the_report_says_what_each_finding_is(program: Program, output_file: Pat
     assert 'expected "a"' in lines
     assert 'actual "b"' in lines
     assert "a contract and no fault under the policy recovery=fail" in lines
-    assert "not run: known_tool (no tools)" in lines
+    assert "not run: known_tool (the request declares no tools)" in lines
 
 
 def test_the_verdict_comes_with_its_command(program: Program, output_file: Path, script: Script) -> None:
@@ -221,14 +224,14 @@ def test_the_verdict_comes_with_its_command(program: Program, output_file: Path,
 
 def test_each_outcome_is_a_row(program: Program, output_file: Path, script: Script) -> None:
     whole, cut = Chunking(by="whole"), Chunking(by="cuts", cuts=(4,))
-    parting = Divergence("content", 1, 4, 1, 1, "a", "b")
-    unplaced = Divergence("calls", 0, None, None, None, "1", "0")
+    parting = Divergence(CONTENT, 1, 4, 1, 1, "a", "b")
+    unplaced = Divergence(Channel(None, "calls"), 0, None, None, None, "1", "0")
     message = Message()
     outcomes = [
         OutcomeClass(0, message, "stop", 1_200, 300, whole, "whole"),
         OutcomeClass(1, message, "stop", 2, 0, cut, "cut at 4", "text", parting),
         OutcomeClass(2, message, "stop", 1, 1, cut, "cut at 4", "calls", unplaced),
-        OutcomeClass(3, message, "stop", 1, 1, cut, "cut at 4", None, None, "KeyError: x"),
+        OutcomeClass(3, message, "stop", 1, 1, cut, "cut at 4", None, None, Failure("KeyError", "x")),
         OutcomeClass(4, message, "stop", 1, 1, cut, "cut at 4"),
     ]
     script(outcomes=outcomes, complete=False)

@@ -11,9 +11,10 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
+from parsers.compare.beside import Compared
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import Chunking
-from parsers.search.outcomes import Compared
+from parsers.vocabulary.channels import CONTENT, Channel
 from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Finding, RejectedCall
 from parsers.vocabulary.types import Span
@@ -76,8 +77,8 @@ def test_findings_rejected_calls_and_differing_chunkings_are_listed_with_their_p
         Finding("known_tool", "info", "request", "Fine."),
     ]
     other = replace(run.trace, chunking={"by": "cuts", "cuts": [1]})
-    parting = Divergence("content", 0, 1, 1, 1, "ab", "b")
-    unknown = Divergence("calls", 0, None, None, None, "no call", "1 call: f")
+    parting = Divergence(CONTENT, 0, 1, 1, 1, "ab", "b")
+    unknown = Divergence(Channel(None, "calls"), 0, None, None, None, "no call", "1 call: f")
     run.compared = [
         Compared(Chunking(by="char"), "character by character", other, 2, True),
         Compared(Chunking(by="cuts", cuts=(1,)), "cut at 1", other, 2, False, parting),

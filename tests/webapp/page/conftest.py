@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ def client(app: Flask) -> FlaskClient:
     return app.test_client()
 
 
+NUMBERS = count()
+
+
 def case(text: str, parser: str = "qwen", **more: Any) -> Case:
     return load_case({"schema": 1, "parser": {"name": parser}, "input": {"text": text}, **more})
 
@@ -51,6 +55,10 @@ class Make:
 
     def run(self, text: str, parser: str = "qwen", **more: Any) -> Run:
         return self.runner.run(case(text, parser, **more))
+
+    def fresh(self, text: str, parser: str = "qwen") -> Run:
+        """A run that no other test sees, to be changed."""
+        return self.runner._run(case(text, parser), f"fresh {next(NUMBERS)}")
 
 
 @pytest.fixture(scope="session")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.search import found as search_found
 from parsers.search.found import Found, Group, OutcomeClass
+from parsers.vocabulary.channels import CONTENT
+from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Message
 from webapp.page.search.findings import Checked, findings
@@ -22,11 +25,11 @@ def said(kind: search_found.VerdictKind = "all_hold", **more: Any) -> search_fou
 
 
 def found(cuts: Sequence[int] = (0, 1, 1, 0), found_findings: Sequence[Finding] = (), **more: Any) -> Found:
-    parting = Divergence("content", 3, 12, 1, 2, "<tool", "tool")
+    parting = Divergence(CONTENT, 3, 12, 1, 2, "<tool", "tool")
     outcomes = [
         OutcomeClass(0, Message(), "stop", 3, 3, TRACED, "token by token"),
         OutcomeClass(1, Message(), "stop", 2, 0, CUT, "cut at 4", "text", parting),
-        OutcomeClass(2, Message(), "stop", 1, 1, WHOLE, "whole", raised="IndexError: x (in f, line 3)"),
+        OutcomeClass(2, Message(), "stop", 1, 1, WHOLE, "whole", raised=Failure("IndexError", "x", "f, line 3")),
     ]
     groups = [
         Group("whole", "in one piece", True, {2: 1}, {2: WHOLE}),
@@ -34,7 +37,7 @@ def found(cuts: Sequence[int] = (0, 1, 1, 0), found_findings: Sequence[Finding] 
     ]
     text = "x" * (len(cuts) + 1)
     given: dict[str, Any] = {"verdict": said(), "replays": 7} | more
-    return Found(text, list(found_findings), ["a"], [("b", "no ids")], outcomes, groups, list(cuts), **given)
+    return Found(text, list(found_findings), ["a"], [("b", Need.TOKEN_IDS)], outcomes, groups, list(cuts), **given)
 
 
 def checked(items: Sequence[Finding], result: Found | None = None) -> Checked:

@@ -16,7 +16,9 @@ from parsers.vocabulary.events import (
     Diagnostic,
     Dropped,
     Event,
+    Failure,
     Marker,
+    Raised,
     ReasoningText,
     Segment,
     Severity,
@@ -70,6 +72,10 @@ class Emitter:
     def tell(self, code: str, start: int, end: int, message: str, severity: Severity = "warning") -> None:
         """A diagnostic."""
         self._events.append(Diagnostic(max(start, 0), max(end, 0), code, severity, message))
+
+    def fail(self, start: int, end: int, failure: Failure) -> None:
+        """What makes transformers raise; here the text is kept, and reading goes on."""
+        self._events.append(Raised.at(max(start, 0), max(end, 0), failure))
 
     def tell_once(self, code: str, start: int, end: int, message: str, about: str = "") -> None:
         """A diagnostic that is said once of each thing."""

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from parsers.vocabulary.events import ContentText, Diagnostic, Event
+from parsers.vocabulary.events import ContentText, Diagnostic, Event, Failure
 from parsers.vocabulary.trace import Hold, RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 from webapp.engines.response_template.about import NAME
 from webapp.engines.response_template.emitter import Emitter
 from webapp.engines.response_template.observed import observe
 from webapp.engines.response_template.patterns import Budget, Fuse, TooSlowError
-from webapp.engines.response_template.regions import RAISED, Regions
+from webapp.engines.response_template.regions import Regions
 from webapp.engines.response_template.table import Table
 from webapp.engines.response_template.watching import StuckError
 
@@ -139,7 +139,7 @@ class TemplateParser:
             self._give_up(error, "")
             return
         except ValueError as error:
-            self._out.tell(RAISED, self._at, self._at, f"transformers raises ValueError at the end: {error}", "error")
+            self._out.fail(self._at, self._at, Failure("transformers raises ValueError at the end", str(error)))
         self._regions.over(self._at)
 
     def _give_up(self, error: Exception, text: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from parsers.vocabulary.drops import Cause, DropReason, stated
-from parsers.vocabulary.events import ContentText, ReasoningEnd, ReasoningText
+from parsers.vocabulary.events import ContentText, Failure, ReasoningEnd, ReasoningText
 from parsers.vocabulary.trace import Hold, RejectedCall, Transition
 from webapp.engines.response_template.calls import NoCallError, Region, calls_in, part, streamed_name
 from webapp.engines.response_template.edge import Edge, Run
@@ -27,7 +27,6 @@ from webapp.engines.response_template.watching import Closed, Delimiter
 
 STRIPPED = DropReason(Cause.FIELD_EDGE)
 REPEATS = 'Add "repeats": true and "join" to the field.'
-RAISED = "parser_raised"  # the check of that name makes a finding of it
 NOWHERE = DropReason(Cause.NO_FIELD)
 
 
@@ -193,8 +192,11 @@ class Regions:
         """Tell what transformers would have done otherwise."""
         field, name = opened.field, region.field
         if region.error is not None:
-            code, words = _trouble(region, _words(region.error))
-            self._out.tell(code, start, end, words, "error")
+            if isinstance(region.error, TooSlowError):
+                words = f"{name} is not read: {region.error}. Its text is kept."
+                self._out.tell("slow_region", start, end, words, "error")
+            else:
+                self._out.fail(start, end, _failure(region, _words(region.error)))
         elif region.previous and not field.repeats:
             again = "comes again" if region.value else "comes again with nothing but white space"
             words = f"{name} {again}. transformers keeps only its last region; here all are kept. {REPEATS}"
@@ -230,14 +232,11 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {text.splitlines()[0].rstrip('.')}" if text else type(error).__name__
 
 
-def _trouble(region: Closed, words: str) -> tuple[str, str]:
-    """Code and message for a region that transformers cannot read."""
-    said = f"{region.field} cannot be read: transformers raises {words}."
-    if isinstance(region.error, TooSlowError):
-        return "slow_region", f"{region.field} is not read: {region.error}. Its text is kept."
-    if region.over:
-        return RAISED, f"{said} The output ended inside it; its text is kept."
-    lost = "It then stays in the region and loses what follows; here the text is kept."
-    if in_string(region.body):
-        return RAISED, f"{said} The closing delimiter stands inside a JSON string. {lost}"
-    return RAISED, f"{said} {lost}"
+def _failure(region: Closed, words: str) -> Failure:
+    """What transformers does with a region that it cannot read, and what is done here."""
+    kept = "The output ended inside it; its text is kept."
+    if not region.over:
+        kept = "It then stays in the region and loses what follows; here the text is kept."
+        inside = "The closing delimiter stands inside a JSON string. "
+        kept = (inside if in_string(region.body) else "") + kept
+    return Failure(f"{region.field} cannot be read", f"transformers raises {words}. {kept}")

@@ -239,7 +239,7 @@ def messages(a: TraceIndex, b: TraceIndex, comparison: Comparison, view: View) -
     """The messages around `view`."""
     low, high = _shown(comparison.calls, a, b, view)
     return Messages(
-        texts=[_row(pair, pair.name, a, b, view) for pair in comparison.texts if pair.a.length or pair.b.length],
+        texts=[_row(pair, str(pair.name), a, b, view) for pair in comparison.texts if pair.a.length or pair.b.length],
         calls=[_call(pair, a, b, view) for pair in comparison.calls[low:high]],
         before=low,
         after=len(comparison.calls) - high,
@@ -262,7 +262,7 @@ def _is_open(call: CallIndex | None, index: TraceIndex, window: Window) -> bool:
 
 def _call(pair: CallPair, a: TraceIndex, b: TraceIndex, view: View) -> CallRow:
     parts = [part for part in pair.parts if part.a.length or part.b.length]
-    rows = [_row(part, part.name.rpartition(".")[2], a, b, view) for part in parts]
+    rows = [_row(part, part.name.part, a, b, view) for part in parts]
     complete = pair.a is not None and pair.b is not None and pair.a.complete == pair.b.complete
     same = complete and all(part.same for part in pair.parts)
     return CallRow(_head("a", pair.a, a), _head("b", pair.b, b), same, rows)

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from parsers.compare.divergence import Divergence, Grade, Rules, divergence, grade, same_message, shared_prefix
-from parsers.replays.replay import raised_in
+from parsers.vocabulary import channels
+from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import Ownership
 from parsers.vocabulary.types import Message, ToolCall
 from webapp.page.inspect.index import CallIndex, Channel, Stretch, TraceIndex
@@ -38,7 +39,7 @@ class Hunk:
 class Pair:
     """One channel on both sides. `same`: under the rules; `hunks`: where the texts differ, empty where `same`."""
 
-    name: str
+    name: channels.Channel
     a: Channel
     b: Channel
     same: bool
@@ -56,7 +57,10 @@ class CallPair:
 
 def text_pairs(a: TraceIndex, b: TraceIndex, rules: Rules) -> list[Pair]:
     """Reasoning and content."""
-    return [_pair("reasoning", a.reasoning, b.reasoning, rules), _pair("content", a.content, b.content, rules)]
+    return [
+        _pair(channels.REASONING, a.reasoning, b.reasoning, rules),
+        _pair(channels.CONTENT, a.content, b.content, rules),
+    ]
 
 
 def call_pairs(a: TraceIndex, b: TraceIndex, rules: Rules) -> list[CallPair]:
@@ -64,7 +68,8 @@ def call_pairs(a: TraceIndex, b: TraceIndex, rules: Rules) -> list[CallPair]:
     found: list[CallPair] = []
     for left, right in _matched(list(a.calls.values()), list(b.calls.values())):
         number = (left or right or CallIndex(0, 0)).number
-        parts = [_pair(f"tool_calls[{number}].{part}", _part(left, part), _part(right, part), rules) for part in PARTS]
+        names = [channels.Channel(number, part) for part in channels.CALL_PARTS]
+        parts = [_pair(name, _part(left, name.part), _part(right, name.part), rules) for name in names]
         found.append(CallPair(left, right, parts))
     return found
 
@@ -98,18 +103,18 @@ def _in_order(a: list[CallIndex], b: list[CallIndex]) -> Iterator[tuple[CallInde
         yield a[at] if at < len(a) else None, b[at] if at < len(b) else None
 
 
-def _pair(name: str, a: Channel, b: Channel, rules: Rules) -> Pair:
+def _pair(name: channels.Channel, a: Channel, b: Channel, rules: Rules) -> Pair:
     left, right = a.text(), b.text()
     same = left == right or same_message(_message(name, left), _message(name, right), rules)
     return Pair(name, a, b, same, [] if same else list(hunks(a, b)))
 
 
-def _message(name: str, text: str) -> Message:
+def _message(name: channels.Channel, text: str) -> Message:
     """A message of this channel alone, so that the rules of a whole message decide."""
-    if "." not in name:
-        return Message(reasoning=text) if name == "reasoning" else Message(content=text)
+    if name.call is None:
+        return Message(reasoning=text) if name.part == "reasoning" else Message(content=text)
     call = ToolCall(None, "", "")
-    setattr(call, name.rpartition(".")[2], text)
+    setattr(call, name.part, text)
     return Message(tool_calls=[call])
 
 
@@ -202,7 +207,7 @@ class Comparison:
     changes: list[int]
     texts: list[Pair]
     calls: list[CallPair]
-    raised: tuple[str | None, str | None]
+    raised: tuple[Failure | None, Failure | None]
 
     def size(self) -> int:
         """About how many bytes this weighs, without the traces it points into."""
@@ -229,7 +234,7 @@ def compare(a: TraceIndex, b: TraceIndex, rules: Rules) -> Comparison:
         changes=sorted({index.step(step).span.start for index in (a, b) for step in index.changes}),
         texts=texts,
         calls=calls,
-        raised=(raised_in(a.trace), raised_in(b.trace)),
+        raised=(a.trace.failure, b.trace.failure),
     )
 
 
@@ -257,9 +262,9 @@ def _texts(a: TraceIndex, b: TraceIndex, pairs: Iterable[Pair]) -> Iterator[Part
     for pair in pairs:
         for hunk in pair.hunks:
             for start, end in (*_origins(a, pair.a, hunk.a0, hunk.a1), *_origins(b, pair.b, hunk.b0, hunk.b1)):
-                yield Parting(start, end, {"text"}, [pair.name])
+                yield Parting(start, end, {"text"}, [str(pair.name)])
         if pair.hunks and (seen := _seen(a, b, pair, pair.hunks[0])) is not None:
-            yield Parting(seen, seen + 1, {"order"}, [pair.name])
+            yield Parting(seen, seen + 1, {"order"}, [str(pair.name)])
 
 
 def _origins(index: TraceIndex, channel: Channel, low: int, high: int) -> Iterator[tuple[int, int]]:

@@ -13,10 +13,10 @@ from typing import Any
 from parsers.cases.engines import FALLBACK, RECORDED, policy_of, traced_chunking
 from parsers.cases.model import Case, CaseError, ParserRef
 from parsers.cases.run import replayer_of
-from parsers.compare.beside import PLACED, put_beside
 from parsers.compare.exact_text import on_exact_text
 from parsers.decoding import POLICIES, Decode
 from parsers.replays.chunking import TRACED, Chunking, label, parse_spec, spec
+from parsers.replays.recorded import PLACED, put_beside
 from parsers.replays.replayer import Replayer
 from parsers.selection.registry import policies, resolve
 from parsers.vocabulary.types import Piece, UsageError

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from parsers.cases.model import Case
+from parsers.compare.beside import rules_for
 from parsers.compare.divergence import divergence
 from parsers.replays.chunking import Chunking, label, parse_spec, spec
-from parsers.search.outcomes import fitting
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Envelope
 from webapp.page.form.form_page import FormPage
@@ -273,7 +273,7 @@ def marked_steps(view: View, checked: SearchPanes) -> list[int]:
     """The steps where there is something to find: under another chunking, where it parts from the case's own."""
     base, run = view.base, view.run
     if run is not base:
-        rules = fitting(base.case.compare.rules(), base.replayer)
+        rules = rules_for(base.replayer, base.case.compare.rules())
         parting = run.beside.get("parting", lambda: divergence(base.trace, run.trace, rules))
         return [] if parting is None else [parting.step_b or index_of(run).total]
     if checked.verdict is not None:

@@ -7,9 +7,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import cast
 
 from markupsafe import Markup
 
+from parsers.vocabulary.channels import Channel, Part
 from parsers.vocabulary.drops import UNSAID
 from parsers.vocabulary.trace import Hold
 from webapp.glyphs import count, show, show_lines
@@ -129,7 +131,7 @@ def _words(index: TraceIndex, owner: str, offset: int) -> str:
     if owner in {"name", "id", "arguments"}:
         call = index.call_at(offset)
         number = call.number if call else 0
-        return f"tool_calls[{number}].{owner}"
+        return str(Channel(number, cast(Part, owner)))
     return {"marker": "a marker, not shown to the client", "dropped": "nobody: dropped"}.get(owner, owner)
 
 

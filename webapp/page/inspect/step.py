@@ -113,7 +113,7 @@ def card(index: TraceIndex, number: int, terminals: dict[str, str]) -> Card:
 def _standing(view: StateView) -> str:
     """Where the argument parser stands, and the call."""
     call = "" if view.call_state is None else f"the call is {view.call_state.lower().replace('_', ' ')}"
-    return "; ".join(filter(None, (view.codec, call)))
+    return "; ".join(filter(None, (str(view.codec or ""), call)))
 
 
 def _note(index: TraceIndex, step: Step) -> str:

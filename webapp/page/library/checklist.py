@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from parsers.checks import CHECKS, Check, Subject, run_checks
-from parsers.checks.check import WHY
-from parsers.checks.examples import EXAMPLES
+from parsers.checks.examples import examples
 from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Message, MessageDelta
 from webapp.page.search.findings import MATTERS, WORDS
@@ -48,7 +47,7 @@ def entries() -> tuple[Entry, ...]:
 
 
 def _entry(check: Check) -> Entry:
-    example = EXAMPLES[check.name]
+    example = examples()[check.name]
     blamed = run_checks(example.finds, [check.name]).findings[0]
     return Entry(check, played(example.finds), blamed, played(example.holds))
 
@@ -60,24 +59,21 @@ def played(subject: Subject) -> str:
     """A replay in words: a line for each delta fed with what was sent for it, then what else the check looks at."""
     trace = subject.trace
     lines = [f"{_fed(trace, step):<36} {_delta(step.delta)}".rstrip() for step in trace.steps]
-    others = [("whole", subject.whole)] if subject.whole is not None else []
-    lines += [f"{label}: {_message(other.message)}" for label, other in [*others, *subject.compared]]
+    lines += [f"{label}: {_message(other.message)}" for label, other in subject.others]
     lines += [
         f"{one.label}: {f'fails with {one.raised}' if one.raised else _message(one.message)}"
         for one in subject.variants
     ]
     lines += [
         f"server's chunk {number}: {', '.join(filter(None, (_delta(chunk.delta), chunk.finish_reason)))}"
-        for number, chunk in enumerate(subject.server or (), start=1)
+        for number, chunk in enumerate(subject.server.chunks or (), start=1)
     ]
     return "\n".join(lines)
 
 
 def needs(check: Check) -> str:
     """Where a check cannot run."""
-    said = [f"Skipped where {WHY[need]}." for need in check.needs]
-    said += [] if check.black_box else ["Skipped where only the deltas of a parser are seen."]
-    return " ".join(said)
+    return " ".join([f"Skipped where {need.words}." for need in check.needs])
 
 
 def _fed(trace: Trace, step: Step) -> str:

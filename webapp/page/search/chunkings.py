@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 
 from parsers.cases.engines import traced_chunking
 from parsers.cases.run import CaseRun
+from parsers.compare.beside import Compared
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import Chunking, label, spec
 from parsers.search.found import Found, Group, OutcomeClass
-from parsers.search.outcomes import Compared
 from parsers.vocabulary.trace import Trace
 from webapp.glyphs import count, shorten
 from webapp.page.drawing import COLUMNS, Column, peaks, percent, rising, runs, shapes
@@ -28,7 +28,7 @@ class Parting:
     @property
     def where(self) -> str:
         raw = self.divergence.raw
-        return self.divergence.channel + (f" at character {raw:,}" if raw is not None else "")
+        return str(self.divergence.channel) + (f" at character {raw:,}" if raw is not None else "")
 
     @property
     def step(self) -> int | None:
@@ -140,7 +140,7 @@ class Outcome:
 
     @property
     def raised(self) -> str:
-        return shorten(self.found.raised or "", 200)
+        return shorten(str(self.found.raised or ""), 200)
 
     @property
     def parting(self) -> Parting | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from parsers.checks import CHECKS
-from parsers.checks.check import WHY
+from parsers.checks.check import Need
 from parsers.compare.divergence import shared_prefix
 from parsers.replays.chunking import Chunking, spec
 from parsers.search import found
@@ -112,7 +112,7 @@ class Findings:
     following: list[FindingGroup]
     more: int
     holding: list[tuple[str, str]]
-    skipped: Sequence[tuple[str, str]]
+    skipped: list[tuple[str, str]]
     note: str
     steps: str
 
@@ -131,7 +131,7 @@ class Checked:
 
     findings: Sequence[Finding]
     holding: Sequence[str]
-    skipped: Sequence[tuple[str, str]]
+    skipped: Sequence[tuple[str, Need]]
     replays: int
     found: Found | None = field(default=None)
 
@@ -154,7 +154,7 @@ def findings(checked: Checked) -> Findings:
         following=_groups([line for line in lines if line.index in after]),
         more=len(ranked) - len(lines),
         holding=[(name, CHECKS[name].definition if name in CHECKS else "") for name in checked.holding],
-        skipped=checked.skipped,
+        skipped=[(name, need.words) for name, need in checked.skipped],
         note=", ".join([*_counts(checked.findings), f"{count(held, 'check')} hold" + "s" * (held == 1)]),
         steps=json.dumps(checked.steps[:_SHOWN]),
     )
@@ -340,8 +340,7 @@ def verdict(checked: Checked, lines: Findings) -> VerdictLine:
     if checked.found is None:
         return _quick(checked, lines)
     said = checked.found.verdict
-    listed = {item.message for item in checked.findings}
-    details = [sentence for sentence in said.details if sentence not in listed]
+    details = [detail.words for detail in said.details if detail.finding is None]
     return VerdictLine(
         severity=said.severity,
         headline=said.headline,
@@ -373,7 +372,7 @@ def _nothing(checked: Checked) -> str:
     """What it means that nothing was found: only what was looked at."""
     words = ", ".join([words for check, words in _HELD if check in checked.holding])
     said = f"{words[:1].upper()}{words[1:]}." if words else "No check found anything."
-    blind = dict(checked.skipped).get("spans_cover_input") == WHY["raw"]
+    blind = dict(checked.skipped).get("spans_cover_input") is Need.RAW
     return f"{said} {UNKNOWN}" if blind else said
 
 

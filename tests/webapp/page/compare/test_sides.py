@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 
 from parsers.cases.io import load_case
 from parsers.cases.model import Case
-from parsers.compare.beside import PLACED
+from parsers.replays.recorded import PLACED
 from parsers.vocabulary.types import UsageError
 from tests.webapp.page.streams import DELTAS, END, STREAM, TEXT, chunk, stream_case
 from webapp.page.compare.asked import Side

@@ -73,7 +73,7 @@ def test_where_nothing_waits_it_says_so(make: Any, text: str, note: str, words: 
 
 
 def test_a_parser_that_shows_only_its_deltas_has_no_plot(make: Any) -> None:
-    run = make.runner._run(make.case("words"), "own")
+    run = make.fresh("words")
     run.trace.partition = []
     pane = lag_pane(run, 1)
     assert not pane.plot.known

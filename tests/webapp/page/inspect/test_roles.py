@@ -86,7 +86,7 @@ def test_drops_are_listed_by_reason_with_their_places(make: Any) -> None:
 
 
 def test_many_drops_are_counted(make: Any) -> None:
-    run = make.runner._run(make.case("x" * 40, "passthrough"), "many drops")
+    run = make.fresh("x" * 40, "passthrough")
     owners = [Ownership(at, at + 1, "dropped" if at % 2 else "content", stated(f"reason {at % 3}")) for at in range(40)]
     owners[1].reason = None
     run.trace.partition = owners

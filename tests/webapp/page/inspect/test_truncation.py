@@ -66,7 +66,7 @@ def whole_of(run: Any, *calls: ToolCall, content: str = "") -> Any:
 
 
 def test_a_result_the_whole_output_does_not_have_says_so(make: Any) -> None:
-    run = whole_of(make.runner._run(make.case(f"Hi {CALL}"), "own"), content="Ho there")
+    run = whole_of(make.fresh(f"Hi {CALL}"), content="Ho there")
     found = cut_result(run, len(f"Hi {CALL}"))
     assert found.parts[1].against == "differs from character 1 on; the whole output has `o there`"
     assert found.calls[0].arguments.against == "the whole output has no such call"
@@ -144,7 +144,7 @@ def test_an_engine_that_is_only_watched_has_a_smaller_budget(make: Any, monkeypa
 
     monkeypatch.setattr("webapp.page.inspect.truncation.cut_records", records)
     for black_box in (False, True):
-        run = make.runner._run(make.case("x", "passthrough"), f"watched: {black_box}")
+        run = make.fresh("x", "passthrough")
         run.choice.black_box = black_box
         records_of(run)
     assert budgets[1] * 4 == budgets[0]

@@ -8,14 +8,14 @@ import pytest
 from flask.testing import FlaskClient
 
 from parsers.checks import CHECKS
-from parsers.checks.examples import EXAMPLES
+from parsers.checks.examples import examples
 from webapp.page.library.checklist import entries
 
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_every_check_is_listed_with_a_replay_it_blames(name: str) -> None:
     entry = next(entry for entry in entries() if entry.check.name == name)
-    assert entry.blamed.message == EXAMPLES[name].says
+    assert entry.blamed.message == examples()[name].says
     assert entry.verdict.split(",")[0] in {"Error", "Warning", "Note"}
     assert entry.finds
     assert entry.holds

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from parsers.cases.run import CaseRun
+from parsers.compare.beside import Compared
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import WHOLE, Chunking, label
 from parsers.search.found import Group, OutcomeClass
-from parsers.search.outcomes import Compared
+from parsers.vocabulary.channels import CONTENT, Channel
 from parsers.vocabulary.types import Message
 from tests.webapp.page.results import CALL, found
 from webapp.page.drawing import COLUMNS
@@ -27,7 +28,7 @@ def run_beside(make: Any, runner: Any, chunking: Chunking, parting: Divergence, 
 
 
 def test_a_diverging_chunking_says_where_and_links_there(make: Any, runner: Any) -> None:
-    parting = Divergence("content", 3, 1234, 7, 9, "<tool", "tool")
+    parting = Divergence(CONTENT, 3, 1234, 7, 9, "<tool", "tool")
     shown = chunkings(run_beside(make, runner, Chunking(by="char"), parting, 39), "")
     row = shown.rows[1]
     assert row.parting is not None
@@ -38,7 +39,7 @@ def test_a_diverging_chunking_says_where_and_links_there(make: Any, runner: Any)
 
 
 def test_a_divergence_without_place_leads_to_the_end(make: Any, runner: Any) -> None:
-    parting = Divergence("calls", 0, None, None, None, "1", "2")
+    parting = Divergence(Channel(None, "calls"), 0, None, None, None, "1", "2")
     row = chunkings(run_beside(make, runner, WHOLE, parting, 4), "").rows[1]
     assert row.parting is not None
     assert (row.parting.where, row.parting.step) == ("calls", 5)

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from parsers.checks import CHECKS
-from parsers.checks.check import WHY
+from parsers.checks.check import Need
 from parsers.search import found as search_found
-from parsers.search.found import Found
+from parsers.search.found import Detail, Found
 from parsers.vocabulary.trace import About, Finding, Proof
 from parsers.vocabulary.types import Span
 from tests.webapp.page.results import checked, found, pane, said
@@ -135,7 +135,10 @@ def test_findings_that_fold_are_counted(items: list[Finding], kind: search_found
 
 def test_the_verdict_does_not_say_again_what_a_finding_says() -> None:
     items = [Finding("chunking", "error", "parser", "As the finding.")]
-    result = found(found_findings=items, verdict=said(details=("A share.", "As the finding.", "B.", "C.")))
+    result = found(
+        found_findings=items,
+        verdict=said(details=(Detail("A share."), Detail("As the finding.", 0), Detail("B."), Detail("C."))),
+    )
     shown = verdict(checked(items, result), findings(checked(items, result)))
     assert (shown.sentences, shown.more) == (["A share.", "B."], ["C."])
 
@@ -162,12 +165,12 @@ def test_before_a_search_the_verdict_speaks_from_the_quick_look(
     ("holding", "skipped", "sentence"),
     [
         (["spans_cover_input", "no_terminal_leak"], [], "Nothing lost, nothing leaked."),
-        (["chunking"], [("spans_cover_input", "not asked for")], "The same message every time."),
-        (["no_terminal_leak"], [("spans_cover_input", WHY["raw"])], f"Nothing leaked. {UNKNOWN}"),
+        (["chunking"], [("spans_cover_input", Need.FINISHED)], "The same message every time."),
+        (["no_terminal_leak"], [("spans_cover_input", Need.RAW)], f"Nothing leaked. {UNKNOWN}"),
     ],
 )
 def test_only_what_was_looked_at_is_said_to_hold(
-    holding: list[str], skipped: list[tuple[str, str]], sentence: str
+    holding: list[str], skipped: list[tuple[str, Need]], sentence: str
 ) -> None:
     seen = Checked([], holding, skipped, 1)
     assert verdict(seen, findings(seen)).sentences == [sentence]
@@ -221,7 +224,7 @@ def test_an_unknown_prompt_offers_both_starts() -> None:
 
 
 def test_long_verdicts_fold_and_an_unfinished_search_says_so() -> None:
-    result = found(verdict=said(details=("one.", "two.", "three.")), complete=False)
+    result = found(verdict=said(details=(Detail("one."), Detail("two."), Detail("three."))), complete=False)
     shown = verdict(checked([], result), pane([]))
     assert (shown.sentences, shown.more) == (["one.", "two."], ["three."])
     assert shown.facts == "2 of 2 checks hold under 12 replays. The search was not finished."

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from parsers.checks import Subject, run_checks
+from parsers.checks import run_checks
 from parsers.checks.check import LIMIT
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import Context, MessageDelta, Piece, ToolCallDelta
+from tests.parsers.checks.subjects import subject
 
 Build = Callable[..., Trace]
 Entry = tuple[str, ...]
@@ -22,11 +24,8 @@ def call(*arguments: Entry, end: str = "end") -> list[Entry]:
 AS_STREAMED = ("info", "truncated_call=as_streamed")
 
 
-def found(name: str, trace: Trace, **fields: object) -> list[Finding]:
-    subject = Subject(trace)
-    for key, value in fields.items():
-        setattr(subject, key, value)
-    return run_checks(subject, [name]).findings
+def found(name: str, trace: Trace, **fields: Any) -> list[Finding]:
+    return run_checks(subject(trace, **fields), [name]).findings
 
 
 @pytest.mark.parametrize(

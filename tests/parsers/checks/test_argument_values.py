@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from parsers.checks import Subject, run_checks
-from parsers.checks.script import Entry, scripted
+from parsers.checks import run_checks
+from parsers.checks.check import Need
+from parsers.checks.examples import Entry, scripted
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Context, Tool
+from tests.parsers.checks.subjects import subject
 
 SCHEMA = {
     "type": "object",
@@ -29,7 +31,7 @@ def findings(written: str, given: str, context: Context = TYPED, **fields: Any) 
     call: list[Entry] = [("name", "f"), ("arguments", written, given), ("end",)]
     own: list[Entry] = [("name", "f"), ("arguments", written), ("end",)]
     beside: dict[str, Any] = {"black_box": True, "reference": scripted(own)} | fields
-    return run_checks(Subject(scripted(call), context, **beside), ["values_kept"]).findings
+    return run_checks(subject(scripted(call), context, **beside), ["values_kept"]).findings
 
 
 @pytest.mark.parametrize(
@@ -112,11 +114,11 @@ def test_where_the_output_does_not_say_it_nothing_is_said(own: list[Entry]) -> N
 def test_it_needs_a_built_in_parser_beside_and_says_nothing_of_a_server() -> None:
     call: list[Entry] = [("name", "f"), ("arguments", '{"days": 1}', '{"days": 2}'), ("end",)]
     for alone in (
-        Subject(scripted(call), TYPED),
-        Subject(scripted(call), TYPED, reference=scripted(call), served=True),
+        subject(scripted(call), TYPED),
+        subject(scripted(call), TYPED, reference=scripted(call), plays=True),
     ):
         report = run_checks(alone, ["values_kept"])
-        assert report.skipped == [("values_kept", "no built-in parser of the same format is laid beside this one")]
+        assert report.skipped == [("values_kept", Need.REFERENCE)]
 
 
 def test_a_value_of_the_wrong_type_is_the_parser_s_where_the_built_in_one_reads_it_rightly() -> None:
@@ -124,7 +126,7 @@ def test_a_value_of_the_wrong_type_is_the_parser_s_where_the_built_in_one_reads_
     right: list[Entry] = [("name", "f"), ("arguments", '{"days": 1}'), ("end",)]
 
     def about(**fields: Any) -> str:
-        (found,) = run_checks(Subject(scripted(call), TYPED, **fields), ["arguments_schema"]).findings
+        (found,) = run_checks(subject(scripted(call), TYPED, **fields), ["arguments_schema"]).findings
         return found.about
 
     assert about() == "output"

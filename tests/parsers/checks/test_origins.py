@@ -6,17 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.checks import Subject, run_checks
-from parsers.checks.source import Source, unescape
+from parsers.checks import run_checks
+from parsers.checks.origins import Source, unescape
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Tool
+from tests.parsers.checks.subjects import subject
 
 Build = Callable[..., Trace]
 
 
 def invented(build: Build, raw: str, arguments: str, *, name: str = "f", context: Context | None = None) -> list[str]:
     trace = build([("marker", "f "), ("name", "", name), ("arguments", raw, arguments), ("end",)])
-    return [f.message for f in run_checks(Subject(trace, context or Context()), ["nothing_invented"]).findings]
+    return [f.message for f in run_checks(subject(trace, context or Context()), ["nothing_invented"]).findings]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_a_number_too_large_to_read_is_not_a_number_of_the_output() -> None:
 
 def whole(build: Build, raw: str, arguments: str, context: Context | None = None) -> list[str]:
     trace = build([("name", "f"), ("marker", " "), ("arguments", raw, arguments), ("end",)])
-    return [f.message for f in run_checks(Subject(trace, context or Context()), ["strings_whole"]).findings]
+    return [f.message for f in run_checks(subject(trace, context or Context()), ["strings_whole"]).findings]
 
 
 @pytest.mark.parametrize(

@@ -7,22 +7,24 @@ from collections.abc import Callable
 
 import pytest
 
-from parsers.checks import CHECKS, Subject, run_checks
-from parsers.checks.check import LIMIT
+from parsers.checks import CHECKS, run_checks
+from parsers.checks.check import LIMIT, Need
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Message, Tool, ToolCall, UsageError
+from tests.parsers.checks.subjects import subject
 
 Build = Callable[..., Trace]
 TOOLS = (Tool("get_weather", {"type": "object"}), Tool("get_time"))
 
 
 def test_a_good_trace_makes_every_check_hold(good: Trace) -> None:
-    subject = Subject(good, Context(tools=TOOLS), good, [("5 tokens", good)], counters=(100, 200))
-    report = run_checks(subject)
+    seen = subject(good, Context(tools=TOOLS), good, [("5 tokens", good)], examined=(100, 200))
+    report = run_checks(seen)
     assert report.findings == []
-    missing = {"token_ids", "bytes", "end_tokens", "reasoning_markers", "bookkeeping"}
-    missing |= {"server_deltas", "server_chunks", "reference"}
-    skipped = {name for name, c in CHECKS.items() if missing & {*c.needs} or any("variants" in n for n in c.needs)}
+    missing = {need for need in Need if need.is_metamorphic}
+    missing |= {Need.TOKEN_IDS, Need.BYTES, Need.REASONING_MARKERS, Need.BOOKKEEPING}
+    missing |= {Need.SERVER_DELTAS, Need.SERVER_CHUNKS, Need.REFERENCE}
+    skipped = {name for name, check in CHECKS.items() if missing & {*check.needs}}
     assert {name for name, _ in report.skipped} == skipped
     assert report.holding == [name for name in CHECKS if name not in skipped]
 
@@ -34,7 +36,7 @@ def test_checks_have_numbers_and_one_line_definitions() -> None:
 
 
 def test_a_check_without_its_needs_is_skipped_with_the_reason(good: Trace) -> None:
-    skipped = dict(run_checks(Subject(good)).skipped)
+    skipped = {name: need.words for name, need in run_checks(subject(good)).skipped}
     assert skipped["chunking"] == "no other chunking was replayed"
     assert skipped["whole_equals_streamed"] == "the output was not replayed whole"
     assert skipped["arguments_schema"] == skipped["known_tool"] == "the request declares no tools"
@@ -45,31 +47,31 @@ def test_a_check_without_its_needs_is_skipped_with_the_reason(good: Trace) -> No
 
 
 def test_a_parser_that_failed_is_spared_the_checks_of_its_end(build: Build) -> None:
-    trace = build([("name", "f"), ("arguments", "{")], [("diagnostic", "}", "parser_raised")])
-    report = run_checks(Subject(trace))
+    trace = build([("name", "f"), ("arguments", "{")], [("raised", "}", "it broke")])
+    report = run_checks(subject(trace))
     assert [finding.check for finding in report.findings] == ["parser_raised"]
-    assert dict(report.skipped)["arguments_json"] == "the parser failed before the end"
+    assert dict(report.skipped)["arguments_json"] is Need.FINISHED
 
 
 def test_a_black_box_is_spared_the_checks_it_cannot_answer(build: Build) -> None:
     trace = build([("name", "f"), ("arguments", "{}"), ("end",)], blind=True, make_ids=False)
-    skipped = dict(run_checks(Subject(trace, black_box=True)).skipped)
-    assert skipped["ends_idle"] == skipped["held_bounded"] == "the parser shows its deltas only"
-    assert skipped["id_once"] == "the parser gives no call ids, the server adds them"
+    skipped = dict(run_checks(subject(trace, black_box=True)).skipped)
+    assert skipped["ends_idle"] is skipped["held_bounded"] is Need.INSIGHT
+    assert skipped["id_once"] is Need.IDS
 
 
 def test_a_built_in_parser_must_give_ids(build: Build) -> None:
-    report = run_checks(Subject(build([("name", "f"), ("arguments", "{}"), ("end",)], make_ids=False)), ["id_once"])
+    report = run_checks(subject(build([("name", "f"), ("arguments", "{}"), ("end",)], make_ids=False)), ["id_once"])
     assert [finding.check for finding in report.findings] == ["id_once"]
 
 
 def test_only_the_named_checks_run(good: Trace) -> None:
-    assert run_checks(Subject(good), ["id_once", "index_dense"]).holding == ["index_dense", "id_once"]
+    assert run_checks(subject(good), ["id_once", "index_dense"]).holding == ["index_dense", "id_once"]
 
 
 def test_an_unknown_check_is_the_callers_mistake(good: Trace) -> None:
     with pytest.raises(UsageError, match="no check named 'chunks'; the checks are chunking, "):
-        run_checks(Subject(good), ["chunks"])
+        run_checks(subject(good), ["chunks"])
 
 
 def test_findings_come_worst_first_then_by_step(build: Build) -> None:
@@ -78,7 +80,7 @@ def test_findings_come_worst_first_then_by_step(build: Build) -> None:
         [("name", "f"), ("arguments", "{}"), ("end",)],
         [("name", ""), ("arguments", '{"a": 1, "a": 2}'), ("end",)],
     )
-    findings = run_checks(Subject(trace, terminals={"OPEN": "<tool_call>"})).findings
+    findings = run_checks(subject(trace, terminals={"OPEN": "<tool_call>"})).findings
     assert [(f.severity, f.step) for f in findings] == [
         ("error", 3),
         ("error", 3),
@@ -90,14 +92,14 @@ def test_findings_come_worst_first_then_by_step(build: Build) -> None:
 
 def test_a_note_breaks_no_check(build: Build) -> None:
     trace = build([("name", "f"), ("arguments", '{"a": 1, "a": 2}'), ("end",)])
-    report = run_checks(Subject(trace), ["arguments_json"])
+    report = run_checks(subject(trace), ["arguments_json"])
     assert [finding.severity for finding in report.findings] == ["info"]
     assert report.holding == ["arguments_json"]
 
 
 def test_a_flood_of_findings_is_cut_and_counted(build: Build) -> None:
     trace = build(message=Message(tool_calls=[ToolCall(f"id-{n}", f"tool_{n}", "{}") for n in range(LIMIT + 7)]))
-    findings = run_checks(Subject(trace, Context(tools=TOOLS)), ["known_tool"]).findings
+    findings = run_checks(subject(trace, Context(tools=TOOLS)), ["known_tool"]).findings
     assert len(findings) == LIMIT + 1
     assert findings[-1].message == "7 more findings of this kind are not listed."
     assert (findings[-1].severity, findings[-1].about) == ("warning", "output")

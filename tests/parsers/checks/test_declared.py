@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from parsers.checks import Subject, run_checks
+from parsers.checks import run_checks
 from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Finding, RejectedCall, Trace
 from parsers.vocabulary.types import Context, Tool
+from tests.parsers.checks.subjects import subject
 
 Build = Callable[..., Trace]
 SCHEMA = {
@@ -22,7 +23,7 @@ SCHEMA = {
 
 def found(name: str, trace: Trace, schema: Any = SCHEMA) -> list[Finding]:
     context = Context(tools=(Tool("get_weather", schema), Tool("get_weather"), Tool("get_time")))
-    return run_checks(Subject(trace, context), [name]).findings
+    return run_checks(subject(trace, context), [name]).findings
 
 
 def test_arguments_that_fit_hold(good: Trace) -> None:

@@ -1,10 +1,15 @@
-"""Variants of the request and of the parser: the text stays as it is."""
+"""Variants of the request and of the parser, and the calls as the next request will hold them.
+
+The text of the output stays as it is, but for `rerendered`: there it is what the chat template writes for the calls.
+The template is code of others and is run elsewhere (`Replayer.rerender`); here its text is read by the same parser. It
+is the assistant's part of a conversation, so it begins where an output begins.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from parsers.checks.check import Variant
+from parsers.checks.subject import Variant
 from parsers.machine.reasoning import prompt_opens, reasoning_markers
 from parsers.replays.chunking import Chunking
 from parsers.replays.replay import parse
@@ -17,6 +22,8 @@ from parsers.vocabulary.trace import Proof, StreamParser
 from parsers.vocabulary.types import Message
 
 PROBE = "Hello"
+AS = {"object": "an object", "string": "text"}
+REQUEST = {"finish_reason": "stop", "reasoning_open": False, "prompt_tail": None}
 
 
 def no_tools(ground: Ground) -> Iterator[Variant]:
@@ -123,15 +130,6 @@ def _unclosed(ground: Ground) -> str | None:
     if message.reasoning and not message.content and not message.tool_calls and closers:
         return None if any(closer in ground.text for closer in closers) else closers[0]
     return None
-
-
-# Variants that a chat template wrote: the calls of the output as the next request will hold them.
-#
-# The template is code of others and is run elsewhere (`Replayer.rerender`); here its text is read by the same parser.
-# It is the assistant's part of a conversation, so it begins where an output begins.
-
-AS = {"object": "an object", "string": "text"}
-REQUEST = {"finish_reason": "stop", "reasoning_open": False, "prompt_tail": None}
 
 
 def rerendered(ground: Ground) -> Iterator[Variant]:

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.checks.json_prefix import JsonPrefix
-from parsers.checks.json_tree import Node, read_object, walk
+from parsers.checks.json_text import JsonPrefix, Node, read_object, walk
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

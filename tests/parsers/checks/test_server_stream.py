@@ -13,9 +13,10 @@ import pytest
 from parsers.cases.io import load_case
 from parsers.cases.run import replayer_of
 from parsers.checks import run_checks
+from parsers.checks.check import Need
 from parsers.checks.deltas import clients
+from parsers.checks.subject import subject_of
 from parsers.replays.recorded import BlackBox
-from parsers.search.subject import subject_of
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import Piece
 from webapp.engines import choose
@@ -101,13 +102,13 @@ def test_checks_that_need_the_raw_output_are_skipped_with_that_reason() -> None:
     replayer = replayer_of(case, choose(case), ())
     trace = replayer.trace(replayer.traced)
     skipped = dict(run_checks(subject_of(replayer, trace, trace, ())).skipped)
-    unknown = {name for name, why in skipped.items() if why == "the raw output is unknown"}
+    unknown = {name for name, why in skipped.items() if why is Need.RAW}
     assert unknown == {
         "spans_cover_input", "all_output_lost", "nothing_invented", "no_double_ownership", "no_early_leak",
         "strings_whole", "values_kept", "emission_lag",
     }  # fmt: skip
-    assert skipped["whole_equals_streamed"] == "the output was not replayed whole"
-    assert skipped["server_agrees"] == "no server's own log of the same output is at hand"
+    assert skipped["whole_equals_streamed"] is Need.WHOLE
+    assert skipped["server_agrees"] is Need.SERVER_DELTAS
 
 
 def test_reasoning_that_may_have_been_closed_is_said_so() -> None:

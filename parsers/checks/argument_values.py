@@ -1,0 +1,234 @@
+"""Checks that arguments are the values that the output writes: strings to their end, and JSON with its keys and values.
+
+A string is looked for in the output, escapes undone. Where it stands right after a quote, it must go on to that
+quote: a parser that takes something inside a string for its end leaves the rest away. And a value that is declared a
+string stays one. What has no place in the output at all is nothing_invented's.
+
+Where a format writes arguments as JSON the output itself says what each value is. The built-in parser of the format
+says where the arguments stand; only such as are in the output letter by letter count. A value that the declared schema
+turns into another is schema_changes'.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from parsers.checks.check import Need, check
+from parsers.checks.json_text import Node, is_whole_object, read_object, walk
+from parsers.checks.schema import Path, misfits, where
+from parsers.checks.subject import Subject
+from parsers.vocabulary.channels import Channel, ChannelText, call_words
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import ToolCall
+from parsers.vocabulary.words import shortened
+
+_QUOTES = "\"'"
+_PLACES = 20  # so many places where a string may stand are looked at
+_FAILURES = 20  # so many strings, and so many arguments, are looked for in all of the output
+_SHOWN = 40
+
+
+@check("Y2", "A string argument reads as the output writes it, to its end.", needs=(Need.RAW,))
+def _strings_whole(subject: Subject) -> list[Finding]:
+    """Errors for strings cut at something inside them, and for declared strings that became something else."""
+    findings: list[Finding] = []
+    for index, call in enumerate(subject.calls):
+        if call.complete and is_whole_object(call.arguments):
+            root = read_object(call.arguments)
+            if call.arguments not in subject.trace.text:
+                findings += _cut_strings(subject, index, root)
+            findings += _retyped_strings(subject, index, root)
+    return findings
+
+
+def _cut_strings(subject: Subject, index: int, root: Node) -> Iterator[Finding]:
+    text, call = subject.trace.text, subject.calls[index]
+    position, failures = 0, 0
+    for node in sorted(walk(root), key=lambda node: node.start):
+        raw = call.arguments[node.start + 1 : node.end - 1]
+        if node.kind != "string" or not raw:
+            continue
+        start = text.find(raw, position)
+        if start < 0 and failures < _FAILURES:
+            failures += 1
+            start = text.find(raw)
+        if start < 0:
+            continue
+        position, rest = start + len(raw), _goes_on(text, raw, start) if failures < _FAILURES else ""
+        if rest:
+            failures += 1
+            words = call_words(index, call.name)
+            yield _strings_whole.finding(
+                f"A string of {words} ends early: in the output `{rest}` follows before its closing quote.",
+                at=subject.arguments(index).place(node.start + 1),
+                length=len(raw),
+                expected=raw + rest,
+                actual=raw,
+            )
+
+
+def _goes_on(text: str, raw: str, start: int) -> str:
+    """What follows a string inside its quotes; '' where any of its places ends with it, or it has too many."""
+    first = ""
+    for _ in range(_PLACES):
+        if start < 0:
+            return "" if any(f"{quote}{raw}{quote}" in text for quote in _QUOTES) else first
+        quote, end = text[start - 1 : start], start + len(raw)
+        inside = quote and quote in _QUOTES and text[start - 2 : start - 1] != "\\"
+        if not inside or text[end : end + 1] in ("", quote):
+            return ""
+        closing = text.find(quote, end)
+        if closing < 0 or "\n" in text[end:closing]:
+            return ""
+        first = first or text[end:closing]
+        start = text.find(raw, start + 1)
+    return ""
+
+
+def _retyped_strings(subject: Subject, index: int, root: Node) -> Iterator[Finding]:
+    """Values whose schema is exactly string, that are something else, where the output does not write them so."""
+    call = subject.calls[index]
+    for member in root.members:
+        if member.value.kind == "string" or _declared_type(subject, call.name, (member.key,)) != "string":
+            continue
+        spelling = call.arguments[member.value.start : member.value.end]
+        if not written_so(subject.trace.text, member.key, spelling):
+            yield _strings_whole.finding(
+                f"`{member.key}` of {call_words(index, call.name)} is declared a string and has become {spelling}.",
+                at=subject.arguments(index).place(member.value.start),
+                expected=json.dumps(spelling),
+                actual=spelling,
+            )
+
+
+def written_so(text: str, key: str, spelling: str) -> bool:
+    """Whether the output itself writes this value as JSON or Python does: behind its key and a colon or equals sign."""
+    separator = rf"""["']?\s*[:=]\s*{re.escape(spelling[:40])}"""
+    return re.search(re.escape(key) + separator, text) is not None
+
+
+def _declared_type(subject: Subject, tool: str, path: Path) -> Any:
+    """What a tool declares as the type of one of its arguments; None where it does not, or deeper inside."""
+    declared = subject.request.tool(tool)
+    schema: Any = None if declared is None else declared.parameters
+    for part in ("properties", path[0], "type") if len(path) == 1 else ():
+        schema = schema.get(part) if isinstance(schema, dict) else None
+    return schema if len(path) == 1 else None
+
+
+@check("Y4", "Arguments that the output writes as JSON keep their keys and values.", needs=(Need.RAW, Need.REFERENCE))
+def _values_kept(subject: Subject) -> list[Finding]:
+    """An error for each key that is lost or new, and for each value that became another."""
+    reference = subject.builtin.trace
+    if reference is None or [call.name for call in subject.calls] != [c.name for c in reference.message.tool_calls]:
+        return []
+    findings: list[Finding] = []
+    for index, (call, written) in enumerate(_written_calls(subject, reference.message.tool_calls)):
+        if written is not None and call.arguments != written.arguments and is_whole_object(call.arguments):
+            pair = _Pair(subject, call, written)
+            findings += _changed_values(subject, index, pair, reference.channels[Channel(index, "arguments")])
+    return findings
+
+
+def _written_calls(subject: Subject, own: list[ToolCall]) -> Iterator[tuple[ToolCall, ToolCall | None]]:
+    """Each call with its built-in reading, where that has its arguments from the output letter by letter."""
+    text, position, failures = subject.trace.text, 0, 0
+    for call, right in zip(subject.calls, own, strict=True):
+        whole = right.complete and failures < _FAILURES and is_whole_object(right.arguments)
+        start = text.find(right.arguments, position) if whole else -1
+        failures += whole and start < 0
+        position = max(position, start)
+        yield call, right if start >= 0 else None
+
+
+@dataclass(slots=True, frozen=True)
+class _Other:
+    """A difference: where it is, the value as the output writes it, the value of the parser; None: there is none."""
+
+    path: Path
+    written: Node | None
+    given: Node | None
+
+
+@dataclass
+class _Pair:
+    """The arguments of one call as a parser gives them, and as the output writes them."""
+
+    subject: Subject
+    given: ToolCall
+    written: ToolCall
+
+    def differences(self) -> Iterator[_Other]:
+        """Where the values differ, in the order of the output; one for all that is inside a value."""
+        waiting: list[_Other] = [_Other((), read_object(self.written.arguments), read_object(self.given.arguments))]
+        while waiting:
+            one = waiting.pop()
+            if one.written is None or one.given is None or _scalar(one.written) != _scalar(one.given):
+                if not self._is_told_elsewhere(one):
+                    yield one
+                continue
+            waiting += reversed(_inside(one.path, one.written, one.given))
+
+    def _is_told_elsewhere(self, one: _Other) -> bool:
+        """Whether the schema made this value, or a string ends early or is none any more."""
+        if one.written is None or one.given is None:
+            return False
+        if one.written.kind == "string":
+            early = one.given.kind == "string" and str(one.written.value).startswith(str(one.given.value) or "\0")
+            retyped = one.given.kind != "string" and _declared_type(self.subject, self.given.name, one.path) == "string"
+            if early or retyped:
+                return True
+        return one.path in self._misfits[0] and one.path not in self._misfits[1]
+
+    @cached_property
+    def _misfits(self) -> tuple[frozenset[Path], frozenset[Path]]:
+        """Where the schema is broken by what the output writes, and by what the parser gives."""
+        tool = self.subject.request.tool(self.given.name)
+        schema = None if tool is None else tool.parameters
+        return misfits(schema, self.written.arguments), misfits(schema, self.given.arguments)
+
+
+def _scalar(node: Node) -> tuple[str, object]:
+    """What two values must share to be the same, members and items apart: 1 and 1.0 are, true and 1 are not."""
+    return "number" if node.kind == "integer" else node.kind, node.value
+
+
+def _inside(path: Path, written: Node, given: Node) -> list[_Other]:
+    """The members or items of two values, side by side. Of a key that is there twice the last counts."""
+    if written.kind == "array":
+        longest = max(len(written.items), len(given.items))
+        a, b = ([*node.items, *[None] * (longest - len(node.items))] for node in (written, given))
+        return [_Other((*path, at), a[at], b[at]) for at in range(longest)]
+    old = {member.key: member.value for member in written.members}
+    new = {member.key: member.value for member in given.members}
+    return [_Other((*path, key), old.get(key), new.get(key)) for key in dict.fromkeys([*old, *new])]
+
+
+def _changed_values(subject: Subject, index: int, pair: _Pair, places: ChannelText) -> Iterator[Finding]:
+    words = call_words(index, pair.given.name)
+    mine, end = subject.arguments(index), len(pair.given.arguments) - 1
+    for one in pair.differences():
+        old = None if one.written is None else pair.written.arguments[one.written.start : one.written.end]
+        new = None if one.given is None else pair.given.arguments[one.given.start : one.given.end]
+        yield _values_kept.finding(
+            f"{where(one.path)} of {words} {_change_words(old, new)}.",
+            step=mine.place(end if one.given is None else one.given.start).step,
+            span=None if one.written is None else places.place(one.written.start).span(len(old or "")),
+            expected=old,
+            actual=new,
+        )
+
+
+def _change_words(old: str | None, new: str | None) -> str:
+    if old is None:
+        return "is not in the output"
+    was = f"is {shortened(old, _SHOWN)} in the output and"
+    return f"{was} is missing" if new is None else f"{was} has become {shortened(new, _SHOWN)}"
+
+
+CHECKS = (_strings_whole, _values_kept)

@@ -1,0 +1,108 @@
+"""Checks against the declared tools: is the tool known, and do the arguments fit its schema?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from parsers.checks.check import Need, check
+from parsers.checks.json_text import is_whole_object
+from parsers.checks.schema import Path, UnjudgedError, misfits, schema_of
+from parsers.checks.subject import Subject
+from parsers.vocabulary.channels import Channel, call_words
+from parsers.vocabulary.trace import Finding, Topic
+from parsers.vocabulary.types import Span, Tool, ToolCall
+
+
+@check(
+    "Y1",
+    "The arguments fit the schema that the request declares for the tool.",
+    severity="warning",
+    about="output",
+    needs=(Need.TOOLS,),
+)
+def _arguments_schema(subject: Subject) -> list[Finding]:
+    """A finding for each place that does not fit, at the step where its key began, and for what is wrong with a schema.
+
+    It is the model's fault, unless the same call fits as another chunking or the built-in parser reads it.
+    """
+    tools = {tool.name: tool for tool in reversed(subject.request.tools)}
+    findings = [flaw for tool in tools.values() for flaw in _flaws(tool)]
+    for index, call in enumerate(subject.calls):
+        parameters = tools[call.name].parameters if call.name in tools else None
+        if parameters is not None and is_whole_object(call.arguments):
+            findings += _misfits(subject, index, call, parameters)
+    return findings
+
+
+def _flaws(tool: Tool) -> Iterator[Finding]:
+    """What is wrong with a schema itself is about the request, and so is what is not judged, as a note."""
+    for flaw in schema_of(tool.parameters).flaws if tool.parameters is not None else ():
+        what = "is broken" if flaw.broken else "is not judged in full"
+        yield _arguments_schema.finding(
+            f"The schema of `{tool.name}` {what}: {flaw.words}.",
+            topic=Topic.BAD_SCHEMA,
+            severity=None if flaw.broken else "info",
+            about="request",
+        )
+
+
+def _misfits(subject: Subject, index: int, call: ToolCall, parameters: Mapping[str, Any]) -> Iterator[Finding]:
+    try:
+        problems = schema_of(parameters).problems(call.arguments, f"`{call.name}`")
+    except UnjudgedError:
+        message = f"The arguments of {call_words(index, call.name)} are too large to be judged by the schema."
+        yield _arguments_schema.finding(message, topic=Topic.BAD_SCHEMA, severity="info", about="request")
+        return
+    readings = [misfits(parameters, text) for text in _readings(subject, index, call)] if problems else []
+    for problem in problems:
+        yield _arguments_schema.finding(
+            f"{problem.message}.",
+            about="parser" if _fits_elsewhere(problem.path, readings) else "output",
+            at=subject.arguments(index).place(problem.at),
+            expected=problem.expected,
+            actual=problem.actual,
+        )
+
+
+def _fits_elsewhere(path: Path, readings: list[frozenset[Path]]) -> bool:
+    return any(path not in misfitting for misfitting in readings)
+
+
+def _readings(subject: Subject, index: int, call: ToolCall) -> set[str]:
+    """The other arguments that chunkings and the built-in parser read in the same call."""
+    reference, message = subject.builtin.trace, subject.builtin.message
+    messages = [trace.message for _, trace in subject.others]
+    messages += [reference.message] if reference is not None and not subject.server.plays else []
+    messages += [message] if message is not None else []
+    calls = [message.tool_calls[index] for message in messages if index < len(message.tool_calls)]
+    texts = {other.arguments for other in calls if other.name == call.name and other.complete} - {call.arguments}
+    return {text for text in texts if is_whole_object(text)}
+
+
+@check(
+    "N3",
+    "Every call names a tool that the request declares.",
+    severity="warning",
+    about="output",
+    needs=(Need.TOOLS,),
+)
+def _known_tool(subject: Subject) -> list[Finding]:
+    """One finding per call, kept or rejected, whose name is not declared."""
+    trace, names = subject.trace, {tool.name: None for tool in subject.request.tools}
+    declared = ", ".join(names)
+    findings = []
+    for index, call in enumerate(subject.calls):
+        if call.name and call.name not in names:
+            place = trace.channels[Channel(index, "name")].place(0)
+            message = f"`{call.name}` is not one of the declared tools."
+            findings.append(_known_tool.finding(message, at=place, length=len(call.name), expected=declared))
+    for rejected in trace.rejected_calls:
+        if rejected.name and rejected.name not in names:
+            message = f"`{rejected.name}`, in a call that was not kept, is not one of the declared tools."
+            step, span = trace.step_at(rejected.start), Span(rejected.start, rejected.end)
+            findings.append(_known_tool.finding(message, step=step, span=span, expected=declared))
+    return findings
+
+
+CHECKS = (_arguments_schema, _known_tool)

@@ -1,0 +1,334 @@
+"""Metamorphic tests of the output: changed outputs stay what they are as far as they go.
+
+An output is cut off, damaged, followed, lengthened or read again (`Variant`), and what is known to stay the same is
+compared. Each finding names the change in words and carries it as data (`Proof`). Many changes with one cause are one
+finding, at the change that shows it best.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from parsers.checks.check import Check, Need, check
+from parsers.checks.subject import Subject, Variant
+from parsers.compare.divergence import grade
+from parsers.vocabulary.channels import call_words
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.json_values import object_of
+from parsers.vocabulary.trace import About, Finding, Topic
+from parsers.vocabulary.types import Message, Span, ToolCall
+from parsers.vocabulary.words import counted
+
+SLOPE, TIMED_SLOPE = 1.3, 1.6  # work, and time, grow with the length to this power at most
+TELLING = 20_000  # microseconds below which a time says nothing
+
+
+def variant_finding(
+    of: Check,
+    subject: Subject,
+    one: Variant,
+    message: str,
+    *,
+    severity: Severity | None = None,
+    about: About | None = None,
+    expected: str | None = None,
+    actual: str | None = None,
+    judged: bool = True,
+) -> Finding:
+    """A finding where a variant begins to be another output. A contract that the variant is under makes it a note,
+    unless it is not `judged` by one."""
+    edit = next(iter(one.proof.edits), None)
+    return of.finding(
+        message,
+        severity=severity,
+        about=about,
+        step=None if edit is None else subject.trace.step_at(edit[0]),
+        span=None if edit is None else Span(edit[0], edit[1]),
+        expected=expected,
+        actual=actual,
+        policy=one.facts.get("policy") if judged else None,
+        proof=one.proof,
+    )
+
+
+def call_text(call: ToolCall | None) -> str:
+    """A call as a person writes it."""
+    return "no such call" if call is None else f"{call.name}({call.arguments})"
+
+
+def calls_text(calls: Iterable[ToolCall]) -> str:
+    """Some calls as a person writes them."""
+    return ", ".join(map(call_text, calls)) or "no calls"
+
+
+def _others_words(count: int, noun: str) -> str:
+    """'; 3 more cuts do the same', or nothing."""
+    return f"; {counted(count, f'more {noun}')} {'does' if count == 1 else 'do'} the same" if count else ""
+
+
+@check(
+    "E1",
+    "The parser does not fail either when the output is cut off, damaged, lengthened or followed by more.",
+    needs=(Need.VARIANTS,),
+)
+def _changed_output_raised(subject: Subject) -> list[Finding]:
+    """One finding per place in the parser's code, at the shortest change that leads there."""
+    failing: dict[tuple[str, str], list[Variant]] = {}
+    for one in subject.variants:
+        if one.raised is not None:
+            failing.setdefault((one.raised.kind, one.raised.place), []).append(one)
+    findings = []
+    for group in failing.values():
+        first = min(group, key=lambda one: (one.kind == "padded", len(one.proof.edits), len(one.text)))
+        others = _others_words(len(group) - 1, "changed output")
+        message = f"Read {first.label}, the parser failed: {first.raised}{others}."
+        findings.append(variant_finding(_changed_output_raised, subject, first, message, judged=False))
+    return findings
+
+
+@check(
+    "F2",
+    "Wherever the output is cut off, a call that counts as whole is a call of the whole output.",
+    needs=(Need.TRUNCATED,),
+)
+def _truncation(subject: Subject) -> list[Finding]:
+    """One finding per call that a cut makes up or changes. Calls that count as cut off may say anything.
+
+    A parser that only shows its deltas cannot say that a call is cut off: there it is a warning.
+    """
+    wrong: dict[int, list[tuple[Variant, ToolCall]]] = {}
+    for one in subject.of_kind("truncated"):
+        made_up = _made_up_call(one.message, one.base)
+        if made_up is not None:
+            wrong.setdefault(made_up, []).append((one, one.message.tool_calls[made_up]))
+    findings = []
+    for index, cuts in wrong.items():
+        one, call = cuts[-1]
+        whole, words = one.base.tool_calls, call_words(index, call.name)
+        gives = f"{one.label.capitalize()}, the output gives {words} as whole, but the whole output has no such call"
+        findings.append(
+            variant_finding(
+                _truncation,
+                subject,
+                one,
+                f"{gives}{_others_words(len(cuts) - 1, 'cut')}.",
+                severity="warning" if subject.black_box else "error",
+                expected=call_text(whole[index] if index < len(whole) else None),
+                actual=call_text(call),
+            )
+        )
+    return findings
+
+
+def _made_up_call(message: Message, whole: Message) -> int | None:
+    """The first whole call that is not, in order, among the calls of the whole output."""
+    rest = iter(whole.tool_calls)
+    for index, call in enumerate(message.tool_calls):
+        if call.complete and not any((call.name, call.arguments) == (one.name, one.arguments) for one in rest):
+            return index
+    return None
+
+
+@check(
+    "E2",
+    "A valid call after the output, or after the output with one marker missing or doubled, is found.",
+    needs=(Need.FOLLOWED,),
+)
+def _recovers(subject: Subject) -> list[Finding]:
+    """At most two findings: for the output as it is, and for a damaged one. Both only where the format is at rest."""
+    lost = [one for one in subject.of_kind("followed") if not _has_appended(one)]
+    groups = ([one for one in lost if not one.facts["changed"]], [one for one in lost if one.facts["changed"]])
+    findings = []
+    for group in filter(None, groups):
+        one, others = group[0], _others_words(len(group) - 1, "changed output")
+        # Servers may differ in damaged outputs, and where a call begins without a marker.
+        unsure = subject.black_box and (one.facts["changed"] or one.facts["bare"])
+        name, arguments = one.facts["expected"][-1]
+        findings.append(
+            variant_finding(
+                _recovers,
+                subject,
+                one,
+                f"Read {one.label}, the output does not give that call{others}.",
+                severity="warning" if unsure else "error",
+                expected=f"{name}({arguments})",
+                actual=calls_text(one.message.tool_calls),
+            )
+        )
+    return findings
+
+
+def _has_appended(one: Variant) -> bool:
+    """Whether the call that was appended is found once more than the output itself has it."""
+    name, arguments = one.facts["expected"][-1]
+    already: int = one.facts["already"]
+    return sum([(call.name, call.arguments) == (name, arguments) for call in one.message.tool_calls]) > already
+
+
+@check(
+    "C4",
+    "A parser gives the same message again: a new instance, and one that has read something else.",
+    needs=(Need.REUSED,),
+)
+def _reusable(subject: Subject) -> list[Finding]:
+    """At most one finding, with the first use that left something behind. That of a new instance is chance."""
+    for one in subject.of_kind("reused"):
+        level, failures = grade(one.base, one.message, subject.rules), one.facts.get("failures", (None, None))
+        if level is None and not any(failures):
+            continue
+        is_new = "failures" in one.facts
+        who = f"Read by the same parser instance {one.label}"
+        who = "Read once more in the same way by a new parser instance" if is_new else who
+        what, expected, actual = _second_reading(one, *failures)
+        return [
+            _reusable.finding(
+                f"{who}, {what}.",
+                topic=Topic.CHANCE if is_new else None,
+                expected=expected,
+                actual=actual,
+                grade=level,
+                proof=one.proof,
+            )
+        ]
+    return []
+
+
+def _second_reading(one: Variant, before: object, now: object) -> tuple[str, str, str]:
+    """How a second reading differs from the first, in words, and what each gave."""
+    if now is not None:
+        return f"the parser fails with {now}", str(before or ""), str(now)
+    if before is not None:
+        return f"the parser does not fail, as it did before with {before}", str(before), ""
+    part, expected, actual = message_difference(one.base, one.message)
+    return f"the output gives another message: {part} differs", expected, actual
+
+
+def message_difference(a: Message, b: Message) -> tuple[str, str, str]:
+    """Where two messages differ, in words, and what each has there."""
+    pairs: Iterable[tuple[str, str, str]] = (
+        ("the reasoning", a.reasoning or "", b.reasoning or ""),
+        ("the content", a.content or "", b.content or ""),
+        ("the number of calls", str(len(a.tool_calls)), str(len(b.tool_calls))),
+        *[
+            (call_words(index, one.name), call_text(one), call_text(other))
+            for index, (one, other) in enumerate(zip(a.tool_calls, b.tool_calls, strict=False))
+        ],
+    )
+    different = (pair for pair in pairs if pair[1] != pair[2])
+    return next(different, ("the id or the end of a call", "", ""))
+
+
+# Changed values: what is planted into a string argument stays there, and no length is too long.
+
+
+@check("M2", "Markers, braces and quotes inside a string argument stay part of it.", needs=(Need.ESCAPED,))
+def _escapes(subject: Subject) -> list[Finding]:
+    """At most three findings: signs that break out of a value, markers that do, and markers that no syntax can write.
+
+    Text between tags has no escapes: a marker in it is the format's limit, and said as a note.
+    """
+    broken = [one for one in subject.of_kind("escaped") if value_difference(one) is not None]
+    limits = [one for one in broken if one.facts["syntax"] == "bare" and one.facts["marker"]]
+    found = [one for one in broken if one not in limits]
+    groups = ([one for one in found if not one.facts["marker"]], [one for one in found if one.facts["marker"]])
+    findings = []
+    for group in filter(None, groups):
+        others = _others_words(len(_plants(group)) - 1, "text")
+        message = f"Read {group[0].label}, the output gives another message than with a plain word there{others}."
+        findings.append(_value_finding(_escapes, subject, group[0], message))
+    if limits:
+        plants = ", ".join([f"`{plant}`" for plant in _plants(limits)])
+        message = f"The format has no escapes: an argument that contains {plants} cannot round-trip."
+        findings.append(
+            variant_finding(_escapes, subject, limits[0], message, severity="info", about="output", judged=False)
+        )
+    return findings
+
+
+def _plants(group: Sequence[Variant]) -> list[str]:
+    return list(dict.fromkeys([one.facts["plant"] for one in group]))
+
+
+@check("P3", "A string argument of any length arrives whole and changes nothing else.", needs=(Need.PADDED,))
+def _no_length_cap(subject: Subject) -> list[Finding]:
+    """At most one finding: the smallest length that is too long."""
+    wrong = [one for one in subject.of_kind("padded") if value_difference(one) is not None]
+    if not wrong:
+        return []
+    one = min(wrong, key=lambda one: one.facts["size"])
+    message = f"Read {one.label}, the output gives another message than with a short one{_arrival_words(one)}."
+    return [_value_finding(_no_length_cap, subject, one, message)]
+
+
+def _arrival_words(one: Variant) -> str:
+    """How much of the value arrived, where its call did."""
+    calls = one.message.tool_calls
+    arguments = object_of(calls[one.facts["call"]].arguments) if one.facts["call"] < len(calls) else None
+    value = (arguments or {}).get(one.facts["key"])
+    wanted = len(one.facts["value"])
+    return f": {len(value):,} of {wanted:,} arrive" if isinstance(value, str) and len(value) != wanted else ""
+
+
+def _value_finding(of: Check, subject: Subject, one: Variant, message: str) -> Finding:
+    expected, actual = value_difference(one) or ("", "")
+    return variant_finding(of, subject, one, message, expected=expected, actual=actual)
+
+
+@check("P1", "Twice as long an argument takes about twice the work.", severity="warning", needs=(Need.PADDED,))
+def _linear_arguments(subject: Subject) -> list[Finding]:
+    """At most one finding, from what was examined for three lengths of the argument, or from the time they took."""
+    for one in subject.of_kind("padded"):
+        for timed, slope in ((False, one.facts["work"]), (True, one.facts["times"])):
+            if len(slope) > 1 and is_steep(slope[0], slope[-1], timed=timed):
+                (short, first), (long, last) = slope[0], slope[-1]
+                verb, unit = ("takes", " µs") if timed else ("examines", "")
+                message = f"For {short:,} characters the parser {verb} {first:,}{unit}, "
+                message += f"for {long:,} it {verb} {last:,}{unit}."
+                wanted, given = f"about {first * long / short:,.0f}", f"{last:,}"
+                return [
+                    variant_finding(
+                        _linear_arguments, subject, one, message, expected=wanted, actual=given, judged=False
+                    )
+                ]
+    return []
+
+
+def is_steep(short: tuple[int, int], long: tuple[int, int], *, timed: bool) -> bool:
+    """Whether work grows clearly faster than the length. Times are uncertain, and short ones say nothing."""
+    if timed and long[1] < TELLING:
+        return False
+    most: float = short[1] * (long[0] / short[0]) ** (TIMED_SLOPE if timed else SLOPE)
+    return long[1] > most
+
+
+def value_difference(one: Variant) -> tuple[str, str] | None:
+    """What was expected of a changed value and what came; None where it is the same."""
+    index, key, value = one.facts["call"], one.facts["key"], one.facts["value"]
+    if index >= len(one.base.tool_calls):
+        return None
+    wanted = object_of(one.base.tool_calls[index].arguments)
+    if wanted is None or wanted.get(key) != one.facts["was"]:
+        return None  # the parser reads the output itself otherwise: that is another finding
+    wanted[key] = value
+    calls = [_with_values(call) for call in one.base.tool_calls]
+    calls[index] = (calls[index][0], wanted)
+    given = [_with_values(call) for call in one.message.tool_calls]
+    if calls == given and _texts(one.base) == _texts(one.message):
+        return None
+    actual = f"that call, and the content {one.message.content or ''!r}"
+    actual = actual if given == calls else calls_text(one.message.tool_calls)
+    return f"{calls[index][0]}({json.dumps(wanted, ensure_ascii=False)})", actual
+
+
+def _with_values(call: ToolCall) -> tuple[str, Any]:
+    found = object_of(call.arguments)
+    return call.name, call.arguments if found is None else found
+
+
+def _texts(message: Message) -> tuple[str, str]:
+    return message.content or "", message.reasoning or ""
+
+
+CHECKS = (_changed_output_raised, _truncation, _recovers, _reusable, _escapes, _no_length_cap, _linear_arguments)

@@ -1,0 +1,297 @@
+"""Checks that what is sent comes from the output: nothing is made up, and nothing is sent twice.
+
+Places are believed where the parser gives them. Beside them, and for a black box alone, what is sent is laid over what
+had arrived by then (`align`).
+
+Words, numbers and strings of arguments may be escaped in the output (JSON, Python, HTML), spelled otherwise (1e3 and
+1000.0, True and true), or come from the schema (a default, an enum). So the questions to a `Source` are lenient: a
+value counts as made up only if no reading of the output has it. All work is linear in the output; searches that may
+each cost as much are limited.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from parsers.checks.check import Need, check
+from parsers.checks.json_text import Node, is_whole_object, read_object, walk
+from parsers.checks.schema import misfits
+from parsers.checks.subject import Subject
+from parsers.vocabulary.channels import (
+    CONTENT,
+    REASONING,
+    Channel,
+    ChannelText,
+    Place,
+    Stretch,
+    call_words,
+    channel_of,
+    known_parts,
+)
+from parsers.vocabulary.events import Segment, TextEvent
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import Span, Tool, ToolCall
+
+_FLOWING = (REASONING, CONTENT)
+_SHOWN = 40
+_SEARCHES = 200
+
+_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|\d[\d_,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+")
+_ESCAPE = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))""", re.DOTALL)
+_CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "a": "\a", "v": "\v", "\n": ""}
+
+
+@check(
+    "A3",
+    "Everything sent comes from the output: text is a copy, and so are argument values.",
+    needs=(Need.RAW,),
+)
+def _nothing_invented(subject: Subject) -> list[Finding]:
+    """Errors for text, words and numbers that the output does not have."""
+    trace = subject.trace
+    if any(isinstance(event, TextEvent) and false_copy(trace, event) for _, event in trace.events()):
+        return []  # spans_cover_input tells of it
+    findings = []
+    for channel in _FLOWING:
+        found = _misfit(subject, channel)
+        if found is not None and _stands_at(trace, *found) is None:
+            stretch, offset = found
+            message = f"`{_around(stretch, offset)}` is sent to {channel.words([])}; the output does not have it."
+            findings.append(_nothing_invented.finding(message, step=stretch.step, actual=stretch.text))
+    return findings + [
+        _nothing_invented.finding(message, step=place.step, actual=word) for message, place, word in _made_up(subject)
+    ]
+
+
+@check("A4", "No character of the output is sent twice, or to two channels.", needs=(Need.RAW,))
+def _no_double_ownership(subject: Subject) -> list[Finding]:
+    """At most one finding: the first place that is sent again."""
+    sent: list[tuple[int, int, Channel, int]] = []
+    for step, event in subject.trace.events():
+        # A call's id may hold its name, so only the flowing text must have a place of its own.
+        if isinstance(event, TextEvent) and event.owner in ("content", "reasoning", "arguments"):
+            parts = [part for part in known_parts(event) if part.end > part.start]
+            sent += [(part.start, part.end, channel_of(event), step.index) for part in parts]
+    sent.sort(key=lambda one: (one[0], one[1], str(one[2]), one[3]))
+    for (start, end, channel, step_a), (again, _, other, step_b) in pairwise(sent):
+        if again < end:
+            span, last = Span(max(start, again), end), max(step_a, step_b)
+            places = f"twice to `{channel}`" if channel == other else f"to both `{channel}` and `{other}`"
+            message = f"Characters {span.start} to {span.end} were sent {places}."
+            actual = subject.trace.text[span.start : span.end]
+            return [_no_double_ownership.finding(message, step=last, span=span, actual=actual)]
+    return _sent_again(subject) or _sent_to_both(subject)
+
+
+def _sent_again(subject: Subject) -> list[Finding]:
+    """Text that the output does not have a second time."""
+    for channel in _FLOWING:
+        found = _misfit(subject, channel)
+        if found is not None and (start := _stands_at(subject.trace, *found)) is not None:
+            text, step = _around(*found), found[0].step
+            span = Span(start, start + len(text))
+            message = f"`{text}` is sent to {channel.words([])} once more than the output has it."
+            return [_no_double_ownership.finding(message, step=step, span=span, actual=text)]
+    return []
+
+
+def _sent_to_both(subject: Subject) -> list[Finding]:
+    """More of some letter in content and reasoning together than has arrived, though each of them alone fits."""
+    trace = subject.trace
+    if not (trace.message.content and trace.message.reasoning) or any(_misfit(subject, one) for one in _FLOWING):
+        return []
+    room: dict[str, int] = {}
+    for step in trace.steps:
+        for char in trace.text[step.span.start : step.span.end]:
+            room[char] = room.get(char, 0) + 1
+        sent = "" if step.delta is None else (step.delta.reasoning or "") + (step.delta.content or "")
+        for char in sent:
+            room[char] = room.get(char, 0) - 1
+            if room[char] < 0 and not char.isspace():
+                message = "What is sent as reasoning and as content is together more than the output has."
+                return [_no_double_ownership.finding(message, step=step.index, actual=sent)]
+    return []
+
+
+def false_copy(trace: Trace, event: TextEvent) -> Segment | None:
+    """The first part of an event that says it is copied and does not read so."""
+    copied = (part for part in known_parts(event) if part.kind == "copied")
+    return next((part for part in copied if trace.text[part.start : part.end] != part.text), None)
+
+
+# Sent text laid over the output.
+
+
+@dataclass(slots=True)
+class Alignment:
+    """`ends`: for each stretch that fits, the place after its last character. `misfit` is the first that does not fit,
+    and `offset` where in its text it stops fitting."""
+
+    ends: list[int]
+    misfit: Stretch | None = None
+    offset: int = 0
+
+
+def align(trace: Trace, sent: ChannelText) -> Alignment:
+    """Lay what was sent over the output, each stretch over what had arrived by its step.
+
+    Content and reasoning are copies of the output with some of it left out, so what is sent, whitespace aside, is found
+    in the output in order. Each character takes the first place after the one before: if that fails, every way fails.
+    """
+    arrived = {step.index: step.span.end for step in trace.steps}
+    text, place, ends = trace.text, 0, list[int]()
+    for stretch in sent.stretches:
+        limit = arrived[stretch.step]
+        for offset, char in enumerate(stretch.text):
+            if char.isspace():
+                continue
+            found = text.find(char, place, limit)
+            if found < 0:
+                return Alignment(ends, stretch, offset)
+            place = found + 1
+        ends.append(place)
+    return Alignment(ends)
+
+
+def _misfit(subject: Subject, channel: Channel) -> tuple[Stretch, int] | None:
+    """The first text of a channel that cannot have come from what had arrived, and where it stops fitting."""
+    found = align(subject.trace, subject.streamed[channel])
+    return None if found.misfit is None else (found.misfit, found.offset)
+
+
+def _around(stretch: Stretch, offset: int) -> str:
+    """What was sent around the place where it stops fitting."""
+    return stretch.text[max(0, offset - _SHOWN) : offset + _SHOWN].strip()
+
+
+def _stands_at(trace: Trace, stretch: Stretch, offset: int) -> int | None:
+    """Where text that does not fit stands in what had arrived: then it was sent before, or out of turn."""
+    limit = trace.steps[stretch.step - 1].span.end
+    rest = stretch.text[offset : offset + _SHOWN].strip()
+    places = [trace.text.find(text, 0, limit) for text in (stretch.text.strip(), rest)]
+    return next((place for place in places if place >= 0), None)
+
+
+# Names, words and numbers of calls that the output does not have.
+
+
+class Source:
+    """One output, and the declared tools, as what values may come from."""
+
+    def __init__(self, text: str, tools: Iterable[Tool]) -> None:
+        self.text = text
+        self._tools = tools
+        self._left = _SEARCHES
+
+    @cached_property
+    def readings(self) -> tuple[str, ...]:
+        """The output as it is, and with its escapes undone in the ways that change it."""
+        forms = [self.text, unescape(self.text)]
+        forms += [html.unescape(form) for form in forms if "&" in form]
+        return tuple(dict.fromkeys(forms))
+
+    @cached_property
+    def _schemas(self) -> str:
+        return json.dumps([[tool.name, tool.parameters] for tool in self._tools], ensure_ascii=False, default=str)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(word.casefold() for form in (*self.readings, self._schemas) for word in _WORD.findall(form))
+
+    @cached_property
+    def _numbers(self) -> frozenset[float]:
+        found = [_number(text) for form in (self.text, self._schemas) for text in _NUMBER.findall(form)]
+        return frozenset(value for value in found if value is not None)
+
+    @cached_property
+    def _squeezed(self) -> tuple[str, ...]:
+        return tuple(["".join(_WORD.findall(form)).casefold() for form in self.readings])
+
+    def missing_word(self, text: str) -> str | None:
+        """The first word of `text` that stands nowhere in the output."""
+        return next((word for word in _WORD.findall(text) if not self._has_word(word.casefold())), None)
+
+    def _has_word(self, word: str) -> bool:
+        if word in self._words:
+            return True
+        self._left -= 1  # cut out of a longer word, or joined where something was left out
+        return self._left < 0 or any(word in form for form in self._squeezed)
+
+    def has_number(self, spelling: str, value: float) -> bool:
+        """Whether the output has a number of this value, however it is spelled, or its digits."""
+        if value in (0, 1) or abs(value) in self._numbers:
+            return True
+        self._left -= 1
+        digits = spelling.lstrip("-")
+        return self._left < 0 or any(digits in form for form in self.readings)
+
+
+def unescape(text: str) -> str:
+    """`text` with the escapes of JSON and Python strings undone; what is no escape stays."""
+    if "\\" not in text:
+        return text
+    undone = _ESCAPE.sub(_unescaped, text)
+    return undone.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    four, two, eight, char = match.groups()
+    code = four or two or eight
+    if code is None:
+        return _CONTROL.get(char, char)
+    return chr(int(code, 16)) if int(code, 16) < 0x110000 else match.group()
+
+
+def _number(text: str) -> float | None:
+    plain = text.replace("_", "").replace(",", "")
+    try:
+        return float(int(plain, 0)) if plain[:2].lower() in ("0x", "0b", "0o") else float(plain)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _made_up(subject: Subject) -> Iterator[tuple[str, Place, str]]:
+    """A sentence, a place and the text for the first thing of each call that was made up."""
+    source = Source((subject.request.prompt_tail or "") + subject.trace.text, subject.request.tools)
+    for index, call in enumerate(subject.calls):
+        words = call_words(index, call.name)
+        if (word := source.missing_word(call.name)) is not None:
+            place = subject.trace.channels[Channel(index, "name")].place(0)
+            yield f"The name of {words} is not in the output, which has no `{word}`.", place, call.name
+        if call.arguments in subject.trace.text or not is_whole_object(call.arguments):
+            continue
+        for node, word in _foreign(source, read_object(call.arguments), call.arguments):
+            place = subject.arguments(index).place(max(node.start, call.arguments.find(word, node.start, node.end)))
+            yield f"`{word}` in the arguments of {words} is not in the output.", place, word
+            break
+
+
+def _foreign(source: Source, root: Node, text: str) -> Iterator[tuple[Node, str]]:
+    """Values and keys with something in them that the output does not have."""
+    for node in walk(root):
+        for member in node.members:
+            if (word := source.missing_word(member.key)) is not None:
+                yield member.value, word
+        if node.kind == "string" and (word := source.missing_word(str(node.value))) is not None:
+            yield node, word
+        spelling = text[node.start : node.end]
+        if node.kind in ("integer", "number") and not source.has_number(spelling, float(node.value or 0)):
+            yield node, spelling
+
+
+def is_sound(subject: Subject, call: ToolCall) -> bool:
+    """Whether a call is whole, to a declared tool, and fits its schema: no server has a reason to refuse it."""
+    tool = subject.request.tool(call.name)
+    if tool is None or not call.complete or not is_whole_object(call.arguments):
+        return False
+    return not misfits(tool.parameters, call.arguments)
+
+
+CHECKS = (_nothing_invented, _no_double_ownership)

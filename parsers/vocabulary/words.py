@@ -1,0 +1,31 @@
+"""How numbers, lists and pieces of text stand in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_QUOTED = 40
+_LISTED = 4
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """'1 step', '2,048 steps'."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(words: Sequence[str], joint: str = "and") -> str:
+    """'a', 'a and b', 'a, b and c'; of more than four the rest is counted."""
+    if len(words) > _LISTED:
+        words = [*words[: _LISTED - 1], f"{len(words) - _LISTED + 1} more"]
+    return f" {joint} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def quoted(text: str) -> str:
+    """Text between quotes, on one line and not too long."""
+    shown = shortened(text.replace("\n", "\\n"), _QUOTED)
+    return f'"{shown}"' if "`" in shown else f"`{shown}`"
+
+
+def shortened(text: str, most: int) -> str:
+    """At most `most` characters of a text, with an ellipsis where it was cut."""
+    return text if len(text) <= most else text[: most - 1] + "…"
