@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from parsers.intake.chat_dialects import anthropic_as_chat, responses_as_chat
@@ -147,23 +147,6 @@ def rewritten_arguments(who_does_it: str) -> Warn:
     return Warn("arguments_rewritten", words)
 
 
-def _is_case(payload: Payload) -> bool:
-    """Return True for a case: an object with its version, its parser and its input."""
-    return type(payload.get("schema")) is int and "input" in payload and "parser" in payload
-
-
-def _is_chat(payload: Payload) -> bool:
-    named = payload.get("object") in ("chat.completion.chunk", "chat.completion")
-    choice = _first_choice(payload)
-    return named or _has(choice, delta=dict) or _has(choice, message=dict)
-
-
-def _is_responses(payload: Payload) -> bool:
-    if payload.get("object") == "response":
-        return _has(payload, output=list)
-    return _starts(payload, "type", "response.")
-
-
 _ANTHROPIC_EVENTS = frozenset(
     f"{part}_{step}" for part in ("message", "content_block") for step in ("start", "delta", "stop")
 )
@@ -174,11 +157,6 @@ def _is_anthropic(payload: Payload) -> bool:
     if kind == "message":
         return payload.get("role") == "assistant" and "stop_reason" in payload
     return isinstance(kind, str) and kind in _ANTHROPIC_EVENTS
-
-
-def _is_completion(payload: Payload) -> bool:
-    choice = _first_choice(payload)
-    return payload.get("object") == "text_completion" or (_has(choice, text=str) and "finish_reason" in choice)
 
 
 def _completion_chunks(payload: Payload) -> list[RawChunk] | None:
@@ -201,10 +179,6 @@ def _completion_chunks(payload: Payload) -> list[RawChunk] | None:
     ]
 
 
-def _is_vllm_generate(payload: Payload) -> bool:
-    return _has(payload, request_id=str) and _has(_first_choice(payload), token_ids=list)
-
-
 def _vllm_chunks(payload: Payload) -> list[RawChunk] | None:
     """Read `choices[].token_ids` of vLLM's /inference/v1/generate, and `text` where the server decoded it."""
     found = choices_of(payload)
@@ -222,10 +196,6 @@ def _vllm_chunks(payload: Payload) -> list[RawChunk] | None:
         )
         for choice in found
     ]
-
-
-def _is_llama_cpp(payload: Payload) -> bool:
-    return _has(payload, content=str, stop=bool) and ("tokens_predicted" in payload or "generation_settings" in payload)
 
 
 def _llama_chunks(payload: Payload) -> list[RawChunk] | None:
@@ -250,10 +220,6 @@ def _llama_chunks(payload: Payload) -> list[RawChunk] | None:
             asked=_request_of(payload),
         )
     ]
-
-
-def _is_sglang(payload: Payload) -> bool:
-    return _has(payload, meta_info=dict) and (_has(payload, text=str) or _has(payload, output_ids=list))
 
 
 def _sglang_chunks(payload: Payload) -> list[RawChunk] | None:
@@ -281,10 +247,6 @@ def _is_lossy(text: str) -> bool:
     return "\ufffd" in text or has_lone_surrogate(text)
 
 
-def _is_sglang_log(payload: Payload) -> bool:
-    return _starts(payload, "event", "request.") and ("obj" in payload or "out" in payload)
-
-
 def sglang_log_chunks(payload: Payload) -> list[RawChunk] | None:
     """Read `out` in a line of SGLang's request log; the start of a request holds no output."""
     out, obj = payload.get("out"), object_of(payload.get("obj"))
@@ -297,22 +259,18 @@ def sglang_log_chunks(payload: Payload) -> list[RawChunk] | None:
         chunk.prompt_text = None if _is_shortened(obj.get("text")) else word_of(obj.get("text"))
         chunk.prompt_ids = ids_of(obj.get("input_ids"))
         chunk.asked = _sampling_request(object_of(obj.get("sampling_params")))
-    return None if found is None else [_without_cuts(chunk, out) for chunk in found]
+        # A log of level 2 cuts: a text's halves are not the text, nor some ids its ids.
+        count = object_of(out.get("meta_info")).get("completion_tokens")
+        if chunk.ids is not None and type(count) is int and len(chunk.ids) < count:
+            chunk.ids, chunk.warnings = None, (*chunk.warnings, _SHORT_IDS)
+        if chunk.text is not None and _is_shortened(chunk.text):
+            keep_beginning_only(chunk, chunk.text[: _CUT_AT // 2])
+    return found
 
 
-def _without_cuts(chunk: RawChunk, out: Payload) -> RawChunk:
-    """Leave out what a log of level 2 cut: a text's halves are not the text, nor some ids its ids."""
-    count = object_of(out.get("meta_info")).get("completion_tokens")
-    if chunk.ids is not None and type(count) is int and len(chunk.ids) < count:
-        chunk = replace(chunk, ids=None, warnings=(*chunk.warnings, _SHORT_IDS))
-    if chunk.text is not None and _is_shortened(chunk.text):
-        chunk = with_beginning_only(chunk, chunk.text[: _CUT_AT // 2])
-    return chunk
-
-
-def with_beginning_only(chunk: RawChunk, head: str) -> RawChunk:
-    """Return the chunk with an honest prefix of a text that the log cut; the model did not end there."""
-    return replace(chunk, text=head, pieces=None, finish=None, stop=None, warnings=(*chunk.warnings, _CUT))
+def keep_beginning_only(chunk: RawChunk, head: str) -> None:
+    """Leave the chunk an honest prefix of a text that the log cut; the model did not end there."""
+    chunk.text, chunk.pieces, chunk.finish, chunk.stop, chunk.warnings = head, None, None, None, (*chunk.warnings, _CUT)
 
 
 def _is_shortened(text: Any) -> bool:
@@ -330,10 +288,6 @@ def _sampling_request(params: Payload) -> Request | None:
         skip_special_tokens=skip if isinstance(skip, bool) else None,
         include_stop=trim if isinstance(trim, bool) else None,
     )
-
-
-def _is_tgi_token(payload: Payload) -> bool:
-    return _has(payload, token=dict) and "generated_text" in payload
 
 
 def _tgi_token_chunks(payload: Payload) -> list[RawChunk] | None:
@@ -379,20 +333,10 @@ def _is_ollama(payload: Payload) -> bool:
     return _has(payload, model=str, created_at=str, done=bool)
 
 
-def _ollama_generate_chunks(payload: Payload) -> list[RawChunk] | None:
-    """Read `response` of /api/generate; with `thinking` or calls beside it, Ollama's parser was at work."""
-    text = payload.get("response")
-    return [_ollama_chunk(payload, text, payload)] if isinstance(text, str) else None
-
-
-def _ollama_chat_chunks(payload: Payload) -> list[RawChunk] | None:
-    """Read `message` of /api/chat; its content is raw only where no parser was at work."""
-    message = object_of(payload.get("message"))
-    text = message.get("content", "")
-    return [_ollama_chunk(payload, text, message)] if message and isinstance(text, str) else None
-
-
-def _ollama_chunk(payload: Payload, text: str, message: Payload) -> RawChunk:
+def _ollama_chunks(payload: Payload, message: Payload, text: Any) -> list[RawChunk] | None:
+    """Read the text of a message; with `thinking` or calls beside it, Ollama's parser was at work."""
+    if not message or not isinstance(text, str):
+        return None
     delta: Payload = {"content": text} if text else {}
     thinking, calls = message.get("thinking"), objects_of(message.get("tool_calls"))
     if isinstance(thinking, str) and thinking:
@@ -401,14 +345,16 @@ def _ollama_chunk(payload: Payload, text: str, message: Payload) -> RawChunk:
         delta["tool_calls"] = [_ollama_call(call) for call in calls]
     parsed = len(delta) > (1 if text else 0)
     warnings = [*([_OLLAMA_PARSED] if parsed else []), *([rewritten_arguments("Ollama sends")] if calls else [])]
-    return RawChunk(
-        None if parsed else text,
-        delta=delta,
-        finish=_finish_of(payload.get("done_reason")),
-        last=payload.get("done") is True,
-        asked=_request_of(payload),
-        warnings=tuple(warnings),
-    )
+    return [
+        RawChunk(
+            None if parsed else text,
+            delta=delta,
+            finish=_finish_of(payload.get("done_reason")),
+            last=payload.get("done") is True,
+            asked=_request_of(payload),
+            warnings=tuple(warnings),
+        )
+    ]
 
 
 def _ollama_call(call: Payload) -> Payload:
@@ -455,17 +401,22 @@ def _is_error(payload: Payload) -> bool:
     return isinstance(error, dict) and "message" in error and ("code" in error or "type" in error)
 
 
-def _is_some_stream(payload: Payload) -> bool:
-    return any(key in payload for key in ("choices", "delta", "response", "error"))
-
-
 CASE = Family(
-    "case", _is_case,
+    "case", lambda p: type(p.get("schema")) is int and "input" in p and "parser" in p,
     verdict="These are several cases. Give one of them, or all as JSON Lines.",
 )  # fmt: skip
-CHAT = Family("OpenAI chat", _is_chat, parsed=True)
+CHAT = Family(
+    "OpenAI chat",
+    lambda p: (
+        p.get("object") in ("chat.completion.chunk", "chat.completion")
+        or _has(_first_choice(p), delta=dict)
+        or _has(_first_choice(p), message=dict)
+    ),
+    parsed=True,
+)
 UNKNOWN = Family(
-    "unknown API", _is_some_stream, title="unknown API's", framed=True,
+    "unknown API", lambda p: not {"choices", "delta", "response", "error"}.isdisjoint(p), title="unknown API's",
+    framed=True,
     verdict="The shape of its payloads is not known. Paste the raw output, or a JSON array of its deltas' texts.",
 )  # fmt: skip
 _SAMPLED = "Special tokens are in the text only if sampling_params said skip_special_tokens: false."
@@ -474,31 +425,50 @@ FAMILIES = (
     CASE,
     CHAT,
     Family(
-        "OpenAI completions", _is_completion, read=_completion_chunks, skips=True,
+        "OpenAI completions",
+        lambda p: p.get("object") == "text_completion"
+        or (_has(_first_choice(p), text=str) and "finish_reason" in _first_choice(p)),
+        read=_completion_chunks, skips=True,
         caveat="Special tokens are in the text only if the request said skip_special_tokens: false.",
     ),
-    Family("vLLM token generation", _is_vllm_generate, read=_vllm_chunks, server="vLLM"),
-    Family("OpenAI Responses", _is_responses, parsed=True, translate=responses_as_chat),
+    Family(
+        "vLLM token generation", lambda p: _has(p, request_id=str) and _has(_first_choice(p), token_ids=list),
+        read=_vllm_chunks, server="vLLM",
+    ),
+    Family(
+        "OpenAI Responses",
+        lambda p: _has(p, output=list) if p.get("object") == "response" else _starts(p, "type", "response."),
+        parsed=True, translate=responses_as_chat,
+    ),
     Family(
         "Anthropic Messages", _is_anthropic, parsed=True, translate=anthropic_as_chat, rewrites="Anthropic's API sends",
     ),
     Family(
-        "SGLang /generate", _is_sglang, read=_sglang_chunks, caveat=_SAMPLED, skips=True, cumulative=True,
-        ends_done=True, server="SGLang",
+        "SGLang /generate", lambda p: _has(p, meta_info=dict) and (_has(p, text=str) or _has(p, output_ids=list)),
+        read=_sglang_chunks, caveat=_SAMPLED, skips=True, cumulative=True, ends_done=True, server="SGLang",
     ),
     Family(
-        "SGLang request", _is_sglang_log, read=sglang_log_chunks, caveat=_SAMPLED, skips=True, whole=True,
-        server="SGLang",
+        "SGLang request", lambda p: _starts(p, "event", "request.") and ("obj" in p or "out" in p),
+        read=sglang_log_chunks, caveat=_SAMPLED, skips=True, whole=True, server="SGLang",
     ),
-    Family("llama.cpp /completion", _is_llama_cpp, read=_llama_chunks, caveat=_SPECIAL, server="llama.cpp"),
-    Family("TGI /generate_stream", _is_tgi_token, read=_tgi_token_chunks, server="TGI"),
+    Family(
+        "llama.cpp /completion",
+        lambda p: _has(p, content=str, stop=bool) and ("tokens_predicted" in p or "generation_settings" in p),
+        read=_llama_chunks, caveat=_SPECIAL, server="llama.cpp",
+    ),
+    Family(
+        "TGI /generate_stream", lambda p: _has(p, token=dict) and "generated_text" in p,
+        read=_tgi_token_chunks, server="TGI",
+    ),
     Family("TGI /generate", lambda p: _has(p, generated_text=str), read=_tgi_answer_chunks, whole=True, server="TGI"),
     Family(
-        "Ollama /api/generate", lambda p: _is_ollama(p) and _has(p, response=str), read=_ollama_generate_chunks,
+        "Ollama /api/generate", lambda p: _is_ollama(p) and _has(p, response=str),
+        read=lambda p: _ollama_chunks(p, p, p.get("response")),
         caveat="The text is the raw output only if the request said raw: true.", server="Ollama",
     ),
     Family(
-        "Ollama /api/chat", lambda p: _is_ollama(p) and _has(p, message=dict), read=_ollama_chat_chunks, parsed=True,
+        "Ollama /api/chat", lambda p: _is_ollama(p) and _has(p, message=dict), parsed=True,
+        read=lambda p: _ollama_chunks(p, object_of(p.get("message")), object_of(p.get("message")).get("content", "")),
         caveat="The text is the raw output only if the request had no tools and Ollama no parser for the model.",
         server="Ollama",
     ),

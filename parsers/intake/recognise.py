@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from parsers.intake.answers import READERS as ANSWER_READERS
@@ -21,7 +21,6 @@ from parsers.intake.client_objects import read_client_objects
 from parsers.intake.dynamo_cases import read_dynamo
 from parsers.intake.evidence import (
     Ask,
-    Capture,
     Fact,
     Intake,
     Kind,
@@ -48,7 +47,7 @@ from parsers.intake.surroundings import (
     without_secrets,
 )
 from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
-from parsers.intake.written_values import choices_of, object_of, whole_object
+from parsers.intake.written_values import choices_of, object_of, whole_object, word_of
 from parsers.vocabulary.types import RecordedDelta, Recording
 
 _NO_CAPTURE: frozenset[Kind] = frozenset(
@@ -133,20 +132,16 @@ def _readings(text: str, filename: str | None, around: Transcript, asked: Reques
     """Return everything the text can be taken for, the likeliest first, raw text last; one of each kind."""
     found: list[Intake] = []
     found += [read(around.body) for suffix, read in _NAMED.items() if (filename or "").lower().endswith(suffix)]
-    found += _without_none(reader(asked.body) for reader in _READERS)
-    found = found or _without_none([_recording_in_prose(asked.body)])
-    found += _without_none(map(_content_as_text, found[:1]))
+    found += filter(None, [reader(asked.body) for reader in _READERS])
+    found = found or list(filter(None, [_recording_in_prose(asked.body)]))
+    found += filter(None, map(_content_as_text, found[:1]))
     if asked.leading and not found:
         found.append(_after_request(text, asked.body) if asked.body.strip() else _request_alone(asked))
     if all(one.kind != "raw_text" for one in found):
         found.append(_raw_text(text, () if found else _raw_text_doubts(text)))
     if found[0].kind == "raw_text":
-        found += _without_none([_text_in_code_block(text)])
+        found += filter(None, [_text_in_code_block(text)])
     return list({one.kind: one for one in reversed(found)}.values())[::-1]
-
-
-def _without_none(given: Iterable[Intake | None]) -> list[Intake]:
-    return [one for one in given if one is not None]
 
 
 def _add_surroundings(taken: Intake, around: Transcript, asked: RequestBeside) -> None:
@@ -175,8 +170,10 @@ def _complete(found: Intake) -> None:
     for output in found.outputs:
         output.notes = (*found.notes, *[warn.words for warn in found.warnings])
         output.request = merged_request(output.request, found.request)
-    found.captures = _captures(found)
     first = found.recording
+    sure = first is not None and first.text is not None
+    sure = sure and all(fact.certainty == "exact" for fact in found.facts if fact.about == "text")
+    found.captures = () if sure or found.kind in _NO_CAPTURE else captures(found.server)
     if first is not None:
         found.facts = facts_about(first, found.facts)
         found.asks += missing_inputs(first)
@@ -198,13 +195,6 @@ def _drop_special_token_doubt(found: Intake) -> None:
     if asked and any(one is not None and one.skip_special_tokens is False for one in requests):
         found.warnings = tuple([warn for warn in found.warnings if warn.code != "special_tokens_asked"])
         found.facts = tuple([fact for fact in found.facts if (fact.about, fact.certainty) != ("text", "assumed")])
-
-
-def _captures(found: Intake) -> tuple[Capture, ...]:
-    """Return the commands that record what is missing: the raw text is not there, or not surely whole."""
-    sure = found.recording is not None and found.recording.text is not None
-    sure = sure and all(fact.certainty == "exact" for fact in found.facts if fact.about == "text")
-    return () if sure or found.kind in _NO_CAPTURE else captures(found.server)
 
 
 def _raw_text(text: str, notes: tuple[str, ...]) -> Intake:
@@ -250,11 +240,12 @@ def _after_request(text: str, body: str) -> Intake:
 
 def _recording_in_prose(body: str) -> Intake | None:
     """Return the first part of a longer text, as of a bug report, that is surely a recording."""
-    read = next((read for blocks in blocks_by_kind(body) if (read := list(_recordings(blocks)))), None)
+    read = next(filter(None, map(_sure_recordings, blocks_by_kind(body))), None)
     if read is None:
         return None
     block, found = read[0]
-    left = _filled_lines(body[: block.start]) + _filled_lines(body[block.end :])
+    others = f"{body[: block.start]}\n{body[block.end :]}".split("\n")
+    left = sum(1 for line in others if line.strip() and not is_fence(line))
     found.why = ("It stands inside other text.", *found.why)
     found.warnings += (Warn("other_text", f"{number(left, 'line')} of other text around it left out."),)
     if len(read) > 1:
@@ -263,15 +254,9 @@ def _recording_in_prose(body: str) -> Intake | None:
     return found
 
 
-def _recordings(blocks: Sequence[Block]) -> Iterator[tuple[Block, Intake]]:
-    for block in blocks:
-        found = next((one for one in (reader(block.text) for reader in _READERS) if one is not None), None)
-        if found is not None and found.usable and found.kind in _SURE:
-            yield block, found
-
-
-def _filled_lines(text: str) -> int:
-    return sum(1 for line in text.split("\n") if line.strip() and not is_fence(line))
+def _sure_recordings(blocks: Sequence[Block]) -> list[tuple[Block, Intake]]:
+    first = [(block, next(filter(None, (read(block.text) for read in _READERS)), None)) for block in blocks]
+    return [(block, found) for block, found in first if found and found.usable and found.kind in _SURE]
 
 
 def _text_in_code_block(text: str) -> Intake | None:
@@ -291,7 +276,7 @@ def _content_as_text(found: Intake) -> Intake | None:
 
     None where one was, or there is no content.
     """
-    outputs = _outputs_of_content(found.outputs)
+    outputs = list(filter(None, map(_output_of_content, found.outputs)))
     if not outputs or len(outputs) < len(found.outputs):
         return None
     words = "The content is taken for the raw text, as you chose: special tokens may be missing from it."
@@ -308,18 +293,14 @@ def _content_as_text(found: Intake) -> Intake | None:
     return made
 
 
-def _outputs_of_content(outputs: Sequence[Recording]) -> list[Recording]:
-    """Return the outputs from which nothing was split off, with their content as the raw text."""
-    found = []
-    for output in [one for one in outputs if one.text is None and one.ids is None]:
-        choices = [choice for chunk in output.stream or () for choice in choices_of(chunk) or []]
-        parts = [object_of(choice.get("delta", choice.get("message"))) for choice in choices]
-        texts = [part["content"] for part in parts if isinstance(part.get("content"), str) and part["content"]]
-        split = any(part.get(name) for part in parts for name in _SPLIT)
-        if texts and not split:
-            deltas = tuple([RecordedDelta(one) for one in texts])
-            found.append(replace(output, kind="chunk_list", text="".join(texts), deltas=deltas))
-    return found
+def _output_of_content(output: Recording) -> Recording | None:
+    choices = [choice for chunk in output.stream or () for choice in choices_of(chunk) or []]
+    parts = [object_of(choice.get("delta", choice.get("message"))) for choice in choices]
+    texts = [text for part in parts if (text := word_of(part.get("content")))]
+    split = any(part.get(name) for part in parts for name in _SPLIT)
+    if split or not texts or output.text is not None or output.ids is not None:
+        return None
+    return replace(output, kind="chunk_list", text="".join(texts), deltas=tuple([RecordedDelta(one) for one in texts]))
 
 
 def _read_quoted_log(body: str) -> Intake | None:
@@ -332,16 +313,6 @@ def _read_quoted_log(body: str) -> Intake | None:
     return found
 
 
-def _read_quoting_log(body: str) -> Intake | None:
-    """Read a server's log, or one error, that quotes the output."""
-    return None if _is_stream(body) else read_server_log(body)
-
-
-def _read_quoting_end(body: str) -> Intake | None:
-    """Read the error that ends a stream and quotes the output; it is the stream first."""
-    return read_server_log(body) if _is_stream(body) else None
-
-
 def _is_stream(body: str) -> bool:
     return bool(_STREAMED.search(body)) or (body.lstrip().startswith("{") and whole_object(body) is None)
 
@@ -349,7 +320,7 @@ def _is_stream(body: str) -> bool:
 _READERS: tuple[Reader, ...] = (
     read_replay_record,
     read_token_pairs,
-    _read_quoting_log,
+    lambda body: None if _is_stream(body) else read_server_log(body),
     _read_quoted_log,
     read_string_list,
     read_client_objects,
@@ -358,5 +329,6 @@ _READERS: tuple[Reader, ...] = (
     read_delta_lines,
     read_quoted,
     read_dynamo,
-    _read_quoting_end,
+    # The error that ends a stream may quote the output too; it is the stream first.
+    lambda body: read_server_log(body) if _is_stream(body) else None,
 )

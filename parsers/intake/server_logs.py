@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from parsers.intake.api_families import RawChunk, sglang_log_chunks, with_beginning_only
+from parsers.intake.api_families import RawChunk, keep_beginning_only, sglang_log_chunks
 from parsers.intake.api_logs import advice_for
 from parsers.intake.evidence import (
     Intake,
@@ -245,7 +245,8 @@ def _chunks_of_line(line: str) -> list[RawChunk]:
     asked = {key: value for key, value in fields.items() if not isinstance(value, Shortened)}
     chunks = sglang_log_chunks({"event": "request.finished", "out": _as_json(out.value), "obj": _as_json(asked)}) or []
     if isinstance(out.value.get("text"), Shortened):
-        chunks = [with_beginning_only(chunk, chunk.text or "") for chunk in chunks]
+        for chunk in chunks:
+            keep_beginning_only(chunk, chunk.text or "")
     for chunk in chunks:
         chunk.warnings += () if out.whole else (_UNCLOSED,)
     return chunks
