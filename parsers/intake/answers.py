@@ -99,7 +99,6 @@ def _is_case(value: Any) -> bool:
 
 
 def _read_case_lines(body: str) -> Intake | None:
-    """Read cases one after the other."""
     first = value_at(body, skip_space(body, 0)) if '"schema"' in body else None
     if first is None or not _is_case(first[0]) or not body.startswith("{", skip_space(body, first[1])):
         return None
@@ -107,7 +106,6 @@ def _read_case_lines(body: str) -> Intake | None:
 
 
 def _read_json(body: str) -> Intake | None:
-    """Read one JSON object or array: a case, or an API's answer."""
     value = whole_value(body)
     if _is_case(value):
         return _case_intake(body)
@@ -122,7 +120,6 @@ def read_events(body: str) -> Intake | None:
 
 
 def _read_objects(body: str) -> Intake | None:
-    """Read JSON objects one after the other, or one on each line."""
     return _log_intake(object_log(body)) if "{" in body else None
 
 
@@ -153,7 +150,6 @@ def _read_wrapped(body: str) -> Intake | None:
 
 
 def _log_of(value: Any) -> Log | None:
-    """Return the log that a part of an object is, or that its text is."""
     return event_log(value) or object_log(value) if isinstance(value, str) else response_log(value)
 
 
@@ -173,7 +169,6 @@ def read_logged_lines(body: str) -> Intake | None:
 
 
 def _lines_log(values: list[Any]) -> Log | None:
-    """Return the log that the parts of all lines make."""
     objects = [value for value in values if isinstance(value, dict)]
     if len(objects) * 2 > len(values):
         return response_log(objects)
@@ -200,7 +195,6 @@ def _empty_har(why: str) -> Intake:
 
 
 def _har_answer(entry: Payload) -> Intake | None:
-    """Read the body that came back in one entry, with the request that asked for it."""
     text = _har_body(object_of(object_of(entry.get("response")).get("content")))
     if text is None:
         return None

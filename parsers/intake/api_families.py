@@ -125,13 +125,11 @@ def _first_choice(payload: Payload) -> Payload:
 
 
 def _finish_of(value: Any) -> str | None:
-    """Return the finish reason in OpenAI's words."""
     word = word_of(value)
     return None if word is None else _FINISH.get(word, word)
 
 
 def _index_of(value: Any) -> int:
-    """Return the number of a choice; 0 where it is none."""
     return value if type(value) is int else 0
 
 
@@ -160,7 +158,6 @@ def _is_anthropic(payload: Payload) -> bool:
 
 
 def _completion_chunks(payload: Payload) -> list[RawChunk] | None:
-    """Read `choices[].text` of /v1/completions."""
     found = choices_of(payload)
     if found is None or not all(isinstance(choice.get("text"), str) for choice in found):
         return None
@@ -291,7 +288,6 @@ def _sampling_request(params: Payload) -> Request | None:
 
 
 def _tgi_token_chunks(payload: Payload) -> list[RawChunk] | None:
-    """Read `token.text` of TGI's /generate_stream, one token in each event."""
     piece = _tgi_piece(object_of(payload.get("token")))
     if piece is None:
         return None
@@ -394,7 +390,6 @@ def _is_log_line(payload: Payload) -> bool:
 
 
 def _is_error(payload: Payload) -> bool:
-    """Return True for an error as OpenAI's, vLLM's and Anthropic's APIs send it."""
     error = payload.get("error")
     if payload.get("object") == "error":
         return True

@@ -179,7 +179,6 @@ def _was_or_were(things: Sequence[object]) -> str:
 
 
 def _error_words(payload: Payload) -> str:
-    """Return the message of an error on one line."""
     error = payload.get("error", payload)
     message = error.get("message", error) if isinstance(error, dict) else error
     text = message if isinstance(message, str) else json.dumps(message)

@@ -125,7 +125,6 @@ class _Sorter:
         return self.last
 
     def _output(self, place: tuple[int, str | None], payload: Payload, choice: Payload) -> _Output:
-        """Return the output that the choice goes on with, or a new one."""
         index = choice.get("index")
         index = index if type(index) is int and index >= 0 else 0
         response = self.responses[place]
@@ -323,7 +322,6 @@ def _prompt_ids(output: _Output) -> tuple[int, ...] | None:
 
 
 def _flat_ids(value: Any) -> tuple[int, ...] | None:
-    """Return ids, or the only list of ids in a list."""
     return ids_of(value[0] if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list) else value)
 
 
@@ -357,7 +355,6 @@ def _from_token_ids(parts: _Parts, known: _Evidence) -> _Evidence:
 
 
 def _whole_ids(output: _Output) -> tuple[int, ...] | None:
-    """Return the ids of the whole output, given once."""
     for choice in output.choices:
         if ids := ids_of(choice.get("response_token_ids")):
             return ids
@@ -417,7 +414,6 @@ def _with_lossy_text(
 
 
 def _from_verbose(parts: _Parts, known: _Evidence) -> _Evidence:
-    """Read the raw text that llama.cpp started with --verbose adds to its answer."""
     if known.text is not None:
         return _NOTHING
     verbose = (object_of(payload["__verbose"]) for payload in parts.output.payloads if "__verbose" in payload)
@@ -487,7 +483,6 @@ def _swallowed_words(recording: Recording, parts: _Parts) -> str:
 
 
 def _advice(recording: Recording) -> str:
-    """Say what to do next."""
     if recording.ids is not None:
         return "Choose the model's tokenizer: it turns the recorded ids back into the raw output."
     if recording.text is not None:

@@ -181,7 +181,6 @@ def _raw_output(fields: Payload, request: Payload) -> Recording:
 
 
 def _as_json(item: Named) -> Payload:
-    """Return the object as JSON would hold it."""
     return {key: _field_as_json(value) for key, value in item.fields.items()}
 
 
@@ -201,7 +200,6 @@ def _field_as_json(value: Any) -> Any:
 
 
 def _delta_choice(name: str, fields: Payload) -> Payload:
-    """Return the choice of a chunk that a delta's object says, without its index."""
     if name == "AIMessageChunk":
         calls = [_langchain_delta(call) for call in _objects(fields.get(_PARTS))]
         return _langchain_choice("delta", fields, _own_calls(fields) or calls)
@@ -212,7 +210,6 @@ def _delta_choice(name: str, fields: Payload) -> Payload:
 
 
 def _message_choice(name: str, fields: Payload) -> Payload:
-    """Return the choice of an answer that a message's object says, without its index."""
     if name != "AIMessage":
         return {"message": fields, "finish_reason": None}
     calls = [*_objects(fields.get("tool_calls")), *_objects(fields.get("invalid_tool_calls"))]
@@ -253,7 +250,6 @@ def _langchain_call(call: Payload) -> Payload:
 
 
 def _langchain_text(content: Any) -> str | None:
-    """Return the content: text, or the text parts of a list."""
     if not isinstance(content, list):
         return word_of(content) or None
     texts = [object_of(one).get("text", one) for one in content]
@@ -261,7 +257,6 @@ def _langchain_text(content: Any) -> str | None:
 
 
 def _objects(value: Any) -> list[Payload]:
-    """Return the objects among the items of a list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
@@ -289,7 +284,6 @@ def _intake(printed: _Printed, most: str, why: str) -> Intake:
 
 
 def _streams(printed: _Printed) -> list[list[Payload]]:
-    """Return the payloads of each response."""
     streams = [*printed.chunks.values(), *([answer] for answer in printed.answers)]
     if printed.calls:
         message = {"role": "assistant", "content": None, "tool_calls": printed.calls}

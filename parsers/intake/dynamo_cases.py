@@ -148,7 +148,6 @@ def _cases(value: Payload) -> Iterator[tuple[str, Payload]]:
 
 
 def _output(name: str, case: Payload) -> tuple[Recording, list[Warn]] | None:
-    """Return the output of one case with its warnings, or None."""
     request = object_of(case.get("request"))
     source = request or case
     deltas, finish = _deltas(source)
@@ -177,7 +176,6 @@ def _output(name: str, case: Payload) -> tuple[Recording, list[Warn]] | None:
 
 
 def _deltas(source: Payload) -> tuple[list[str] | None, str | None]:
-    """Return the texts of the chunks and the finish reason of one of them."""
     chunks = objects_of(source.get("chunks"))
     if not chunks:
         return None, None

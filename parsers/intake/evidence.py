@@ -275,7 +275,6 @@ def _ids(recording: Recording) -> _Judgement:
 
 
 def _ids_of(recording: Recording) -> list[int] | None:
-    """Return the ids that pieces or deltas carry, if all of them do."""
     if recording.pieces:
         found = [piece.token_id for piece in recording.pieces if piece.token_id is not None]
         return found if len(found) == len(recording.pieces) else None

@@ -68,7 +68,6 @@ def text_of(data: bytes, *, pasted: bool) -> tuple[str, tuple[str, ...]] | Intak
 
 
 def _not_text(data: bytes, error: UnicodeDecodeError) -> Intake:
-    """Refuse bytes that are not UTF-8, and say where, why and what to do."""
     line = data.count(b"\n", 0, error.start) + 1
     where = f"byte {error.start:,} (line {line:,}) is 0x{data[error.start]:02x}: {error.reason}"
     cure = next((cure for magic, cure in _MAGIC if data.startswith(magic)), _ANY)

@@ -181,7 +181,6 @@ def _complete(found: Intake) -> None:
 
 
 def _label(outputs: Sequence[Recording]) -> None:
-    """Give each of several outputs a name of its own."""
     count = Counter(output.label for output in outputs)
     for at, output in enumerate(outputs if len(outputs) > 1 else (), 1):
         if not output.label or count[output.label] > 1:
@@ -217,7 +216,6 @@ def _raw_text_doubts(text: str) -> tuple[str, ...]:
 
 
 def _request_alone(asked: RequestBeside) -> Intake:
-    """Return the reading of a request without any answer."""
     return Intake(
         kind="request",
         title="request without an answer",

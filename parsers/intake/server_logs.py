@@ -141,7 +141,6 @@ def _read_vllm(body: str) -> Intake | None:
 
 
 def _take_vllm_line(request: _Request, mark: re.Match[str], body: str) -> None:
-    """Take one line: a quoted text, ids, or both."""
     at = mark.end()
     found = None if _IDS.match(body, at) else string_at(body, at)
     at = found.end if found else at
@@ -321,7 +320,6 @@ def _quote_in_string(body: str, found: re.Match[str]) -> _Quote | None:
 
 
 def _bare_quote(body: str, found: re.Match[str]) -> _Quote:
-    """Return the text up to the log's next line."""
     at = body.find("\n", found.end())
     while at >= 0 and _NEXT.match(body, at + 1) is None:
         at = body.find("\n", at + 1)
@@ -355,7 +353,6 @@ def _read_studio(body: str) -> Intake | None:
 
 
 def _quotes_intake(found: Sequence[_Quote], server: str, sign: str, warnings: list[Warn]) -> Intake | None:
-    """Return each text that was quoted, once."""
     texts = dict.fromkeys([without_lone_surrogates(quote.text) for quote in found])
     outputs = [Recording(text, "server_log") for text in texts]
     label_outputs(outputs, "output")

@@ -82,7 +82,6 @@ def without_http(text: str) -> Transcript:
 
 
 def _without_fence(text: str) -> str:
-    """Return the text without the code fence that it stands in."""
     found = _FENCED.match(text)
     inner = text.rstrip()
     if found is None or len(inner) < found.end() + 3 or not inner.endswith(found[2]):
@@ -101,7 +100,6 @@ def without_secrets(text: str) -> str:
 
 
 def _blank(made: Transcript, pattern: re.Pattern[str]) -> None:
-    """Replace each match by its line ends."""
 
     def gap(found: re.Match[str]) -> str:
         made.skipped += max(1, found[0].count("\n"))

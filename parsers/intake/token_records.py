@@ -65,7 +65,6 @@ def read_token_ids(body: str) -> Intake | None:
 
 
 def _read_printed_ids(body: str) -> Intake | None:
-    """Read one list, or several, one after the other."""
     values = values_in(body)
     found = [_rows(one.value) for one in values]
     rows = [row for row in found if row is not None]
@@ -86,7 +85,6 @@ def _read_printed_ids(body: str) -> Intake | None:
 
 
 def _one_list_intake(value: Any, rows: list[list[int]], *, cut: bool) -> Intake:
-    """Read a list, a list of lists, or a tensor."""
     tensor = isinstance(value, Named)
     if tensor and len(rows) > 1:
         return _ids_intake([[row] for row in rows], "It is a printed tensor, a row for each output.", cut=cut)
@@ -191,7 +189,6 @@ def read_token_pairs(body: str) -> Intake | None:
 
 
 def _pieces(value: Any, vocab: Payload) -> tuple[Piece, ...] | None:
-    """Return the tokens, if the value is a list of pairs."""
     if not isinstance(value, list):
         return None
     pieces = []

@@ -325,7 +325,6 @@ def json_values_in(body: str) -> list[Literal]:
 
 
 def _step(stack: list[_Frame], found: re.Match[str], text: str) -> None:
-    """Take one token into the open brackets."""
     kind, top = found.lastgroup, stack[-1]
     word = found[kind or 0]
     if kind == "open":

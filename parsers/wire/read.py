@@ -204,7 +204,6 @@ def _sent(reasoning: str | None, content: str | None, calls: list[ToolCallDelta]
 
 
 def _ids(choice: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """The token ids of a chunk, as vLLM sends them on request."""
     ids = choice.get("token_ids")
     if not isinstance(ids, list) or not all(isinstance(one, int) and one >= 0 for one in ids):
         return None

@@ -197,7 +197,6 @@ class Fallback:
                 self._release("The reasoning it stands in is over.", event.end)
 
     def _release(self, note: str, at: int) -> None:
-        """What was held as markup is text."""
         if self._markup is not None:
             held, self._markup = self._markup, None
             self._gate.send(held.events)
@@ -206,11 +205,9 @@ class Fallback:
                 self._trail.move(FENCE, at, at)
 
     def _line_starts(self) -> bool:
-        """Return whether nothing but spaces stands before this place on its line."""
         return self._blank and not any(hold.kind == "lexer" for hold in self._plain.parser.view().holds)
 
     def _reasons(self) -> bool:
-        """Return whether this place is reasoning."""
         state = self._inner.states.get(self._plain.parser.view().state)
         return state is not None and state.text == "reasoning"
 
@@ -300,7 +297,6 @@ class Fallback:
         self._settle(held, outcome)
 
     def _decided(self, held: Held) -> Outcome:
-        """Ask the chain, and write down what it tried."""
         outcome = self._chain.decide(held.buffer(self._names.end, over=self._over))
         self._follow(outcome, held)
         return outcome
@@ -314,7 +310,6 @@ class Fallback:
                 held.said.append(self._gate.diagnostic(code, words, self._at))
 
     def _settle(self, held: Held, outcome: Outcome) -> None:
-        """Send what the decision gave, and go on with text."""
         if not self._over:
             tail = shift_events(held.parser.finish(), held.at)
             outcome.events = [*outcome.events, *tail] if outcome.streamed else outcome.events
@@ -329,7 +324,6 @@ class Fallback:
         self._plain = self._readers.plain(self._at)
 
     def _let_go(self, held: Held, events: list[Event], reason: DropReason) -> None:
-        """What was held is text."""
         text = "".join(held.parts)
         self._gate.rejected += held.refused(reason)
         for event in events:
@@ -343,7 +337,6 @@ class Fallback:
             self._gate.send(events)
 
     def _give_up(self, held: Held) -> None:
-        """The budget is used up."""
         reason = DropReason(Cause.OVER_BUDGET, str(self._options.budget))
         held.events += shift_events(held.parser.finish(), held.at)
         self._examined += held.parser.examined

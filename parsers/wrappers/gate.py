@@ -108,7 +108,6 @@ class Gate:
         return event
 
     def _refuse(self, events: Sequence[Event], call: Call, wrong: DropReason) -> None:
-        """A call that is not valid reaches nobody."""
         dropped = wrong.within(Cause.INVALID, by="invalid_call")
         self._stage.call()
         texts = [event for event in events if isinstance(event, TextEvent)]

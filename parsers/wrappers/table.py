@@ -183,7 +183,6 @@ def _chain(*, whole: bool) -> dict[str, State]:
 
 
 def _tried(step: str) -> Iterator[Row]:
-    """A step finds calls, is refused, or does not apply."""
     yield Row(on="FOUND", to="NORMAL", note="Its calls are sent.")
     if step != REST:
         after = f"TRY_{STEPS[STEPS.index(step) + 1]}"
