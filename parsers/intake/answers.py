@@ -20,14 +20,13 @@ from parsers.cases.model import CaseError
 from parsers.intake.api_families import CASE, family_of
 from parsers.intake.api_logs import (
     Log,
-    LogContent,
     event_log,
     object_log,
-    raw_content,
+    raw_intake,
     response_log,
     several_outputs_warning,
 )
-from parsers.intake.chat_streams import chat_content
+from parsers.intake.chat_streams import chat_intake
 from parsers.intake.evidence import Intake, Payload, Reader, Warn, number
 from parsers.intake.json_frames import object_frames
 from parsers.intake.requests import is_request, merged_request, request_of
@@ -240,38 +239,17 @@ def _log_intake(log: Log | None) -> Intake | None:
         return None
     server, sign = (log.family.server, None) if log.family.server else _server_of(log.payloads)
     if log.family.read is not None:
-        content = raw_content(log)
+        found = raw_intake(log)
     elif log.family.parsed:
-        content = chat_content(log)
+        found = chat_intake(log)
+        found.warnings = (*log.damage(), *found.warnings)
     else:
-        content = LogContent(
-            advice=log.family.verdict if log.frames else "It holds no chunk at all. Paste the whole log."
-        )
-    return Intake(
-        kind=log.kind,
-        title=log.title,
-        advice=content.advice,
-        usable=len(content.outputs) > 0,
-        outputs=tuple(content.outputs),
-        why=(*_why(log), *((sign,) if sign else ())),
-        facts=tuple(content.facts),
-        warnings=(*content.caveats, *log.damage(), *content.warnings),
-        notes=tuple(content.notes),
-        server=server,
-    )
-
-
-def _why(log: Log) -> tuple[str, str]:
-    """Return the evidence: how the payloads stand in the log, and whose they are."""
-    frames = len(log.frames)
-    if log.kind == "sse_log":
-        shape = f"{number(frames, 'line')} with `data:`, as server-sent events have them."
-    elif log.kind == "ndjson_log":
-        shape = f"{number(frames, 'JSON object')} one after the other."
-    else:
-        shape = "It is a JSON array of objects." if log.listed else "It is one JSON object."
+        advice = log.family.verdict if log.frames else "It holds no chunk at all. Paste the whole log."
+        found = log.intake(advice, warnings=tuple(log.damage()))
     verb = "look like" if log.family.framed or log.family.error else "are"
-    return shape, f"Its keys {verb} those of {log.family.name}."
+    found.why = (log.shape, f"Its keys {verb} those of {log.family.name}.", *((sign,) if sign else ()))
+    found.server = server
+    return found
 
 
 def _server_of(payloads: Iterable[Payload]) -> tuple[str | None, str | None]:

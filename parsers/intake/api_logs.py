@@ -17,6 +17,7 @@ from parsers.intake.api_families import UNKNOWN, Family, RawChunk, family_of, is
 from parsers.intake.evidence import (
     REPLAY,
     Fact,
+    Intake,
     LogKind,
     Payload,
     Warn,
@@ -81,14 +82,13 @@ class Log:
             start = end
 
     @property
-    def title(self) -> str:
-        """The log in a few words."""
-        name, count = self.family.title or self.family.name, len(self.frames)
+    def shape(self) -> str:
+        """How the payloads stand in the log, as a sentence of evidence."""
         if self.kind == "sse_log":
-            return f"{name} SSE log, {number(count, 'chunk')}"
+            return f"{number(len(self.frames), 'line')} with `data:`, as server-sent events have them."
         if self.kind == "ndjson_log":
-            return f"{name} log, {number(count, 'JSON object')}" + (" one after the other" if count > 1 else "")
-        return f"JSON array of {number(count, name + ' object')}" if self.listed else f"{name} JSON response"
+            return f"{number(len(self.frames), 'JSON object')} one after the other."
+        return "It is a JSON array of objects." if self.listed else "It is one JSON object."
 
     def damage(self) -> Iterator[Warn]:
         """Warn of all damage of the log itself, whatever its chunks hold."""
@@ -111,22 +111,22 @@ class Log:
             words = f"{number(len(self.prefixed), 'line')} had something before `data:`, which was cut off."
             yield Warn("prefixed", words)
 
+    def intake(self, advice: str, outputs: Sequence[Recording] = (), **more: Any) -> Intake:
+        """Return what a person is told of the log, with its worth: the outputs, and what `more` says of them."""
+        name, count = self.family.title or self.family.name, len(self.frames)
+        if self.kind == "sse_log":
+            title = f"{name} SSE log, {number(count, 'chunk')}"
+        elif self.kind == "ndjson_log":
+            title = f"{name} log, {number(count, 'JSON object')}" + (" one after the other" if count > 1 else "")
+        else:
+            title = f"JSON array of {number(count, name + ' object')}" if self.listed else f"{name} JSON response"
+        usable = len(outputs) > 0
+        return Intake(kind=self.kind, title=title, advice=advice, usable=usable, outputs=tuple(outputs), **more)
+
     def missing_end(self) -> Iterator[Warn]:
         """Warn where an OpenAI stream lacks `data: [DONE]` after its last part."""
         if self.kind == "sse_log" and not self.ended:
             yield Warn("no_done", "The log has no `data: [DONE]` at its end: more may have come.")
-
-
-@dataclass(slots=True, kw_only=True)
-class LogContent:
-    """The worth of a log: its outputs, how sure they are, what to do next. `caveats` are said before all else."""
-
-    outputs: Sequence[Recording] = ()
-    facts: Sequence[Fact] = ()
-    caveats: Sequence[Warn] = ()
-    warnings: Sequence[Warn] = ()
-    notes: Sequence[str] = ()
-    advice: str
 
 
 def response_log(value: Any) -> Log | None:
@@ -225,7 +225,7 @@ def output_labels(keys: Sequence[OutputKey]) -> list[str]:
     ]  # fmt: skip
 
 
-def raw_content(log: Log) -> LogContent:
+def raw_intake(log: Log) -> Intake:
     """Rebuild the outputs of a log whose family has a reader: one for each response and choice."""
     groups, warnings = _chunks_by_output(log)
     outputs: list[Recording] = []
@@ -240,13 +240,15 @@ def raw_content(log: Log) -> LogContent:
     lost = lost_text_warnings(outputs)
     caveats = [Warn("special_tokens_asked" if log.family.skips else "special_tokens", log.family.caveat)]
     caveats = caveats if log.family.caveat and any(output.text is not None for output in outputs) else []
-    return LogContent(
-        outputs=outputs,
-        facts=text_facts([*warnings, *lost]) or [Fact("text", "assumed", warn.words) for warn in caveats],
-        caveats=caveats,
-        warnings=[*warnings, *_doubts(log, outputs), *lost],
-        advice=_advice(outputs),
-    )
+    facts = text_facts([*warnings, *lost]) or tuple([Fact("text", "assumed", warn.words) for warn in caveats])
+    said = (*caveats, *log.damage(), *warnings, *_doubts(log, outputs), *lost)
+    if not outputs:
+        advice = "None of its chunks holds any output. Paste the whole log, or the raw output itself."
+    elif outputs[0].text is not None:
+        advice = f"Its raw output was rebuilt, {number(len(outputs[0].text), 'character')}. {REPLAY}"
+    else:
+        advice = advice_for(outputs[0])
+    return log.intake(advice, outputs, facts=facts, warnings=said)
 
 
 def _chunks_by_output(log: Log) -> tuple[dict[OutputKey, list[RawChunk]], list[Warn]]:
@@ -352,14 +354,6 @@ def _doubts(log: Log, outputs: Sequence[Recording]) -> Iterator[Warn]:
     if ids is not None and used is not None and used > len(ids):
         words = f"The server counted {number(used, 'token')}, but only {len(ids):,} token ids are recorded."
         yield Warn("ids_swallowed", words)
-
-
-def _advice(outputs: Sequence[Recording]) -> str:
-    if not outputs:
-        return "None of its chunks holds any output. Paste the whole log, or the raw output itself."
-    if outputs[0].text is not None:
-        return f"Its raw output was rebuilt, {number(len(outputs[0].text), 'character')}. {REPLAY}"
-    return advice_for(outputs[0])
 
 
 def advice_for(output: Recording) -> str:

@@ -21,13 +21,12 @@ from parsers.intake.api_families import is_failure, rewritten_arguments
 from parsers.intake.api_logs import (
     NO_FINISH,
     Log,
-    LogContent,
     OutputKey,
     output_labels,
     several_outputs_warning,
     tokens_counted,
 )
-from parsers.intake.evidence import Fact, Payload, Warn, holds_markers, number
+from parsers.intake.evidence import Fact, Intake, Payload, Warn, holds_markers, number
 from parsers.intake.json_frames import Frame
 from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
 from parsers.intake.token_bytes import LoggedToken, choice_tokens, ids_in, lossy_text, pieces_of
@@ -177,23 +176,20 @@ def _names_role(choice: Payload) -> bool:
     return isinstance(delta, dict) and bool(delta.get("role"))
 
 
-def chat_content(log: Log) -> LogContent:
+def chat_intake(log: Log) -> Intake:
     """Judge a log of chat chunks, or one chat answer; another API's is translated first."""
     if log.family.translate is None:
-        return _content(log)
+        return _intake(log)
     frames = log.family.translate(log.frames)
-    content = _content(replace(log, frames=frames, ends=[len(frames)]))
-    whole = any(_has_whole_calls(chunk) for output in content.outputs for chunk in output.stream or ())
-    lost = [rewritten_arguments(log.family.rewrites)] if log.family.rewrites and whole else []
-    notes = ["Its parts were turned into OpenAI chat chunks, one for each that says something."]
-    return replace(content, warnings=[*content.warnings, *lost], notes=notes)
+    found = replace(_intake(replace(log, frames=frames, ends=[len(frames)])), title=log.intake("").title)
+    choices = [choice for one in found.outputs for chunk in one.stream or () for choice in chunk["choices"]]
+    if log.family.rewrites and any("tool_calls" in choice.get("message", {}) for choice in choices):
+        found.warnings += (rewritten_arguments(log.family.rewrites),)
+    found.notes = ("Its parts were turned into OpenAI chat chunks, one for each that says something.",)
+    return found
 
 
-def _has_whole_calls(chunk: Payload) -> bool:
-    return any("tool_calls" in choice.get("message", {}) for choice in chunk["choices"])
-
-
-def _content(log: Log) -> LogContent:
+def _intake(log: Log) -> Intake:
     whole = [frame.payload and whole_characters(frame.payload) for frame in log.frames]
     changed = [payload for payload, frame in zip(whole, log.frames, strict=True) if payload is not frame.payload]
     if changed:
@@ -203,25 +199,17 @@ def _content(log: Log) -> LogContent:
     sorter.sort()
     warnings = [*log.missing_end(), *sorter.oddities(), *([LONE_SURROGATE] if changed else [])]
     if not sorter.outputs:
-        return LogContent(
-            warnings=warnings, advice="It holds no choice at all, so there is nothing to replay. Paste the whole log."
-        )
+        advice = "It holds no choice at all, so there is nothing to replay. Paste the whole log."
+        return log.intake(advice, warnings=tuple(warnings))
     labels = output_labels([output.key for output in sorter.outputs])
-    contents = [_output_content(log, label, output) for label, output in zip(labels, sorter.outputs, strict=True)]
-    outputs = [output for one in contents for output in one.outputs]
-    return replace(contents[0], outputs=outputs, warnings=[*warnings, *_first_of_each_code(contents)])
-
-
-def _first_of_each_code(contents: Sequence[LogContent]) -> Iterator[Warn]:
-    """Yield the warnings of all outputs; of each code the first few."""
+    judged = [_judged_output(log, label, output) for label, output in zip(labels, sorter.outputs, strict=True)]
     told: Counter[str] = Counter()
-    for one in contents:
-        label = one.outputs[0].label
-        where = f"{label}: " if label else ""
-        for warn in one.warnings:
-            told[warn.code] += 1
-            if told[warn.code] <= _TOLD:
-                yield Warn(warn.code, where + warn.words)
+    for label, one in zip(labels, judged, strict=True):
+        told.update([warn.code for warn in one.warnings])
+        some = [warn for warn in one.warnings if told[warn.code] <= _TOLD]
+        warnings += [replace(warn, words=f"{label}: {warn.words}") if label else warn for warn in some]
+    outputs = tuple([output for one in judged for output in one.outputs])
+    return replace(judged[0], outputs=outputs, warnings=tuple(warnings))
 
 
 @dataclass(slots=True)
@@ -266,7 +254,7 @@ class _Evidence:
 _NOTHING = _Evidence()
 
 
-def _output_content(log: Log, label: str, output: _Output) -> LogContent:
+def _judged_output(log: Log, label: str, output: _Output) -> Intake:
     """Judge one output: its recording has the raw text as far as its chunks tell it."""
     parts = _parts(output, streamed=log.streamed)
     known = _NOTHING
@@ -291,9 +279,9 @@ def _output_content(log: Log, label: str, output: _Output) -> LogContent:
     )
     doubts = list(_doubts(recording, parts))
     facts = {fact.about: fact for fact in [known.fact, *[fact for _, facts in doubts for fact in facts]] if fact}
-    warnings = [*known.warnings, *[warn for warn, _ in doubts]]
+    warnings = (*known.warnings, *[warn for warn, _ in doubts])
     advice = known.advice or _advice(recording)
-    return LogContent(outputs=[recording], facts=list(facts.values()), warnings=warnings, advice=advice)
+    return log.intake(advice, [recording], facts=tuple(facts.values()), warnings=warnings)
 
 
 def _parts(output: _Output, *, streamed: bool) -> _Parts:

@@ -22,7 +22,7 @@ from typing import Any
 
 from parsers.intake.api_families import CHAT, rewritten_arguments
 from parsers.intake.api_logs import Log
-from parsers.intake.chat_streams import chat_content
+from parsers.intake.chat_streams import chat_intake
 from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
 from parsers.intake.json_frames import Frame
 from parsers.intake.plain_text import without_lone_surrogates
@@ -263,7 +263,7 @@ def _objects(value: Any) -> list[Payload]:
 def _intake(printed: _Printed, most: str, why: str) -> Intake:
     """Read the streams as chat logs are read: choices, token ids and markers tell the same things."""
     framed = [[Frame(at, payload) for at, payload in enumerate(stream, 1)] for stream in _streams(printed)]
-    contents = [chat_content(Log("ndjson_log", CHAT, frames, listed=True)) for frames in framed]
+    contents = [chat_intake(Log("ndjson_log", CHAT, frames, listed=True)) for frames in framed]
     outputs = [output for content in contents for output in content.outputs]
     for place, output in enumerate(outputs, 1):
         output.kind, output.label = "client_objects", f"output {place}"
