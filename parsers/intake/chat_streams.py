@@ -214,79 +214,77 @@ def _intake(log: Log) -> Intake:
 
 @dataclass(slots=True)
 class _Parts:
-    """The parts of one output's chunks. `steps` are the token ids of each chunk, `logged` its log probabilities.
+    """The parts of one output's chunks, and what they tell: the recording in the making, a fact, advice, warnings.
 
-    `silent`: how many chunks say something and have no ids.
+    `steps` are the token ids of each chunk, `logged` its log probabilities. `silent`: how many chunks say something
+    and have no ids.
     """
 
     output: _Output
+    made: Recording
     streamed: bool
-    finish: str | None
     content: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     calls: bool = False
     steps: list[tuple[int, ...] | None] = field(default_factory=list)
     logged: list[list[LoggedToken]] = field(default_factory=list)
     silent: int = 0
-
-
-@dataclass(slots=True, frozen=True)
-class _Evidence:
-    """All that chunks of an output tell of its raw text and tokens. None: nothing."""
-
-    text: str | None = None
-    ids: tuple[int, ...] | None = None
-    counts: tuple[int, ...] | None = None
-    pieces: tuple[Piece, ...] | None = None
-    deltas: tuple[RecordedDelta, ...] | None = None
     fact: Fact | None = None
     advice: str | None = None
-    warnings: tuple[Warn, ...] = ()
+    warnings: list[Warn] = field(default_factory=list)
 
-    def completed_by(self, more: _Evidence) -> _Evidence:
-        """Return what is known here, and where nothing is, what `more` tells; all warnings."""
-        if self is _NOTHING or more is _NOTHING:
-            return more if self is _NOTHING else self
-        known = {name: getattr(self, name) for name in self.__slots__ if getattr(self, name) is not None}
-        return replace(more, **{**known, "warnings": self.warnings + more.warnings})
-
-
-_NOTHING = _Evidence()
+    def know(self, *, fact: Fact | None = None, advice: str | None = None, **found: Any) -> None:
+        """Keep what was found where nothing was known before."""
+        self.fact, self.advice = self.fact or fact, self.advice or advice
+        for name, value in found.items():
+            if getattr(self.made, name) is None:
+                setattr(self.made, name, value)
 
 
 def _judged_output(log: Log, label: str, output: _Output) -> Intake:
     """Judge one output: its recording has the raw text as far as its chunks tell it."""
-    parts = _parts(output, streamed=log.streamed)
-    known = _NOTHING
-    for read in (_from_token_ids, _from_log_probabilities, _from_verbose, _from_content):
-        known = known.completed_by(read(parts, known))
+    parts = _parts(output, _recording(log, label, output), streamed=log.streamed)
+    for take in (_take_token_ids, _take_log_probabilities, _take_verbose, _take_content):
+        take(parts)
+    doubts = list(_doubts(parts.made, parts))
+    facts = {fact.about: fact for fact in [parts.fact, *[fact for _, facts in doubts for fact in facts]] if fact}
+    warnings = (*parts.warnings, *[warn for warn, _ in doubts])
+    advice = parts.advice or _advice(parts.made)
+    return log.intake(advice, [parts.made], facts=tuple(facts.values()), warnings=warnings)
+
+
+def _recording(log: Log, label: str, output: _Output) -> Recording:
+    """Return what stands beside the text: stream, prompt, reasons and model."""
+    places = [*output.payloads, *output.asides, *output.choices]
+    prompts: list[Any] = [one.get("prompt_token_ids") for one in places]
+    prompts += [_sglext(one).get("input_ids") for one in [*output.asides, *output.payloads]]
+    only = [one[0] if isinstance(one, list) and len(one) == 1 and isinstance(one[0], list) else one for one in prompts]
+    given = next((text for one in places if isinstance(text := one.get("prompt_text"), str)), None)
+    verbose = [text for one in _verbose(output) if (text := word_of(one.get("prompt")))]
     stops = (choice.get("stop_reason", choice.get("matched_stop")) for choice in output.choices[::-1])
     model = next((payload["model"] for payload in output.payloads if word_of(payload.get("model"))), None)
-    recording = Recording(
-        text=known.text,
-        kind=log.kind,
-        label=label,
-        pieces=known.pieces,
-        ids=known.ids,
-        counts=known.counts,
-        deltas=known.deltas,
+    return Recording(
+        None,
+        log.kind,
+        label,
         stream=tuple(output.stream),
-        prompt_ids=_prompt_ids(output),
-        prompt_text=_prompt_text(output),
-        finish_reason=parts.finish,
+        prompt_ids=next((ids for ids in map(ids_of, only) if ids), None),
+        prompt_text=given or next(iter(verbose), None),
+        finish_reason=next(
+            (word for one in output.choices[::-1] if (word := word_of(one.get("finish_reason"))) is not None), None
+        ),
         stop_reason=next((value for value in map(word_or_number_of, stops) if value is not None), None),
         request=Request(model=model) if model else None,
     )
-    doubts = list(_doubts(recording, parts))
-    facts = {fact.about: fact for fact in [known.fact, *[fact for _, facts in doubts for fact in facts]] if fact}
-    warnings = (*known.warnings, *[warn for warn, _ in doubts])
-    advice = known.advice or _advice(recording)
-    return log.intake(advice, [recording], facts=tuple(facts.values()), warnings=warnings)
 
 
-def _parts(output: _Output, *, streamed: bool) -> _Parts:
-    reasons = [word_of(choice.get("finish_reason")) for choice in output.choices[::-1]]
-    parts = _Parts(output, streamed, next((reason for reason in reasons if reason is not None), None))
+def _verbose(output: _Output) -> list[Payload]:
+    """Return what llama.cpp started with --verbose adds to its answers."""
+    return [object_of(payload["__verbose"]) for payload in output.payloads if "__verbose" in payload]
+
+
+def _parts(output: _Output, made: Recording, *, streamed: bool) -> _Parts:
+    parts = _Parts(output, made, streamed)
     for choice in output.choices:
         part = object_of(choice.get("delta", choice.get("message")))
         content = part.get("content")
@@ -303,24 +301,6 @@ def _parts(output: _Output, *, streamed: bool) -> _Parts:
     return parts
 
 
-def _prompt_ids(output: _Output) -> tuple[int, ...] | None:
-    places: list[Any] = [one.get("prompt_token_ids") for one in [*output.payloads, *output.asides, *output.choices]]
-    places += [_sglext(one).get("input_ids") for one in [*output.asides, *output.payloads]]
-    return next((ids for ids in map(_flat_ids, places) if ids), None)
-
-
-def _flat_ids(value: Any) -> tuple[int, ...] | None:
-    return ids_of(value[0] if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list) else value)
-
-
-def _prompt_text(output: _Output) -> str | None:
-    """Return the prompt that vLLM gives back, or llama.cpp started with --verbose."""
-    places = [one.get("prompt_text") for one in [*output.payloads, *output.asides, *output.choices]]
-    given = next((text for text in places if isinstance(text, str)), None)
-    verbose = (object_of(one["__verbose"]) for one in output.payloads if "__verbose" in one)
-    return given or next((text for one in verbose if (text := word_of(one.get("prompt")))), None)
-
-
 def _sglext(payload: Payload) -> Payload:
     """Return SGLang's extension: in its own object, or the payload of an event of its own."""
     value = payload.get("sglext")
@@ -329,17 +309,17 @@ def _sglext(payload: Payload) -> Payload:
     return payload if "output_ids" in payload else {}
 
 
-def _from_token_ids(parts: _Parts, known: _Evidence) -> _Evidence:
-    """Read the ids beside the chunks, or of the whole output in one piece."""
+def _take_token_ids(parts: _Parts) -> None:
+    """Take the ids beside the chunks, or of the whole output in one piece."""
     steps = [step for step in parts.steps if step is not None]
     if any(steps):
         counts = tuple([len(step) for step in steps]) if parts.streamed else None
-        return _Evidence(ids=tuple([one for step in steps for one in step]), counts=counts)
-    ids = _whole_ids(parts.output)
-    if ids is None:
-        return _NOTHING
-    words = "Its token ids came in one piece at the end: which of them each chunk held is not known."
-    return _Evidence(ids=ids, warnings=(Warn("ids_without_chunks", words),) if parts.streamed else ())
+        parts.know(ids=tuple([one for step in steps for one in step]), counts=counts)
+    elif (ids := _whole_ids(parts.output)) is not None:
+        parts.know(ids=ids)
+        if parts.streamed:
+            words = "Its token ids came in one piece at the end: which of them each chunk held is not known."
+            parts.warnings.append(Warn("ids_without_chunks", words))
 
 
 def _whole_ids(output: _Output) -> tuple[int, ...] | None:
@@ -355,29 +335,33 @@ def _whole_ids(output: _Output) -> tuple[int, ...] | None:
     return None
 
 
-def _from_log_probabilities(parts: _Parts, known: _Evidence) -> _Evidence:
-    """Read ids, bytes and text; ids that were recorded beside the log probabilities name the tokens."""
+def _take_log_probabilities(parts: _Parts) -> None:
+    """Take ids, bytes and text; ids that were recorded beside the log probabilities name the tokens."""
     tokens = [token for step in parts.logged for token in step]
     if not tokens:
-        return _NOTHING
+        return
     counts = tuple([len(step) for step in parts.logged])
-    own = ids_in(tokens)
-    ids = own if known.ids is None else known.ids
+    own, known = ids_in(tokens), parts.made.ids
+    ids = own if known is None else known
     if ids is not None and len(ids) == len(tokens):
         tokens = [replace(token, token_id=one) for token, one in zip(tokens, ids, strict=True)]
-    found = _Evidence(ids=own, counts=counts if own is not None and known.ids is None and parts.streamed else None)
+    parts.know(ids=own, counts=counts if own is not None and known is None and parts.streamed else None)
     pieces = pieces_of(tokens)
     if pieces is not None and (ids is None or len(ids) == len(pieces)):
-        return replace(
-            found,
+        parts.know(
             text="".join([piece.text for piece in pieces]),
             pieces=pieces,
             deltas=tuple(_deltas(pieces, counts)) if parts.streamed else None,
             fact=Fact("text", "exact", "The raw text was rebuilt from the bytes of every token."),
             advice=f"Its raw output was rebuilt from the bytes of {number(len(pieces), 'token')}. Choose a parser.",
         )
-    lost = sum(token.lossy for token in tokens)
-    return _with_lossy_text(found, tokens, lost, known_ids=ids) if lost else found
+    elif lost := sum(token.lossy for token in tokens):
+        words = f"The bytes of {number(lost, 'token')} hold U+FFFD: the server wrote them from decoded text, so half a "
+        parts.warnings.append(Warn("lossy_bytes", f"{words}character is lost. They are not trusted."))
+        text = lossy_text(tokens) if ids is None else None
+        if text is not None:
+            told = "The raw text was rebuilt from bytes, some of which are lost (U+FFFD)."
+            parts.know(text=text, fact=Fact("text", "lossy", told))
 
 
 def _deltas(pieces: Sequence[Piece], counts: Sequence[int]) -> Iterator[RecordedDelta]:
@@ -389,56 +373,41 @@ def _deltas(pieces: Sequence[Piece], counts: Sequence[int]) -> Iterator[Recorded
         at += count
 
 
-def _with_lossy_text(
-    found: _Evidence, tokens: Sequence[LoggedToken], lost: int, *, known_ids: tuple[int, ...] | None
-) -> _Evidence:
-    words = (
-        f"The bytes of {number(lost, 'token')} hold U+FFFD: the server wrote them from decoded text, so half a "
-        "character is lost. They are not trusted."
-    )
-    text = lossy_text(tokens) if known_ids is None else None
-    fact = Fact("text", "lossy", "The raw text was rebuilt from bytes, some of which are lost (U+FFFD).")
-    return replace(found, text=text, fact=None if text is None else fact, warnings=(Warn("lossy_bytes", words),))
+def _take_verbose(parts: _Parts) -> None:
+    told = next((one for one in _verbose(parts.output) if word_of(one.get("content"))), None)
+    if parts.made.text is None and told is not None:
+        words = "The raw text is in the answer (`__verbose`). Special tokens are in it only with --special."
+        parts.know(
+            text=told["content"],
+            ids=ids_of(told.get("tokens")) or None,
+            fact=Fact("text", "assumed", words),
+            advice="The raw output is in the answer itself. Choose a parser and replay it.",
+        )
 
 
-def _from_verbose(parts: _Parts, known: _Evidence) -> _Evidence:
-    if known.text is not None:
-        return _NOTHING
-    verbose = (object_of(payload["__verbose"]) for payload in parts.output.payloads if "__verbose" in payload)
-    told = next((one for one in verbose if word_of(one.get("content"))), None)
-    if told is None:
-        return _NOTHING
-    words = "The raw text is in the answer (`__verbose`). Special tokens are in it only with --special."
-    return _Evidence(
-        text=told["content"],
-        ids=ids_of(told.get("tokens")) or None,
-        fact=Fact("text", "assumed", words),
-        advice="The raw output is in the answer itself. Choose a parser and replay it.",
-    )
-
-
-def _from_content(parts: _Parts, known: _Evidence) -> _Evidence:
+def _take_content(parts: _Parts) -> None:
     """Take content for the raw output: markers are still in it, and nothing shows a parser at work."""
     text = "".join(parts.content)
-    parsed = parts.calls or any(parts.reasoning) or parts.finish == "tool_calls"
-    if known.text is not None or known.ids is not None or parsed or not text:
-        return _NOTHING
-    words = "The content holds U+FFFD: bytes of a character were lost before it was written."
-    lost = (Warn("lossy_text", words),) if "\ufffd" in text else ()
+    parsed = parts.calls or any(parts.reasoning) or parts.made.finish_reason == "tool_calls"
+    if parts.made.text is not None or parts.made.ids is not None or parsed or not text:
+        return
+    if "\ufffd" in text:
+        words = "The content holds U+FFFD: bytes of a character were lost before it was written."
+        parts.warnings.append(Warn("lossy_text", words))
     if not holds_markers(text):
         told = "No marker is in the content, so it cannot be told whether a parser was at work."
         words = (
             "No marker of a known format is in the content: a parser, or skip_special_tokens, may have removed them."
         )
-        return _Evidence(fact=Fact("text", "missing", told), warnings=(*lost, Warn("no_markers", words)))
+        parts.warnings.append(Warn("no_markers", words))
+        parts.know(fact=Fact("text", "missing", told))
+        return
     words = "No parser was at work: markers are still in the content, so the content is the raw output."
-    deltas = tuple([RecordedDelta(part) for part in parts.content if part])
-    return _Evidence(
+    parts.know(
         text=text,
-        deltas=deltas if parts.streamed else None,
+        deltas=tuple([RecordedDelta(part) for part in parts.content if part]) if parts.streamed else None,
         fact=Fact("text", "assumed", f"{words} Special tokens may be missing from it."),
         advice=f"{words} Choose a parser and replay it.",
-        warnings=lost,
     )
 
 
