@@ -8,7 +8,6 @@ The modules in the order in which the bytes pass them. Each imports only those a
     written_values    text -> values, as JSON writes them or Python prints them
     json_frames       text -> JSON objects, as event streams, lines and logs carry them
     surroundings      text -> the body, without HTTP, curl's noise, prefixes of log lines and prose
-    curl_commands     a shell's words -> a curl command
     requests          body -> the request beside the recording, and the rest
     token_bytes       log probabilities -> tokens
     chat_dialects     events of the Responses and Messages APIs -> chat chunks

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from parsers.intake.captures import ANY, PICKLE, SERVERS, captures
-from parsers.intake.curl_commands import curl_commands
-from parsers.intake.requests import request_of
+from parsers.intake.requests import curl_commands, request_of
 from parsers.vocabulary.types import Request
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.intake.curl_commands import command_at, curl_commands
+from parsers.intake.requests import curl_commands
 
 # Text, words, here-document, what is left, whether a quote is open.
 COMMANDS = [
@@ -31,13 +31,13 @@ COMMANDS = [
 def test_words_are_read_as_a_shell_reads_them(
     text: str, words: list[str], here: str | None, rest: str, unclosed: bool
 ) -> None:
-    made = command_at(text, 0)
-    assert (made.words, made.here, text[made.end :], made.unclosed) == (words, here, rest, unclosed)
+    made = next(curl_commands("curl " + text))
+    assert (made.words, made.here, ("curl " + text)[made.end :], made.unclosed) == (words, here, rest, unclosed)
 
 
-@given(st.text(alphabet=string.printable + "é"), st.integers(0, 5))
-def test_any_command_is_read(text: str, at: int) -> None:
-    assert min(at, len(text)) <= command_at(text, at).end <= max(at, len(text))
+@given(st.text(alphabet=string.printable + "é"))
+def test_any_command_is_read(text: str) -> None:
+    assert 5 <= next(curl_commands("curl " + text)).end <= 5 + len(text)
 
 
 def test_more_commands_than_anybody_pastes_are_text() -> None:
