@@ -316,9 +316,9 @@ def _steps(log: Log, chunks: list[RawChunk]) -> tuple[list[str | None], list[tup
     if not log.family.cumulative or None in texts:
         return texts, ids, []
     so_far = [text or "" for text in texts]
-    new = _increments(so_far)
+    new = increments(so_far)
     if new is not None:
-        new_ids = _increments([one or () for one in ids])
+        new_ids = increments([one or () for one in ids])
         return [*new], ids if new_ids is None or None in ids else [*new_ids], []
     pairs = list(pairwise(so_far))
     if sum(later.startswith(earlier) for earlier, later in pairs) * 2 < len(pairs):
@@ -329,7 +329,7 @@ def _steps(log: Log, chunks: list[RawChunk]) -> tuple[list[str | None], list[tup
 _Part = TypeVar("_Part", str, tuple[int, ...])
 
 
-def _increments(parts: list[_Part]) -> list[_Part] | None:
+def increments(parts: list[_Part]) -> list[_Part] | None:
     """Return what each part adds to the one before; None where one does not repeat the one before."""
     found: list[_Part] = []
     before = parts[0][:0]

@@ -201,7 +201,8 @@ def _field_as_json(value: Any) -> Any:
 
 def _delta_choice(name: str, fields: Payload) -> Payload:
     if name == "AIMessageChunk":
-        calls = [_langchain_delta(call) for call in _objects(fields.get(_PARTS))]
+        parts = _objects(fields.get(_PARTS))
+        calls = [{"index": one.get("index"), "id": one.get("id"), "function": _function(one, "args")} for one in parts]
         return _langchain_choice("delta", fields, _own_calls(fields) or calls)
     if name == "StreamingParseResult":
         calls = [_call_delta(call) for call in _objects(fields.get("calls"))]
@@ -218,15 +219,22 @@ def _message_choice(name: str, fields: Payload) -> Payload:
 
 def _call_delta(call: Payload) -> Payload:
     """Return a call's delta; SGLang's ToolCallItem has its own names."""
-    if "tool_index" not in call:
-        return call
-    function = {key: call[own] for key, own in (("name", "name"), ("arguments", "parameters")) if call.get(own)}
-    return {"index": call["tool_index"], "function": function}
+    return (
+        call if "tool_index" not in call else {"index": call["tool_index"], "function": _function(call, "parameters")}
+    )
+
+
+def _function(call: Payload, arguments: str) -> Payload:
+    """Return the function of a part of a call, which keeps its arguments under another name."""
+    return {key: call[own] for key, own in (("name", "name"), ("arguments", arguments)) if call.get(own)}
 
 
 def _langchain_choice(kind: str, fields: Payload, calls: list[Payload]) -> Payload:
     more, about = object_of(fields.get(_ALWAYS)), object_of(fields.get("response_metadata"))
-    said: Payload = {"role": "assistant", "content": _langchain_text(fields.get("content"))}
+    content = fields.get("content")
+    if isinstance(content, list):
+        content = "".join([text for one in content if isinstance(text := object_of(one).get("text", one), str)])
+    said: Payload = {"role": "assistant", "content": word_of(content) or None}
     said |= {key: more[key] for key in _REASONING if isinstance(more.get(key), str)}
     if calls:
         said["tool_calls"] = calls
@@ -238,22 +246,10 @@ def _own_calls(fields: Payload) -> list[Payload]:
     return _objects(object_of(fields.get(_ALWAYS)).get("tool_calls"))
 
 
-def _langchain_delta(call: Payload) -> Payload:
-    function = {key: call[own] for key, own in (("name", "name"), ("arguments", "args")) if call.get(own)}
-    return {"index": call.get("index"), "id": call.get("id"), "function": function}
-
-
 def _langchain_call(call: Payload) -> Payload:
     arguments = call.get("args")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     return {"id": call.get("id"), "type": "function", "function": {"name": call.get("name"), "arguments": text}}
-
-
-def _langchain_text(content: Any) -> str | None:
-    if not isinstance(content, list):
-        return word_of(content) or None
-    texts = [object_of(one).get("text", one) for one in content]
-    return "".join([text for text in texts if isinstance(text, str)]) or None
 
 
 def _objects(value: Any) -> list[Payload]:
@@ -262,7 +258,11 @@ def _objects(value: Any) -> list[Payload]:
 
 def _intake(printed: _Printed, most: str, why: str) -> Intake:
     """Read the streams as chat logs are read: choices, token ids and markers tell the same things."""
-    framed = [[Frame(at, payload) for at, payload in enumerate(stream, 1)] for stream in _streams(printed)]
+    streams = [*printed.chunks.values(), *([answer] for answer in printed.answers)]
+    if printed.calls:
+        message = {"role": "assistant", "content": None, "tool_calls": printed.calls}
+        streams.append([{"object": _ANSWER, "choices": [{"index": 0, "message": message, "finish_reason": None}]}])
+    framed = [[Frame(at, payload) for at, payload in enumerate(stream, 1)] for stream in streams]
     contents = [chat_intake(Log("ndjson_log", CHAT, frames, listed=True)) for frames in framed]
     outputs = [output for content in contents for output in content.outputs]
     for place, output in enumerate(outputs, 1):
@@ -271,6 +271,11 @@ def _intake(printed: _Printed, most: str, why: str) -> Intake:
     make_labels_differ(outputs)
     if len(outputs) == 1:
         outputs[0].label = ""
+    doubts = [_CUT] if printed.cut else []
+    doubts += [rewritten_arguments("LangChain shows")] if printed.rewritten else []
+    if printed.unread:
+        words = f"{number(printed.unread, 'object')} cannot be read and left out: not printed whole, perhaps."
+        doubts.append(Warn("bad_object", words))
     return intake_of(
         "client_objects",
         f"{number(printed.names.total(), 'printed object')}, {most}",
@@ -278,24 +283,6 @@ def _intake(printed: _Printed, most: str, why: str) -> Intake:
         why=why,
         advice=contents[-1].advice if contents else REPLAY,
         facts=[fact for content in contents for fact in content.facts] if len(outputs) == 1 else (),
-        warnings=[*_warnings(printed), *[warn for content in contents for warn in content.warnings]],
+        warnings=[*doubts, *[warn for content in contents for warn in content.warnings]],
         server="vLLM" if printed.raw or most.startswith("Delta") else "SGLang" if most == "ToolCallItem" else None,
     )
-
-
-def _streams(printed: _Printed) -> list[list[Payload]]:
-    streams = [*printed.chunks.values(), *([answer] for answer in printed.answers)]
-    if printed.calls:
-        message = {"role": "assistant", "content": None, "tool_calls": printed.calls}
-        streams.append([{"object": _ANSWER, "choices": [{"index": 0, "message": message, "finish_reason": None}]}])
-    return streams
-
-
-def _warnings(printed: _Printed) -> Iterator[Warn]:
-    if printed.cut:
-        yield _CUT
-    if printed.rewritten:
-        yield rewritten_arguments("LangChain shows")
-    if printed.unread:
-        words = f"{number(printed.unread, 'object')} cannot be read and left out: not printed whole, perhaps."
-        yield Warn("bad_object", words)

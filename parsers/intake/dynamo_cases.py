@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import yaml
@@ -30,8 +31,10 @@ FINISH = "\u2039finish\u203a"  # the unified suite's mark for the end of the str
 _ENGINES = ("dynamo", "vllm", "sglang")
 _SIGN = re.compile(r"^(?:cases|changes|request|golden|observations):[ \t]*(?:#.*)?\r?$", re.MULTILINE)
 _DETAIL = re.compile(r"[\s{,-](?:model_text|delta_text|starting_state|assembled|semantic_sha256|normal_text):")
+_NO_OUTPUT = "Dynamo YAML without an output"
 _WHY = "It has the keys of Dynamo's test cases."
 _NO_INPUT = "It holds what engines made of the cases, not the outputs: give inputs_and_golden.yaml of the same family."
+_MULTIPLIED = "Its aliases multiply to more than such a file ever holds: it is not read."
 _STATES = {"none": False, "content": False, "reasoning": True, "thinking": True}
 
 
@@ -62,18 +65,14 @@ def read_dynamo(body: str) -> Intake | None:
     try:
         value = _load(body)
     except _TooMuchError as error:
-        return _refusal(str(error))
+        return Intake(kind="dynamo_yaml", title=_NO_OUTPUT, advice=str(error), why=(_WHY,))
     if not isinstance(value, dict):
         return None
     made = [one for name, case in _cases(value) if (one := _output(name, case)) is not None]
-    if not made:
-        observed = any(isinstance(value.get(key), dict | list) for key in ("changes", "observations", "cases"))
-        return _refusal(_NO_INPUT) if observed else None
-    return _intake(value, made)
-
-
-def _refusal(advice: str) -> Intake:
-    return Intake(kind="dynamo_yaml", title="Dynamo YAML without an output", advice=advice, why=(_WHY,))
+    if made:
+        return _intake(value, made)
+    observed = any(isinstance(value.get(key), dict | list) for key in ("changes", "observations", "cases"))
+    return Intake(kind="dynamo_yaml", title=_NO_OUTPUT, advice=_NO_INPUT, why=(_WHY,)) if observed else None
 
 
 def _load(body: str) -> Any:
@@ -81,9 +80,7 @@ def _load(body: str) -> Any:
         raise _TooMuchError(f"The file is longer than {BYTES:,} characters: cut the cases out that are of interest.")
     try:
         _check_events(body)
-        value = yaml.load(body, Loader=_LOADER)
-        _check_size(value)
-        value = _as_json(value)
+        return _as_json(yaml.load(body, Loader=_LOADER), count())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1:,}" if mark is not None else ""
@@ -91,14 +88,15 @@ def _load(body: str) -> Any:
         raise _TooMuchError(f"It is no whole YAML{where}: {problem}. Was the file cut?") from error
     except UnicodeError as error:
         raise _TooMuchError("It holds half of a UTF-16 pair, which no YAML can hold.") from error
-    return value
+    except RecursionError as error:
+        raise _TooMuchError(_MULTIPLIED) from error
 
 
 def _check_events(body: str) -> None:
     """Refuse what would cost more than its length, before anything is built."""
     depth = 0
-    for count, event in enumerate(yaml.parse(body, Loader=_LOADER)):
-        if count > EVENTS:
+    for place, event in enumerate(yaml.parse(body, Loader=_LOADER)):
+        if place > EVENTS:
             raise _TooMuchError(f"It has more than {EVENTS:,} parts: cut the cases out that are of interest.")
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
@@ -110,28 +108,13 @@ def _check_events(body: str) -> None:
             raise _TooMuchError(f"It has {what}, which such a file does not need: it is not read.")
 
 
-def _check_size(value: Any) -> None:
-    """Refuse a value that is too large with every alias written out; each part is counted once."""
-    sizes: dict[int, int] = {}
-    stack = [(value, False)]
-    while stack:
-        part, done = stack.pop()
-        parts = list(part.values()) if isinstance(part, dict) else part if isinstance(part, list) else []
-        if done:
-            sizes[id(part)] = 1 + sum(sizes.get(id(one), 1) for one in parts)
-        elif id(part) not in sizes and parts:
-            sizes[id(part)] = NODES  # until it is known: an alias to what is still open multiplies without end
-            stack.append((part, True))
-            stack += [(one, False) for one in parts]
-    if sizes.get(id(value), 1) > NODES:
-        raise _TooMuchError("Its aliases multiply to more than such a file ever holds: it is not read.")
-
-
-def _as_json(value: Any) -> Any:
-    """Return the value with keys that JSON can hold; it is no deeper than the events were."""
+def _as_json(value: Any, nodes: Iterator[int]) -> Any:
+    """Return the value with keys that JSON can hold and every alias written out, if that is not too much."""
+    if next(nodes) >= NODES:
+        raise _TooMuchError(_MULTIPLIED)
     if isinstance(value, dict):
-        return {str(key): _as_json(one) for key, one in value.items()}
-    return [_as_json(one) for one in value] if isinstance(value, list) else value
+        return {str(key): _as_json(one, nodes) for key, one in value.items()}
+    return [_as_json(one, nodes) for one in value] if isinstance(value, list) else value
 
 
 def _cases(value: Payload) -> Iterator[tuple[str, Payload]]:
@@ -140,9 +123,8 @@ def _cases(value: Payload) -> Iterator[tuple[str, Payload]]:
     if isinstance(cases, dict):
         yield from [(str(name), case) for name, case in cases.items() if isinstance(case, dict)]
     elif isinstance(cases, list):
-        yield from [
-            (str(case.get("id", f"case {at}")), case) for at, case in enumerate(cases, 1) if isinstance(case, dict)
-        ]
+        numbered = [(at, case) for at, case in enumerate(cases, 1) if isinstance(case, dict)]
+        yield from [(str(case.get("id", f"case {at}")), case) for at, case in numbered]
     else:
         yield "", value
 
@@ -150,7 +132,11 @@ def _cases(value: Payload) -> Iterator[tuple[str, Payload]]:
 def _output(name: str, case: Payload) -> tuple[Recording, list[Warn]] | None:
     request = object_of(case.get("request"))
     source = request or case
-    deltas, finish = _deltas(source)
+    chunks = objects_of(source.get("chunks")) or []
+    deltas = [_text(chunk.get("delta_text")) or "" for chunk in chunks] or None
+    if deltas is not None and deltas[-1] == FINISH:
+        del deltas[-1]
+    finish = [reason for chunk in chunks if (reason := word_of(chunk.get("finish_reason")))][-1:]
     text = _text(case.get("model_text", request.get("input")))
     if deltas is None and text is None:
         return None
@@ -164,25 +150,14 @@ def _output(name: str, case: Payload) -> tuple[Recording, list[Warn]] | None:
         "dynamo_yaml",
         name,
         deltas=tuple([RecordedDelta(part) for part in deltas]) if deltas is not None else None,
-        finish_reason=word_of(request.get("finish_reason")) or finish,
+        finish_reason=word_of(request.get("finish_reason")) or next(iter(finish), None),
         request=_request(source),
         expect=_golden(case.get("golden")) if request else _parity(case.get("expected")),
     )
     if made.expect is None:
-        warnings.append(
-            Warn("no_expectation", "A case says nothing of what should come out, or only that engines differ.")
-        )
+        words = "A case says nothing of what should come out, or only that engines differ."
+        warnings.append(Warn("no_expectation", words))
     return made, warnings
-
-
-def _deltas(source: Payload) -> tuple[list[str] | None, str | None]:
-    chunks = objects_of(source.get("chunks"))
-    if not chunks:
-        return None, None
-    texts = [_text(chunk.get("delta_text")) or "" for chunk in chunks]
-    finish = next((reason for chunk in reversed(chunks) if (reason := word_of(chunk.get("finish_reason")))), None)
-    kept = texts[:-1] if texts[-1] == FINISH else texts
-    return kept, finish
 
 
 def _text(value: Any) -> str | None:
@@ -230,15 +205,12 @@ def _expectation(reasoning: str | None, content: str | None, calls: list[Payload
     expect: Payload = {"content": content or None}
     if reasoning is not None:
         expect["reasoning"] = reasoning or None
-    expect["tool_calls"] = [_call(call) for call in calls]
+    expect["tool_calls"] = []
+    for call in calls:
+        arguments = call.get("arguments")
+        told = {"arguments": arguments} if isinstance(arguments, dict) else {"raw": word_of(arguments) or ""}
+        expect["tool_calls"].append({"name": word_of(call.get("name")) or "", **told})
     return expect
-
-
-def _call(call: Payload) -> Payload:
-    name, arguments = word_of(call.get("name")) or "", call.get("arguments")
-    if isinstance(arguments, dict):
-        return {"name": name, "arguments": arguments}
-    return {"name": name, "raw": arguments if isinstance(arguments, str) else ""}
 
 
 def _intake(value: Payload, made: list[tuple[Recording, list[Warn]]]) -> Intake:

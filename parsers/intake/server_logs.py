@@ -22,13 +22,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parsers.intake.api_families import RawChunk, keep_beginning_only, sglang_log_chunks
-from parsers.intake.api_logs import advice_for
+from parsers.intake.api_logs import advice_for, increments
 from parsers.intake.evidence import (
     Intake,
     Warn,
     holds_markers,
     intake_of,
-    label_outputs,
     lost_text_warnings,
     make_labels_differ,
     number,
@@ -63,7 +62,7 @@ _TASK = re.compile(r"\btask +(\d{1,9})\b")
 _OLLAMA = re.compile(r"error parsing tool call: raw='")
 _STUDIO = re.compile(r"(?:(?<![^\s\]\"'])|(?<=\\n))Model Output: ?")
 _NEXT = re.compile(rf"{LOG_LINE.pattern}|Failed to parse input at pos \d")
-_ANY = (
+_QUOTING = (
     " output:", "Failed to parse input at pos ", "Parsing chat message:", "Parsing input with format ", "next token: ",
     "error parsing tool call: raw='", "Model Output:",
 )  # fmt: skip
@@ -91,7 +90,10 @@ _REWRITTEN = Warn("rewritten", "A text changed what an earlier one said, so only
 def read_server_log(body: str) -> Intake | None:
     """Read the outputs that a server's log quotes."""
     body = without_prefixes(body)
-    return _read_vllm(body) or _read_sglang(body) or _read_failures(body)
+    quoting = any(sign in body for sign in _QUOTING)
+    failures = (_read_llama_failures, _read_ollama, _read_llama_steps, _read_llama_tokens, _read_studio)
+    readers = (_read_vllm, _read_sglang, *(failures if quoting else ()))
+    return next(filter(None, (read(body) for read in readers)), None)
 
 
 @dataclass(slots=True)
@@ -186,25 +188,16 @@ def _vllm_output(label: str, request: _Request, name: str) -> Recording:
         made.stream = ({"id": name, "object": "chat.completion", "choices": [choice]},)
         request.warnings.append(_PARSED)
     elif request.deltas:
-        _take_deltas(made, request, name)
+        # Delta lines alone: a stream of contents, and the ids of those steps that were logged.
+        choices = [{"index": 0, "delta": {"content": text}, "finish_reason": None} for text, _ in request.deltas]
+        made.stream = tuple([{"id": name, "object": "chat.completion.chunk", "choices": [one]} for one in choices])
+        request.warnings.append(_DELTAS)
+        known = [ids for _, ids in request.deltas if ids is not None]
+        if made.ids is None and known and len(known) == len(request.deltas):
+            made.ids = tuple([one for ids in known for one in ids])
+            made.counts = tuple([len(ids) for ids in known])
+            request.warnings.append(_SWALLOWED)
     return made
-
-
-def _take_deltas(made: Recording, request: _Request, name: str) -> None:
-    """Take delta lines alone: a stream of contents, and the ids of those steps that were logged."""
-    made.stream = tuple([
-        {
-            "id": name, "object": "chat.completion.chunk",
-            "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}],
-        }
-        for text, _ in request.deltas
-    ])  # fmt: skip
-    request.warnings.append(_DELTAS)
-    known = [ids for _, ids in request.deltas if ids is not None]
-    if made.ids is None and known and len(known) == len(request.deltas):
-        made.ids = tuple([one for ids in known for one in ids])
-        made.counts = tuple([len(ids) for ids in known])
-        request.warnings.append(_SWALLOWED)
 
 
 def _read_sglang(body: str) -> Intake | None:
@@ -273,13 +266,6 @@ def _sglang_output(chunk: RawChunk, label: str) -> Recording:
         stop_reason=chunk.stop,
         request=chunk.asked,
     )
-
-
-def _read_failures(body: str) -> Intake | None:
-    """Read the output that a failed parser, or a verbose one, printed."""
-    readers = (_read_llama_failures, _read_ollama, _read_llama_steps, _read_llama_tokens, _read_studio)
-    quoting = any(sign in body for sign in _ANY)
-    return next((found for read in readers if (found := read(body)) is not None), None) if quoting else None
 
 
 @dataclass(slots=True)
@@ -355,9 +341,8 @@ def _read_studio(body: str) -> Intake | None:
 def _quotes_intake(found: Sequence[_Quote], server: str, sign: str, warnings: list[Warn]) -> Intake | None:
     texts = dict.fromkeys([without_lone_surrogates(quote.text) for quote in found])
     outputs = [Recording(text, "server_log") for text in texts]
-    label_outputs(outputs, "output")
-    half = any(not quote.whole for quote in found)
-    return _log_intake(outputs, server, f"It holds {sign}.", [*warnings, *([_HALF] if half else [])])
+    half = [] if all(quote.whole for quote in found) else [_HALF]
+    return _log_intake(outputs, server, f"It holds {sign}.", [*warnings, *half])
 
 
 def _log_intake(outputs: Sequence[Recording], server: str, why: str, doubts: Sequence[Warn]) -> Intake | None:
@@ -377,26 +362,13 @@ def _read_llama_steps(body: str) -> Intake | None:
         if not runs or len(quote.text) * 2 < len(runs[-1][-1]):
             runs.append([])
         runs[-1].append(without_lone_surrogates(quote.text))
-    added = [_additions(run) for run in runs]
-    outputs = [
-        Recording(run[-1], "server_log", deltas=None if new is None else tuple([RecordedDelta(part) for part in new]))
-        for run, new in zip(runs, added, strict=True)
-    ]
-    label_outputs(outputs, "output")
+    outputs = [Recording(run[-1], "server_log") for run in runs]
+    for run, output in zip(runs, outputs, strict=True):
+        added = increments(run)
+        output.deltas = None if added is None else tuple([RecordedDelta(part) for part in added if part])
+    rewritten = [_REWRITTEN] if any(output.deltas is None for output in outputs) else []
     why = "It holds lines with the text so far, as llama-server -v prints it."
-    return _log_intake(outputs, "llama.cpp", why, [_LLAMA_SPECIALS, *([_REWRITTEN] if None in added else [])])
-
-
-def _additions(run: list[str]) -> list[str] | None:
-    """Return what each text adds to the one before, if anything; None where one changes the one before."""
-    found, before = [], ""
-    for text in run:
-        if not text.startswith(before):
-            return None
-        if text != before:
-            found.append(text[len(before) :])
-        before = text
-    return found
+    return _log_intake(outputs, "llama.cpp", why, [_LLAMA_SPECIALS, *rewritten])
 
 
 def _read_llama_tokens(body: str) -> Intake | None:
@@ -415,18 +387,17 @@ def _read_llama_tokens(body: str) -> Intake | None:
         task = _TASK.search(body, max(line, mark.start() - 300), mark.start())
         text = without_lone_surrogates(body[mark.end() : close])
         tasks.setdefault(f"task {task[1]}" if task else "", []).append(RecordedDelta(text, (int(mark[1]),)))
-    outputs = [_token_output(name if len(tasks) > 1 else "", deltas) for name, deltas in tasks.items()]
+    outputs = [
+        Recording(
+            "".join([delta.text for delta in deltas]),
+            "server_log",
+            name if len(tasks) > 1 else "",
+            ids=tuple([one for delta in deltas for one in delta.ids or ()]),
+            counts=tuple([1] * len(deltas)),
+            deltas=tuple(deltas),
+        )
+        for name, deltas in tasks.items()
+    ]
     hidden = any(not delta.text for deltas in tasks.values() for delta in deltas)
     doubts = [_HIDDEN if hidden else _LLAMA_SPECIALS, *([_HALF] if cut else [])]
     return _log_intake(outputs, "llama.cpp", "It holds lines with `next token:`, as llama-server -v prints.", doubts)
-
-
-def _token_output(label: str, deltas: list[RecordedDelta]) -> Recording:
-    return Recording(
-        "".join([delta.text for delta in deltas]),
-        "server_log",
-        label,
-        ids=tuple([one for delta in deltas for one in delta.ids or ()]),
-        counts=tuple([1] * len(deltas)),
-        deltas=tuple(deltas),
-    )

@@ -26,7 +26,7 @@ from parsers.intake.evidence import (
 )
 from parsers.intake.plain_text import has_lone_surrogate, without_lone_surrogates
 from parsers.intake.surroundings import COLOUR, LOG_LINE, without_prefixes
-from parsers.intake.written_values import ends_at, quoted_at, start_of, values_in
+from parsers.intake.written_values import Literal, ends_at, quoted_at, start_of, values_in
 from parsers.vocabulary.types import RecordedDelta, Recording
 
 _LIST = re.compile(r"[\[(]\s*+[bBuU]?['\"]")
@@ -47,21 +47,22 @@ _OR_RAW = "If that is the model's output itself, take it as raw text."
 def read_string_list(body: str) -> Intake | None:
     """Read one list of strings, or several: the deltas of one output each."""
     values = values_in(body) if _LIST.match(body, start_of(body)) else []
-    lists = [value.value for value in values if _is_strings(value.value)]
-    if not lists or len(lists) < len(values):
+    lists = [value.value for value in values if isinstance(value.value, list) and value.value]
+    if not lists or len(lists) < len(values) or not all(isinstance(one, str) for parts in lists for one in parts):
         return None
     why = "It is a list of strings, as Python or JSON writes it."
     return _deltas_intake(lists, why, cut=any(not value.whole for value in values))
 
 
-def _is_strings(value: object) -> bool:
-    return isinstance(value, list) and len(value) > 0 and all(isinstance(one, str) for one in value)
-
-
 def _deltas_intake(lists: Sequence[Sequence[str]], why: str, *, cut: bool, lossy: bool = False) -> Intake:
     """Return outputs of deltas. `cut`: a last one was left out; `lossy`: some were bytes that are no UTF-8."""
     unpaired = any(has_lone_surrogate("".join(parts)) for parts in lists)
-    outputs = [_recording(parts) for parts in lists]
+    if unpaired:
+        lists = [[without_lone_surrogates(part) for part in parts] for parts in lists]
+    outputs = [
+        Recording("".join(parts), "chunk_list", deltas=tuple([RecordedDelta(part) for part in parts]))
+        for parts in lists
+    ]
     label_outputs(outputs, "list")
     deltas = number(sum(map(len, lists)), "delta")
     several = f"{number(len(lists), 'list')} of strings, {deltas}"
@@ -79,36 +80,27 @@ def _deltas_intake(lists: Sequence[Sequence[str]], why: str, *, cut: bool, lossy
     )
 
 
-def _recording(parts: Sequence[str]) -> Recording:
-    if has_lone_surrogate("".join(parts)):
-        parts = [without_lone_surrogates(part) for part in parts]
-    return Recording("".join(parts), "chunk_list", deltas=tuple([RecordedDelta(part) for part in parts]))
-
-
 def read_quoted(body: str) -> Intake | None:
     """Read one quoted string, or one on each line."""
     at = start_of(body)
     found = quoted_at(body, at) if _QUOTE.match(body, at) else None
     if found is None:
         return None
-    if ends_at(body, found.end) and (found.whole or _is_broken(body, at)):
-        return _string_intake(found.value, lossy=found.lossy, whole=found.whole)
+    # A quote that is never closed began a string: by a letter before, or an escape after.
+    broken = not found.whole and (body[at] not in "'\"" or _ESCAPED.search(body, at) is not None)
+    if ends_at(body, found.end) and (found.whole or broken):
+        return _string_intake(found)
     return _quoted_lines(body)
 
 
-def _is_broken(body: str, at: int) -> bool:
-    """Return True where a quote that is never closed began a string: by a letter before, or an escape after."""
-    return body[at] not in "'\"" or _ESCAPED.search(body, at) is not None
-
-
-def _string_intake(text: str, *, lossy: bool, whole: bool) -> Intake:
-    warnings = [_LOSSY] if lossy else []
-    output = Recording(without_lone_surrogates(text), "text_literal")
-    if output.text != text:
+def _string_intake(found: Literal) -> Intake:
+    warnings = [_LOSSY] if found.lossy else []
+    output = Recording(without_lone_surrogates(found.value), "text_literal")
+    if output.text != found.value:
         warnings.append(_UNPAIRED)
-    elif not lossy:
+    elif not found.lossy:
         warnings += lost_text_warnings([output])
-    warnings += [] if whole else [_OPEN]
+    warnings += [] if found.whole else [_OPEN]
     return intake_of(
         "text_literal",
         f"one quoted string, {number(len(output.text or ''), 'character')}",
@@ -149,8 +141,12 @@ def read_delta_lines(body: str) -> Intake | None:
     ends = [mark.start() for mark in marks[1:]] + [len(body)]
     parts, quoted, cut, skipped = list[str](), 0, False, body.count("\n", 0, marks[0].start())
     for mark, end in zip(marks, ends, strict=True):
-        text, others = _own_lines(body[mark.end() : end], coloured="\x1b" in mark[0])
-        skipped += others
+        # The delta's own lines end at the log's next one.
+        lines = body[mark.end() : end].removesuffix("\n").split("\n")
+        own = next((at for at, line in enumerate(lines) if at and LOG_LINE.match(line)), len(lines))
+        skipped += len(lines) - own
+        text = "\n".join(lines[:own])
+        text = COLOUR.sub("", text) if "\x1b" in mark[0] else text
         found = quoted_at(text, 0) if _QUOTE.match(text) else None
         alone = mark[0].endswith("=") or (found is not None and found.end == len(text.rstrip()))
         if found and found.whole and alone:
@@ -168,11 +164,3 @@ def read_delta_lines(body: str) -> Intake | None:
     if skipped:
         made.warnings += (Warn("other_lines", f"{number(skipped, 'line')} of other messages left out."),)
     return made
-
-
-def _own_lines(text: str, *, coloured: bool) -> tuple[str, int]:
-    """Return the delta's own lines, up to the log's next one; and how many follow them."""
-    lines = text.removesuffix("\n").split("\n")
-    own = next((at for at, line in enumerate(lines) if at and LOG_LINE.match(line)), len(lines))
-    text = "\n".join(lines[:own])
-    return COLOUR.sub("", text) if coloured else text, len(lines) - own

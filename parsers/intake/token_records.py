@@ -15,7 +15,7 @@ repeats the ids so far beside each chunk. Lengths that do not add up are not use
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from parsers.intake.evidence import Intake, Kind, Payload, Warn, intake_of, label_outputs, make_labels_differ, number
@@ -24,7 +24,6 @@ from parsers.intake.plain_text import has_lone_surrogate, without_lone_surrogate
 from parsers.intake.requests import request_of
 from parsers.intake.surroundings import LOG_LINE
 from parsers.intake.written_values import (
-    Literal,
     Named,
     ids_of,
     is_left_out,
@@ -53,10 +52,8 @@ _CUT_LIST = Warn("broken_off", "The list has no closing bracket: ids at its end 
 def read_token_ids(body: str) -> Intake | None:
     """Read token ids without their text, in any of the ways people paste them."""
     at = start_of(body)
-    if _FIRST.match(body, at):
-        found = _read_printed_ids(body)
-        if found is not None:
-            return found
+    if _FIRST.match(body, at) and (found := _read_printed_ids(body)) is not None:
+        return found
     if _BARE.match(body, at):
         words = body[at:].strip("[] \t\r\n,").replace(",", " ").split()
         ids = [int(word) if len(word) < 12 else 2**31 for word in words]
@@ -73,8 +70,12 @@ def _read_printed_ids(body: str) -> Intake | None:
     if any(map(_is_elided, rows)):
         return _elided_ids_refusal()
     cut = not values[-1].whole
+    if len(rows) == 1 and isinstance(values[0].value, Named) and len(rows[0]) > 1:
+        return _ids_intake([[row] for row in rows[0]], "It is a printed tensor, a row for each output.", cut=cut)
     if len(rows) == 1:
-        return _one_list_intake(values[0].value, rows[0], cut=cut)
+        nested = _is_nested(values[0].value)
+        why = "It is a list of lists of whole numbers." if nested else "It is a list of whole numbers."
+        return _ids_intake(rows, why, chunked=nested, cut=cut)
     if all(len(row) == 1 for row in rows):
         lists = f"It is {number(len(rows), 'list')}"
         why = f"{lists} of whole numbers, one after the other."
@@ -82,15 +83,6 @@ def _read_printed_ids(body: str) -> Intake | None:
         made.warnings += (Warn("lists_joined", f"{lists}, one after the other: taken for the deltas of one output."),)
         return made
     return _ids_intake(rows, "They are lists of lists of whole numbers, one for each output.", chunked=True, cut=cut)
-
-
-def _one_list_intake(value: Any, rows: list[list[int]], *, cut: bool) -> Intake:
-    tensor = isinstance(value, Named)
-    if tensor and len(rows) > 1:
-        return _ids_intake([[row] for row in rows], "It is a printed tensor, a row for each output.", cut=cut)
-    nested = _is_nested(value)
-    why = "It is a list of lists of whole numbers." if nested else "It is a list of whole numbers."
-    return _ids_intake([rows], why, chunked=nested, cut=cut)
 
 
 def _is_nested(value: Any) -> bool:
@@ -215,12 +207,7 @@ def _sample(value: Payload) -> Recording | None:
     made.label = word_of(value.get("id")) or ""
     made.prompt_ids = ids_of(value.get("prompt_token_ids"))
     made.request = request_of({key: value[key] for key in ("tools", "chat_template_kwargs") if key in value})
-    made.expect = _expectation(value)
-    return made
-
-
-def _expectation(value: Payload) -> Payload | None:
-    """Return what should come out; null is not checked there, and arguments are objects."""
+    # Of what should come out null is not checked there, and arguments are objects.
     expect: Payload = {
         name: text for name in ("reasoning", "content") if (text := word_of(value.get(f"expected_{name}"))) is not None
     }
@@ -229,7 +216,8 @@ def _expectation(value: Payload) -> Payload | None:
         expect["tool_calls"] = [
             {"name": word_of(call.get("name")) or "", "arguments": object_of(call.get("arguments"))} for call in calls
         ]
-    return expect or None
+    made.expect = expect or None
+    return made
 
 
 def _pairs_intake(made: list[Recording], shape: str) -> Intake:
@@ -249,7 +237,7 @@ def read_replay_record(body: str) -> Intake | None:
         shape = "server-sent events with a stream_state beside each chunk"
         return _records_intake([_streamed_record(payloads)], shape, cut=len(payloads) < len(events.frames))
     values = json_values_in(body) or values_in(body)
-    found = objects_of(list(_items_of(values)))
+    found = objects_of([item for one in values for item in (one.value if isinstance(one.value, list) else [one.value])])
     if not found or not all(map(_is_record, found)):
         return None
     stated = all("stream_state" in one for one in found)
@@ -258,11 +246,6 @@ def read_replay_record(body: str) -> Intake | None:
         return None
     shape = "a JSON object with output_token_ids" if len(made) == 1 else "objects with output_token_ids"
     return _records_intake(made, shape, cut=not values[-1].whole)
-
-
-def _items_of(values: Iterable[Literal]) -> Iterable[Any]:
-    for one in values:
-        yield from one.value if isinstance(one.value, list) else [one.value]
 
 
 def _is_record(value: Payload) -> bool:
