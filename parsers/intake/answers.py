@@ -118,10 +118,6 @@ def read_events(body: str) -> Intake | None:
     return _log_intake(event_log(body))
 
 
-def _read_objects(body: str) -> Intake | None:
-    return _log_intake(object_log(body)) if "{" in body else None
-
-
 def _read_cut_json(body: str) -> Intake | None:
     """Read what is whole of one answer whose JSON breaks off."""
     start = skip_space(body, 0)
@@ -160,18 +156,14 @@ def read_logged_lines(body: str) -> Intake | None:
         return None
     counted = Counter([key for row in rows for key in row if isinstance(row[key], dict | str)])
     for key, _ in counted.most_common(_KEYS):
-        found = _log_intake(_lines_log([row[key] for row in rows if key in row]))
+        values = [row[key] for row in rows if key in row]
+        objects = [value for value in values if isinstance(value, dict)]
+        lines = "\n".join([value.removesuffix("\n") for value in values if isinstance(value, str)])
+        found = _log_intake(response_log(objects) if len(objects) * 2 > len(values) else _log_of(lines))
         if found is not None and found.usable:
             found.why = (f"It stands in {number(len(rows), 'log line')} of JSON, under `{key}`.", *found.why)
             return found
     return None
-
-
-def _lines_log(values: list[Any]) -> Log | None:
-    objects = [value for value in values if isinstance(value, dict)]
-    if len(objects) * 2 > len(values):
-        return response_log(objects)
-    return _log_of("\n".join([value.removesuffix("\n") for value in values if isinstance(value, str)]))
 
 
 def read_har(body: str) -> Intake | None:
@@ -183,20 +175,24 @@ def read_har(body: str) -> Intake | None:
         return None
     answers = [answer for entry in entries if (answer := _har_answer(object_of(entry))) is not None and answer.usable]
     why = f"It is a HAR file of {number(len(entries), 'request')}, {len(answers)} of them answered by a language model."
-    made = _har_answers(answers, why) if answers else _empty_har(why)
+    advice = "Save the network panel again with content, and with the request to the model in it."
+    made = Intake(kind="json_response", title="HAR file without a model's answer", advice=advice)
+    made = _one_answer(answers) if answers else made
+    made.why = (why, *made.why)
     made.warnings = (*((_CUT_JSON,) if whole is None else ()), *made.warnings)
     return made
 
 
-def _empty_har(why: str) -> Intake:
-    advice = "Save the network panel again with content, and with the request to the model in it."
-    return Intake(kind="json_response", title="HAR file without a model's answer", advice=advice, why=(why,))
-
-
 def _har_answer(entry: Payload) -> Intake | None:
-    text = _har_body(object_of(object_of(entry.get("response")).get("content")))
-    if text is None:
+    content = object_of(object_of(entry.get("response")).get("content"))
+    text = content.get("text")
+    if not isinstance(text, str):
         return None
+    if content.get("encoding") == "base64":
+        try:
+            text = base64.b64decode(text).decode("utf-8", "replace")
+        except (binascii.Error, ValueError):
+            return None
     whole = whole_object(text)
     found = _log_intake(_log_of(text if whole is None else whole))
     sent = object_of(object_of(entry.get("request")).get("postData")).get("text")
@@ -207,20 +203,10 @@ def _har_answer(entry: Payload) -> Intake | None:
     return found
 
 
-def _har_body(content: Payload) -> str | None:
-    text = content.get("text")
-    if not isinstance(text, str) or content.get("encoding") != "base64":
-        return text if isinstance(text, str) else None
-    try:
-        return base64.b64decode(text).decode("utf-8", "replace")
-    except (binascii.Error, ValueError):
-        return None
-
-
-def _har_answers(answers: list[Intake], why: str) -> Intake:
-    """Return the first answer; where there are more, one with the outputs of all."""
+def _one_answer(answers: list[Intake]) -> Intake:
+    """Return the first answer of a HAR file; where there are more, one with the outputs of all."""
     made = answers[0]
-    made.why, made.warnings = (why, *made.why), (*made.warnings, _HAR_SECRETS)
+    made.warnings += (_HAR_SECRETS,)
     if len(answers) == 1:
         return made
     for place, answer in enumerate(answers, 1):
@@ -289,6 +275,6 @@ READERS: tuple[Reader, ...] = (
     read_logged_lines,
     read_har,
     read_events,
-    _read_objects,
+    lambda body: _log_intake(object_log(body)) if "{" in body else None,
     _read_cut_json,
 )

@@ -159,7 +159,8 @@ def object_log(text: str) -> Log | None:
 def event_log(text: str) -> Log | None:
     """Return a log of server-sent events."""
     events = read_event_lines(text)
-    if events is None or not events.mostly_fields:
+    # At least half of the lines must belong to an event stream.
+    if events is None or not events.fields or len(events.others) > events.fields:
         return None
     found = [family_of(frame.payload, framed=True) for frame in events.frames if frame.payload is not None]
     if not events.ends and not any(found):

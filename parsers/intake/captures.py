@@ -18,58 +18,48 @@ def _curl(url: str, body: str, *, then: str = "> recorded.sse") -> str:
     return f"curl -sN http://localhost:{url} \\\n  {_JSON} \\\n  -d '{{{body}}}' {then}"
 
 
-_ALL = (
-    Capture(
-        "vLLM",
-        "Each chunk then carries the token ids of its step beside what the parser made of them.",
-        _curl(
-            "8000/v1/chat/completions",
-            f'{_CHAT},\n      "stream": true, "return_token_ids": true, "return_prompt_text": true',
-        ),
+_ALL = tuple([Capture(*row) for row in (
+    (
+        "vLLM", "Each chunk then carries the token ids of its step beside what the parser made of them.",
+        _curl("8000/v1/chat/completions", f'{_CHAT},\n      "stream": true, "return_token_ids": true, '
+              '"return_prompt_text": true'),
     ),
-    Capture(
+    (
         "SGLang",
         "The native endpoint runs no parser: put the rendered prompt in. Each chunk holds text and token ids.",
-        _curl(
-            "30000/generate",
-            '"text": "RENDERED PROMPT", "stream": true,\n'
-            '      "sampling_params": {"max_new_tokens": 1024, "skip_special_tokens": false}',
-        ),
+        _curl("30000/generate", '"text": "RENDERED PROMPT", "stream": true,\n'
+              '      "sampling_params": {"max_new_tokens": 1024, "skip_special_tokens": false}'),
     ),
-    Capture(
+    (
         "llama.cpp",
         "Render the prompt, then complete it: /completion runs no parser. Start llama-server with --special.",
         'curl -s http://localhost:8080/apply-template -d \'{"messages": [{"role": "user", "content": "PROMPT"}]}\'\n'
         + _curl("8080/completion", '"prompt": "RENDERED PROMPT", "stream": true, "return_tokens": true'),
     ),
-    Capture(
-        "Ollama",
-        "With raw: true Ollama neither renders the prompt nor parses the answer.",
-        _curl(
-            "11434/api/generate", '"model": "MODEL", "raw": true, "prompt": "RENDERED PROMPT"', then="> recorded.ndjson"
-        ),
+    (
+        "Ollama", "With raw: true Ollama neither renders the prompt nor parses the answer.",
+        _curl("11434/api/generate", '"model": "MODEL", "raw": true, "prompt": "RENDERED PROMPT"',
+              then="> recorded.ndjson"),
     ),
-    Capture(
-        "TGI",
-        "Each event holds one token with its id, special tokens included.",
+    (
+        "TGI", "Each event holds one token with its id, special tokens included.",
         _curl("8080/generate_stream", '"inputs": "RENDERED PROMPT", "parameters": {"max_new_tokens": 1024}'),
     ),
-    Capture(
-        "Dynamo",
-        "The bytes of all tokens, joined, are the raw output. Not every model's reasoning is among them.",
+    (
+        "Dynamo", "The bytes of all tokens, joined, are the raw output. Not every model's reasoning is among them.",
         _curl("8000/v1/chat/completions", f'{_CHAT}, "logprobs": true', then="> recorded.json"),
     ),
-    Capture(
+    (
         "LM Studio",
         "The developer log quotes the raw output after `Model Output:`, once a tool call could not be parsed.",
         "lms log stream",
     ),
-    Capture(
+    (
         "any OpenAI-compatible server",
         "The bytes of all tokens come with the answer where the server supports log probabilities.",
         _curl("8000/v1/chat/completions", f'{_CHAT},\n      "stream": true, "logprobs": true'),
     ),
-)
+)])  # fmt: skip
 SERVERS = tuple(capture.server for capture in _ALL)
 ANY = SERVERS[-1]
 

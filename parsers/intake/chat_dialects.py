@@ -38,15 +38,23 @@ class _State:
         self.name, self.model = word_of(value.get("id")), word_of(value.get("model"))
         self.calls = {}
 
-    def chunk(self, delta: Payload, finish: str | None = None, **more: Any) -> Payload:
-        """Return a chat chunk with one delta."""
-        choice: Payload = {"index": 0, "delta": delta, "finish_reason": finish, **more}
-        return self._with_name({"object": "chat.completion.chunk", "choices": [choice]})
+    def chunk(self, said: Payload, finish: str | None = None, part: str = "delta", **more: Any) -> Payload:
+        """Return a chat chunk with one delta, or a whole answer with a message."""
+        kind = "chat.completion.chunk" if part == "delta" else "chat.completion"
+        choice: Payload = {"index": 0, part: said, "finish_reason": finish, **more}
+        given = {"id": self.name, "model": self.model}
+        named = {key: value for key, value in given.items() if value is not None}
+        return {**named, "object": kind, "choices": [choice]}
 
-    def answer(self, message: Payload, finish: str | None, **more: Any) -> Payload:
-        """Return a whole chat answer."""
-        choice: Payload = {"index": 0, "message": message, "finish_reason": finish, **more}
-        return self._with_name({"object": "chat.completion", "choices": [choice]})
+    def answer(self, parts: list[tuple[str, Any]], finish: str | None, **more: Any) -> Payload:
+        """Return a whole answer with texts and calls in order."""
+        message: Payload = {"role": "assistant", "content": None}
+        for name, part in parts:
+            if name == "tool_calls":
+                message.setdefault(name, []).append(part)
+            else:
+                message[name] = (message.get(name) or "") + part
+        return self.chunk(message, finish, "message", **more)
 
     def call_start(self, event: Payload, call_id: Any, name: Any) -> Payload:
         """Return a chunk with the first part of the event's call, its arguments yet to come."""
@@ -60,10 +68,6 @@ class _State:
         """Return the index of the call that an item of a response, or a block of a message, is."""
         item = event.get("output_index", event.get("item_id", event.get("index")))
         return self.calls.setdefault(item if isinstance(item, int | str) else None, len(self.calls))
-
-    def _with_name(self, payload: Payload) -> Payload:
-        given = {"id": self.name, "model": self.model}
-        return {key: value for key, value in given.items() if value is not None} | payload
 
 
 def responses_as_chat(frames: list[Frame]) -> list[Frame]:
@@ -103,14 +107,10 @@ def _responses(state: _State, payload: Payload) -> Payload | None:
     if kind == "response.function_call_arguments.delta" and isinstance(delta, str):
         return state.arguments(payload, delta)
     if kind in _ENDS:
-        return _last_chunk(state, object_of(payload.get("response")))
+        response = object_of(payload.get("response"))
+        more: Payload = {"response_token_ids": ids} if (ids := _message_ids(response)) else {}
+        return state.chunk({}, _finish(response, bool(state.calls)), **more) | _usage(response)
     return payload if "error" in payload else None
-
-
-def _last_chunk(state: _State, response: Payload) -> Payload:
-    more = _usage(response)
-    ids = _message_ids(response)
-    return state.chunk({}, _finish(response, bool(state.calls)), **({"response_token_ids": ids} if ids else {})) | more
 
 
 def _finish(response: Payload, calls: bool) -> str:
@@ -132,20 +132,17 @@ def _message_ids(response: Payload) -> list[int]:
 
 def _whole_response(state: _State, payload: Payload) -> Payload:
     state.begin(payload)
-    message: Payload = {"role": "assistant", "content": None}
+    parts: list[tuple[str, Any]] = []
     for item in objects_of(payload.get("output")) or []:
-        parts = [*(objects_of(item.get("summary")) or []), *(objects_of(item.get("content")) or [])]
-        text = "".join([part["text"] for part in parts if isinstance(part.get("text"), str)])
-        if item.get("type") == "reasoning":
-            message["reasoning"] = message.get("reasoning", "") + text
-        elif item.get("type") == "message":
-            message["content"] = (message["content"] or "") + text
-        elif item.get("type") == "function_call":
-            call = _whole_call(item.get("call_id"), item.get("name"), item.get("arguments"))
-            message.setdefault("tool_calls", []).append(call)
-    ids = _message_ids(payload)
-    finish = _finish(payload, "tool_calls" in message)
-    return state.answer(message, finish, **({"token_ids": ids} if ids else {})) | _usage(payload)
+        texts = [*(objects_of(item.get("summary")) or []), *(objects_of(item.get("content")) or [])]
+        if item.get("type") == "function_call":
+            parts.append(("tool_calls", _whole_call(item.get("call_id"), item.get("name"), item.get("arguments"))))
+        elif item.get("type") in ("reasoning", "message"):
+            text = "".join([part["text"] for part in texts if isinstance(part.get("text"), str)])
+            parts.append(("reasoning" if item["type"] == "reasoning" else "content", text))
+    finish = _finish(payload, "tool_calls" in dict(parts))
+    more = {"token_ids": ids} if (ids := _message_ids(payload)) else {}
+    return state.answer(parts, finish, **more) | _usage(payload)
 
 
 def _anthropic(state: _State, payload: Payload) -> Payload | None:
@@ -160,36 +157,29 @@ def _anthropic(state: _State, payload: Payload) -> Payload | None:
         call = block.get("type") == "tool_use"
         return state.call_start(payload, block.get("id"), block.get("name")) if call else None
     if kind == "content_block_delta":
-        return _block_delta(state, payload, delta)
+        for key, name in (("text", "content"), ("thinking", "reasoning")):
+            if isinstance(delta.get(key), str):
+                return state.chunk({name: delta[key]})
+        more = delta.get("partial_json")
+        return state.arguments(payload, more) if isinstance(more, str) else None
     if kind == "message_delta":
         reason = delta.get("stop_reason")
         return state.chunk({}, _STOPS.get(str(reason), word_of(reason))) | _usage(payload)
     return payload if kind == "error" else None
 
 
-def _block_delta(state: _State, event: Payload, delta: Payload) -> Payload | None:
-    for key, name in (("text", "content"), ("thinking", "reasoning")):
-        if isinstance(delta.get(key), str):
-            return state.chunk({name: delta[key]})
-    if isinstance(delta.get("partial_json"), str):
-        return state.arguments(event, delta["partial_json"])
-    return None
-
-
 def _whole_message(state: _State, payload: Payload) -> Payload:
     state.begin(payload)
-    message: Payload = {"role": "assistant", "content": None}
+    parts: list[tuple[str, Any]] = []
     for block in objects_of(payload.get("content")) or []:
         kind = block.get("type")
-        if kind == "text":
-            message["content"] = (message["content"] or "") + str(block.get("text", ""))
-        elif kind == "thinking":
-            message["reasoning"] = message.get("reasoning", "") + str(block.get("thinking", ""))
-        elif kind == "tool_use":
+        if kind == "tool_use":
             arguments = json.dumps(block.get("input"), ensure_ascii=False)
-            message.setdefault("tool_calls", []).append(_whole_call(block.get("id"), block.get("name"), arguments))
+            parts.append(("tool_calls", _whole_call(block.get("id"), block.get("name"), arguments)))
+        elif kind in ("text", "thinking"):
+            parts.append(("content" if kind == "text" else "reasoning", str(block.get(kind, ""))))
     reason = payload.get("stop_reason")
-    return state.answer(message, _STOPS.get(str(reason), word_of(reason))) | _usage(payload)
+    return state.answer(parts, _STOPS.get(str(reason), word_of(reason))) | _usage(payload)
 
 
 def _whole_call(call_id: Any, name: Any, arguments: Any) -> Payload:

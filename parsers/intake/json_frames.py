@@ -50,11 +50,6 @@ class Events:
     event: str = ""
     broken: list[str] = field(default_factory=list)
 
-    @property
-    def mostly_fields(self) -> bool:
-        """True where at least half of the non-empty lines belong to an event stream."""
-        return self.fields > 0 and len(self.others) <= self.fields
-
 
 def read_event_lines(text: str) -> Events | None:
     """Read the lines of `text` as an event stream; None where there is no data line at all."""

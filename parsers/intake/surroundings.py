@@ -66,8 +66,11 @@ class Transcript:
 
 
 def without_http(text: str) -> Transcript:
-    """Blank the lines around the body."""
-    made = Transcript(_without_fence(text))
+    """Take off the code fence around the text, and blank the lines around the body."""
+    found, inner = _FENCED.match(text), text.rstrip()
+    if found and len(inner) >= found.end() + 3 and inner.endswith(found[2]):
+        text = found[1] + text[found.end() : len(inner) - 3] + text[len(inner) :]
+    made = Transcript(text)
     if "HTTP/" in text:
         _blank(made, _HEAD)
         if _CURL_STATUS.search(made.body):
@@ -79,14 +82,6 @@ def without_http(text: str) -> Transcript:
         made.curl_error = found[0].strip()
         _blank(made, _CURL_ERROR)
     return made
-
-
-def _without_fence(text: str) -> str:
-    found = _FENCED.match(text)
-    inner = text.rstrip()
-    if found is None or len(inner) < found.end() + 3 or not inner.endswith(found[2]):
-        return text
-    return found[1] + text[found.end() : len(inner) - 3] + text[len(inner) :]
 
 
 def has_secret(text: str) -> bool:

@@ -123,13 +123,6 @@ class _Frame:
         else:
             raise _BadLiteralError
 
-    def dots(self) -> None:
-        """Shorten the value before, or note that items were left out where there is none."""
-        if self.value is _NOTHING:
-            self.value = _SKIPPED
-        else:
-            self.short = True
-
     def mark(self, mark: str) -> None:
         """End an item at a comma; make the value before a colon or an equals sign a key."""
         if mark == ",":
@@ -327,39 +320,30 @@ def json_values_in(body: str) -> list[Literal]:
 def _step(stack: list[_Frame], found: re.Match[str], text: str) -> None:
     kind, top = found.lastgroup, stack[-1]
     word = found[kind or 0]
-    if kind == "open":
-        _open(stack, word)
+    if kind == "open" and top.name is not None and not top.close:
+        top.close = ")"
+    elif kind == "open":
+        _push(stack, _Frame(_PAIRS[word]))
     elif kind == "close":
-        _close(stack, word)
+        if word != top.close or top.short or (top.key is not _NOTHING and top.value is _NOTHING):
+            raise _BadLiteralError
+        _fold(stack)
     elif kind == "mark":
         top.mark(word)
+    elif kind == "dots" and top.value is _NOTHING:
+        top.value = _SKIPPED  # items were left out
     elif kind == "dots":
-        top.dots()
+        top.short = True
     elif kind == "name" and text.startswith("(", found.end()):
         _push(stack, _Frame("", name=word))  # its bracket is the next token
     else:
         top.put(_scalar(kind, word))
 
 
-def _open(stack: list[_Frame], word: str) -> None:
-    top = stack[-1]
-    if top.name is not None and not top.close:
-        top.close = ")"
-    else:
-        _push(stack, _Frame(_PAIRS[word]))
-
-
 def _push(stack: list[_Frame], frame: _Frame) -> None:
     if len(stack) > DEPTH:
         raise _BadLiteralError
     stack.append(frame)
-
-
-def _close(stack: list[_Frame], word: str) -> None:
-    top = stack[-1]
-    if word != top.close or top.short or (top.key is not _NOTHING and top.value is _NOTHING):
-        raise _BadLiteralError
-    _fold(stack)
 
 
 def _fold(stack: list[_Frame]) -> None:
