@@ -26,7 +26,7 @@ from parsers.vocabulary.types import Context, Delta, Piece
 
 @dataclass(slots=True)
 class Call:
-    """One call among events: events[first] is its start, events[last] its end."""
+    """One call among events: events[first] is its start, events[last] its end; `good`: named, with an object."""
 
     name: str
     arguments: str
@@ -75,15 +75,10 @@ def calls_of(events: Sequence[Event]) -> list[Call]:
 
 def shift_events(events: Iterable[Event], by: int) -> list[Event]:
     """The events of a reading that began at raw offset `by`, in offsets of the whole output."""
-    if not by:
-        return list(events)
-    return [_moved(event, by) for event in events]
-
-
-def _moved(event: Event, by: int) -> Event:
-    moved = replace(event, start=event.start + by, end=event.end + by)
-    if isinstance(moved, TextEvent) and moved.segments is not None:
-        moved.segments = tuple([replace(part, start=part.start + by, end=part.end + by) for part in moved.segments])
+    moved = [replace(event, start=event.start + by, end=event.end + by) for event in events] if by else list(events)
+    for event in moved if by else ():
+        if isinstance(event, TextEvent) and event.segments is not None:
+            event.segments = tuple([replace(one, start=one.start + by, end=one.end + by) for one in event.segments])
     return moved
 
 
@@ -117,7 +112,7 @@ def without_spans(events: Iterable[Event], taken: Sequence[tuple[int, int]]) -> 
     """The events without what content, markers and dropped text own of some raw spans, in order and apart."""
     out: list[Event] = []
     for event in events:
-        index = bisect_right(taken, event.start, key=_span_end)
+        index = bisect_right(taken, event.start, key=lambda span: span[1])
         if not isinstance(event, ContentText | Dropped | Marker) or index == len(taken):
             out.append(event)
             continue
@@ -137,17 +132,9 @@ def with_end_marker(events: list[Event], marker: Marker) -> list[Event]:
     return [*without_spans(events, [(marker.start, marker.end)]), marker]
 
 
-def _span_end(span: tuple[int, int]) -> int:
-    return span[1]
-
-
 def _part(event: Event, start: int, end: int) -> list[Event]:
-    if start >= end:
-        return []
-    if isinstance(event, ContentText):
-        text = event.text[start - event.start : end - event.start]
-        return [replace(event, start=start, end=end, text=text)]
-    return [replace(event, start=start, end=end)]
+    text = {"text": event.text[start - event.start : end - event.start]} if isinstance(event, ContentText) else {}
+    return [replace(event, start=start, end=end, **text)] if start < end else []
 
 
 def replace_calls(events: Sequence[Event], blocks: Iterable[tuple[Call, Sequence[Event]]]) -> list[Event]:

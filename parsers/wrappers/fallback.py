@@ -29,7 +29,7 @@ from parsers.vocabulary.events import ContentText, Dropped, Event, Marker, Reaso
 from parsers.vocabulary.trace import CodecState, Hold, RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 from parsers.wrappers.attempt import calls_as_text, read_whole, shift_events, with_end_marker, without_spans
-from parsers.wrappers.chain import NO_READING, Buffer, Chain, Outcome
+from parsers.wrappers.chain import NO_READING, Chain, Outcome
 from parsers.wrappers.gate import Gate
 from parsers.wrappers.held import Held, Item, MarkerScan, Markup, Readers, leaves_line_blank
 from parsers.wrappers.table import FENCE, FENCE_TEXT, Markers, Trail, is_special, markers_of, wrapper_format
@@ -96,7 +96,7 @@ class Fallback:
         self._gate = Gate(self._inner, stage, context, strict=strict)
         self.rejected = self._gate.rejected
         self._readers = Readers(self._inner, self._overrides, self._markers is None, context, mode, markers)
-        self._chain = Chain(self._inner, self._readers.build, self._policy, self._readers.calling)
+        self._chain = Chain(self._inner, self._readers, self._policy, self._names.end)
         self._at = self._fed = self._examined = self.examined = 0
         self._blank, self._fenced, self._over = True, False, False
         self._markup: Markup | None = None
@@ -107,11 +107,7 @@ class Fallback:
         if self._markers is None and context.tool_choice != "none":
             self._trail.restart("BUFFERING")
             self._held = self._readers.held(self._at, "", "")
-        self._say_what_is_typed(mode)
         self._begun = True
-
-    def _say_what_is_typed(self, mode: Mode) -> None:
-        """Ids are recorded, but a start marker is no token of the vocabulary: only its text can tell it."""
         typed = [text for name, text in self._scan.typed.items() if mode == "ids" and name in self._names.start]
         if typed:
             words = f"No single token of this vocabulary, so recognised by their text: {', '.join(typed)}."
@@ -159,7 +155,10 @@ class Fallback:
         elif item.name is None:
             self._text(item)
         elif item.name == FENCE:
-            self._fence(item)
+            if self._line_starts() and not self._reasons():
+                self._fenced = not self._fenced
+                self._trail.move(FENCE, self._at, self._at + len(item.text))
+            self._text(item)
         elif item.name in self._names.start:
             self._start(item)
         else:
@@ -210,12 +209,6 @@ class Fallback:
     def _reasons(self) -> bool:
         state = self._inner.states.get(self._plain.parser.view().state)
         return state is not None and state.text == "reasoning"
-
-    def _fence(self, item: Item) -> None:
-        if self._line_starts() and not self._reasons():
-            self._fenced = not self._fenced
-            self._trail.move(FENCE, self._at, self._at + len(item.text))
-        self._text(item)
 
     def _start(self, item: Item) -> None:
         """A start marker opens a buffer where a call may begin; elsewhere it is text, and may have to be read again."""
@@ -288,7 +281,7 @@ class Fallback:
             held.said.append(self._gate.diagnostic("candidate_end", words, self._at))
             return
         outcome = self._decided(held)
-        if outcome.waits:
+        if outcome.steps[-1].trigger == "CANDIDATE":
             held.again = True
             return
         if outcome.calls:
@@ -297,17 +290,15 @@ class Fallback:
         self._settle(held, outcome)
 
     def _decided(self, held: Held) -> Outcome:
-        outcome = self._chain.decide(held.buffer(self._names.end, over=self._over))
-        self._follow(outcome, held)
-        return outcome
-
-    def _follow(self, outcome: Outcome, held: Held) -> None:
+        held.over = self._over
+        outcome = self._chain.decide(held)
         for tried in outcome.steps:
             self._trail.move(tried.trigger, self._at, self._at, tried.words)
             if tried.trigger != "SKIPPED":
                 code = "fallback_" + tried.trigger.lower()
                 words = f"{tried.step.lower()}: {tried.words}."
                 held.said.append(self._gate.diagnostic(code, words, self._at))
+        return outcome
 
     def _settle(self, held: Held, outcome: Outcome) -> None:
         if not self._over:
@@ -324,13 +315,12 @@ class Fallback:
         self._plain = self._readers.plain(self._at)
 
     def _let_go(self, held: Held, events: list[Event], reason: DropReason) -> None:
-        text = "".join(held.parts)
         self._gate.rejected += held.refused(reason)
         for event in events:
             self._blank = leaves_line_blank(event, self._blank)
         if self._markup is not None:
-            self._markup.parts.append(text)
-            self._markup.size += len(text)
+            self._markup.parts.append(held.text)
+            self._markup.size += len(held.text)
             self._markup.events += events
             self._trail.move("MARKUP", self._markup.at, self._at)
         else:
@@ -343,17 +333,15 @@ class Fallback:
         self._held = None
         self._trail.move("BUDGET", self._at, self._at)
         said = self._gate.diagnostic("fallback_budget", f"Released as text: {reason.words}.", self._at, "warning")
-        text = "".join(held.parts)
-        self._let_go(held, [*held.said, said, *calls_as_text(held.events, text, held.at)], reason)
+        self._let_go(held, [*held.said, said, *calls_as_text(held.events, held.text, held.at)], reason)
         self._plain = self._readers.plain(self._at)
 
     # the end
 
     def _finish_held(self, held: Held, reason: str | None) -> None:
         held.events += shift_events(held.parser.finish(reason), held.at)
-        text = "".join(held.parts)
         self._trail.move("END", self._at, self._at)
-        if held.opener and text.strip() == held.opener:
+        if held.opener and held.text.strip() == held.opener:
             stop = held.at + len(held.opener)
             words = "Nothing follows the start marker."
             said = self._gate.diagnostic("bare_start", words, stop)
@@ -364,26 +352,23 @@ class Fallback:
             self._examined += held.parser.examined
             self._held = None
             return
-        if text:
+        if held.text:
             self._settle(held, self._decided(held))
 
     def _read_again(self, markup: Markup) -> None:
         """The output ended without a call: read again what was held from the first markup on."""
         self._trail.move("END", self._at, self._at)
-        text = "".join(markup.parts)
-        streamed = read_whole(self._readers.build, self._readers.calling, text, markup.at)
-        buffer = Buffer(text, markup.at, streamed, markup.opener, markup.name, self._names.end, over=True)
-        outcome = self._chain.decide(buffer)
-        said = Held(self._plain.parser, markup.at, markup.opener, markup.name)
-        self._follow(outcome, said)
+        held = Held(self._plain.parser, markup.at, markup.opener, markup.name, markup.parts)
+        held.events = read_whole(self._readers.build, self._readers.calling, held.text, markup.at)
+        outcome = self._decided(held)
         self._markup = None
         if not outcome.calls:
-            self._gate.send([*markup.events, *said.said])
+            self._gate.send([*markup.events, *held.said])
             return
         self._gate.send(markup.before())
         if markup.reasoning:
             self._gate.send([ReasoningEnd(markup.at, markup.at)])
-        self._gate.send([*said.said, *outcome.events])
+        self._gate.send([*held.said, *outcome.events])
 
     def view(self) -> StateView:
         """See StreamParser.view."""
@@ -403,8 +388,7 @@ class Fallback:
         elif not self._over:
             holds += self._plain.holds()
             if self._scan.held:
-                reason = "May begin a marker."
-                holds.append(Hold(self._at, self._fed, "lexer", reason))
+                holds.append(Hold(self._at, self._fed, "lexer", "May begin a marker."))
         candidates = self._scan.candidates() if self._scan.held else ()
         accepts = tuple([row.on for row in self.format.states[state].rows if row.on in self.format.terminals])
         return StateView(state, tuple(holds), candidates, accepts, None, codec)

@@ -71,10 +71,17 @@ class Gate:
         self._text(events[done:])
 
     def finish(self, at: int) -> None:
-        """The output is over."""
+        """The output is over: where no call is left, a client that wants the model to try again is told why."""
         self._stage.finish()
         if self._refused and not self.calls:
-            self._writer.add(self.diagnostic("no_valid_call", _feedback(self._refused, self._context), at))
+            were = "was" if len(self._refused) == 1 else "were"
+            parts = [f"No call is left: {', '.join(self._refused)} {were} not valid."]
+            if self._context.named_tool is not None:
+                parts.append(f"The request asks for {self._context.named_tool}.")
+            if self._context.tools:
+                parts.append(f"Declared: {', '.join([tool.name for tool in self._context.tools])}.")
+            parts.append("A valid call is one JSON object that fits the schema of its tool.")
+            self._writer.add(self.diagnostic("no_valid_call", " ".join(parts), at))
 
     def _text(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -119,9 +126,8 @@ class Gate:
         start, end = events[0].start, events[-1].end
         self.rejected.append(RejectedCall(start, end, call.name, wrong.within(Cause.INVALID)))
         self._refused.append(call.name)
-        self._writer.add(
-            self.diagnostic("rejected_call", f"The call to {call.name} is dropped: {wrong.words}.", end, "warning")
-        )
+        words = f"The call to {call.name} is dropped: {wrong.words}."
+        self._writer.add(self.diagnostic("rejected_call", words, end, "warning"))
 
     # stages.PlainOutput
 
@@ -164,13 +170,3 @@ def fault_of(name: str, arguments: str, context: Context) -> DropReason | None:
         return None
     missing = [key for key in required if isinstance(key, str) and value.get(key) is None]
     return DropReason(Cause.LACKS_REQUIRED, f"{name} requires: {', '.join(missing)}") if missing else None
-
-
-def _feedback(rejected: Sequence[str], context: Context) -> str:
-    """Return what a client that wants the model to try again could tell it."""
-    parts = [f"No call is left: {', '.join(rejected)} {'was' if len(rejected) == 1 else 'were'} not valid."]
-    if context.named_tool is not None:
-        parts.append(f"The request asks for {context.named_tool}.")
-    if context.tools:
-        parts.append(f"Declared: {', '.join([tool.name for tool in context.tools])}.")
-    return " ".join([*parts, "A valid call is one JSON object that fits the schema of its tool."])

@@ -13,7 +13,6 @@ from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import ContentText, Event, Marker, ReasoningText, TextEvent
 from parsers.vocabulary.trace import Hold, RejectedCall, StreamParser, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, Piece, PieceKind
-from parsers.wrappers.chain import Buffer
 from parsers.wrappers.table import plain_format
 
 
@@ -44,7 +43,12 @@ def leaves_line_blank(event: Event, blank: bool) -> bool:
 
 @dataclass(slots=True)
 class Held:
-    """A buffer from raw offset `at` on, and the parser that reads it. `said` is said when it is decided."""
+    """A buffer from raw offset `at` on, the parser that reads it, and the events streamed from it.
+
+    `opener` is the start marker's text and `name` its name; `candidates` are raw ends of end markers inside an open
+    call; `again`: an end marker came before and was not final; `over`: the output ended. `said` is said when it is
+    decided.
+    """
 
     parser: StreamParser
     at: int
@@ -56,26 +60,24 @@ class Held:
     candidates: list[int] = field(default_factory=list)
     size: int = 0
     again: bool = False
+    over: bool = False
+
+    @property
+    def text(self) -> str:
+        """Everything that was held; joined once."""
+        self.parts = ["".join(self.parts)]
+        return self.parts[0]
+
+    @property
+    def end(self) -> int:
+        """Raw offset after the last character."""
+        return self.at + len(self.text)
 
     def open(self, fmt: Format) -> bool:
         """Return whether the parser is inside a call."""
         view = self.parser.view()
         state = fmt.states.get(view.state)
         return view.call is not None or (state is not None and state.text not in TOPMOST)
-
-    def buffer(self, closers: Mapping[str, str], *, over: bool) -> Buffer:
-        """Return what the chain is asked about."""
-        return Buffer(
-            "".join(self.parts),
-            self.at,
-            self.events,
-            self.opener,
-            self.name,
-            closers,
-            self.candidates,
-            self.again,
-            over,
-        )
 
     def refused(self, reason: DropReason) -> list[RejectedCall]:
         """The calls that were begun in it and not kept; where the parser knows of none, all of it is one."""
@@ -102,13 +104,14 @@ class Markup:
 
     def before(self) -> list[Event]:
         """The events of what stands before the marker."""
-        return [_until(event, self.at) for event in self.events if event.start < self.at]
-
-
-def _until(event: Event, at: int) -> Event:
-    """The part of an event before a raw offset; text of a reading without calls is copied, so it can be cut there."""
-    text = event.text[: at - event.start] if isinstance(event, TextEvent) else ""
-    return replace(event, end=at, text=text) if isinstance(event, TextEvent) and event.end > at else event
+        return [
+            # Text of a reading without calls is copied, so it can be cut there.
+            replace(event, end=self.at, text=event.text[: self.at - event.start])
+            if isinstance(event, TextEvent) and event.end > self.at
+            else event
+            for event in self.events
+            if event.start < self.at
+        ]
 
 
 class Readers:

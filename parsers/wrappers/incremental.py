@@ -88,15 +88,6 @@ class Complete(ToolParseState):
         return self.calls[-1]
 
 
-@dataclass(slots=True, frozen=True)
-class ParsedOutput:
-    """A whole output: text alone, calls alone, or both."""
-
-    text: str | None
-    reasoning: str | None
-    calls: tuple[ParsedToolCall, ...]
-
-
 @dataclass(slots=True)
 class _Reading:
     """The reading of the buffer by one format.
@@ -136,19 +127,16 @@ class IncrementalToolParser:
         """Return what the output so far is; `final`: there is no more of it."""
         readings = [self._read(family, machine, buffer, final) for family, machine in self._machines]
         first = min([one for one in readings if one.at is not None], key=lambda one: one.at or 0, default=None)
-        if first is not None and first.message.tool_calls:
-            return first.outcome(first.message.content or "", first.message.reasoning or "")
-        if final:
-            first = max(readings, key=_insight)
+        called = first is not None and bool(first.message.tool_calls)
+        if final and not called:
+            # Without a call, the reading that knows more of the markers is right: more reasoning, less content.
+            texts = [(len(one.message.reasoning or ""), -len(one.message.content or "")) for one in readings]
+            first = readings[texts.index(max(texts))]
+        if first is not None and (final or called):
             return first.outcome(first.message.content or "", first.message.reasoning or "")
         content = _common([one.message.content or "" for one in readings])
         reasoning = _common([one.message.reasoning or "" for one in readings])
         return (first or readings[0]).outcome(content, reasoning)
-
-    def parse(self, output: str) -> ParsedOutput:
-        """A whole output at once."""
-        found = self.parse_incremental(output, final=True)
-        return ParsedOutput(found.content or None, found.reasoning or None, found.calls)
 
     def _read(self, family: str, machine: Machine, buffer: str, final: bool) -> _Reading:
         machine.transitions = []
@@ -159,19 +147,16 @@ class IncrementalToolParser:
         assembler = Assembler()
         assembler.add(events)
         message, view = assembler.message(), machine.view()
-        waits = not final and (view.call is not None or not (_is_text(machine, view.state) or _ended(machine, events)))
+        # A call has ended, and nothing has moved since.
+        last = next((event.end for event in reversed(events) if isinstance(event, CallEnd)), None)
+        ended = last is not None and machine.transitions[-1].end <= last
+        waits = not final and (view.call is not None or not (_is_text(machine, view.state) or ended))
         named = waits and view.call == len(message.tool_calls) - 1
         return _Reading(family, message, _entered(machine, events, waits), named, waits)
 
 
 def _is_text(machine: Machine, state: str) -> bool:
     return machine.format.states[state].text in TOPMOST
-
-
-def _ended(machine: Machine, events: Sequence[Event]) -> bool:
-    """Return whether a call has ended and nothing has moved since."""
-    last = next((event.end for event in reversed(events) if isinstance(event, CallEnd)), None)
-    return last is not None and (machine.transitions or [])[-1].end <= last
 
 
 def _entered(machine: Machine, events: Sequence[Event], waits: bool) -> int | None:
@@ -185,11 +170,6 @@ def _entered(machine: Machine, events: Sequence[Event], waits: bool) -> int | No
         if _is_text(machine, move.from_state) and not _is_text(machine, move.to_state)
     ]
     return max([start for start in moves if first is None or start <= first], default=None)
-
-
-def _insight(reading: _Reading) -> tuple[int, int]:
-    """Of readings without a call, the one that knows more of the markers is right: more reasoning, less content."""
-    return len(reading.message.reasoning or ""), -len(reading.message.content or "")
 
 
 def _common(texts: Sequence[str]) -> str:
@@ -250,7 +230,7 @@ class StreamBridge:
             self._call(number, name, arguments, growth)
             if complete and not self._sent[number].completed:
                 self._sent[number].completed = True
-                growth.calls += _some(self.state.complete_tool_call(self._sent[number].index))
+                growth.calls += filter(None, [self.state.complete_tool_call(self._sent[number].index)])
         return growth
 
     def _call(self, number: int, name: str, arguments: str, growth: Growth) -> None:
@@ -264,14 +244,10 @@ class StreamBridge:
         new = self._grown(f"tool_calls[{number}].arguments", sent.arguments, arguments, growth)
         if new:
             sent.arguments += new
-            growth.calls += _some(self.state.add_arguments(sent.index, new))
+            growth.calls += filter(None, [self.state.add_arguments(sent.index, new)])
 
     def _grown(self, channel: str, old: str, new: str, growth: Growth) -> str:
         if new.startswith(old):
             return new[len(old) :]
         growth.non_prefix.append(channel)
         return ""
-
-
-def _some(delta: CallDelta | None) -> list[CallDelta]:
-    return [] if delta is None else [delta]

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from parsers.formats.model import Format, Row, State, row_ids
-from parsers.machine.program import TOPMOST, CompiledRow, Program
+from parsers.machine.program import TOPMOST, Program
 from parsers.vocabulary.trace import Transition
 
 
@@ -40,25 +40,25 @@ def markers_of(fmt: Format, policy: Mapping[str, str]) -> Markers | None:
     start: dict[str, str] = {}
     end: dict[str, str] = {}
     moves: dict[Move, None] = {}
-    for name, trigger, row in _rows(fmt, program):
+    rows = [(name, trigger, row) for name in fmt.states for trigger, row in program.state(name).rows.items()]
+    for name, trigger, row in [one for one in rows if one[1] in fmt.terminals]:
         kind, target = fmt.states[name].text, program.state(row.to).text
+        without_tools = ordinary.state(name).rows.get(trigger)
         if kind not in TOPMOST:
             end |= {trigger: fmt.terminals[trigger]} if target == "content" else {}
-        elif _leads_to_a_call(row, ordinary.state(name).rows.get(trigger)):
+        elif without_tools is None or without_tools.to != row.to:
+            # It leads to a call.
             start |= {trigger: fmt.terminals[trigger]} if kind == "content" else {}
         elif target in TOPMOST:
             moves[Move(str(kind), trigger, str(target))] = None
         else:
             return None
-    opens = bool(start) and all(map(_is_telling, start.values()))
+    # What cannot be ordinary text has letters, and more than one character.
+    opens = bool(start) and all(len(one) > 1 and any(char.isalpha() for char in one) for one in start.values())
     if fmt.content != "plain" or fmt.states[fmt.initial].text not in TOPMOST or not opens:
         return None
     ends = {name: text for name, text in end.items() if name not in start}
     return Markers(start, ends, tuple(moves))
-
-
-def _leads_to_a_call(row: CompiledRow, without_tools: CompiledRow | None) -> bool:
-    return without_tools is None or without_tools.to != row.to
 
 
 def plain_format(fmt: Format) -> Format:
@@ -72,21 +72,9 @@ def plain_format(fmt: Format) -> Format:
     return fmt.model_copy(update={"states": states})
 
 
-def _is_telling(literal: str) -> bool:
-    """Return whether a literal cannot be ordinary text: it has letters, and more than one character."""
-    return len(literal) > 1 and any(char.isalpha() for char in literal)
-
-
 def is_special(literal: str) -> bool:
     """Return whether a literal is written like a special token, so that prose about it is no reason for doubt."""
     return not set(literal).isdisjoint("|｜[]")
-
-
-def _rows(fmt: Format, program: Program) -> Iterator[tuple[str, str, CompiledRow]]:
-    for name in fmt.states:
-        for trigger, row in program.state(name).rows.items():
-            if trigger in fmt.terminals:
-                yield name, trigger, row
 
 
 # The wrapper's states and rows, as a format: what the trace, the state view and the diagram name.
@@ -225,6 +213,6 @@ class Trail:
         row_id, row = found
         self.step += 1
         if self.log is not None:
-            said = note or row.note
-            self.log.append(Transition(self.state, trigger, row.to, row_id, start, end, self.step, said))
+            found_note = note or row.note
+            self.log.append(Transition(self.state, trigger, row.to, row_id, start, end, self.step, found_note))
         self.state = row.to

@@ -147,8 +147,12 @@ def test_a_parser_is_got_by_its_name_or_by_a_model_s(name: str, family: str) -> 
 )
 @pytest.mark.parametrize("name", ["qwen", "auto"])
 def test_a_whole_output(name: str, output: str, text: str | None, reasoning: str | None, calls: list[str]) -> None:
-    found = get_tool_parser(name).parse(output)
-    assert (found.text, found.reasoning, [call.name for call in found.calls]) == (text, reasoning, calls)
+    found = get_tool_parser(name).parse_incremental(output, final=True)
+    assert (found.content or None, found.reasoning or None, [call.name for call in found.calls]) == (
+        text,
+        reasoning,
+        calls,
+    )
 
 
 def test_a_call_that_was_cut_off_is_not_completed() -> None:
@@ -209,19 +213,19 @@ def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(name: str, own: bo
     case = case_named(name)
     text, context = case.text(), case.to_context()
     parser = get_tool_parser(FAMILIES[corpus_of(name)] if own else "auto", context)
-    whole = parser.parse(text)
+    whole = parser.parse_incremental(text, final=True)
     cuts = sorted(random.Random(len(text)).sample(range(len(text) + 1), min(10, len(text) + 1)))
     bridge, client = StreamBridge(), Client()
     content = reasoning = ""
     outcomes = [parser.parse_incremental(text[:cut]) for cut in cuts]
-    for outcome in [*outcomes, parser.parse_incremental(text, final=True)]:
+    for outcome in [*outcomes, whole]:
         growth = bridge.update(outcome)
         assert growth.non_prefix == []
         content, reasoning = content + growth.content, reasoning + growth.reasoning
         for delta in growth.calls:
             if delta.function is not None:
                 client.entry(delta.to_json())
-    assert (content or None, reasoning or None) == (whole.text, whole.reasoning)
+    assert (content, reasoning) == (whole.content, whole.reasoning)
     told = [(made.name, made.arguments) for made in client.message().tool_calls]
     assert told == [(made.name, made.arguments) for made in whole.calls]
     assert len(bridge.state.finalize()) == sum(made.complete for made in whole.calls)
@@ -231,7 +235,9 @@ def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(name: str, own: bo
 def test_a_family_reads_a_case_as_its_format_does(name: str) -> None:
     case = case_named(name)
     assert case.expect is not None
-    found = get_tool_parser(FAMILIES[corpus_of(name)], case.to_context()).parse(case.text())
-    message = Message(found.reasoning, found.text, [ToolCall(None, one.name, one.arguments) for one in found.calls])
+    found = get_tool_parser(FAMILIES[corpus_of(name)], case.to_context()).parse_incremental(case.text(), final=True)
+    message = Message(
+        found.reasoning or None, found.content or None, [ToolCall(None, one.name, one.arguments) for one in found.calls]
+    )
     assert [one.name for one in message.tool_calls] == [one.name for one in case.expect.tool_calls or ()]
     assert message.content == (case.expect.content or None)
