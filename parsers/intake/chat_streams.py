@@ -6,8 +6,7 @@ after an end sentinel. Payloads without choices (usage, SGLang's token ids) belo
 
 What brings the raw output back is asked in order, and what was known first stands: token ids (vLLM `token_ids`, SGLang
 `response_token_ids` and `sglext`), true bytes (`logprobs.content[].bytes`), llama.cpp's `__verbose`, and content that
-still holds markers, with nothing split off. vLLM is known to swallow ids when its parser holds a delta back (issue
-27482).
+still holds markers, with nothing split off.
 """
 
 from __future__ import annotations

@@ -236,7 +236,13 @@ def holds_markers(text: str) -> bool:
 def facts_about(recording: Recording, given: Iterable[Fact] = ()) -> tuple[Fact, ...]:
     """Return all seven facts: those `given`, and for the rest what the recording and its request show."""
     told = {fact.about: fact for fact in given}
-    return tuple([told.get(about) or Fact(about, *derive(recording)) for about, derive in _DERIVED.items()])
+    known = _known(recording)
+    for about, (certainty, words) in _UNKNOWN.items():
+        if about == "text" and recording.ids is not None:
+            words = "The raw text takes the model's tokenizer: its ids are here, its text is not."
+        derived = Fact(about, "exact", known[about]) if about in known else Fact(about, certainty, words)
+        told.setdefault(about, derived)
+    return tuple([told[about] for about in _UNKNOWN])
 
 
 def missing_inputs(recording: Recording) -> tuple[Ask, ...]:
@@ -249,29 +255,50 @@ def missing_inputs(recording: Recording) -> tuple[Ask, ...]:
         found.append(Ask("text", "Give the raw output if you can record it; without it only the chunks are checked."))
     if request.tools is None and recording.kind != "raw_text":
         found.append(Ask("tools", "Give the tools of the request: argument types and unknown names depend on them."))
-    if _start(recording)[0] != "exact" and recording.kind != "raw_text":
+    if "start" not in _known(recording) and recording.kind != "raw_text":
         found.append(Ask("reasoning_open", "Say whether the prompt ended inside a reasoning block such as `<think>`."))
     return tuple(found)
 
 
-_Judgement = tuple[Certainty, str]
+# Every thing a fact is about, with what is said of it where nothing is known.
+_UNKNOWN: dict[About, tuple[Certainty, str]] = {
+    "text": ("missing", "The raw text is not in it: the server's parser has already taken it apart."),
+    "ids": ("missing", "No token ids: how the text was split into tokens is assumed."),
+    "deltas": ("missing", "Where one delta ended and the next began is not known; a chunking is assumed."),
+    "server": ("missing", "Nothing shows what the server's own parser made of it."),
+    "tools": ("missing", "The tools of the request are not known: every name and type is accepted."),
+    "start": ("assumed", "The end of the prompt is not known; assumed that no reasoning block was open."),
+    "finish": ("missing", "Why the output ended is not recorded."),
+}
 
 
-def _text(recording: Recording) -> _Judgement:
-    if recording.text is not None and recording.pieces:
-        return "exact", "The raw text was rebuilt from its bytes."
+def _known(recording: Recording) -> dict[About, str]:
+    """Return a sentence on each thing that the recording or its request shows exactly."""
+    request, known = recording.request or Request(), dict[About, str]()
+    ids = recording.ids if recording.ids is not None else _ids_of(recording)
+    steps = recording.deltas if recording.deltas is not None else recording.counts
     if recording.text is not None:
-        return "exact", "The raw text is there, character for character."
-    if recording.ids is not None:
-        return "missing", "The raw text takes the model's tokenizer: its ids are here, its text is not."
-    return "missing", "The raw text is not in it: the server's parser has already taken it apart."
-
-
-def _ids(recording: Recording) -> _Judgement:
-    known = recording.ids if recording.ids is not None else _ids_of(recording)
-    if known is not None:
-        return "exact", f"{number(len(known), 'token id')} recorded."
-    return "missing", "No token ids: how the text was split into tokens is assumed."
+        how = "was rebuilt from its bytes" if recording.pieces else "is there, character for character"
+        known["text"] = f"The raw text {how}."
+    if ids is not None:
+        known["ids"] = f"{number(len(ids), 'token id')} recorded."
+    if steps is not None:
+        known["deltas"] = f"The output came in {number(len(steps), 'delta')}; where each ends is known."
+    if recording.stream is not None:
+        known["server"] = f"{number(len(recording.stream), 'chunk')} as the server sent them."
+        if len(recording.stream) == 1 and steps is None:
+            known["server"] = "The answer is as the server sent it, in one piece."
+    if request.tools is not None:
+        known["tools"] = f"{number(len(request.tools), 'tool')} taken from the request."
+    if recording.prompt_text is not None or request.prompt_tail is not None:
+        known["start"] = "The end of the prompt is known, and with it the state that the output began in."
+    elif request.reasoning_open is not None:
+        known["start"] = "It is known whether the prompt left a reasoning block open."
+    elif recording.prompt_ids is not None:
+        known["start"] = "The prompt's token ids are known; the model's tokenizer shows how the prompt ended."
+    if recording.finish_reason is not None:
+        known["finish"] = f"The server gave the finish reason {recording.finish_reason}."
+    return known
 
 
 def _ids_of(recording: Recording) -> list[int] | None:
@@ -280,53 +307,3 @@ def _ids_of(recording: Recording) -> list[int] | None:
         return found if len(found) == len(recording.pieces) else None
     parts = [delta.ids for delta in recording.deltas or () if delta.text or delta.ids]
     return [one for part in parts for one in part or ()] if parts and None not in parts else None
-
-
-def _deltas(recording: Recording) -> _Judgement:
-    steps = recording.deltas if recording.deltas is not None else recording.counts
-    if steps is not None:
-        return "exact", f"The output came in {number(len(steps), 'delta')}; where each ends is known."
-    return "missing", "Where one delta ended and the next began is not known; a chunking is assumed."
-
-
-def _server(recording: Recording) -> _Judgement:
-    if recording.stream is None:
-        return "missing", "Nothing shows what the server's own parser made of it."
-    if len(recording.stream) == 1 and recording.counts is None and recording.deltas is None:
-        return "exact", "The answer is as the server sent it, in one piece."
-    return "exact", f"{number(len(recording.stream), 'chunk')} as the server sent them."
-
-
-def _tools(recording: Recording) -> _Judgement:
-    tools = recording.request.tools if recording.request else None
-    if tools is None:
-        return "missing", "The tools of the request are not known: every name and type is accepted."
-    return "exact", f"{number(len(tools), 'tool')} taken from the request."
-
-
-def _start(recording: Recording) -> _Judgement:
-    request = recording.request or Request()
-    if recording.prompt_text is not None or request.prompt_tail is not None:
-        return "exact", "The end of the prompt is known, and with it the state that the output began in."
-    if request.reasoning_open is not None:
-        return "exact", "It is known whether the prompt left a reasoning block open."
-    if recording.prompt_ids is not None:
-        return "exact", "The prompt's token ids are known; the model's tokenizer shows how the prompt ended."
-    return "assumed", "The end of the prompt is not known; assumed that no reasoning block was open."
-
-
-def _finish(recording: Recording) -> _Judgement:
-    if recording.finish_reason is None:
-        return "missing", "Why the output ended is not recorded."
-    return "exact", f"The server gave the finish reason {recording.finish_reason}."
-
-
-_DERIVED: dict[About, Callable[[Recording], _Judgement]] = {
-    "text": _text,
-    "ids": _ids,
-    "deltas": _deltas,
-    "server": _server,
-    "tools": _tools,
-    "start": _start,
-    "finish": _finish,
-}

@@ -1,9 +1,8 @@
 """JSON objects as a transport carries them: server-sent events, objects one after the other, objects on lines.
 
-Servers put one JSON object on each `data:` line, so lines are read one by one and blank lines, often lost in
-a paste, mean nothing. What logs do to such lines is undone: a time stamp before `data:`, a line printed as b'...',
-one payload wrapped over several lines, two on one line. Lines that are none of this are counted; at most as many
-as there are fields, or it is another text that quotes a log. Field syntax: HTML Living Standard, 9.2.6.
+Servers put one JSON object on each `data:` line, and blank lines, often lost in a paste, mean nothing. What logs do to
+such lines is undone: a time stamp before `data:`, a line printed as b'...', one payload wrapped over several lines, two
+on one line. Lines that are none of this are counted. Field syntax: HTML Living Standard, 9.2.6.
 """
 
 from __future__ import annotations

@@ -6,10 +6,9 @@
     {"prompt_token_ids": [..], "output_token_ids": [..], "output_chunk_lens": [1, 1, 4], "chat_request": {..}}
 
 Ids of a list of lists came with one delta each; the rows of a tensor are outputs of their own. The sample of vLLM's
-replay tests holds an output whole, with what should come out of it (vLLM 0.33, tests/parser/engine replay harness; one
-JSON object on each line); where its `vocab` names a token's text, the token is a marker. Records of vLLM's stateless
-replay are one object, several, or the stream of `/v1/chat/completions/derender` (vLLM 0.33), whose `stream_state`
-repeats the ids so far beside each chunk. Lengths that do not add up are not used.
+replay tests (0.33, tests/parser/engine) holds an output with what should come out of it; where its `vocab` names a
+token's text, the token is a marker. Records of vLLM's stateless replay are one object, several, or the stream of
+`/v1/chat/completions/derender`, whose `stream_state` repeats the ids so far. Lengths that do not add up are not used.
 """
 
 from __future__ import annotations

@@ -1,16 +1,12 @@
 """Values as programs write them: JSON, and what Python prints (repr). A failure is None, never an exception.
 
-    JSON    Python's decoder; it raises ValueError on bad JSON and on integers of more than 4,300 digits, and
-            RecursionError on deep nesting: each is a reason to take the input for plain text
+    JSON    Python's decoder; bad JSON, very long integers and deep nesting make the input plain text
     Python  'text'  b'bytes'  1  1.5  True  None  [..]  (..)  {k: v}  Name(1, key=..)  <Enum.member: 1>
-            'head' ... 'tail'  as servers shorten what they log
+            'head' ... 'tail'  as servers shorten what they log (SGLang 0.5, request_logger)
 
-The reader of Python's values runs nothing and keeps its own stack, so depth costs no recursion. JSON's true, false and
-null are read too, as people mix both. A text that ends inside a value gives what stood before its end, and says so; of
-strings only a field keeps its half. Prompts of a shell and an assignment before a value are looked past.
-
-Grammar: Python reference, lexical analysis (string literals, escapes); SGLang's shortened dumps: sglang 0.5,
-request_logger.
+The reader of Python's values runs nothing and keeps its own stack. JSON's true, false and null are read too, as people
+mix both. A text that ends inside a value gives what stood before its end, and says so; of strings only a field keeps
+its half. Prompts of a shell and an assignment before a value are looked past.
 """
 
 from __future__ import annotations
