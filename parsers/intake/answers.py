@@ -215,7 +215,7 @@ def _one_answer(answers: list[Intake]) -> Intake:
     made.outputs = tuple([output for answer in answers for output in answer.outputs])
     made.title, made.facts = f"HAR file, {number(len(answers), 'answer')}", ()
     other = [warn for answer in answers for warn in answer.warnings if warn.code != "several"]
-    made.warnings = tuple(dict.fromkeys([several_outputs_warning(len(made.outputs)), *other]))
+    made.warnings = tuple(dict.fromkeys([*several_outputs_warning(len(made.outputs)), *other]))
     return made
 
 

@@ -8,6 +8,7 @@ is guessed in its place.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -28,6 +29,7 @@ from parsers.intake.evidence import (
 )
 from parsers.intake.json_frames import Frame, object_frames, read_event_lines
 from parsers.intake.plain_text import LONE_SURROGATE, has_lone_surrogate, without_lone_surrogates
+from parsers.intake.written_values import object_of
 from parsers.vocabulary.types import Piece, RecordedDelta, Recording
 
 _LONGEST = 300  # characters of an error message that are quoted
@@ -165,9 +167,8 @@ def event_log(text: str) -> Log | None:
     found = [family_of(frame.payload, framed=True) for frame in events.frames if frame.payload is not None]
     if not events.ends and not any(found):
         return None
-    return Log(
-        "sse_log", _leading_family(found), events.frames, events.ends, others=events.others, prefixed=events.prefixed
-    )  # fmt: skip
+    family = _leading_family(found)
+    return Log("sse_log", family, events.frames, events.ends, others=events.others, prefixed=events.prefixed)
 
 
 def _leading_family(found: list[Family | None]) -> Family:
@@ -182,24 +183,20 @@ def _was_or_were(things: Sequence[object]) -> str:
 def _error_words(payload: Payload) -> str:
     error = payload.get("error", payload)
     message = error.get("message", error) if isinstance(error, dict) else error
-    text = message if isinstance(message, str) else json.dumps(message)
-    line = " ".join(text.split()) or "it says nothing"
+    line = " ".join((message if isinstance(message, str) else json.dumps(message)).split()) or "it says nothing"
     line = line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
 
 
-def several_outputs_warning(count: int) -> Warn:
-    """Warn that one log holds more than one output."""
-    return Warn("several", f"It holds {number(count, 'output')}: choose the one to look at.")
+def several_outputs_warning(count: int) -> list[Warn]:
+    """Warn where one log holds more than one output."""
+    return [Warn("several", f"It holds {number(count, 'output')}: choose the one to look at.")] if count > 1 else []
 
 
 def tokens_counted(payloads: Sequence[Payload]) -> int | None:
     """Return how many tokens the server counted, as the last payload with a usage says."""
-    for payload in reversed(payloads):
-        usage = payload.get("usage")
-        if isinstance(usage, dict) and type(usage.get("completion_tokens")) is int:
-            return int(usage["completion_tokens"])
-    return None
+    counts = [object_of(payload.get("usage")).get("completion_tokens") for payload in payloads]
+    return next((count for count in reversed(counts) if type(count) is int), None)
 
 
 class OutputKey(NamedTuple):
@@ -216,14 +213,9 @@ def output_labels(keys: Sequence[OutputKey]) -> list[str]:
     if len(keys) < 2:
         return [""] * len(keys)
     responses = {place: at for at, place in enumerate(dict.fromkeys([key._replace(choice=0) for key in keys]), 1)}
-    named, counted = len(responses) > 1, len({key.choice for key in keys}) > 1
-    return [
-        ", ".join([
-            *([f"response {responses[key._replace(choice=0)]}"] if named else []),
-            *([f"choice {key.choice + 1}"] if counted else []),
-        ])
-        for key in keys
-    ]  # fmt: skip
+    choices = {key.choice for key in keys}
+    names = [(f"response {responses[key._replace(choice=0)]}", f"choice {key.choice + 1}") for key in keys]
+    return [", ".join(name[len(responses) < 2 : 1 + (len(choices) > 1)]) for name in names]
 
 
 def raw_intake(log: Log) -> Intake:
@@ -255,7 +247,7 @@ def raw_intake(log: Log) -> Intake:
 def _chunks_by_output(log: Log) -> tuple[dict[OutputKey, list[RawChunk]], list[Warn]]:
     """Sort the chunks by output. After a chunk that is its output's last, another output begins."""
     groups: dict[OutputKey, list[RawChunk]] = {}
-    rounds: dict[OutputKey, int] = {}
+    rounds: Counter[OutputKey] = Counter()
     warnings: list[Warn] = []
     for part, frames in enumerate(log.parts()):
         for frame in frames:
@@ -265,10 +257,8 @@ def _chunks_by_output(log: Log) -> tuple[dict[OutputKey, list[RawChunk]], list[W
                 warnings.append(Warn("other_chunk", words))
             for chunk in found or []:
                 base = OutputKey(part, chunk.request, chunk.index)
-                key = base._replace(round=rounds.get(base, 0))
-                groups.setdefault(key, []).append(chunk)
-                if chunk.last:
-                    rounds[base] = key.round + 1
+                groups.setdefault(base._replace(round=rounds[base]), []).append(chunk)
+                rounds[base] += chunk.last
     return groups, warnings
 
 
@@ -346,8 +336,7 @@ def _doubts(log: Log, outputs: Sequence[Recording]) -> Iterator[Warn]:
     """Warn of all that the end of the log should say and does not, or says otherwise."""
     if log.family.ends_done or any("choices" in payload for payload in log.payloads):
         yield from log.missing_end()
-    if len(outputs) > 1:
-        yield several_outputs_warning(len(outputs))
+    yield from several_outputs_warning(len(outputs))
     for output in [output for output in outputs if output.finish_reason is None][:3]:
         yield Warn("no_finish", (f"{output.label}: " if output.label else "") + NO_FINISH.words)
     ids = outputs[0].ids if len(outputs) == 1 else None

@@ -158,8 +158,7 @@ class _Sorter:
         if len(self.runs) > len(set(self.runs)):
             words = f"Chunks of {number(len(set(self.runs)), 'response')} are mixed; they were parted by their id."
             yield Warn("interleaved", words)
-        if len(self.outputs) > 1:
-            yield several_outputs_warning(len(self.outputs))
+        yield from several_outputs_warning(len(self.outputs))
 
 
 def _one_id_per_chunk(log: Log) -> bool:

@@ -187,9 +187,8 @@ def _drop_special_token_doubt(found: Intake) -> None:
 def _raw_text(text: str, notes: tuple[str, ...]) -> Intake:
     fact = Fact("text", "exact", "The text is taken as it was given, character for character.")
     title = f"raw model output, {number(len(text), 'character')}"
-    return Intake(
-        kind="raw_text", title=title, usable=True, outputs=(Recording(text=text),), notes=notes, facts=(fact,)
-    )
+    outputs = (Recording(text=text),)
+    return Intake(kind="raw_text", title=title, usable=True, outputs=outputs, notes=notes, facts=(fact,))
 
 
 def _raw_text_doubts(text: str) -> tuple[str, ...]:
@@ -251,10 +250,8 @@ def _text_in_code_block(text: str) -> Intake | None:
     if inner is None:
         return None
     fact = Fact("text", "assumed", "What stands in the code block is taken for the whole output, as you chose.")
-    title = f"the text in a code block, {number(len(inner), 'character')}"
-    return intake_of(
-        "code_block", title, [Recording(inner, "code_block")], why="It stands between fences.", facts=[fact]
-    )
+    title, output = f"the text in a code block, {number(len(inner), 'character')}", Recording(inner, "code_block")
+    return intake_of("code_block", title, [output], why="It stands between fences.", facts=[fact])
 
 
 def _content_as_text(found: Intake) -> Intake | None:

@@ -40,13 +40,10 @@ def choice_tokens(choice: Payload) -> list[LoggedToken] | None:
     logprobs = choice.get("logprobs")
     if not isinstance(logprobs, dict):
         return None
-    content = logprobs.get("content")
+    content, tokens = logprobs.get("content"), logprobs.get("tokens")
     if isinstance(content, list):
         return [_chat_token(entry) for entry in content if isinstance(entry, dict)]
-    tokens = logprobs.get("tokens")
-    if isinstance(tokens, list):
-        return [LoggedToken(_named_id(token)) for token in tokens]
-    return None
+    return [LoggedToken(_named_id(token)) for token in tokens] if isinstance(tokens, list) else None
 
 
 def _chat_token(entry: Payload) -> LoggedToken:
@@ -100,9 +97,7 @@ def ids_in(tokens: Sequence[LoggedToken]) -> tuple[int, ...] | None:
 
 def pieces_of(tokens: Sequence[LoggedToken]) -> tuple[Piece, ...] | None:
     """Return the tokens as pieces with the text each completes; None where one has no bytes, or lossy ones."""
-    if not tokens or any(token.raw is None or token.lossy for token in tokens):
-        return None
-    return _pieces(tokens)
+    return None if not tokens or any(token.raw is None or token.lossy for token in tokens) else _pieces(tokens)
 
 
 def pieces_spelling(tokens: Sequence[LoggedToken] | None, text: str) -> tuple[Piece, ...] | None:
@@ -124,6 +119,5 @@ def _pieces(tokens: Sequence[LoggedToken]) -> tuple[Piece, ...]:
 
 def lossy_text(tokens: Sequence[LoggedToken]) -> str | None:
     """Return the bytes as text where some were lost; None where a token has none at all."""
-    if not tokens or any(token.raw is None for token in tokens):
-        return None
-    return b"".join([token.raw or b"" for token in tokens]).decode("utf-8", "replace")
+    known = [token.raw for token in tokens if token.raw is not None]
+    return b"".join(known).decode("utf-8", "replace") if known and len(known) == len(tokens) else None
