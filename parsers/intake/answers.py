@@ -68,7 +68,7 @@ _HEX_ID = re.compile(r"[0-9a-f]{32}")
 _LOOKED_AT = 200  # payloads: the first ones tell, and a usage chunk at the end
 
 
-def named_case(body: str) -> Intake:
+def _named_case(body: str) -> Intake:
     """Take a file whose name says that it is a case for one, whatever it holds."""
     if whole_object(body) is not None:
         return _case_intake(body)
@@ -81,7 +81,7 @@ def _case_intake(body: str) -> Intake:
     return Intake(kind="case", title="case file", advice="Replay it.", usable=True, cases={"": body}, why=why)
 
 
-def corpus_intake(body: str) -> Intake:
+def _corpus_intake(body: str) -> Intake:
     """Take a file whose name says so, or whose JSON objects are cases, for a corpus; or say what keeps it from one."""
     try:
         cases = case_texts(body)
@@ -101,7 +101,7 @@ def _read_case_lines(body: str) -> Intake | None:
     first = value_at(body, skip_space(body, 0)) if '"schema"' in body else None
     if first is None or not _is_case(first[0]) or not body.startswith("{", skip_space(body, first[1])):
         return None
-    return corpus_intake(body) if object_frames(body) is not None else None
+    return _corpus_intake(body) if object_frames(body) is not None else None
 
 
 def _read_json(body: str) -> Intake | None:
@@ -109,7 +109,7 @@ def _read_json(body: str) -> Intake | None:
     if _is_case(value):
         return _case_intake(body)
     if isinstance(value, dict) and value and all(map(_is_case, value.values())):
-        return corpus_intake(body)
+        return _corpus_intake(body)
     return _log_intake(response_log(value))
 
 
@@ -267,6 +267,8 @@ def _signs(payload: Payload) -> Iterator[tuple[str, str]]:
             yield from [(server, key) for key, server in _DELTA_KEYS.items() if key in part]
 
 
+# Readers of files whose name says what they hold.
+NAMED: dict[str, Reader] = {".case.json": _named_case, ".cases.json": _corpus_intake}
 # In the order in which they are tried, the surest first.
 READERS: tuple[Reader, ...] = (
     _read_json,

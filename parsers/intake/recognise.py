@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from parsers.intake.answers import NAMED, read_events
 from parsers.intake.answers import READERS as ANSWER_READERS
-from parsers.intake.answers import corpus_intake, named_case, read_events
 from parsers.intake.captures import captures
 from parsers.intake.client_objects import read_client_objects
 from parsers.intake.dynamo_cases import read_dynamo
@@ -57,7 +57,6 @@ _NO_CAPTURE: frozenset[Kind] = frozenset(
 _SURE: frozenset[Kind] = frozenset(
     {"sse_log", "json_response", "ndjson_log", "replay_record", "client_objects", "server_log", "dynamo_yaml", "case"}
 )
-_NAMED = {".case.json": named_case, ".cases.json": corpus_intake}
 _SECRET = "An Authorization header or an API key was in it. It is not kept; make it invalid if others have seen it."
 # An event stream's own line, not one that a log printed.
 _STREAMED = re.compile(r"^data: ?[{\[]", re.MULTILINE)
@@ -119,7 +118,8 @@ def _chosen_reading(text: str, filename: str | None, take_as: Kind | None) -> In
 def _readings(text: str, filename: str | None, around: Transcript, asked: RequestBeside) -> list[Intake]:
     """Return everything the text can be taken for, the likeliest first, raw text last; one of each kind."""
     found: list[Intake] = []
-    found += [read(around.body) for suffix, read in _NAMED.items() if (filename or "").lower().endswith(suffix)]
+    name = (filename or "").lower()
+    found += filter(None, [read(around.body) for suffix, read in NAMED.items() if name.endswith(suffix)])
     found += filter(None, [reader(asked.body) for reader in _READERS])
     found = found or list(filter(None, [_recording_in_prose(asked.body)]))
     found += filter(None, map(_content_as_text, found[:1]))

@@ -36,7 +36,7 @@ NOTES: dict[str, Severity] = {
 
 
 @dataclass(slots=True, frozen=True)
-class Note:
+class _Note:
     """Something about a chunk that clients do not expect: a name for programs (a key of `NOTES`), and a sentence."""
 
     code: str
@@ -50,7 +50,7 @@ class ServerChunk:
     delta: MessageDelta | None = None
     finish_reason: str | None = None
     ids: tuple[int, ...] | None = None
-    notes: tuple[Note, ...] = ()
+    notes: tuple[_Note, ...] = ()
 
 
 def read_stream(stream: Iterable[Any]) -> list[ServerChunk]:
@@ -67,7 +67,7 @@ class _Reader:
     latest: int | None = None
     highest: int = -1
     finish: str | None = None
-    notes: list[Note] = field(default_factory=list)
+    notes: list[_Note] = field(default_factory=list)
 
     def read(self, payload: Any) -> ServerChunk:
         self.notes = []
@@ -84,7 +84,7 @@ class _Reader:
         return ServerChunk(delta, finish, _ids(choice), tuple(self.notes))
 
     def _note(self, code: str, words: str) -> None:
-        self.notes.append(Note(code, words))
+        self.notes.append(_Note(code, words))
 
     def _choice(self, payload: Any) -> Mapping[str, Any]:
         if not isinstance(payload, Mapping):

@@ -39,7 +39,7 @@ _TAGS = ("<parameter", "<arg_key>")
 
 
 @dataclass(slots=True)
-class Tried:
+class _Tried:
     """A step of the chain: found, refused or skipped, and why in words."""
 
     step: str
@@ -54,7 +54,7 @@ class Outcome:
     `streamed`: the events are the streamed ones, so that what the parser still keeps back belongs to them.
     """
 
-    steps: list[Tried] = field(default_factory=list)
+    steps: list[_Tried] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     calls: bool = False
     streamed: bool = False
@@ -182,7 +182,7 @@ class Chain:
             payload = payload.removesuffix(closer)
         why = None if held.over or held.again else why_unfinished(payload)
         if why is not None:
-            out.steps.append(Tried(REST, "CANDIDATE", why))
+            out.steps.append(_Tried(REST, "CANDIDATE", why))
             return True
         if held.over and held.candidates:
             middle = held.candidates[0]
@@ -191,19 +191,19 @@ class Chain:
             if found and all(call.good for call in found):
                 before = ContentText(held.at, middle, held.text[: middle - held.at])
                 return _found(out, REST, [before, *events], len(found))
-        out.steps.append(Tried(REST, "RELEASED", NO_READING.words))
+        out.steps.append(_Tried(REST, "RELEASED", NO_READING.words))
         out.events, out.streamed = calls_as_text(held.events, held.text, held.at), True
         return True
 
 
 def _not_found(out: Outcome, step: str, trigger: Literal["REFUSED", "SKIPPED"], words: str) -> bool:
-    out.steps.append(Tried(step, trigger, words))
+    out.steps.append(_Tried(step, trigger, words))
     return False
 
 
 def _found(out: Outcome, step: str, events: list[Event], count: int, more: str = "") -> bool:
     words = f"found {count} call{'' if count == 1 else 's'}"
-    out.steps.append(Tried(step, "FOUND", f"{words}, {more}" if more else words))
+    out.steps.append(_Tried(step, "FOUND", f"{words}, {more}" if more else words))
     out.events, out.calls, out.streamed = events, True, step in (SELECTED, XML, REPAIR)
     return True
 

@@ -17,7 +17,7 @@ from parsers.wrappers.table import plain_format
 
 
 @dataclass(slots=True)
-class Plain:
+class _Plain:
     """The parser of text between buffers; it began at raw offset `at` and sees no calls."""
 
     parser: StreamParser
@@ -139,14 +139,14 @@ class Readers:
         """A parser that has not begun."""
         return build(self._format, self._policy)
 
-    def plain(self, at: int, *, first: bool = False) -> Plain:
+    def plain(self, at: int, *, first: bool = False) -> _Plain:
         """A parser of plain text from raw offset `at` on; only the first one may begin in reasoning."""
         parser = self.build() if self._off else build(self._plain, self._policy)
         parser.transitions = []
         context = self._context if first else self._later
         context = replace(context, tool_choice="none", named_tool=None) if self._off else context
         parser.begin(context, mode=self._mode, markers=self._ids)
-        return Plain(parser, at)
+        return _Plain(parser, at)
 
     def held(self, at: int, opener: str, name: str) -> Held:
         """A buffer from raw offset `at` on."""

@@ -189,7 +189,7 @@ def get_tool_parser(name: str, context: Context | None = None) -> IncrementalToo
 
 
 @dataclass(slots=True)
-class Growth:
+class _Growth:
     """The part of one outcome that is new. `non_prefix` names what changed other than by growing; it is not sent."""
 
     content: str = ""
@@ -214,9 +214,9 @@ class StreamBridge:
         self._content = self._reasoning = ""
         self._sent: list[_Sent] = []
 
-    def update(self, outcome: ToolParseState) -> Growth:
+    def update(self, outcome: ToolParseState) -> _Growth:
         """Return what this outcome adds."""
-        growth = Growth()
+        growth = _Growth()
         growth.content = self._grown("content", self._content, outcome.content, growth)
         growth.reasoning = self._grown("reasoning", self._reasoning, outcome.reasoning, growth)
         self._content += growth.content
@@ -233,7 +233,7 @@ class StreamBridge:
                 growth.calls += filter(None, [self.state.complete_tool_call(self._sent[number].index)])
         return growth
 
-    def _call(self, number: int, name: str, arguments: str, growth: Growth) -> None:
+    def _call(self, number: int, name: str, arguments: str, growth: _Growth) -> None:
         if number == len(self._sent):
             index, delta = self.state.start_tool_call(name)
             self._sent.append(_Sent(index, name))
@@ -246,7 +246,7 @@ class StreamBridge:
             sent.arguments += new
             growth.calls += filter(None, [self.state.add_arguments(sent.index, new)])
 
-    def _grown(self, channel: str, old: str, new: str, growth: Growth) -> str:
+    def _grown(self, channel: str, old: str, new: str, growth: _Growth) -> str:
         if new.startswith(old):
             return new[len(old) :]
         growth.non_prefix.append(channel)

@@ -16,7 +16,7 @@ from parsers.vocabulary.trace import Transition
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class _Move:
     """A terminal that moves between text states: from one kind of text to another."""
 
     kind: str
@@ -30,7 +30,7 @@ class Markers:
 
     start: Mapping[str, str]
     end: Mapping[str, str]
-    moves: tuple[Move, ...] = ()
+    moves: tuple[_Move, ...] = ()
 
 
 def markers_of(fmt: Format, policy: Mapping[str, str]) -> Markers | None:
@@ -39,7 +39,7 @@ def markers_of(fmt: Format, policy: Mapping[str, str]) -> Markers | None:
     ordinary = Program(fmt, policy, frozenset(), skip_tools=True)
     start: dict[str, str] = {}
     end: dict[str, str] = {}
-    moves: dict[Move, None] = {}
+    moves: dict[_Move, None] = {}
     rows = [(name, trigger, row) for name in fmt.states for trigger, row in program.state(name).rows.items()]
     for name, trigger, row in [one for one in rows if one[1] in fmt.terminals]:
         kind, target = fmt.states[name].text, program.state(row.to).text
@@ -50,7 +50,7 @@ def markers_of(fmt: Format, policy: Mapping[str, str]) -> Markers | None:
             # It leads to a call.
             start |= {trigger: fmt.terminals[trigger]} if kind == "content" else {}
         elif target in TOPMOST:
-            moves[Move(str(kind), trigger, str(target))] = None
+            moves[_Move(str(kind), trigger, str(target))] = None
         else:
             return None
     # What cannot be ordinary text has letters, and more than one character.
