@@ -1,14 +1,11 @@
 """Printed objects of a client library, as the chunks or the answer that the server sent.
 
-openai-python 1 and 2 (ChatCompletionChunk, ChoiceDeltaToolCall, ChatCompletionMessage ...), LiteLLM 1 (ModelResponse,
-ModelResponseStream), LangChain 1 (AIMessage, AIMessageChunk), vLLM 0.33 (DeltaMessage, DeltaToolCall, RequestOutput,
-CompletionOutput) and SGLang 0.5 (StreamingParseResult, ToolCallItem). Other text may stand between the objects: people
-print them in loops. LangChain's messages are also read as print() shows them, their fields alone with no class around:
+openai-python 1 and 2, LiteLLM 1, LangChain 1, vLLM 0.33 and SGLang 0.5: their classes are listed below. Other text may
+stand between the objects: people print them in loops. LangChain's messages are also read as print() shows them:
 
     content='Hi' additional_kwargs={} response_metadata={'finish_reason': 'stop'} id='run-1'
 
-Each begins its line with its content and has `additional_kwargs`. Such a message is a chunk where it has the parts of
-calls, or where another one has the same id. (LangChain 0.3 and 1: the str() of both classes, made by pydantic.)
+Such a message is a chunk where it has the parts of calls, or where another one has the same id.
 """
 
 from __future__ import annotations
@@ -40,15 +37,13 @@ _NAMES = (*_CHUNKS, *_ANSWERS, *_CALLS, *_DELTAS, *_MESSAGES, *_WHOLE_CALLS, *_R
 _OBJECT = re.compile(
     rf"(?:\[\s*+)?(?<![\w.])(?:[a-z_]\w*+\.)*+(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})\(", re.ASCII
 )
-_CHUNK = "chat.completion.chunk"
-_ANSWER = "chat.completion"
+_CHUNK, _ANSWER = "chat.completion.chunk", "chat.completion"
 _REASONING = ("reasoning_content", "reasoning")
 _UNREAD = 20  # objects that cannot be read: then it is something else, or too damaged
 
 _BARE_START = re.compile(r"^(?=content=['\"\[])", re.MULTILINE)
 _BARE_FIELD = re.compile(r"[ \t]*+([a-z_]\w*+)=(?=\S)", re.ASCII)
-_ALWAYS = "additional_kwargs"
-_PARTS = "tool_call_chunks"
+_ALWAYS, _PARTS = "additional_kwargs", "tool_call_chunks"
 
 _CUT = Warn("broken_off", "The last object breaks off: what was pasted is not whole.")
 

@@ -4,8 +4,7 @@
     pasted      CRLF becomes LF: browsers submit every line end of a text area as CRLF (HTML Living Standard,
                 form submission), so the original cannot be told apart; a byte order mark is text
 
-Both changes are always told. NUL and every other control character is text. Half of a UTF-16 pair, which JSON and
-Python can spell, is no character and becomes U+FFFD.
+Both changes are always told. Control characters are text. Half of a UTF-16 pair is no character and becomes U+FFFD.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """What stands around a recording in a paste: HTTP, curl's noise, prefixes of log lines, the prose of a report.
 
-HTTP heads, what `curl -v` prints and curl's progress meter are blanked, not removed, so that line numbers in messages
-stay those of what was given. This view serves recognition only: raw text is always taken from the untouched input.
-Secrets in such lines never leave this module. The parts of a longer text that may be data are fenced code blocks
-(CommonMark 0.31, section 4.5; the indentation of the opening fence is taken off every line), lines of an event stream,
-and JSON with its own lines.
+HTTP heads, what `curl -v` prints and curl's progress meter are blanked, so that line numbers in messages stay those of
+what was given. This view serves recognition only: raw text is always taken from the untouched input. The parts of a
+longer text that may be data are fenced code blocks (CommonMark 0.31, section 4.5), lines of an event stream, and JSON
+with its own lines.
 """
 
 from __future__ import annotations

@@ -126,8 +126,7 @@ class Readers:
         mode: Mode,
         ids: Mapping[str, int] | None,
     ) -> None:
-        self._format, self._plain = fmt, plain_format(fmt)
-        self._policy = policy
+        self._format, self._plain, self._policy = fmt, plain_format(fmt), policy
         self._off = whole or context.tool_choice == "none"
         self._context = context
         self._later = replace(context, reasoning_open=False, prompt_tail=None)
