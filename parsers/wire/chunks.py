@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from parsers.vocabulary.trace import Step, Trace
-from parsers.vocabulary.types import Context
-from parsers.wire.stream_state import call_arguments, call_start
+from parsers.vocabulary.types import Context, ToolCallDelta
+from parsers.wire.stream_state import CallDelta, FunctionDelta
 
 Dialect = Literal["reasoning", "reasoning_content"]
 DONE = "data: [DONE]\n\n"
@@ -49,11 +49,6 @@ class Envelope:
         """The same for the same output: an id that follows from the text, the request's model or else the parser."""
         digest = hashlib.sha256(trace.text.encode("utf-8", "surrogatepass")).hexdigest()
         return cls(f"chatcmpl-{digest[:24]}", context.model or trace.parser, dialect=dialect)
-
-    def around(self, kind: str, choice: dict[str, Any]) -> dict[str, Any]:
-        """One object of the answer, with its only choice."""
-        head = {"id": self.id, "object": kind, "created": self.created, "model": self.model}
-        return {**head, "choices": [{"index": 0, **choice}]}
 
 
 @dataclass(slots=True)
@@ -121,11 +116,24 @@ def _deltas(step: Step, dialect: Dialect) -> Iterator[dict[str, Any]]:
     if delta.content is not None:
         yield {"content": delta.content}
     for call in delta.tool_calls:
-        if call.id is not None or call.name is not None:
-            yield {"tool_calls": [call_start(call.index, call.id, call.name)]}
-        if call.arguments:
-            yield {"tool_calls": [call_arguments(call.index, call.arguments)]}
+        for part in _call_parts(call):
+            yield {"tool_calls": [part.to_json()]}
+
+
+def _call_parts(call: ToolCallDelta) -> Iterator[CallDelta]:
+    if call.id is not None or call.name is not None:
+        yield CallDelta(call.index, call.id, "function", FunctionDelta(call.name, ""))
+    if call.arguments:
+        yield CallDelta(call.index, function=FunctionDelta(arguments=call.arguments))
 
 
 def _chunk(step: int, envelope: Envelope, delta: dict[str, Any], finish_reason: str | None = None) -> Chunk:
-    return Chunk(step, envelope.around("chat.completion.chunk", {"delta": delta, "finish_reason": finish_reason}))
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    payload = {
+        "id": envelope.id,
+        "object": "chat.completion.chunk",
+        "created": envelope.created,
+        "model": envelope.model,
+        "choices": [choice],
+    }
+    return Chunk(step, payload)

@@ -6,6 +6,7 @@ Reasoning and tool call events are kept in order, as the chunks they came in, an
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 from parsers.vocabulary.events import CallArguments, CallEnd, CallId, CallName, ContentText, Event, ReasoningText
@@ -71,17 +72,28 @@ class ChunkCollector:
         """A piece of content: counted, not kept."""
         self.content_count += bool(text)
 
+    @property
+    def reasoning_count(self) -> int:
+        """How many pieces of reasoning were collected."""
+        return len(self.reasoning_chunks)
+
+    @property
+    def tool_call_event_count(self) -> int:
+        """How many tool call events were collected."""
+        return len(self.tool_call_chunks)
+
     def to_extensions(self) -> dict[str, Any]:
         """The response's `extensions`: a list is there only where it holds something."""
-        lists: dict[str, list[Any]] = {
-            "reasoning_chunks": self.reasoning_chunks,
-            "tool_call_chunks": self.tool_call_chunks,
-        }
-        return {name: list(found) for name, found in lists.items() if found}
+        found: dict[str, Any] = {}
+        if self.reasoning_chunks:
+            found["reasoning_chunks"] = list(self.reasoning_chunks)
+        if self.tool_call_chunks:
+            found["tool_call_chunks"] = list(self.tool_call_chunks)
+        return found
 
     def is_empty(self) -> bool:
         """Whether `extensions` would be empty; content does not count."""
-        return not self.to_extensions()
+        return not (self.reasoning_chunks or self.tool_call_chunks)
 
     def clear(self) -> None:
         """Forget everything, the count of content too."""
@@ -94,15 +106,42 @@ class ChunkCollector:
 # when they hold something. The finish_reason is `tool_calls` where there are calls, unless the output was cut off.
 
 
-def chat_completion(trace: Trace, envelope: Envelope, *, prompt_tokens: int, tokens: int) -> dict[str, Any]:
-    """The whole answer, of `tokens`: content may be null, reasoning and calls are there only where they exist."""
+@dataclass(slots=True, frozen=True)
+class Usage:
+    """Tokens of the request and of the answer."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+    def to_json(self) -> dict[str, int]:
+        """As the answer holds it."""
+        prompt, completion = self.prompt_tokens, self.completion_tokens
+        return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+
+
+def chat_completion(trace: Trace, envelope: Envelope, usage: Usage) -> dict[str, Any]:
+    """The whole answer."""
+    choice = {"index": 0, "message": wire_message(trace, envelope), "finish_reason": trace.finish_reason}
+    answer: dict[str, Any] = {
+        "id": envelope.id,
+        "object": "chat.completion",
+        "created": envelope.created,
+        "model": envelope.model,
+        "choices": [choice],
+        "usage": usage.to_json(),
+    }
+    collector = ChunkCollector.of(trace)
+    if not collector.is_empty():
+        answer["extensions"] = collector.to_extensions()
+    return answer
+
+
+def wire_message(trace: Trace, envelope: Envelope) -> dict[str, Any]:
+    """The message inside the answer: content may be null, reasoning and calls are there only where they exist."""
     found = trace.message
     message: dict[str, Any] = {"role": "assistant", "content": found.content}
     if found.reasoning is not None:
         message[envelope.dialect] = found.reasoning
     if found.tool_calls:
         message["tool_calls"] = [ToolCall.of(call).model_dump(exclude_none=True) for call in found.tool_calls]
-    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": tokens, "total_tokens": prompt_tokens + tokens}
-    answer = envelope.around("chat.completion", {"message": message, "finish_reason": trace.finish_reason})
-    extensions = ChunkCollector.of(trace).to_extensions()
-    return {**answer, "usage": usage, **({"extensions": extensions} if extensions else {})}
+    return message

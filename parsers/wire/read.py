@@ -52,6 +52,11 @@ class ServerChunk:
     ids: tuple[int, ...] | None = None
     notes: tuple[_Note, ...] = ()
 
+    @property
+    def note(self) -> str:
+        """All notes in one line, "" where there is nothing to note."""
+        return " ".join([note.words for note in self.notes])
+
 
 def read_stream(stream: Iterable[Any]) -> list[ServerChunk]:
     """The chunks of one answer, in order, one for each object of `stream`. Never raises; linear in what is given."""

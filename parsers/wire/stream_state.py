@@ -16,20 +16,20 @@ from parsers.vocabulary import types
 from parsers.vocabulary.types import Message
 
 
-class _WireModel(BaseModel):
+class WireModel(BaseModel):
     """Base of the wire models: closed and immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class FunctionCall(_WireModel):
+class FunctionCall(WireModel):
     """The tool's name, and its arguments as JSON text."""
 
     name: str
     arguments: str
 
 
-class ToolCall(_WireModel):
+class ToolCall(WireModel):
     """One finished tool call. `id` is None only where the parser behind it makes none."""
 
     id: str | None = None
@@ -42,7 +42,7 @@ class ToolCall(_WireModel):
         return cls(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
 
 
-class ExtractedToolCallInformation(_WireModel):
+class ExtractedToolCallInformation(WireModel):
     """Whether an output called tools, the calls, and the content around them (None where there is none)."""
 
     tools_called: bool
@@ -66,20 +66,33 @@ class ExtractedToolCallInformation(_WireModel):
 # not: how many calls are not completed.
 
 
-# One entry of a chunk's `tool_calls`, as it stands there.
-CallDelta = dict[str, Any]
+@dataclass(slots=True)
+class FunctionDelta:
+    """The function part of a delta; what is None is absent."""
+
+    name: str | None = None
+    arguments: str | None = None
 
 
-def call_start(index: int, call_id: str | None, name: str | None) -> CallDelta:
-    """The entry that begins a call, with empty arguments; an id or a name that is None is absent."""
-    named = {} if call_id is None else {"id": call_id}
-    function = {"arguments": ""} if name is None else {"name": name, "arguments": ""}
-    return {"index": index, **named, "type": "function", "function": function}
+@dataclass(slots=True)
+class CallDelta:
+    """One entry of a chunk's `tool_calls`; what is None is absent."""
+
+    index: int
+    id: str | None = None
+    type: str | None = None
+    function: FunctionDelta | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in a chunk."""
+        found: dict[str, Any] = {"index": self.index, "id": self.id, "type": self.type}
+        if self.function is not None:
+            found["function"] = _present({"name": self.function.name, "arguments": self.function.arguments})
+        return _present(found)
 
 
-def call_arguments(index: int, arguments: str) -> CallDelta:
-    """The entry with a new fragment of a call's arguments."""
-    return {"index": index, "function": {"arguments": arguments}}
+def _present(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 @dataclass(slots=True)
@@ -104,7 +117,7 @@ class ToolCallStreamState:
         call = _Call(call_id("call_hex12", "", self._seed, self._made, name), name)
         self._calls.append(call)
         self._made += 1
-        return index, call_start(index, call.id, name)
+        return index, CallDelta(index, call.id, "function", FunctionDelta(name, ""))
 
     def add_arguments(self, index: int, arguments: str) -> CallDelta | None:
         """Append to a call's arguments: the delta holds the new fragment alone. None for an unknown index."""
@@ -113,7 +126,7 @@ class ToolCallStreamState:
             return None
         call.arguments.append(arguments)
         call.completed = False
-        return call_arguments(index, arguments)
+        return CallDelta(index, function=FunctionDelta(arguments=arguments))
 
     def complete_tool_call(self, index: int) -> CallDelta | None:
         """The call is whole: a delta without a function. None for an unknown index."""
@@ -121,7 +134,7 @@ class ToolCallStreamState:
         if call is None:
             return None
         call.completed = True
-        return {"index": index}
+        return CallDelta(index)
 
     def finalize(self) -> list[ToolCall]:
         """The completed calls by index. Their arguments are what was added, valid JSON or not."""

@@ -14,7 +14,7 @@ def test_chunk_collector_basic() -> None:
     collector.add_reasoning("think.")
     collector.add_content("Hello")
     assert collector.reasoning_chunks == ["Let me ", "think."]
-    assert (len(collector.tool_call_chunks), collector.content_count) == (0, 1)
+    assert (collector.reasoning_count, collector.tool_call_event_count, collector.content_count) == (2, 0, 1)
     assert not collector.is_empty()
 
 
@@ -30,7 +30,7 @@ def test_tool_call_chunks() -> None:
         {"type": "args", "tool_call_id": "call_1", "delta": '"Bern"}'},
         {"type": "end", "tool_call_id": "call_1"},
     ]
-    assert len(collector.tool_call_chunks) == 4
+    assert collector.tool_call_event_count == 4
 
 
 def test_to_extensions() -> None:
@@ -82,7 +82,7 @@ def test_clear() -> None:
     collector.add_tool_call_end("call_1")
     collector.add_content("text")
     collector.clear()
-    assert collector.content_count == 0
+    assert (collector.reasoning_count, collector.tool_call_event_count, collector.content_count) == (0, 0, 0)
     assert collector.is_empty()
 
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from parsers.vocabulary.types import Message
 from parsers.wire.chunks import Envelope
-from parsers.wire.message import chat_completion
+from parsers.wire.message import Usage, chat_completion
 from parsers.wire.stream_state import ExtractedToolCallInformation, FunctionCall, ToolCall
 from tests.parsers.parsing import trace_of
 
@@ -18,7 +18,7 @@ CALL = '<tool_call>{"name": "f", "arguments": {"a":1,  "b": "ü"}}</tool_call>'
 
 
 def answer(*texts: str, envelope: Envelope | None = None) -> dict[str, Any]:
-    return chat_completion(trace_of("qwen", *texts), envelope or Envelope("x", "m", 3), prompt_tokens=4, tokens=5)
+    return chat_completion(trace_of("qwen", *texts), envelope or Envelope("x", "m", 3), Usage(4, 5))
 
 
 def test_an_answer_with_calls() -> None:

@@ -92,6 +92,7 @@ def test_a_whole_answer_is_one_chunk_whose_calls_are_counted() -> None:
 def test_what_clients_do_not_expect_of_a_chunk_is_noted(payload: Any, code: str, wanted: str | None) -> None:
     found = one(payload)
     assert [note.code for note in found.notes] == [code]
+    assert found.note == found.notes[0].words
     assert (found.delta.content if found.delta else None) == wanted
 
 
@@ -155,7 +156,7 @@ def test_parts_without_an_index_go_to_their_id_to_a_new_name_or_to_the_call_befo
 def test_what_comes_after_the_finish_reason_is_noted() -> None:
     found = read_stream([chunk({}, "stop"), chunk({"content": "more"}), chunk({}, "length")])
     assert [[note.code for note in part.notes] for part in found] == [[], ["after_finish"], ["finish_again"]]
-    assert "`stop`" in found[1].notes[0].words
+    assert "`stop`" in found[1].note
     assert found[2].finish_reason == "length"
 
 

@@ -8,12 +8,14 @@ from parsers.wire.stream_state import FunctionCall, ToolCall, ToolCallStreamStat
 def test_stream_state_basic() -> None:
     state = ToolCallStreamState()
     index, delta = state.start_tool_call("get_weather")
-    assert (index, delta["index"], delta["type"]) == (0, 0, "function")
-    assert delta["id"].startswith("call_")
-    assert len(delta["id"]) == len("call_") + 12
-    assert delta["function"] == {"name": "get_weather", "arguments": ""}
+    assert (index, delta.index, delta.type) == (0, 0, "function")
+    assert delta.id is not None
+    assert delta.id.startswith("call_")
+    assert len(delta.id) == len("call_") + 12
+    assert delta.to_json()["function"] == {"name": "get_weather", "arguments": ""}
     fragment = state.add_arguments(0, '{"city":')
-    assert fragment == {"index": 0, "function": {"arguments": '{"city":'}}
+    assert fragment is not None
+    assert fragment.to_json() == {"index": 0, "function": {"arguments": '{"city":'}}
     assert state.has_active_calls()
 
 
@@ -24,15 +26,16 @@ def test_stream_state_finalize() -> None:
     state.add_arguments(index, "1}")
     assert state.finalize() == []
     done = state.complete_tool_call(index)
-    assert done == {"index": 0}
-    assert state.finalize() == [ToolCall(id=start["id"], function=FunctionCall(name="f", arguments='{"a": 1}'))]
+    assert done is not None
+    assert done.to_json() == {"index": 0}
+    assert state.finalize() == [ToolCall(id=start.id, function=FunctionCall(name="f", arguments='{"a": 1}'))]
 
 
 def test_stream_state_multiple_tool_calls() -> None:
     state = ToolCallStreamState()
     first, second = state.start_tool_call("f"), state.start_tool_call("g")
     assert (first[0], second[0]) == (0, 1)
-    assert first[1]["id"] != second[1]["id"]
+    assert first[1].id != second[1].id
     state.add_arguments(1, "{}")
     state.add_arguments(0, "[]")
     state.complete_tool_call(1)
@@ -60,7 +63,7 @@ def test_stream_state_clear() -> None:
     assert state.finalize() == []
     again, after = state.start_tool_call("f")
     assert again == 0
-    assert after["id"] != before["id"]
+    assert after.id != before.id
 
 
 def test_arguments_after_the_completion_open_the_call_again() -> None:
@@ -68,16 +71,17 @@ def test_arguments_after_the_completion_open_the_call_again() -> None:
     state.start_tool_call("f")
     state.complete_tool_call(0)
     more = state.add_arguments(0, "")
-    assert more == {"index": 0, "function": {"arguments": ""}}
+    assert more is not None
+    assert more.to_json() == {"index": 0, "function": {"arguments": ""}}
     assert (state.finalize(), state.open_count()) == ([], 1)
     assert state.complete_tool_call(0) == state.complete_tool_call(0)
     assert [call.function.arguments for call in state.finalize()] == [""]
 
 
 def test_ids_follow_from_the_seed() -> None:
-    def ids(seed: int) -> list[str]:
+    def ids(seed: int) -> list[str | None]:
         state = ToolCallStreamState(seed)
-        return [state.start_tool_call("f")[1]["id"] for _ in range(3)]
+        return [state.start_tool_call("f")[1].id for _ in range(3)]
 
     assert ids(1) == ids(1)
     assert not set(ids(1)) & set(ids(2))

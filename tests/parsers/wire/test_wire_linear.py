@@ -11,7 +11,7 @@ from parsers.selection.registry import build, get_format
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context
 from parsers.wire.chunks import Envelope, chunks, transcript
-from parsers.wire.message import chat_completion
+from parsers.wire.message import Usage, chat_completion
 from tests.growth import assert_linear, seconds
 from tests.parsers.test_linear import deltas
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.linear
 SIZES = (32_000, 64_000, 128_000, 256_000)
 WAYS: dict[str, Callable[[Trace], object]] = {
     "stream": lambda trace: "".join(transcript(chunks(trace, Envelope.of(trace, Context())))),
-    "one object": lambda trace: chat_completion(trace, Envelope.of(trace, Context()), prompt_tokens=0, tokens=0),
+    "one object": lambda trace: chat_completion(trace, Envelope.of(trace, Context()), Usage(0, 0)),
 }
 OUTPUTS = {
     "text": "some words ",

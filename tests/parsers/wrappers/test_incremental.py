@@ -165,7 +165,9 @@ def test_a_call_that_was_cut_off_is_not_completed() -> None:
 def test_the_bridge_starts_a_call_once_and_sends_only_growth() -> None:
     parser, bridge = get_tool_parser("qwen"), StreamBridge()
     sent = [
-        delta for end in range(len(QWEN) + 1) for delta in bridge.update(parser.parse_incremental(QWEN[:end])).calls
+        delta.to_json()
+        for end in range(len(QWEN) + 1)
+        for delta in bridge.update(parser.parse_incremental(QWEN[:end])).calls
     ]
     assert [list(delta) for delta in sent[:2]] == [["index", "id", "type", "function"], ["index", "function"]]
     assert "".join(delta["function"]["arguments"] for delta in sent[:-1]) == '{"a": 1}'
@@ -178,7 +180,7 @@ def test_the_bridge_uses_the_index_its_state_gives() -> None:
     state.start_tool_call("of another stream")
     bridge = StreamBridge(state)
     growth = bridge.update(get_tool_parser("qwen").parse_incremental(QWEN + QWEN))
-    assert [delta["index"] for delta in growth.calls] == [1, 1, 1, 2, 2, 2]
+    assert [delta.index for delta in growth.calls] == [1, 1, 1, 2, 2, 2]
 
 
 def call(name: str, arguments: str) -> ParsedToolCall:
@@ -221,8 +223,8 @@ def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(name: str, own: bo
         assert growth.non_prefix == []
         content, reasoning = content + growth.content, reasoning + growth.reasoning
         for delta in growth.calls:
-            if "function" in delta:
-                client.entry(delta)
+            if delta.function is not None:
+                client.entry(delta.to_json())
     assert (content, reasoning) == (whole.content, whole.reasoning)
     told = [(made.name, made.arguments) for made in client.message().tool_calls]
     assert told == [(made.name, made.arguments) for made in whole.calls]

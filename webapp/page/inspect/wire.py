@@ -19,7 +19,7 @@ from parsers.checks.deltas import EVERY_CHUNK, ClientResult, clients
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import ToolCall
 from parsers.wire.chunks import Chunk, Dialect, Envelope, closing_chunks, recorded_chunks, step_chunks
-from parsers.wire.message import chat_completion
+from parsers.wire.message import Usage, chat_completion
 from webapp.glyphs import count, shorten
 from webapp.page.inspect.index import TraceIndex, Window
 
@@ -75,7 +75,7 @@ def wire(
     server sent, where that is played back."""
     found = Wire(view, envelope.dialect, window.first, window.last, recorded=stream is not None)
     if view == "response":
-        _respond(found, chat_completion(index.trace, envelope, prompt_tokens=0, tokens=tokens))
+        _respond(found, chat_completion(index.trace, envelope, Usage(0, tokens)))
         return found
     if view == "clients":
         found.clients = client_views(index.trace)
