@@ -88,6 +88,15 @@ class Complete(ToolParseState):
         return self.calls[-1]
 
 
+@dataclass(slots=True, frozen=True)
+class ParsedOutput:
+    """A whole output: text alone, calls alone, or both."""
+
+    text: str | None
+    reasoning: str | None
+    calls: tuple[ParsedToolCall, ...]
+
+
 @dataclass(slots=True)
 class _Reading:
     """The reading of the buffer by one format.
@@ -137,6 +146,11 @@ class IncrementalToolParser:
         content = _common([one.message.content or "" for one in readings])
         reasoning = _common([one.message.reasoning or "" for one in readings])
         return (first or readings[0]).outcome(content, reasoning)
+
+    def parse(self, output: str) -> ParsedOutput:
+        """A whole output at once."""
+        found = self.parse_incremental(output, final=True)
+        return ParsedOutput(found.content or None, found.reasoning or None, found.calls)
 
     def _read(self, family: str, machine: Machine, buffer: str, final: bool) -> _Reading:
         machine.transitions = []

@@ -147,12 +147,8 @@ def test_a_parser_is_got_by_its_name_or_by_a_model_s(name: str, family: str) -> 
 )
 @pytest.mark.parametrize("name", ["qwen", "auto"])
 def test_a_whole_output(name: str, output: str, text: str | None, reasoning: str | None, calls: list[str]) -> None:
-    found = get_tool_parser(name).parse_incremental(output, final=True)
-    assert (found.content or None, found.reasoning or None, [call.name for call in found.calls]) == (
-        text,
-        reasoning,
-        calls,
-    )
+    found = get_tool_parser(name).parse(output)
+    assert (found.text, found.reasoning, [call.name for call in found.calls]) == (text, reasoning, calls)
 
 
 def test_a_call_that_was_cut_off_is_not_completed() -> None:
