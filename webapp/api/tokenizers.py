@@ -6,7 +6,7 @@ from flask import abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from parsers.vocabulary.types import UsageError
-from webapp.api.models import DeletedTokenizer, ErrorBody, TokenizerRow, TokenizerUpload
+from webapp.api.answers import DeletedTokenizer, ErrorBody, TokenizerRow, TokenizerUpload
 from webapp.api.views import API, operation
 from webapp.page.library.tokenizer_shelf import delete
 from webapp.security import api_error, check_limit

@@ -9,19 +9,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from flask import Blueprint, Response, abort, jsonify, request
 from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import BadRequest, UnsupportedMediaType
 
+from parsers.cases import jsontext
 from parsers.cases.find import find_json
-from parsers.cases.io import loads
+from parsers.cases.io import load_case, loads
+from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
 from parsers.formats.model import Format, Policy, policy_values
+from parsers.intake import recognise
 from parsers.selection.registry import policies
 from parsers.vocabulary.types import UsageError
-from webapp.api.bodies import BadJson, NotACaseError, posted_case
-from webapp.api.models import ErrorBody, FindResult, Health, ParserInfo, ReplayResult, SavedCase, TokenizerRow
+from webapp.api.answers import ErrorBody, FindResult, Health, ParserInfo, ReplayResult, SavedCase, TokenizerRow
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
@@ -35,9 +39,20 @@ from webapp.tokenizers import list_tokenizers
 
 HEALTH = "/healthz"
 API = "/api/v1"
+MOST_CHUNKINGS = 64
+_RECORDING = ", and a recording of a server to /api/v1/intake"
+_NO_RECORDING = frozenset({"raw_text", "case", "empty", "not_text", "text_literal"})
 View = TypeVar("View", bound=Callable[..., ResponseReturnValue])
 
 blueprint = Blueprint("api", __name__)
+
+
+class _NotACaseError(UsageError):
+    """A body that is a recording; says what it was recognised as, and where it goes."""
+
+
+class _BadJson(BadRequest):
+    """A body that is not JSON; says where."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -80,7 +95,7 @@ def parsers() -> ResponseReturnValue:
     """The parsers a case can name."""
     folder = formats_folder(services().settings).formats
     rows = [
-        parser_info(fmt, "folder" if name in folder else "table")
+        _parser_info(fmt, "folder" if name in folder else "table")
         for name, fmt in all_formats(services().settings).items()
     ]
     return jsonify([*rows, {"name": about.NAME, "title": about.TITLE, "kind": about.NAME, "aliases": [],
@@ -97,7 +112,7 @@ def tokenizers() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def replay() -> ResponseReturnValue:
     """Replay a case. Nothing is stored."""
-    run = services().runner.run_checked(with_defaults(posted_case(), services().settings))
+    run = services().runner.run_checked(with_defaults(_posted_case(), services().settings))
     return Response(json_text(run), mimetype="application/json")
 
 
@@ -106,7 +121,7 @@ def replay() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def find() -> ResponseReturnValue:
     """Search for a chunking under which a case fails. Nothing is stored."""
-    found = services().searches.find(with_defaults(posted_case(), services().settings))
+    found = services().searches.find(with_defaults(_posted_case(), services().settings))
     return Response(json.dumps(find_json(found), ensure_ascii=False) + "\n", mimetype="application/json")
 
 
@@ -115,9 +130,9 @@ def find() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def save_case() -> ResponseReturnValue:
     """Store a case and give it a permalink: 201 when it is new, 200 when it was there already."""
-    run = services().runner.run_checked(with_defaults(posted_case(), services().settings))
+    run = services().runner.run_checked(with_defaults(_posted_case(), services().settings))
     saved = save(services().store, run)
-    answer = {"id": saved.id, "url": permalink(saved.id)}
+    answer = {"id": saved.id, "url": _permalink(saved.id)}
     if saved.delete_key is not None:
         answer["delete_key"] = saved.delete_key
     response = jsonify(answer)
@@ -130,7 +145,7 @@ def save_case() -> ResponseReturnValue:
 @operation("GET", f"{API}/cases/<case_id>", {200: Case, 404: ErrorBody, 410: ErrorBody})
 def case(case_id: str) -> ResponseReturnValue:
     """A stored case, as the case file."""
-    return Response(find_case(case_id).body, mimetype="application/json")
+    return Response(_find_case(case_id).body, mimetype="application/json")
 
 
 @operation("GET", f"{API}/cases/<case_id>/export/<target>",
@@ -141,10 +156,10 @@ def export(case_id: str, target: str) -> ResponseReturnValue:
     """A stored case as a file for another tool: case, pytest, markdown, jsonl or sse."""
     if target not in TARGETS:
         abort(404, f"There is no export {target!r}; there are {', '.join(TARGETS)}.")
-    run = services().runner.run_checked(loads(find_case(case_id).body))
+    run = services().runner.run_checked(loads(_find_case(case_id).body))
     accept = request.args.get("accept", "") not in ("", "0")
     dialect = dialect_of(request.args.get("dialect", ""))
-    made = exported(run, target, accept=accept, permalink=permalink(case_id), dialect=dialect)
+    made = exported(run, target, accept=accept, permalink=_permalink(case_id), dialect=dialect)
     response = Response(made.text.encode(), content_type=f"{made.mimetype}; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
     return response
@@ -159,40 +174,58 @@ def openapi() -> ResponseReturnValue:
 
 
 @blueprint.errorhandler(CaseError)
-def wrong_case(error: CaseError) -> Response:
-    """422 with the place."""
-    code = "no_expectation" if error.pointer == "/expect" and request.method == "GET" else "invalid_case"
-    message = error.message
-    if code == "no_expectation":
-        message += ". Add ?accept=1 to accept today's result."
-    return api_error(code, message, error.pointer or None)
+def _wrong_case(error: CaseError) -> Response:
+    if error.pointer == "/expect" and request.method == "GET":
+        return api_error("no_expectation", f"{error.message}. Add ?accept=1 to accept today's result.", error.pointer)
+    return api_error("invalid_case", error.message, error.pointer or None)
 
 
-@blueprint.errorhandler(NotACaseError)
-def not_a_case(error: NotACaseError) -> Response:
-    """422 for a recording where a case belongs."""
-    return api_error("not_a_case", str(error))
+def _failed(code: str, status: int, error: Exception) -> Response:
+    return api_error(code, getattr(error, "description", None) or str(error), status=status)
 
 
-@blueprint.errorhandler(UsageError)
-def not_possible(error: UsageError) -> Response:
-    """422 for what was asked for in other ways than by a case."""
-    return api_error("not_possible", str(error))
+for _kind, _code, _status in (
+    (_BadJson, "bad_json", 400),
+    (_NotACaseError, "not_a_case", 422),
+    (UsageError, "not_possible", 422),
+    (SearchError, "search_failed", 500),
+):
+    blueprint.register_error_handler(_kind, partial(_failed, _code, _status))
 
 
-@blueprint.errorhandler(SearchError)
-def search_failed(error: SearchError) -> Response:
-    """500, in words: the process of the search is gone, the server is not."""
-    return api_error("search_failed", str(error), status=500)
+def _posted_case() -> Case:
+    """The case in the body of this request.
+
+    Raises UnsupportedMediaType, BadJson with line and column, and CaseError with the pointer of what is wrong.
+    """
+    if request.mimetype != "application/json" and not request.mimetype.endswith("+json"):
+        given = f"is {request.mimetype}" if request.mimetype else "has no content type"
+        raise UnsupportedMediaType(f"The body {given}; send a case as application/json{_RECORDING}.")
+    body = request.get_data(cache=False)
+    try:
+        data = jsontext.read(body.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise _BadJson(f"The body is not UTF-8 text: byte {error.start:,} is not.") from error
+    except JsonError as error:
+        _refuse_recording(body)
+        raise _BadJson(f"The body cannot be read: {error.message}.") from error
+    if not isinstance(data, dict) or "schema" not in data:
+        _refuse_recording(body)
+    case = load_case(data)
+    if len(case.replay) > MOST_CHUNKINGS:
+        message = f"{len(case.replay):,} chunkings are too many for one request: at most {MOST_CHUNKINGS}"
+        raise CaseError(message, "/replay")
+    return case
 
 
-@blueprint.errorhandler(BadJson)
-def bad_json(error: BadJson) -> Response:
-    """400 with line and column."""
-    return api_error("bad_json", error.description or "", status=400)
+def _refuse_recording(body: bytes) -> None:
+    """Raise NotACaseError for a log, a response, ids: what the intake knows and a case is not."""
+    found = recognise(body, pasted=False)
+    if found.kind not in _NO_RECORDING:
+        raise _NotACaseError(f"This is no case but {found.title}: send it to /api/v1/intake, which makes cases of it.")
 
 
-def find_case(case_id: str) -> StoredCase:
+def _find_case(case_id: str) -> StoredCase:
     """The stored case, or 404, or 410 once it was deleted."""
     try:
         found = services().store.get(case_id)
@@ -203,12 +236,12 @@ def find_case(case_id: str) -> StoredCase:
     return found
 
 
-def permalink(case_id: str) -> str:
+def _permalink(case_id: str) -> str:
     """The address of a case's page as others will type it."""
     return f"{(services().settings.public_url or request.url_root).rstrip('/')}/c/{case_id}"
 
 
-def parser_info(fmt: Format, kind: str) -> dict[str, Any]:
+def _parser_info(fmt: Format, kind: str) -> dict[str, Any]:
     """One row of the list of parsers: every policy that makes a difference, with the format's own value as default."""
     values = policies(fmt)
     known = [
@@ -220,11 +253,5 @@ def parser_info(fmt: Format, kind: str) -> dict[str, Any]:
         }
         for key in fmt.policies
     ]
-    return {
-        "name": fmt.name,
-        "title": fmt.title,
-        "kind": kind,
-        "aliases": list(fmt.aliases),
-        "policies": known,
-        "example": fmt.example,
-    }
+    found = {"name": fmt.name, "title": fmt.title, "kind": kind, "aliases": list(fmt.aliases)}
+    return {**found, "policies": known, "example": fmt.example}
