@@ -223,7 +223,7 @@ def _without_password(url: str) -> str:
 
 
 @dataclass(slots=True, frozen=True)
-class SettingRow:
+class _SettingRow:
     """One line of the settings table: the variable, its documented default, its value now, what it is for."""
 
     env: str
@@ -232,7 +232,7 @@ class SettingRow:
     description: str
 
 
-def setting_rows(settings: Settings) -> list[SettingRow]:
+def setting_rows(settings: Settings) -> list[_SettingRow]:
     """Every setting in the order of declaration. `default` is the same on every machine."""
     rows = []
     for name, field in Settings.model_fields.items():
@@ -240,7 +240,7 @@ def setting_rows(settings: Settings) -> list[SettingRow]:
         default = extra["default"] if isinstance(extra, dict) else field.default
         value = _shown(getattr(settings, name))
         rows.append(
-            SettingRow(
+            _SettingRow(
                 env=ENV_PREFIX + name.upper(),
                 default=_shown(default),
                 value=_without_password(value) if name == "database_url" else value,

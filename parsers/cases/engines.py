@@ -70,7 +70,7 @@ def builtin(case: Case, evidence: Evidence) -> Choice:
     return Choice(fmt, selection, maker(fmt, policy_of(case)))
 
 
-def fallback(case: Case, evidence: Evidence) -> Choice:
+def _fallback(case: Case, evidence: Evidence) -> Choice:
     """The fallback wrapper around the parser that `builtin` would run."""
     options = _wrapper_options(case)
     fmt, found = _format(case, evidence)
@@ -80,7 +80,7 @@ def fallback(case: Case, evidence: Evidence) -> Choice:
     return Choice(shown, Selection(found.name, reasons), lambda: Fallback(fmt, policy, options))
 
 
-def recorded(case: Case, evidence: Evidence) -> Choice:
+def _recorded(case: Case, evidence: Evidence) -> Choice:
     """The stream that a server sent, played back. The format of the output, as far as the case tells, decides what
     counts as a marker in it."""
     if case.input.stream is None:
@@ -129,7 +129,7 @@ def _format(case: Case, evidence: Evidence) -> tuple[Format, Selection]:
 
 def _found(case: Case, evidence: Evidence) -> tuple[Format, Selection]:
     if case.parser.format is not None:
-        refuse_broken(case.parser.format)
+        _refuse_broken(case.parser.format)
         return case.parser.format, Selection(case.parser.name, ("The case brings its own format.",))
     asked = None if case.parser.name == "auto" else case.parser.name
     found = select(replace(_evidence(case, evidence, case.text()), enforced=asked))
@@ -150,14 +150,14 @@ def policy_of(case: Case) -> dict[str, str]:
     return {**strict, **case.parser.policy}
 
 
-def refuse_broken(fmt: Format) -> None:
+def _refuse_broken(fmt: Format) -> None:
     """Raise FormatError for the first error that the static check finds in a format."""
     error = next((found for found in lint(fmt) if found.severity == "error"), None)
     if error is not None:
         raise FormatError(error.message, error.pointer)
 
 
-ENGINES: Mapping[str, Engine] = {BUILTIN: builtin, FALLBACK: fallback, RECORDED: recorded}
+ENGINES: Mapping[str, Engine] = {BUILTIN: builtin, FALLBACK: _fallback, RECORDED: _recorded}
 
 
 def engine_of(case: Case) -> str:

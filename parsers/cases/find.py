@@ -66,7 +66,7 @@ class CaseSearch:
             replace(replayer, rerender=rerender),
             rules=case.compare.rules(),
             asked=case.replay,
-            recorded=recorded_cuts(case),
+            recorded=_recorded_cuts(case),
             seed=seed,
             only=case.checks,
             max_replays=max_replays,
@@ -84,7 +84,7 @@ class CaseSearch:
         return CaseFound(self.case, found, smaller)
 
 
-def recorded_cuts(case: Case) -> tuple[int, ...]:
+def _recorded_cuts(case: Case) -> tuple[int, ...]:
     """Where the deltas met that a server sent."""
     return tuple(accumulate([len(delta.text) for delta in case.input.deltas or ()]))[:-1]
 

@@ -148,7 +148,7 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
     grammar = choice.grammar or case.parser.format or known_format(choice.selection.name)
     stream, reasons = case.input.stream, choice.selection.reasons
     reasons = (*reasons, *[IGNORED] * ignores_ids(case))
-    decoded = decoded_of(case, pieces, fmt)
+    decoded = _decoded_of(case, pieces, fmt)
     server = None if stream is None else server_stream(stream, decoded.pieces, case.input.deltas)
     if choice.plays and server is not None:
         context = replace(context, finish_reason=context.finish_reason or server.cut_short)
@@ -184,7 +184,7 @@ def _terminals(choice: Choice, fmt: Format) -> dict[str, str]:
     return {name: text for name, text in fmt.terminals.items() if len(text) > 1}
 
 
-def decoded_of(case: Case, pieces: Sequence[Piece], fmt: Format) -> Decoded:
+def _decoded_of(case: Case, pieces: Sequence[Piece], fmt: Format) -> Decoded:
     """The stored tokens of a case under its decode policy."""
     end_tokens, tail = fmt.end_tokens, case.context.prompt_tail
     return decode_pieces(tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=tail, end_tokens=end_tokens)
@@ -263,12 +263,12 @@ def step_json(trace: Trace, step: Step) -> dict[str, Any]:
             }
             for move in step.transitions
         ],
-        "events": [event_json(event) for event in step.events],
+        "events": [_event_json(event) for event in step.events],
         "delta": None if step.delta is None else step.delta.to_openai(),
     }
 
 
-def event_json(event: Event) -> dict[str, Any]:
+def _event_json(event: Event) -> dict[str, Any]:
     """One event: its type, its span, and what its type carries."""
     out: dict[str, Any] = {"type": event.kind, "span": [event.start, event.end]}
     call = getattr(event, "call", None)

@@ -22,7 +22,7 @@ from parsers.vocabulary.types import Message, Owner, ToolCall
 from webapp.tokenizers import TokenizerInfo
 
 
-def said(hint: Any, words: str) -> Any:
+def _said(hint: Any, words: str) -> Any:
     """The type with a description."""
     return Annotated[hint, Field(description=words)]
 
@@ -31,8 +31,8 @@ _PAIR = Annotated[list[int], Field(min_length=2, max_length=2, description="Half
 # The types of fields as they are written, by the name of the type that a dataclass gives them.
 _WRITTEN: dict[str, Any] = {
     "Span": _PAIR,
-    "MessageDelta": said(dict[str, JsonValue], "The delta of an OpenAI chat completion chunk."),
-    "Ownership": said(tuple[int, int, Owner, str | None], "Start, end, owner, and for dropped text the reason."),
+    "MessageDelta": _said(dict[str, JsonValue], "The delta of an OpenAI chat completion chunk."),
+    "Ownership": _said(tuple[int, int, Owner, str | None], "Start, end, owner, and for dropped text the reason."),
     **dict.fromkeys(("Channel", "Detail", "DropReason", "Failure", "Origin", "WarnCode"), str),
 }
 
@@ -47,7 +47,7 @@ def _object(name: str, words: str, source: type | None = None, without: str = ""
     if {"start", "end"} <= hints.keys():
         without, hints = f"{without} start end", {**hints, "span": _PAIR}
     hints = {key: hint for key, hint in hints.items() if key not in without.split()}
-    hints |= {key: said(hints[key], given) if isinstance(given, str) else given for key, given in fields.items()}
+    hints |= {key: _said(hints[key], given) if isinstance(given, str) else given for key, given in fields.items()}
     made: Any = TypedDict(name, hints)  # type: ignore[misc]
     made.__doc__ = words
     _WRITTEN[source.__name__ if source else name] = made
@@ -65,7 +65,7 @@ ParserInfo = _object(
     "A parser that a case can name.",
     name=str,
     title=str,
-    kind=said(
+    kind=_said(
         Literal["table", "folder", "response_template"],
         "table: a built-in format as data, run by the table machine; folder: one of the formats folder; "
         "response_template: an engine of that name, which runs the template a case brings.",
@@ -78,7 +78,7 @@ ParserInfo = _object(
             **{"name": str, "default": str, "values": list[str], "description": str},
         )
     ),
-    example=said(str, "An output of its grammar."),
+    example=_said(str, "An output of its grammar."),
 )
 TokenizerRow = _object(
     "TokenizerRow",
@@ -94,14 +94,14 @@ TokenizerRow = _object(
 TokenizerUpload = _object(
     "TokenizerUpload",
     "A form with the files of a tokenizer; the file itself may be the body too.",
-    file=said(str, "tokenizer.json, tekken.json or a tiktoken file."),
-    config=NotRequired[said(str, "tokenizer_config.json: special tokens and templates.")],
-    name=NotRequired[said(str, "The name in the list; else that of the file.")],
+    file=_said(str, "tokenizer.json, tekken.json or a tiktoken file."),
+    config=NotRequired[_said(str, "tokenizer_config.json: special tokens and templates.")],
+    name=NotRequired[_said(str, "The name in the list; else that of the file.")],
 )
 DeletedTokenizer = _object(
     "DeletedTokenizer",
     "What was deleted.",
-    deleted=said(str, "The fingerprint, or the beginning of it, as it was given."),
+    deleted=_said(str, "The fingerprint, or the beginning of it, as it was given."),
 )
 SavedCase = _object(
     "SavedCase",
@@ -136,7 +136,7 @@ FindingAnswer = _object(
     Finding,
     "topic",
     id="The number of the check.",
-    grade=said(Grade | None, "Of checks that compare messages: what differs."),
+    grade=_said(Grade | None, "Of checks that compare messages: what differs."),
     policy="The policy (key=value) that makes this a contract and not a fault.",
 )
 _object("RejectedCall", "A call that was begun and not kept.", RejectedCall)
@@ -166,7 +166,7 @@ StepAnswer = _object(
     Step,
     "view end reasoning_length content_length calls",
     text=str,
-    held=said(str | None, "The text held after the step, at most 512 characters of it."),
+    held=_said(str | None, "The text held after the step, at most 512 characters of it."),
 )
 ReplayResult = _object(
     "ReplayResult",
@@ -174,9 +174,9 @@ ReplayResult = _object(
     Trace,
     "text examined _channels _streamed",
     chunking="The chunking that was traced, with its resolved cuts.",
-    whole=said(_MESSAGE, "The message of the whole output in one delta."),
+    whole=_said(_MESSAGE, "The message of the whole output in one delta."),
     partition="Who owns each character; the runs cover the output.",
-    deltas=said(_many(_WRITTEN["MessageDelta"] | None), "One for each step; null where the step sent nothing."),
+    deltas=_said(_many(_WRITTEN["MessageDelta"] | None), "One for each step; null where the step sent nothing."),
 )
 
 
@@ -205,15 +205,15 @@ GroupAnswer = _object(
     "Chunkings of one kind.",
     Group,
     "examples",
-    counts=said(list[tuple[int, int]], "Number of an outcome, and how many chunkings gave it."),
+    counts=_said(list[tuple[int, int]], "Number of an outcome, and how many chunkings gave it."),
 )
 _object(
     "Guess",
     "How well a built-in format fits the output.",
     Guess,
     "leaves",
-    leaves_at=said(int | None, "Where the output leaves its grammar."),
-    missing=said(str | None, "What the grammar waits for there."),
+    leaves_at=_said(int | None, "Where the output leaves its grammar."),
+    missing=_said(str | None, "What the grammar waits for there."),
     same="Other formats that read the same calls.",
 )
 VerdictAnswer = _object(
@@ -229,7 +229,7 @@ FindResult = _object(
     "What a search found: the object that `toolcall-inspector find --json` prints.",
     Found,
     "text cuts",
-    minimized=said(Case | None, "The smallest case that still shows the worst finding."),
+    minimized=_said(Case | None, "The smallest case that still shows the worst finding."),
     complete="False where the time or the budget ran out.",
     holding="Checks that ran and found nothing.",
     skipped=_many(SkippedCheck),
@@ -252,14 +252,14 @@ IntakeOutput = _object(
     "IntakeOutput",
     "One output, or one case of a corpus: how much of it there is, and where its case is.",
     label=str,
-    characters=said(int | None, "Of the raw text; null: it was not recorded as text."),
+    characters=_said(int | None, "Of the raw text; null: it was not recorded as text."),
     token_ids=int | None,
-    chunks=said(int | None, "That the server's own parser sent."),
+    chunks=_said(int | None, "That the server's own parser sent."),
     finish_reason=str | None,
-    case=said(int | None, "The place of its case in `cases`; null: it cannot be replayed yet."),
-    problem=said(str | None, "Why it cannot be replayed yet."),
-    field=said(str | None, "The field of the page's form that completes it."),
-    notes=said(list[str], "What was done for its case."),
+    case=_said(int | None, "The place of its case in `cases`; null: it cannot be replayed yet."),
+    problem=_said(str | None, "Why it cannot be replayed yet."),
+    field=_said(str | None, "The field of the page's form that completes it."),
+    notes=_said(list[str], "What was done for its case."),
 )
 IntakeResult = _object(
     "IntakeResult",

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import click
 
-from parsers.cases.model import CaseError
 from parsers.vocabulary.types import UsageError
-from webapp.commands.inputs import read_cases, shown
-from webapp.commands.running import service, within_limits
+from webapp.commands.inputs import named, read_cases, shown
+from webapp.commands.running import run_case_of
 from webapp.runs.exports import TARGETS, exported
-from webapp.runs.prepare import with_defaults
 
 
 @click.command()
@@ -32,11 +30,8 @@ def export(case: str, target: str, output: str | None) -> None:
         raise found
     if others:
         click.echo(f"{shown(case)}: it holds {len(others) + 1:,} outputs; the first is written", err=True)
-    with within_limits(shown(name)):
-        try:
-            made = exported(service().run_checked(with_defaults(found, service().settings)), target)
-        except CaseError as error:
-            raise UsageError(f"{shown(name)}: {error}") from error
+    with named(name):
+        made = exported(run_case_of(name, found), target)
     data = made.text.encode()
     if output is None:
         sys.stdout.buffer.write(data)

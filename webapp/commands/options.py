@@ -195,7 +195,7 @@ def _chunking(data: dict[str, Any], options: Options) -> None:
     if options.chunk is not None and options.cuts is not None:
         raise UsageError("--chunk and --cuts both say where to cut; leave one out")
     if options.chunk is not None:
-        first = chunking_of(options.chunk)
+        first = _chunking_of(options.chunk)
     if options.cuts is not None:
         first = {"by": "cuts", "cuts": [_number("--cuts", part) for part in options.cuts.split(",")]}
     late = {"holdback_chars": options.holdback, "text_delay": options.text_delay}
@@ -204,7 +204,7 @@ def _chunking(data: dict[str, Any], options: Options) -> None:
         data["replay"] = [{**first, **given}, *others]
 
 
-def chunking_of(word: str) -> dict[str, Any]:
+def _chunking_of(word: str) -> dict[str, Any]:
     """What --chunk says, as a chunking of a case."""
     if word in ("token", "char", "whole", "recorded"):
         return {"by": word}

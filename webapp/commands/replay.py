@@ -8,14 +8,12 @@ from typing import Any
 import click
 
 from parsers.cases.model import CaseError
-from parsers.cases.run import CaseRun
 from parsers.vocabulary.types import UsageError
-from webapp.commands.inputs import Given, read_given, say_notes, shown
+from webapp.commands.inputs import read_given, say_notes
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.report import report
-from webapp.commands.running import service, within_limits
+from webapp.commands.running import run_case_of
 from webapp.runs.exports import json_text
-from webapp.runs.prepare import with_defaults
 
 
 @click.command()
@@ -31,26 +29,14 @@ def replay(file: str, as_json: bool, **options: Any) -> None:
     """
     wanted = Options(**options)
     given = read_given(file, wanted.tokenizer)
-    run = run_given(given, wanted)
-    if as_json:
-        say_notes(given)
-        _write_json(run)
-    else:
+    try:
+        run = run_case_of(given.name, case_with(given, wanted))
+    except CaseError as error:
+        raise UsageError(blamed(error, given, wanted)) from error
+    if not as_json:
         click.echo(report(run, given))
-
-
-def run_given(given: Given, options: Options) -> CaseRun:
-    """The run of an input under the options."""
-    case = case_with(given, options)
-    with within_limits(shown(given.name)):
-        try:
-            return service().run_checked(with_defaults(case, service().settings))
-        except CaseError as error:
-            raise UsageError(blamed(error, given, options)) from error
-
-
-def _write_json(run: CaseRun) -> None:
-    """UTF-8 whatever the terminal's encoding: JSON is read by programs."""
-    for part in json_text(run):
+        return
+    say_notes(given)
+    for part in json_text(run):  # UTF-8 whatever the terminal's encoding: JSON is read by programs
         sys.stdout.buffer.write(part.encode())
     sys.stdout.buffer.flush()

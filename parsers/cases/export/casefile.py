@@ -12,7 +12,7 @@ from parsers.vocabulary.types import Piece
 from parsers.wire.chunks import Dialect, Envelope, chunks, recorded_chunks, transcript
 
 
-def complete(case: Case, pieces: Sequence[Piece] | None = None, expect: Expect | None = None) -> Case:
+def _complete(case: Case, pieces: Sequence[Piece] | None = None, expect: Expect | None = None) -> Case:
     """The case with its tokens stored and, where given, an accepted expectation.
 
     Raises CaseError where the pieces do not spell the case's text.
@@ -23,7 +23,7 @@ def complete(case: Case, pieces: Sequence[Piece] | None = None, expect: Expect |
 
 def casefile(case: Case, pieces: Sequence[Piece] | None = None, expect: Expect | None = None) -> str:
     """The text of a `*.case.json` file."""
-    return dumps(complete(case, pieces, expect))
+    return dumps(_complete(case, pieces, expect))
 
 
 # A case as one line of a corpus (JSON Lines).
@@ -31,7 +31,7 @@ def casefile(case: Case, pieces: Sequence[Piece] | None = None, expect: Expect |
 
 def jsonl(case: Case, pieces: Sequence[Piece] | None = None, expect: Expect | None = None) -> str:
     """The case on one line, ended by the line's only newline; no other character in it ends a line anywhere."""
-    return compact(to_data(complete(case, pieces, expect))) + "\n"
+    return compact(to_data(_complete(case, pieces, expect))) + "\n"
 
 
 # The event stream of a run: what a client of a server with this parser receives.

@@ -60,7 +60,7 @@ def cell(text: str) -> str:
     blanks_shown = _OUTER_BLANKS.sub(lambda match: "·" * len(match[0]), spelled(text))
     shown = blanks_shown.translate({ord(char): mark for char, mark in MARKS.items() if char != " "})
     if "`" in shown or "|" in shown:
-        return f"<code>{entities(shown)}</code>"
+        return f"<code>{_entities(shown)}</code>"
     return f"`{shown}`" if shown else ""
 
 
@@ -79,13 +79,13 @@ def inline(text: str) -> str:
     return _prose_line(" ".join(text.split()))
 
 
-def entities(text: str) -> str:
+def _entities(text: str) -> str:
     """The text with each active character as a numeric entity."""
     return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)
 
 
 def _prose_line(line: str) -> str:
-    plain = entities(spelled(" ".join(line.split())))
+    plain = _entities(spelled(" ".join(line.split())))
     return _LINE_START.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", plain)
 
 
@@ -135,7 +135,7 @@ _SEVERITIES = ("error", "warning", "info")
 _URL_SAFE = ":/?#[]@!$&'()*+,;=%~"
 
 
-class SelectionLike(Protocol):
+class _SelectionLike(Protocol):
     """Which parser was taken, and why."""
 
     @property
@@ -147,7 +147,7 @@ class SelectionLike(Protocol):
         """Why this one, in words."""
 
 
-class ComparedLike(Protocol):
+class _ComparedLike(Protocol):
     """Another replay of the same output, compared with the traced one."""
 
     @property
@@ -175,7 +175,7 @@ class RunLike(Protocol):
         """The case."""
 
     @property
-    def selection(self) -> SelectionLike:
+    def selection(self) -> _SelectionLike:
         """The parser."""
 
     @property
@@ -191,7 +191,7 @@ class RunLike(Protocol):
         """The replay of the whole text in one delta."""
 
     @property
-    def compared(self) -> Sequence[ComparedLike]:
+    def compared(self) -> Sequence[_ComparedLike]:
         """Replays under other chunkings."""
 
     @property

@@ -37,7 +37,7 @@ def checked(found: Any) -> Any:
     return found
 
 
-def engine() -> Any:
+def _engine() -> Any:
     """The module that ResponseParser matches with: `regex`."""
     return import_module("transformers.utils.chat_parsing.content_parsers").re
 
@@ -57,7 +57,7 @@ def load(template: dict[str, Any]) -> Any:
         raise FormatError(words, place) from error
 
 
-def watched(spec: Any, budget: Budget) -> Any:
+def _watched(spec: Any, budget: Budget) -> Any:
     """The loaded template with patterns that have a deadline."""
 
     def over(pattern: Any) -> Any:
@@ -74,9 +74,9 @@ def observe(spec: Any, prefix: str, tools: Sequence[dict[str, Any]], listener: L
     """A new parser for a loaded template. Raises StuckError or TooSlowError for a prefix that it cannot get through."""
 
     def tried(text: str, field: Any) -> None:
-        rehearse(text, field.content, field.content_args, budget, engine())
+        rehearse(text, field.content, field.content_args, budget, _engine())
 
-    return _observed()(watched(spec, budget), prefix, tools, listener, tried)
+    return _observed()(_watched(spec, budget), prefix, tools, listener, tried)
 
 
 @cache

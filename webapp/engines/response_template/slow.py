@@ -13,7 +13,7 @@ REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 BACKTRACKS = ("MAX_REPEAT", "MIN_REPEAT")
 
 
-def tree(pattern: str) -> Any:
+def _tree(pattern: str) -> Any:
     """The parse tree of a pattern, or None for syntax that only the `regex` module knows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -25,7 +25,7 @@ def tree(pattern: str) -> Any:
 
 def troubles(pattern: str) -> Iterator[tuple[str, str]]:
     """What is wrong with a pattern: (code, what and what to do)."""
-    parsed = tree(pattern)
+    parsed = _tree(pattern)
     if parsed is None:
         yield "unchecked_pattern", "it uses syntax that only the regex module knows, so it is not checked here"
         return
