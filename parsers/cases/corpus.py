@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from parsers.cases.io import decoded, loads, one_line, to_data
-from parsers.cases.jsontext import JsonError, atom, place, pointer, pretty, read_at, skip
+from parsers.cases.jsontext import JsonError, atom, compact, place, pointer, pretty, read_at, skip
 from parsers.cases.model import Case, CaseError
 
 _OF_A_CASE = frozenset({"schema", "parser", "input"})
@@ -37,6 +37,11 @@ def dump_corpus(cases: Mapping[str, Case]) -> str:
     """The cases as the text of a corpus file. `load_corpus(dump_corpus(cases)) == cases`."""
     data = {name: to_data(case) for name, case in cases.items()}
     return pretty(data, lambda path: one_line(path[1:])) + "\n"
+
+
+def jsonl(case: Case) -> str:
+    """The case on one line, ended by the line's only newline; no other character in it ends a line anywhere."""
+    return compact(to_data(case)) + "\n"
 
 
 def case_texts(text: str) -> dict[str, str]:

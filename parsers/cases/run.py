@@ -33,6 +33,7 @@ from parsers.selection.registry import Evidence, Selection, known_format, polici
 from parsers.vocabulary.events import CallEnd, Diagnostic, Dropped, Event, Marker, TextEvent
 from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Context, Piece
+from parsers.wire.chunks import Dialect, Envelope, chunks, recorded_chunks, transcript
 
 HELD_CHARACTERS = 512
 IGNORED = "The token ids of the recorded deltas are ignored: no tokenizer made tokens of them that spell the text."
@@ -221,6 +222,16 @@ def settled_case(case: Case, pieces: Sequence[Piece]) -> Case:
 def characters(text: str) -> tuple[Piece, ...]:
     """A piece for each code point: the stand-in where no tokenizer is at hand."""
     return tuple([Piece(char) for char in text])
+
+
+def sse(run: CaseRun, dialect: Dialect = "reasoning") -> str:
+    """The event stream that a client receives, its sentinel included. The same run always gives the same text.
+
+    A recorded stream that is played back is written as it was recorded, in its own dialect.
+    """
+    if run.plays:
+        return "".join(transcript(recorded_chunks(run.case.input.stream or ())))
+    return "".join(transcript(chunks(run.trace, Envelope.of(run.trace, run.context, dialect))))
 
 
 def run_json(run: CaseRun) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from parsers.cases.corpus import case_texts, dump_corpus, load_corpus
-from parsers.cases.export.casefile import jsonl
+from parsers.cases.corpus import case_texts, dump_corpus, jsonl, load_corpus
 from parsers.cases.io import case_id, dumps, load_case
 from parsers.cases.model import Case, CaseError
 
