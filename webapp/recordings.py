@@ -91,7 +91,6 @@ def _decoder(recording: Recording, name: str | None) -> TokenizerAdapter | None:
 
 
 def _output(found: Taken, recording: Recording, adapter: TokenizerAdapter | None) -> None:
-    """The raw output in the best form there is, and where it came from."""
     if adapter is not None and recording.ids:
         _from_ids(found, recording, recording.ids, adapter)
     elif recording.pieces is not None:
@@ -206,7 +205,6 @@ def _slim(chunk: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ask(found: Taken, recording: Recording, adapter: TokenizerAdapter | None) -> None:
-    """What was asked of the server."""
     request = recording.request or Request()
     tools = _tools(found, request.tools or ())
     if tools:

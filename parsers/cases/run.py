@@ -186,7 +186,6 @@ def _terminals(choice: Choice, fmt: Format) -> dict[str, str]:
 
 
 def _decoded_of(case: Case, pieces: Sequence[Piece], fmt: Format) -> Decoded:
-    """The stored tokens of a case under its decode policy."""
     end_tokens, tail = fmt.end_tokens, case.context.prompt_tail
     return decode_pieces(tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=tail, end_tokens=end_tokens)
 
@@ -280,7 +279,6 @@ def step_json(trace: Trace, step: Step) -> dict[str, Any]:
 
 
 def _event_json(event: Event) -> dict[str, Any]:
-    """One event: its type, its span, and what its type carries."""
     out: dict[str, Any] = {"type": event.kind, "span": [event.start, event.end]}
     call = getattr(event, "call", None)
     if call is not None:

@@ -58,7 +58,6 @@ def intake() -> ResponseReturnValue:
 
 
 def _answer(found: Intake, wanted: IntakeRequest) -> dict[str, Any]:
-    """The answer for what was recognised."""
     cases: list[dict[str, Any]] = []
     corpus = list(found.cases.items()) if found.kind == "corpus" else []
     if found.kind == "case":

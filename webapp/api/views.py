@@ -226,7 +226,6 @@ def _refuse_recording(body: bytes) -> None:
 
 
 def _find_case(case_id: str) -> StoredCase:
-    """The stored case, or 404, or 410 once it was deleted."""
     try:
         found = services().store.get(case_id)
     except Gone as gone:
@@ -237,7 +236,6 @@ def _find_case(case_id: str) -> StoredCase:
 
 
 def _permalink(case_id: str) -> str:
-    """The address of a case's page as others will type it."""
     return f"{(services().settings.public_url or request.url_root).rstrip('/')}/c/{case_id}"
 
 

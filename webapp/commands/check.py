@@ -103,7 +103,6 @@ def _case_files(path: str) -> list[str]:
 
 
 def _results(name: str) -> Iterator[_Result]:
-    """Run one file: the cases in it, or each output of a recording."""
     try:
         cases = read_cases(name)
     except UsageError as error:

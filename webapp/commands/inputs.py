@@ -128,7 +128,6 @@ def _parted(name: str) -> tuple[str, str | None]:
 
 
 def _only(name: str, cases: Mapping[str, str]) -> str:
-    """What names the one case. Raises UsageError where there are several to choose from."""
     if len(cases) > 1:
         keys = [title.removeprefix(f"{name}{OF_CORPUS}") for title in cases]
         raise UsageError(f"{shown(name)} holds {len(keys):,} cases; name one as {name}{OF_CORPUS}NAME: {_names(keys)}")
@@ -136,7 +135,6 @@ def _only(name: str, cases: Mapping[str, str]) -> str:
 
 
 def _names(keys: Collection[str]) -> str:
-    """The first of many names."""
     shown, more = list(keys)[:_NAMES_SHOWN], len(keys) - _NAMES_SHOWN
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 

@@ -75,7 +75,6 @@ _OPTIONS = (
 
 
 def _spelled(name: str) -> str:
-    """An option as it is typed."""
     return "--" + name.removesuffix("_file").replace("_", "-")
 
 
@@ -205,7 +204,6 @@ def _chunking(data: dict[str, Any], options: Options) -> None:
 
 
 def _chunking_of(word: str) -> dict[str, Any]:
-    """What --chunk says, as a chunking of a case."""
     if word in ("token", "char", "whole", "recorded"):
         return {"by": word}
     kind, colon, seed = word.partition(":")

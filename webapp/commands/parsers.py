@@ -50,14 +50,12 @@ def parsers(words: tuple[str, ...]) -> int:
 
 
 def _listed(folder: FormatsFolder) -> list[str]:
-    """Every parser in one line, those of the formats folder last."""
     built_in = [[fmt.name, fmt.title, _aliases(fmt)] for fmt in builtin_formats().values()]
     own = [[fmt.name, f"{fmt.title} (formats folder)", _aliases(fmt)] for fmt in folder.formats.values()]
     return table([*built_in, [about.NAME, about.TITLE, "an engine: needs a template"], *own])
 
 
 def _engine() -> Iterator[str]:
-    """The engine that runs templates, in full."""
     yield f"{about.NAME}: {about.TITLE}"
     yield about.DESCRIPTION
     yield from section("an output of it", [f"  {line}" for line in about.EXAMPLE.split("\n")])

@@ -56,7 +56,6 @@ def _head(run: CaseRun, given: Given) -> Iterator[list[str]]:
 
 
 def _origin(case: Case) -> str:
-    """Where the tokens of a case come from."""
     name = (case.tokenizer.name if case.tokenizer else None) or "embedded"
     if case.input.tokens is not None:
         return "as stored"
@@ -152,7 +151,6 @@ def _steps(trace: Trace, eventful: Sequence[Step]) -> Iterator[list[str]]:
 
 
 def _sent(delta: MessageDelta) -> str:
-    """What a step sent to the client."""
     fields = [("reasoning", delta.reasoning), ("content", delta.content)]
     for call in delta.tool_calls:
         fields += [(f"call {call.index} name", call.name), (f"call {call.index} arguments", call.arguments)]

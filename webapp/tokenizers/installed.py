@@ -125,7 +125,6 @@ def _in_folder(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _best(folder: Path) -> Path | None:
-    """The file to take of a model's folder."""
     return next((path for shape in _FILES for path in sorted(folder.glob(shape)) if path.is_file()), None)
 
 

@@ -159,7 +159,6 @@ class TokenizerLibrary:
 
 @lru_cache(maxsize=_CACHED)
 def _built(name: str, table: MarkerTable) -> TokenizerAdapter:
-    """One of the application's own tokenizers."""
     return _OWN[name](table)
 
 

@@ -305,7 +305,6 @@ def _step_cells(trace: Trace, index: int | None) -> list[str]:
 
 
 def _excerpt(trace: Trace, findings: Sequence[Finding]) -> str:
-    """The steps around the first finding's step."""
     index = next((finding.step for finding in findings if finding.step is not None), None)
     if index is None:
         return ""
@@ -354,7 +353,6 @@ def _again(run: CaseRun, permalink: str | None) -> str:
 
 
 def _window(text: str, place: int) -> str:
-    """The text, or where it is long the part around `place`."""
     return text if len(text) <= CELL else excerpt(text, place)
 
 

@@ -235,7 +235,6 @@ def _chunkings(chunkings: Mapping[Chunking, Sequence[Delta]]) -> str:
 
 
 def _free_label(name: str, taken: dict[str, list[Any]]) -> str:
-    """The label, numbered where another chunking already has it."""
     number, free = 1, name
     while free in taken:
         number += 1

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, Validat
 from pydantic_core import PydanticCustomError
 
 from parsers.cases.input import Switch
+from parsers.formats.extends import pointer_to
 from parsers.formats.model import Model
 from parsers.vocabulary.types import FormatError
 
@@ -135,8 +136,7 @@ def check(template: Any) -> TemplateShape:
         return TemplateShape.model_validate(template)
     except ValidationError as error:
         first = error.errors()[0]
-        pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in first["loc"])
-        raise FormatError(_words(first), pointer) from error
+        raise FormatError(_words(first), pointer_to(*first["loc"])) from error
 
 
 def _words(first: Any) -> str:
