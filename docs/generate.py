@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from parsers.cases.jsontext import pretty
+from parsers.cases.model import Case
 from parsers.checks import CHECKS, Check, run_checks
 from parsers.checks.examples import examples
 from parsers.formats.diagram import rows_table
@@ -284,12 +286,22 @@ def recording_page() -> str:
     return "\n".join([HEAD, "# Recording a server's output\n", intro, *parts, dump])
 
 
+# the JSON Schema of case files
+
+
+def case_schema() -> str:
+    """parsers/cases/case-1.schema.json, from the model of a case."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Case.model_json_schema(by_alias=True)}
+    return pretty(schema, lambda path: path[-1:] in (("enum",), ("required",))) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "formats/README.md": formats_index,
     **{f"formats/{name}.md": partial(format_page, fmt) for name, fmt in builtin_formats().items()},
     "checks.md": checks_page,
     "seeds.md": seeds_page,
     "recording.md": recording_page,
+    "../parsers/cases/case-1.schema.json": case_schema,
 }
 
 

@@ -14,7 +14,6 @@ from flask import Flask, current_app, request, url_for
 from jinja2 import StrictUndefined
 
 from webapp import api
-from webapp.bodies import WholeRequest
 from webapp.formats.folder import formats_folder, refusals
 from webapp.glyphs import FILTERS
 from webapp.jobs.searches import Searches
@@ -33,9 +32,7 @@ YEAR = 365 * 24 * 3600
 
 
 class _Inspector(Flask):
-    """Flask with whole request bodies, and static files that may be kept for ever when their address has a hash."""
-
-    request_class = WholeRequest
+    """Flask with static files that may be kept for ever when their address has a hash."""
 
     def get_send_file_max_age(self, filename: str | None) -> int | None:
         """Seconds a static file may be kept; None: ask every time."""

@@ -16,8 +16,6 @@ from webapp.engines.response_template.regions import Regions
 from webapp.engines.response_template.table import Table
 from webapp.engines.response_template.watching import StuckError, observe
 
-GIVEN_UP = "GIVEN_UP"
-
 
 @dataclass(slots=True)
 class Template:
