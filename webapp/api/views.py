@@ -25,21 +25,33 @@ from parsers.formats.model import Format, Policy, policy_values
 from parsers.intake import recognise
 from parsers.selection.registry import policies
 from parsers.vocabulary.types import UsageError
-from webapp.api.answers import ErrorBody, FindResult, Health, ParserInfo, ReplayResult, SavedCase, TokenizerRow
+from webapp.api.answers import (
+    DeletedTokenizer,
+    ErrorBody,
+    FindResult,
+    Health,
+    ParserInfo,
+    ReplayResult,
+    SavedCase,
+    TokenizerRow,
+    TokenizerUpload,
+)
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
 from webapp.page.inspect.wire import dialect_of
+from webapp.page.library.tokenizer_shelf import delete
 from webapp.runs.exports import TARGETS, exported, installed_version, json_text, save
 from webapp.runs.prepare import with_defaults
-from webapp.security import api_error
+from webapp.security import api_error, check_limit
 from webapp.services import services
 from webapp.store import Gone, StoredCase
-from webapp.tokenizers import list_tokenizers
+from webapp.tokenizers import library, list_tokenizers
 
 HEALTH = "/healthz"
 API = "/api/v1"
 MOST_CHUNKINGS = 64
+_BESIDE = 1_000_000  # bytes of a request with a tokenizer that are no file
 _RECORDING = ", and a recording of a server to /api/v1/intake"
 _NO_RECORDING = frozenset({"raw_text", "case", "empty", "not_text", "text_literal"})
 View = TypeVar("View", bound=Callable[..., ResponseReturnValue])
@@ -106,6 +118,48 @@ def parsers() -> ResponseReturnValue:
 def tokenizers() -> ResponseReturnValue:
     """The tokenizers a case can name."""
     return jsonify(list_tokenizers())
+
+
+@operation("POST", f"{API}/tokenizers", {201: TokenizerRow, 413: ErrorBody, 422: ErrorBody}, takes=TokenizerUpload,
+           query={"name": "The name in the list, where the body is the file itself."})  # fmt: skip
+def add_tokenizer() -> ResponseReturnValue:
+    """Keep a tokenizer. The same one again is the same entry."""
+    settings = services().settings
+    request.max_content_length = most = 2 * settings.tokenizer_upload_bytes + _BESIDE
+    size = request.content_length or 0
+    if size > most:
+        return api_error("too_large", f"The upload has {size:,} bytes: give the tokenizer.json alone.", status=413)
+    name, model, config = _given()
+    check_limit(settings, "tokenizer_upload_bytes", max(len(model), len(config or b"")), name[:80])
+    info = library().add_upload(name, model, config)
+    response = jsonify(info)
+    response.status_code = 201
+    return response
+
+
+def _given() -> tuple[str, bytes, bytes | None]:
+    """Name, tokenizer file and config. Raises UsageError where there is no file."""
+    name = request.args.get("name", "")
+    if request.mimetype != "multipart/form-data":
+        data = request.get_data(cache=False)
+        if not data:
+            raise UsageError("the body is empty: send a tokenizer.json, as the body or as `file` of a form")
+        return name or "tokenizer.json", data, None
+    model, config = request.files.get("file"), request.files.get("config")
+    if model is None:
+        raise UsageError("the form has no file: send the tokenizer.json as `file`")
+    title = request.form.get("name") or name or model.filename or "tokenizer.json"
+    return title, model.read(), None if config is None else config.read()
+
+
+@operation("DELETE", f"{API}/tokenizers/<fingerprint>", {200: DeletedTokenizer, 404: ErrorBody})
+def delete_tokenizer(fingerprint: str) -> ResponseReturnValue:
+    """Delete an upload, or what came from the hub. Cases that name it keep their tokens."""
+    try:
+        delete(fingerprint, services().settings)
+    except UsageError as error:
+        abort(404, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+    return jsonify({"deleted": fingerprint})
 
 
 @operation("POST", f"{API}/replay", {200: ReplayResult, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody},
