@@ -1,8 +1,8 @@
 """The generated pages of the documentation: formats, checks, seeds, recording, from the objects the program runs on.
 
-`python -m docs.generate` writes them into docs/; a test fails when they are not current. What the program does
-not know itself stands in two data files: docs/aliases.json (what servers call a format) and docs/seeds.json (what the
-first designs ask for, and what shows that it is met).
+`python -m docs.generate` writes them into docs/, and the JSON Schema of cases beside the model of a case; a test fails
+when they are not current. What the program does not know itself stands in two data files: docs/aliases.json (what
+servers call a format) and docs/seeds.json (what the first designs ask for, and what shows that it is met).
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ COMMANDS = {
     "replay": _Place("replay", "Replay one model output and say what came of it."),
     "find": _Place("find", "Search for a chunking that breaks the parser; exit 1 on an error."),
     "check": _Place("check", "Run case files; exit 1 when one fails."),
-    "export": _Place("export", "Write a case as a file for another tool."),
+    "export": _Place("replay", "Write a case as a file for another tool."),
     "parsers": _Place("parsers", "List the parsers, show one, or check a format file."),
     "tokenizers": _Place("listings", "List the tokenizers."),
     "settings": _Place("listings", "List the settings and their values."),
