@@ -120,20 +120,19 @@ def _wrapper_options(case: Case) -> FallbackOptions:
 
 
 def _format(case: Case, evidence: Evidence) -> tuple[Format, Selection]:
-    fmt, selection = _found(case, evidence)
+    if (fmt := case.parser.format) is not None:
+        error = next((found for found in lint(fmt) if found.severity == "error"), None)
+        if error is not None:
+            raise FormatError(error.message, error.pointer)
+        selection = Selection(case.parser.name, ("The case brings its own format.",))
+    else:
+        asked = None if case.parser.name == "auto" else case.parser.name
+        selection = select(replace(_evidence(case, evidence, case.text()), enforced=asked))
+        fmt = get_format(selection.name)
     said = case.context.reasoning_open if "reasoning_open" in case.context.model_fields_set else None
     if said is False and prompt_opens(fmt, case.context.prompt_tail):
         raise UsageError("prompt_tail leaves reasoning open, but reasoning_open is false: leave one of them out")
     return fmt, selection
-
-
-def _found(case: Case, evidence: Evidence) -> tuple[Format, Selection]:
-    if case.parser.format is not None:
-        _refuse_broken(case.parser.format)
-        return case.parser.format, Selection(case.parser.name, ("The case brings its own format.",))
-    asked = None if case.parser.name == "auto" else case.parser.name
-    found = select(replace(_evidence(case, evidence, case.text()), enforced=asked))
-    return get_format(found.name), found
 
 
 def _evidence(case: Case, evidence: Evidence, text: str) -> Evidence:
@@ -148,13 +147,6 @@ def policy_of(case: Case) -> dict[str, str]:
     """The policies a case asks for: its own, and strict where the request is strict."""
     strict = {"invalid_call": "strict"} if case.context.strict else {}
     return {**strict, **case.parser.policy}
-
-
-def _refuse_broken(fmt: Format) -> None:
-    """Raise FormatError for the first error that the static check finds in a format."""
-    error = next((found for found in lint(fmt) if found.severity == "error"), None)
-    if error is not None:
-        raise FormatError(error.message, error.pointer)
 
 
 ENGINES: Mapping[str, Engine] = {BUILTIN: builtin, FALLBACK: _fallback, RECORDED: _recorded}

@@ -149,12 +149,18 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
     grammar = choice.grammar or case.parser.format or known_format(choice.selection.name)
     stream, reasons = case.input.stream, choice.selection.reasons
     reasons = (*reasons, *[IGNORED] * ignores_ids(case))
-    decoded = _decoded_of(case, pieces, fmt)
+    decoded = decode_pieces(
+        tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=context.prompt_tail, end_tokens=fmt.end_tokens
+    )
     server = None if stream is None else server_stream(stream, decoded.pieces, case.input.deltas)
     if choice.plays and server is not None:
         context = replace(context, finish_reason=context.finish_reason or server.cut_short)
         if server.fed is None:
             reasons, decoded = (*reasons, *[UNSHARED] * case.has_raw), Decoded((), None, ())
+    terminals = fmt.terminals
+    if choice.plays and choice.grammar is None:  # what is played back may be in any format: any marker of one counts
+        known = [text.strip() for other in builtin_formats().values() for text in other.terminals.values()]
+        terminals = {text: text for text in known}
     return Replayer(
         choice.make,
         decoded.pieces,
@@ -162,7 +168,7 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         mode=case.mode(),
         markers=case.markers(),
         reasons=reasons,
-        terminals=_terminals(choice, fmt),
+        terminals={name: text for name, text in terminals.items() if len(text) > 1},
         longest_terminal=Program(fmt, fmt.policy.model_dump(), frozenset(), skip_tools=False).longest,
         black_box=choice.black_box,
         one_shot=choice.one_shot,
@@ -175,19 +181,6 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         sent=sent_of(case, server),
         spelled=case.decode is None and case.decoder == "byte_level",
     )
-
-
-def _terminals(choice: Choice, fmt: Format) -> dict[str, str]:
-    """The literals of the format. What is played back may be in any format, so that any marker of one counts."""
-    if choice.plays and choice.grammar is None:
-        texts = [text.strip() for known in builtin_formats().values() for text in known.terminals.values()]
-        return {text: text for text in texts if len(text) > 1}
-    return {name: text for name, text in fmt.terminals.items() if len(text) > 1}
-
-
-def _decoded_of(case: Case, pieces: Sequence[Piece], fmt: Format) -> Decoded:
-    end_tokens, tail = fmt.end_tokens, case.context.prompt_tail
-    return decode_pieces(tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=tail, end_tokens=end_tokens)
 
 
 def sent_of(case: Case, server: ServerStream | None = None) -> Sent | None:
