@@ -70,10 +70,10 @@ class Region:
     body: int
     match: Any = None
 
-    def captured(self, name: str) -> Place:
+    def captured(self, name: str) -> _Place:
         """Where a named group of the opening pattern, one that matched, stands in the output."""
         shift = self.start - self.match.start()
-        return Place(self.match.start(name) + shift, self.match.end(name) + shift)
+        return _Place(self.match.start(name) + shift, self.match.end(name) + shift)
 
 
 def calls_in(region: Region, closed: Closed) -> list[Call]:
@@ -135,11 +135,11 @@ class _Finder:
         self._start = self._starts[index] if index < len(self._starts) else 0
         return self
 
-    def text(self, place: Place) -> str:
+    def text(self, place: _Place) -> str:
         """The region's own text at a place of the output."""
         return self._closed.body[place.start - self._region.body : place.end - self._region.body]
 
-    def place(self, path: tuple[Step, ...]) -> Place | None:
+    def place(self, path: tuple[Step, ...]) -> _Place | None:
         """Where the value at `path` stands in the output: in the region's text, or in a named group before it."""
         found = self._source(path)
         if found is None:
@@ -155,7 +155,7 @@ class _Finder:
             else _stripped(self._closed.body)
         )
         shift = self._region.body
-        return None if inside is None else Place(inside.start + shift, inside.end + shift)
+        return None if inside is None else _Place(inside.start + shift, inside.end + shift)
 
     def _source(self, path: tuple[Step, ...]) -> tuple[str, tuple[Step, ...]] | None:
         """The slot that `path` comes from; an item's own keys go before the groups of the pattern."""
@@ -180,7 +180,7 @@ class _Finder:
         inside = place.start >= self._region.body
         raw = self.text(place) if inside else value
         if inside and raw[:1] == '"' and self.plain:
-            place, raw = Place(place.start + 1, place.end - 1), raw[1:-1]
+            place, raw = _Place(place.start + 1, place.end - 1), raw[1:-1]
         return part(value, place, "copied" if raw == value else "converted")
 
     def synthetic(self, text: str) -> Part:
@@ -201,9 +201,9 @@ def part(text: str, place: tuple[int, int], kind: SegmentKind = "copied") -> Par
     return Part(text, (Segment(text[:-start], 0, 0, "synthetic"), Segment(text[-start:], 0, end, kind)))
 
 
-def _stripped(text: str) -> Place:
+def _stripped(text: str) -> _Place:
     start = len(text) - len(text.lstrip())
-    return Place(start, max(len(text.rstrip()), start))
+    return _Place(start, max(len(text.rstrip()), start))
 
 
 def streamed_name(region: Region, captures: Mapping[str, str]) -> Part | None:
@@ -245,14 +245,14 @@ SPACE = re.compile(r"[ \t\n\r]*")
 SLOT = re.compile(r"\{(\w+(?:\.\w+)*)\}")
 
 
-class Place(NamedTuple):
+class _Place(NamedTuple):
     """Half-open range of characters in a region's text."""
 
     start: int
     end: int
 
 
-def locate(text: str, path: Sequence[Step], start: int = 0) -> Place | None:
+def locate(text: str, path: Sequence[Step], start: int = 0) -> _Place | None:
     """The raw JSON text at `path` below the value at `start`, or None. Of a key given twice the last counts."""
     try:
         at = _skip(text, start)
@@ -261,7 +261,7 @@ def locate(text: str, path: Sequence[Step], start: int = 0) -> Place | None:
             if found is None:
                 return None
             at = found
-        return Place(at, DECODER.raw_decode(text, at)[1])
+        return _Place(at, DECODER.raw_decode(text, at)[1])
     except (ValueError, IndexError, RecursionError):
         return None
 

@@ -185,7 +185,7 @@ def _literal(transform: Any, path: tuple[str, ...]) -> bool:
 
 def _patterns(raw: Any) -> Iterator[LintFinding]:
     for place, pattern in _regexes(raw, ""):
-        for code, words in troubles(pattern):
+        for code, words in _troubles(pattern):
             tags = place.endswith("tag_pattern")
             if not (tags and code in ("greedy_pattern", "looks_ahead")):
                 severity = "info" if code in ("unchecked_pattern", "looks_ahead") else "warning"
@@ -220,7 +220,7 @@ def _tree(pattern: str) -> Any:
             return None
 
 
-def troubles(pattern: str) -> Iterator[tuple[str, str]]:
+def _troubles(pattern: str) -> Iterator[tuple[str, str]]:
     """What is wrong with a pattern: (code, what and what to do)."""
     parsed = _tree(pattern)
     if parsed is None:

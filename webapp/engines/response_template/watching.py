@@ -82,7 +82,7 @@ class Listener(Protocol):
         """A closing delimiter of the implicit field, where no region was open."""
 
 
-class Watching(PARSER):  # type: ignore[misc]
+class _Watching(PARSER):  # type: ignore[misc]
     """What stands before ResponseParser. `rehearse` raises where a region's own patterns would take too long."""
 
     _buffer: str
@@ -262,4 +262,4 @@ def observe(spec: Any, prefix: str, tools: Sequence[dict[str, Any]], listener: L
 
 @cache
 def _observed() -> Any:
-    return type("Observed", (Watching, library().ResponseParser), {})
+    return type("Observed", (_Watching, library().ResponseParser), {})
