@@ -96,7 +96,7 @@ endef
 lock: export WITHOUT_ADDRESSES := $(WITHOUT_ADDRESSES)
 
 docs: $(TOOLS)  ## write the generated pages of docs/ again
-	$(BIN)/python -m webapp.documentation
+	$(BIN)/python -m docs.generate
 
 clean:  ## remove .venv and everything else that was generated
 	rm -rf $(VENV) requirements/node/node_modules dist htmlcov test-results .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache

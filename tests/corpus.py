@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from parsers.cases.corpus import case_texts, load_named
+from parsers.cases.io import decoded, one_line, to_data
+from parsers.cases.jsontext import pretty
 from parsers.cases.model import Case
 
 ROOT = Path(__file__).parent / "cases"
@@ -35,6 +38,17 @@ def corpus_of(name: str) -> str:
 @cache
 def case_named(name: str) -> Case:
     return load_named(name, _text(name))
+
+
+def load_corpus(source: str | bytes) -> dict[str, Case]:
+    """The cases of a corpus file by name."""
+    return {name: load_named(name, text) for name, text in case_texts(decoded(source)).items()}
+
+
+def dump_corpus(cases: Mapping[str, Case]) -> str:
+    """The cases as the text of a corpus file, in its one layout."""
+    data = {name: to_data(case) for name, case in cases.items()}
+    return pretty(data, lambda path: one_line(path[1:])) + "\n"
 
 
 def case_data(name: str) -> dict[str, Any]:

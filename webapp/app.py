@@ -14,7 +14,6 @@ from flask import Flask, current_app, request, url_for
 from jinja2 import StrictUndefined
 
 from webapp import api
-from webapp.bodies import WholeRequest
 from webapp.formats.folder import formats_folder, refusals
 from webapp.glyphs import FILTERS
 from webapp.jobs.searches import Searches
@@ -32,10 +31,8 @@ PACKAGE = Path(__file__).resolve().parent
 YEAR = 365 * 24 * 3600
 
 
-class Inspector(Flask):
-    """Flask with whole request bodies, and static files that may be kept for ever when their address has a hash."""
-
-    request_class = WholeRequest
+class _Inspector(Flask):
+    """Flask with static files that may be kept for ever when their address has a hash."""
 
     def get_send_file_max_age(self, filename: str | None) -> int | None:
         """Seconds a static file may be kept; None: ask every time."""
@@ -45,11 +42,11 @@ class Inspector(Flask):
 def create_app(settings: Settings | None = None) -> Flask:
     """The application. Raises UsageError for settings that cannot work."""
     settings = settings or get_settings()
-    app = Inspector(__name__, template_folder=str(_assets("templates")), static_folder=str(_assets("static")))
+    app = _Inspector(__name__, template_folder=str(_assets("templates")), static_folder=str(_assets("static")))
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.filters.update(FILTERS)
-    app.jinja_env.globals["static"] = static_url
+    app.jinja_env.globals["static"] = _static_url
     init_app(app, settings, error_page)
     settings.make_data_dir()
     hub = Downloads(settings, use(settings).add_hub)
@@ -67,7 +64,7 @@ def _assets(name: str) -> Path:
     return inside if inside.is_dir() else PACKAGE.parent / name
 
 
-def static_url(name: str) -> str:
+def _static_url(name: str) -> str:
     """The address of a static file, with a hash of its content, so that it can be cached for ever."""
     folder = Path(current_app.static_folder or "")
     changed = (folder / name).stat().st_mtime_ns

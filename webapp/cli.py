@@ -36,7 +36,7 @@ READER_GONE = 141
 HOME = Path(__file__).resolve().parent.parent
 
 
-class Place(NamedTuple):
+class _Place(NamedTuple):
     """Where a command is, and its line in the list of commands."""
 
     module: str
@@ -44,19 +44,19 @@ class Place(NamedTuple):
 
 
 COMMANDS = {
-    "serve": Place("serve", "Start the inspector on this machine."),
-    "replay": Place("replay", "Replay one model output and say what came of it."),
-    "find": Place("find", "Search for a chunking that breaks the parser; exit 1 on an error."),
-    "check": Place("check", "Run case files; exit 1 when one fails."),
-    "export": Place("export", "Write a case as a file for another tool."),
-    "parsers": Place("parsers", "List the parsers, show one, or check a format file."),
-    "tokenizers": Place("listings", "List the tokenizers."),
-    "settings": Place("listings", "List the settings and their values."),
-    "db": Place("db", "Look after the database of shared cases."),
+    "serve": _Place("serve", "Start the inspector on this machine."),
+    "replay": _Place("replay", "Replay one model output and say what came of it."),
+    "find": _Place("find", "Search for a chunking that breaks the parser; exit 1 on an error."),
+    "check": _Place("check", "Run case files; exit 1 when one fails."),
+    "export": _Place("replay", "Write a case as a file for another tool."),
+    "parsers": _Place("parsers", "List the parsers, show one, or check a format file."),
+    "tokenizers": _Place("listings", "List the tokenizers."),
+    "settings": _Place("listings", "List the settings and their values."),
+    "db": _Place("db", "Look after the database of shared cases."),
 }
 
 
-class Program(click.Group):
+class _Program(click.Group):
     """The group of all commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -98,7 +98,7 @@ def _show_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> 
         ctx.exit()
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version,
               help="Show the version and exit.")  # fmt: skip
 def cli() -> None:
@@ -114,7 +114,7 @@ def run(args: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code. `args` default to those of the process."""
     _escape_what_cannot_be_printed()
     try:
-        require_own_parsers()
+        _require_own_parsers()
         result = cli.main(args, PROGRAM, standalone_mode=False)
     except click.Abort:
         return INTERRUPTED
@@ -128,7 +128,7 @@ def run(args: Sequence[str] | None = None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def require_own_parsers() -> None:
+def _require_own_parsers() -> None:
     """Refuse to run with a `parsers` package that is not ours: the name is common, and the first one found wins."""
     spec = find_spec("parsers")
     found = Path(spec.origin).resolve().parent if spec and spec.origin else None

@@ -91,13 +91,16 @@ def _decoder(recording: Recording, name: str | None) -> TokenizerAdapter | None:
 
 
 def _output(found: Taken, recording: Recording, adapter: TokenizerAdapter | None) -> None:
-    """The raw output in the best form there is, and where it came from."""
     if adapter is not None and recording.ids:
         _from_ids(found, recording, recording.ids, adapter)
     elif recording.pieces is not None:
-        _from_pieces(found, recording, recording.pieces)
+        found.data["input"]["tokens"] = _tokens(recording.pieces)
+        if (deltas := _matching(recording.deltas, recording.pieces, None)) is not None:
+            found.data["input"]["deltas"] = deltas
     elif recording.text is not None:
-        _from_text(found, recording, recording.text)
+        found.data["input"]["text"] = recording.text
+        if recording.deltas is not None:
+            found.data["input"]["deltas"] = [_delta(delta.text, delta.ids) for delta in recording.deltas]
         if recording.ids or any(delta.ids for delta in recording.deltas or ()):
             found.notes.append("Its token ids wait for the model's own tokenizer; until then its text is replayed.")
     elif recording.ids:
@@ -152,19 +155,6 @@ def _require_same(text: str | None, pieces: Sequence[Piece], adapter: TokenizerA
         raise RecordingError("tokenizer", f"{message}: choose the tokenizer of the model that wrote them")
 
 
-def _from_pieces(found: Taken, recording: Recording, pieces: tuple[Piece, ...]) -> None:
-    found.data["input"]["tokens"] = _tokens(pieces)
-    deltas = _matching(recording.deltas, pieces, None)
-    if deltas is not None:
-        found.data["input"]["deltas"] = deltas
-
-
-def _from_text(found: Taken, recording: Recording, text: str) -> None:
-    found.data["input"]["text"] = text
-    if recording.deltas is not None:
-        found.data["input"]["deltas"] = [_delta(delta.text, delta.ids) for delta in recording.deltas]
-
-
 def _tokens(pieces: Iterable[Piece]) -> list[Any]:
     return [to_token(piece, {}, keep_id=True).model_dump() for piece in pieces]
 
@@ -206,7 +196,6 @@ def _slim(chunk: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ask(found: Taken, recording: Recording, adapter: TokenizerAdapter | None) -> None:
-    """What was asked of the server."""
     request = recording.request or Request()
     tools = _tools(found, request.tools or ())
     if tools:

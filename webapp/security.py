@@ -67,7 +67,7 @@ Limit = Literal["max_text_bytes", "max_tokens", "max_request_bytes", "tokenizer_
 ErrorPage = Callable[[int, str, str], ResponseReturnValue]
 
 
-class CrossOrigin(Forbidden):
+class _CrossOrigin(Forbidden):
     """An unsafe request that a page of another origin made."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class TooLarge(RequestEntityTooLarge):
 
 # What a kind of error says: its code, and its sentence where whoever raised it gave none.
 _SAYS: dict[type, tuple[str, str]] = {
-    CrossOrigin: ("cross_origin", "Refused."),
+    _CrossOrigin: ("cross_origin", "Refused."),
     SecurityError: (
         "untrusted_host",
         f"This server is not known by that host name. If it is yours, add it to {ENV_PREFIX}TRUSTED_HOSTS.",
@@ -105,9 +105,9 @@ _MUTE = (SecurityError, InternalServerError)  # their own descriptions repeat th
 def init_app(app: Flask, settings: Settings, error_page: ErrorPage | None = None) -> None:
     """Put `app` under the module's rules. Call it before anything else registers a before_request function.
 
-    `error_page(status, title, message)` renders errors outside /api, but for a refused host; by default `text_page`.
+    `error_page(status, title, message)` renders errors outside /api, but for a refused host; by default `_text_page`.
     """
-    page = error_page or text_page
+    page = error_page or _text_page
     app.request_class = WholeRequest
     app.config["TRUSTED_HOSTS"] = [_Host(host) for host in settings.trusted_hosts]
     app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = settings.max_request_bytes
@@ -117,7 +117,7 @@ def init_app(app: Flask, settings: Settings, error_page: ErrorPage | None = None
     @app.before_request
     def refuse_cross_origin() -> None:
         if is_cross_origin(request.method, request.headers, own):
-            raise CrossOrigin
+            raise _CrossOrigin
 
     @app.before_request
     def read_chunked() -> None:
@@ -166,12 +166,12 @@ def api_error(code: str, message: str, field: str | None = None, status: int = 4
     return response
 
 
-def is_api() -> bool:
+def _is_api() -> bool:
     """Whether the request is for the API, whose errors are JSON."""
     return request.path.startswith(API_PREFIX)
 
 
-def text_page(status: int, title: str, message: str) -> ResponseReturnValue:
+def _text_page(status: int, title: str, message: str) -> ResponseReturnValue:
     """The plainest error page: a heading and a sentence, escaped."""
     page = Markup(
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n'
@@ -184,10 +184,12 @@ def _error_response(error: HTTPException, page: ErrorPage) -> Response:
     if isinstance(error, RequestEntityTooLarge) and "description" not in vars(error):
         error = _sized()
     if isinstance(error, SecurityError):
-        page = text_page  # no address can be built for a host that is refused, so no page of the application either
+        page = _text_page  # no address can be built for a host that is refused, so no page of the application either
     code, message = _says(error)
     status = error.code or 500
-    response = api_error(code, message, status=status) if is_api() else make_response(page(status, error.name, message))
+    response = (
+        api_error(code, message, status=status) if _is_api() else make_response(page(status, error.name, message))
+    )
     for name, value in error.get_headers():  # Allow of a 405, Retry-After of a 429
         response.headers.setdefault(name, value)
     response.headers["Cache-Control"] = "no-store"

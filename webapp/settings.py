@@ -13,13 +13,12 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 
+from platformdirs import user_data_path
 from pydantic import Field, PositiveInt, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -35,22 +34,9 @@ _HOST_NAME = re.compile(r"\.?[\w.-]+|\[[0-9a-f:.]+\]")
 _SERVICE_LINKS = "a Kubernetes service of this name sets such variables; give the pod enableServiceLinks: false"
 
 
-def data_folder(platform: str, environ: Mapping[str, str]) -> Path:
-    """Where a user's data belongs on this platform (`sys.platform`'s spelling); may start with `~`.
-
-    Linux follows the XDG base directory specification 0.8: a relative XDG_DATA_HOME is ignored.
-    """
-    if platform == "win32":
-        return Path(environ.get("LOCALAPPDATA") or "~/AppData/Local") / "toolcall-inspector"
-    if platform == "darwin":
-        return Path("~/Library/Application Support/toolcall-inspector")
-    xdg = environ.get("XDG_DATA_HOME", "")
-    return Path(xdg if xdg.startswith("/") else "~/.local/share") / "toolcall-inspector"
-
-
-def strict_default(environ: Mapping[str, str]) -> bool:
+def _strict_default() -> bool:
     """What VLLM_RS_STRICT_TOOL_CALL says. As in vllm.rs, anything but a word for yes means no."""
-    return environ.get(STRICT_VARIABLE, "").strip().lower() in {"1", "true", "yes", "on"}
+    return os.environ.get(STRICT_VARIABLE, "").strip().lower() in {"1", "true", "yes", "on"}
 
 
 def _sqlite_url(data: dict[str, Any]) -> str:
@@ -79,7 +65,7 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", min_length=1, description="Address the server listens on.")
     port: int = Field(8765, ge=0, le=65535, description="Port the server listens on; 0 takes any free one.")
     data_dir: Path = Field(
-        default_factory=lambda: data_folder(sys.platform, os.environ),
+        default_factory=lambda: user_data_path("toolcall-inspector", appauthor=False),
         validate_default=True,
         description="Folder for everything that is kept; created on first use, readable by its owner alone.",
         json_schema_extra={"default": "toolcall-inspector in the user's data folder"},
@@ -132,7 +118,7 @@ class Settings(BaseSettings):
     hub: bool = Field(False, description="Whether tokenizers may be fetched from the Hugging Face hub, by name.")
     hub_seconds: PositiveInt = Field(60, description="Time such a download may take.")
     strict: bool = Field(
-        default_factory=lambda: strict_default(os.environ),
+        default_factory=_strict_default,
         description=f"Drop invalid calls where a case does not say; {STRICT_VARIABLE} (1, true, yes, on) also sets it.",
         json_schema_extra={"default": f"false, or {STRICT_VARIABLE}"},
     )
@@ -202,7 +188,7 @@ def get_settings(**overrides: Any) -> Settings:
     Raises UsageError naming the variable, its value and what is wrong with it.
     """
     given = {name: value for name, value in overrides.items() if value is not None}
-    _refuse_unknown(os.environ)
+    _refuse_unknown()
     try:
         return Settings(**given)
     except ValidationError as error:
@@ -211,9 +197,9 @@ def get_settings(**overrides: Any) -> Settings:
         raise UsageError(f"this user has no home folder; set {ENV_PREFIX}DATA_DIR") from error
 
 
-def _refuse_unknown(environ: Mapping[str, str]) -> None:
+def _refuse_unknown() -> None:
     known = {name.upper() for name in Settings.model_fields}
-    ours = (name.upper().removeprefix(ENV_PREFIX) for name in environ if name.upper().startswith(ENV_PREFIX))
+    ours = (name.upper().removeprefix(ENV_PREFIX) for name in os.environ if name.upper().startswith(ENV_PREFIX))
     unknown = sorted(name for name in ours if name not in known)
     if not unknown:
         return
@@ -233,15 +219,11 @@ def _explanation(error: ValidationError) -> str:
 
 
 def _without_password(url: str) -> str:
-    return re.sub(r"(://[^:/@]*):.*@|([?&]password=)[^&]*", _starred, url)
-
-
-def _starred(match: re.Match[str]) -> str:
-    return f"{match[1]}:***@" if match[1] is not None else f"{match[2]}***"
+    return re.sub(r"([?&]password=)[^&]*", r"\1***", re.sub(r"(://[^:/@]*):.*@", r"\1:***@", url))
 
 
 @dataclass(slots=True, frozen=True)
-class SettingRow:
+class _SettingRow:
     """One line of the settings table: the variable, its documented default, its value now, what it is for."""
 
     env: str
@@ -250,7 +232,7 @@ class SettingRow:
     description: str
 
 
-def setting_rows(settings: Settings) -> list[SettingRow]:
+def setting_rows(settings: Settings) -> list[_SettingRow]:
     """Every setting in the order of declaration. `default` is the same on every machine."""
     rows = []
     for name, field in Settings.model_fields.items():
@@ -258,7 +240,7 @@ def setting_rows(settings: Settings) -> list[SettingRow]:
         default = extra["default"] if isinstance(extra, dict) else field.default
         value = _shown(getattr(settings, name))
         rows.append(
-            SettingRow(
+            _SettingRow(
                 env=ENV_PREFIX + name.upper(),
                 default=_shown(default),
                 value=_without_password(value) if name == "database_url" else value,

@@ -6,23 +6,14 @@ one line is a change of one line. JSON Lines, one case a line, are read too; the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from parsers.cases.io import decoded, loads, one_line, to_data
-from parsers.cases.jsontext import JsonError, atom, place, pointer, pretty, read_at, skip
+from parsers.cases.io import loads, to_data
+from parsers.cases.jsontext import JsonError, atom, compact, place, pointer, read_at, skip
 from parsers.cases.model import Case, CaseError
 
 _OF_A_CASE = frozenset({"schema", "parser", "input"})
 _Span = tuple[str, int, int]
-
-
-def load_corpus(source: str | bytes) -> dict[str, Case]:
-    """Read a corpus file, or JSON Lines of cases: the cases by name, in the order of the file.
-
-    Raises CaseError: not UTF-8, not JSON (with line and column), a name given twice (with both lines), or what is
-    wrong with a case; then the pointer begins with the name of the case.
-    """
-    return {name: load_named(name, text) for name, text in case_texts(decoded(source)).items()}
 
 
 def load_named(name: str, text: str) -> Case:
@@ -33,14 +24,17 @@ def load_named(name: str, text: str) -> Case:
         raise CaseError(error.message, pointer((name,)) + error.pointer) from error
 
 
-def dump_corpus(cases: Mapping[str, Case]) -> str:
-    """The cases as the text of a corpus file. `load_corpus(dump_corpus(cases)) == cases`."""
-    data = {name: to_data(case) for name, case in cases.items()}
-    return pretty(data, lambda path: one_line(path[1:])) + "\n"
+def jsonl(case: Case) -> str:
+    """The case on one line, ended by the line's only newline; no other character in it ends a line anywhere."""
+    return compact(to_data(case)) + "\n"
 
 
 def case_texts(text: str) -> dict[str, str]:
-    """The JSON text of each case of a corpus by name. Raises CaseError as `load_corpus` does, but reads no case."""
+    """The JSON text of each case of a corpus file or of JSON Lines, by name, in their order. No case is read.
+
+    Raises CaseError: not JSON (with line and column), or a name given twice (with both lines); the pointer begins with
+    the name of the case.
+    """
     found: dict[str, tuple[int, int]] = {}
     try:
         for name, start, end in _spans(text):

@@ -70,7 +70,7 @@ def builtin(case: Case, evidence: Evidence) -> Choice:
     return Choice(fmt, selection, maker(fmt, policy_of(case)))
 
 
-def fallback(case: Case, evidence: Evidence) -> Choice:
+def _fallback(case: Case, evidence: Evidence) -> Choice:
     """The fallback wrapper around the parser that `builtin` would run."""
     options = _wrapper_options(case)
     fmt, found = _format(case, evidence)
@@ -80,7 +80,7 @@ def fallback(case: Case, evidence: Evidence) -> Choice:
     return Choice(shown, Selection(found.name, reasons), lambda: Fallback(fmt, policy, options))
 
 
-def recorded(case: Case, evidence: Evidence) -> Choice:
+def _recorded(case: Case, evidence: Evidence) -> Choice:
     """The stream that a server sent, played back. The format of the output, as far as the case tells, decides what
     counts as a marker in it."""
     if case.input.stream is None:
@@ -120,20 +120,19 @@ def _wrapper_options(case: Case) -> FallbackOptions:
 
 
 def _format(case: Case, evidence: Evidence) -> tuple[Format, Selection]:
-    fmt, selection = _found(case, evidence)
+    if (fmt := case.parser.format) is not None:
+        error = next((found for found in lint(fmt) if found.severity == "error"), None)
+        if error is not None:
+            raise FormatError(error.message, error.pointer)
+        selection = Selection(case.parser.name, ("The case brings its own format.",))
+    else:
+        asked = None if case.parser.name == "auto" else case.parser.name
+        selection = select(replace(_evidence(case, evidence, case.text()), enforced=asked))
+        fmt = get_format(selection.name)
     said = case.context.reasoning_open if "reasoning_open" in case.context.model_fields_set else None
     if said is False and prompt_opens(fmt, case.context.prompt_tail):
         raise UsageError("prompt_tail leaves reasoning open, but reasoning_open is false: leave one of them out")
     return fmt, selection
-
-
-def _found(case: Case, evidence: Evidence) -> tuple[Format, Selection]:
-    if case.parser.format is not None:
-        refuse_broken(case.parser.format)
-        return case.parser.format, Selection(case.parser.name, ("The case brings its own format.",))
-    asked = None if case.parser.name == "auto" else case.parser.name
-    found = select(replace(_evidence(case, evidence, case.text()), enforced=asked))
-    return get_format(found.name), found
 
 
 def _evidence(case: Case, evidence: Evidence, text: str) -> Evidence:
@@ -150,14 +149,7 @@ def policy_of(case: Case) -> dict[str, str]:
     return {**strict, **case.parser.policy}
 
 
-def refuse_broken(fmt: Format) -> None:
-    """Raise FormatError for the first error that the static check finds in a format."""
-    error = next((found for found in lint(fmt) if found.severity == "error"), None)
-    if error is not None:
-        raise FormatError(error.message, error.pointer)
-
-
-ENGINES: Mapping[str, Engine] = {BUILTIN: builtin, FALLBACK: fallback, RECORDED: recorded}
+ENGINES: Mapping[str, Engine] = {BUILTIN: builtin, FALLBACK: _fallback, RECORDED: _recorded}
 
 
 def engine_of(case: Case) -> str:

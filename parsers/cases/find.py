@@ -66,7 +66,7 @@ class CaseSearch:
             replace(replayer, rerender=rerender),
             rules=case.compare.rules(),
             asked=case.replay,
-            recorded=recorded_cuts(case),
+            recorded=_recorded_cuts(case),
             seed=seed,
             only=case.checks,
             max_replays=max_replays,
@@ -84,7 +84,7 @@ class CaseSearch:
         return CaseFound(self.case, found, smaller)
 
 
-def recorded_cuts(case: Case) -> tuple[int, ...]:
+def _recorded_cuts(case: Case) -> tuple[int, ...]:
     """Where the deltas met that a server sent."""
     return tuple(accumulate([len(delta.text) for delta in case.input.deltas or ()]))[:-1]
 
@@ -176,10 +176,7 @@ def _group(group: Group) -> dict[str, Any]:
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
     return {
-        "kind": verdict.kind,
-        "severity": verdict.severity,
-        "about": verdict.about,
-        "headline": verdict.headline,
+        **{name: getattr(verdict, name) for name in ("kind", "severity", "about", "headline")},
         "details": list(verdict.sentences),
         "findings": list(verdict.findings),
         "proof": None if verdict.proof is None else verdict.proof.to_json(),
@@ -190,11 +187,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 def _guess(guess: Guess) -> dict[str, Any]:
     leaves = guess.leaves
     return {
-        "name": guess.name,
-        "title": guess.title,
-        "score": guess.score,
-        "calls": guess.calls,
-        "complete": guess.complete,
+        **{name: getattr(guess, name) for name in ("name", "title", "score", "calls", "complete")},
         "evidence": list(guess.evidence),
         "leaves_at": None if leaves is None else leaves.at,
         "missing": None if leaves is None else leaves.missing,

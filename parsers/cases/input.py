@@ -25,16 +25,16 @@ class CaseError(UsageError):
         self.pointer = pointer
 
 
-def lines(text: str) -> list[str]:
+def _lines(text: str) -> list[str]:
     """The text cut after each newline; one empty item for an empty text."""
     *ended, last = text.split("\n")
     cut = [f"{part}\n" for part in ended]
     return [*cut, last] if last or not cut else cut
 
 
-def line_or_lines(text: str) -> str | list[str]:
+def _line_or_lines(text: str) -> str | list[str]:
     """A text as a string where it is one line, as a list of lines otherwise."""
-    cut = lines(text)
+    cut = _lines(text)
     return cut[0] if len(cut) == 1 else cut
 
 
@@ -52,7 +52,7 @@ def _empty_for_null(value: Any) -> Any:
 
 
 def _expected(text: str | None) -> str | list[str] | None:
-    return line_or_lines(text) if text else None
+    return _line_or_lines(text) if text else None
 
 
 def _listed(value: Any) -> Any:
@@ -81,8 +81,8 @@ def _tool(value: dict[str, Any]) -> dict[str, Any]:
 
 _SPELLINGS = str | list[str]
 
-Text = Annotated[str, BeforeValidator(_joined, json_schema_input_type=_SPELLINGS), PlainSerializer(lines)]
-ShortText = Annotated[str, BeforeValidator(_joined, json_schema_input_type=_SPELLINGS), PlainSerializer(line_or_lines)]
+Text = Annotated[str, BeforeValidator(_joined, json_schema_input_type=_SPELLINGS), PlainSerializer(_lines)]
+ShortText = Annotated[str, BeforeValidator(_joined, json_schema_input_type=_SPELLINGS), PlainSerializer(_line_or_lines)]
 ExpectedText = Annotated[
     str | None,
     BeforeValidator(_empty_for_null, json_schema_input_type=_SPELLINGS | None),

@@ -24,7 +24,6 @@ from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import FormatError, Message
 
 SCHEMA_VERSION = 1
-SCHEMA_FILE = "case-1.schema.json"
 NOT_IN_ID = ("$schema", "title", "notes", "flags", "parent")
 _ID_PREFIX = b"toolcall-inspector case 1\n"
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -101,16 +100,6 @@ def outcome_digest(message: Message, finish_reason: str | None, findings: Iterab
     found = sorted({(finding.check, finding.severity, finding.about) for finding in findings})
     outcome = {"message": message.to_json(), "finish_reason": finish_reason, "findings": [list(row) for row in found]}
     return hashlib.sha256(rfc8785.dumps(_encodable(outcome))).hexdigest()
-
-
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema of case files, generated from the model; checked in as SCHEMA_FILE."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Case.model_json_schema(by_alias=True)}
-
-
-def schema_text() -> str:
-    """The text of SCHEMA_FILE."""
-    return jsontext.pretty(json_schema(), lambda path: path[-1:] in (("enum",), ("required",))) + "\n"
 
 
 def one_line(path: jsontext.Path) -> bool:

@@ -33,6 +33,7 @@ from parsers.selection.registry import Evidence, Selection, known_format, polici
 from parsers.vocabulary.events import CallEnd, Diagnostic, Dropped, Event, Marker, TextEvent
 from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Context, Piece
+from parsers.wire.chunks import Dialect, Envelope, chunks, recorded_chunks, transcript
 
 HELD_CHARACTERS = 512
 IGNORED = "The token ids of the recorded deltas are ignored: no tokenizer made tokens of them that spell the text."
@@ -148,12 +149,18 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
     grammar = choice.grammar or case.parser.format or known_format(choice.selection.name)
     stream, reasons = case.input.stream, choice.selection.reasons
     reasons = (*reasons, *[IGNORED] * ignores_ids(case))
-    decoded = decoded_of(case, pieces, fmt)
+    decoded = decode_pieces(
+        tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=context.prompt_tail, end_tokens=fmt.end_tokens
+    )
     server = None if stream is None else server_stream(stream, decoded.pieces, case.input.deltas)
     if choice.plays and server is not None:
         context = replace(context, finish_reason=context.finish_reason or server.cut_short)
         if server.fed is None:
             reasons, decoded = (*reasons, *[UNSHARED] * case.has_raw), Decoded((), None, ())
+    terminals = fmt.terminals
+    if choice.plays and choice.grammar is None:  # what is played back may be in any format: any marker of one counts
+        known = [text.strip() for other in builtin_formats().values() for text in other.terminals.values()]
+        terminals = {text: text for text in known}
     return Replayer(
         choice.make,
         decoded.pieces,
@@ -161,7 +168,7 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         mode=case.mode(),
         markers=case.markers(),
         reasons=reasons,
-        terminals=_terminals(choice, fmt),
+        terminals={name: text for name, text in terminals.items() if len(text) > 1},
         longest_terminal=Program(fmt, fmt.policy.model_dump(), frozenset(), skip_tools=False).longest,
         black_box=choice.black_box,
         one_shot=choice.one_shot,
@@ -174,20 +181,6 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         sent=sent_of(case, server),
         spelled=case.decode is None and case.decoder == "byte_level",
     )
-
-
-def _terminals(choice: Choice, fmt: Format) -> dict[str, str]:
-    """The literals of the format. What is played back may be in any format, so that any marker of one counts."""
-    if choice.plays and choice.grammar is None:
-        texts = [text.strip() for known in builtin_formats().values() for text in known.terminals.values()]
-        return {text: text for text in texts if len(text) > 1}
-    return {name: text for name, text in fmt.terminals.items() if len(text) > 1}
-
-
-def decoded_of(case: Case, pieces: Sequence[Piece], fmt: Format) -> Decoded:
-    """The stored tokens of a case under its decode policy."""
-    end_tokens, tail = fmt.end_tokens, case.context.prompt_tail
-    return decode_pieces(tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=tail, end_tokens=end_tokens)
 
 
 def sent_of(case: Case, server: ServerStream | None = None) -> Sent | None:
@@ -221,6 +214,16 @@ def settled_case(case: Case, pieces: Sequence[Piece]) -> Case:
 def characters(text: str) -> tuple[Piece, ...]:
     """A piece for each code point: the stand-in where no tokenizer is at hand."""
     return tuple([Piece(char) for char in text])
+
+
+def sse(run: CaseRun, dialect: Dialect = "reasoning") -> str:
+    """The event stream that a client receives, its sentinel included. The same run always gives the same text.
+
+    A recorded stream that is played back is written as it was recorded, in its own dialect.
+    """
+    if run.plays:
+        return "".join(transcript(recorded_chunks(run.case.input.stream or ())))
+    return "".join(transcript(chunks(run.trace, Envelope.of(run.trace, run.context, dialect))))
 
 
 def run_json(run: CaseRun) -> dict[str, Any]:
@@ -263,13 +266,12 @@ def step_json(trace: Trace, step: Step) -> dict[str, Any]:
             }
             for move in step.transitions
         ],
-        "events": [event_json(event) for event in step.events],
+        "events": [_event_json(event) for event in step.events],
         "delta": None if step.delta is None else step.delta.to_openai(),
     }
 
 
-def event_json(event: Event) -> dict[str, Any]:
-    """One event: its type, its span, and what its type carries."""
+def _event_json(event: Event) -> dict[str, Any]:
     out: dict[str, Any] = {"type": event.kind, "span": [event.start, event.end]}
     call = getattr(event, "call", None)
     if call is not None:

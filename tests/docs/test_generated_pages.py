@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from docs.generate import DOCS, PAGES, cell, fenced
 from parsers.checks import CHECKS
 from parsers.formats.diagram import rows_table
 from parsers.formats.model import Format, builtin_formats, builtin_sources
-from webapp.documentation import DOCS, PAGES, cell, fenced
 
 INDEX = PAGES["formats/README.md"]()
 FOLDER = DOCS / "formats"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.documentation import anchor
+from docs.generate import anchor
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from docs.generate import data, seeds_page
 from parsers.selection.registry import names, resolve
 from parsers.vocabulary.types import UsageError
 from tests.corpus import case_names, corpus_file, corpus_of
-from webapp.documentation import data, seeds_page
 
 ROOT = Path(__file__).resolve().parents[2]
 FOUND = data("seeds.json")

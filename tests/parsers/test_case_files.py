@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import pytest
 
-from parsers.cases.corpus import dump_corpus, load_corpus
 from parsers.cases.expect import differences
 from parsers.cases.model import Case
 from parsers.compare.divergence import same_message
@@ -18,7 +17,7 @@ from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.trace import StreamParser, Trace
 from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece
 from parsers.wire.chunks import Envelope, chunks
-from tests.corpus import CORPORA, ROOT, case_named, case_names, corpus_file
+from tests.corpus import CORPORA, ROOT, case_named, case_names, corpus_file, dump_corpus, load_corpus
 from tests.parsers.wire.client import Client, seen
 from webapp.engines import choose
 from webapp.tokenizers import get_tokenizer

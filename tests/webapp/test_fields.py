@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parsers.cases.io import json_schema
+from parsers.cases.model import Case
 from webapp.commands.options import Options
 from webapp.fields import FIELDS, FORMAT, PARTS, DecodeFields, field_at, is_said, options_at, read_part, side_at
 from webapp.page.compare.asked import Side
@@ -170,7 +170,7 @@ def test_a_place_is_told_at_the_word_of_a_side(pointer: str, side: str) -> None:
 def test_every_place_is_one_of_a_case_and_has_one_field() -> None:
     places = [row.place for row in FIELDS.values() if row.place]
     assert len(set(places)) == len(places)
-    schema = json_schema()
+    schema = Case.model_json_schema(by_alias=True)
     assert {place.split("/")[1] for place in places} <= schema["properties"].keys()
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from flask import Flask
 
-from webapp.api import intake, tokenizers
+from webapp.api import intake
 from webapp.api.views import API, HEALTH, blueprint
 
-__all__ = ["API", "HEALTH", "init_app", "intake", "tokenizers"]
+__all__ = ["API", "HEALTH", "init_app", "intake"]
 
 
 def init_app(app: Flask) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
 
 from flask import jsonify, request
 from flask.typing import ResponseReturnValue
-from pydantic import ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from parsers.cases import jsontext
 from parsers.cases.corpus import load_named
@@ -15,11 +15,27 @@ from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import CaseError
 from parsers.intake import Intake, recognise
+from parsers.intake.evidence import Kind
 from parsers.vocabulary.types import Recording
-from webapp.api.intake_models import IntakeRequest, IntakeResult
-from webapp.api.models import ErrorBody
+from webapp.api.answers import ErrorBody, IntakeResult
 from webapp.api.views import API, operation
 from webapp.recordings import RecordingError, taken
+
+
+@with_config(ConfigDict(extra="forbid"))
+@dataclass(slots=True)
+class IntakeRequest:
+    """What to recognise. The same bytes as a body of another type do as well, with the rest in the query."""
+
+    text: str
+    filename: Annotated[
+        str | None,
+        Field(description="The name of the file it was in; *.case.json says that it is a case, *.cases.json a corpus."),
+    ] = None
+    take_as: Annotated[Kind | None, Field(description="What to take it for, in place of the first guess.")] = None
+    output: Annotated[int | None, Field(ge=0, description="Of several outputs this one alone, from 0.")] = None
+    tokenizer: Annotated[str | None, Field(description="The tokenizer that gives recorded ids their text.")] = None
+
 
 QUERY = {
     "filename": "The name of the file, where the body is the bytes themselves.",
@@ -29,17 +45,19 @@ QUERY = {
 }
 
 
+_AS_FOUND = ("kind", "title", "message", "why", "facts", "warnings", "asks", "captures", "readings", "notes")
+
+
 @operation("POST", f"{API}/intake", {200: IntakeResult, 413: ErrorBody, 422: ErrorBody}, takes=IntakeRequest,
            query=QUERY)  # fmt: skip
 def intake() -> ResponseReturnValue:
     """Recognise a recording and make cases of it. Nothing is replayed and nothing is stored."""
     wanted, data = _posted()
     found = recognise(data, pasted=False, filename=wanted.filename, take_as=wanted.take_as)
-    return jsonify(answer(found, wanted))
+    return jsonify(_answer(found, wanted))
 
 
-def answer(found: Intake, wanted: IntakeRequest) -> dict[str, Any]:
-    """The answer for what was recognised."""
+def _answer(found: Intake, wanted: IntakeRequest) -> dict[str, Any]:
     cases: list[dict[str, Any]] = []
     corpus = list(found.cases.items()) if found.kind == "corpus" else []
     if found.kind == "case":
@@ -53,17 +71,8 @@ def answer(found: Intake, wanted: IntakeRequest) -> dict[str, Any]:
     else:
         outputs = [_output(found.outputs[at], wanted.tokenizer, cases) for at in places]
     return {
-        "kind": found.kind,
-        "title": found.title,
-        "message": found.message,
+        **{name: getattr(found, name) for name in _AS_FOUND},
         "usable": bool(cases),
-        "why": found.why,
-        "facts": [asdict(fact) for fact in found.facts],
-        "warnings": [asdict(warn) for warn in found.warnings],
-        "asks": [asdict(ask) for ask in found.asks],
-        "captures": [asdict(capture) for capture in found.captures],
-        "readings": [asdict(reading) for reading in found.readings],
-        "notes": found.notes,
         "outputs": outputs,
         "cases": cases,
     }
@@ -127,13 +136,13 @@ def _request(body: bytes) -> IntakeRequest | None:
         data = jsontext.read(body.decode("utf-8-sig"))
     except (UnicodeDecodeError, JsonError):
         return None
-    ours = isinstance(data, dict) and "text" in data and data.keys() <= IntakeRequest.model_fields.keys()
+    ours = isinstance(data, dict) and "text" in data and data.keys() <= {field.name for field in fields(IntakeRequest)}
     return _valid(data) if ours else None
 
 
 def _valid(data: dict[str, Any]) -> IntakeRequest:
     try:
-        return IntakeRequest.model_validate(data)
+        return TypeAdapter(IntakeRequest).validate_python(data)
     except ValidationError as error:
         first = error.errors()[0]
         raise CaseError(str(first["msg"]), "/" + "/".join(map(str, first["loc"]))) from error

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic import TypeAdapter
 
-from webapp.api.intake_models import IntakeRequest
-from webapp.api.models import ErrorBody, TokenizerUpload
+from webapp.api.answers import ErrorBody, TokenizerUpload
+from webapp.api.intake import IntakeRequest
 from webapp.api.views import Operation
 from webapp.runs.exports import TARGETS
 
@@ -26,6 +25,7 @@ STATUS = {
     422: "A field is wrong; `field` is its JSON pointer.",
     503: "Too many searches are waiting; Retry-After says when to try again.",
 }
+BYTES = {TokenizerUpload: "The file itself.", IntakeRequest: "The recording itself."}
 PARAMETERS = {
     "case_id": {
         "description": "The id of a case.",
@@ -41,9 +41,15 @@ PARAMETERS = {
 
 def description(operations: Sequence[Operation], version: str) -> dict[str, Any]:
     """The whole document."""
+    bodies = [body for one in operations for body in (one.takes, *one.answers.values()) if not isinstance(body, str)]
+    found, document = TypeAdapter.json_schemas(
+        [(str(body), "validation", TypeAdapter(body)) for body in (*bodies, ErrorBody) if body is not None],
+        ref_template=REF,
+    )
+    schemas = {name: schema for (name, _), schema in found.items()}
     paths: dict[str, dict[str, Any]] = {}
     for one in operations:
-        paths.setdefault(_path(one), {})[one.method.lower()] = _operation(one)
+        paths.setdefault(re.sub(r"<(\w+)>", r"{\1}", one.path), {})[one.method.lower()] = _operation(one, schemas)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -52,15 +58,11 @@ def description(operations: Sequence[Operation], version: str) -> dict[str, Any]
             "description": "Replay the raw output of a language model through a tool call parser, delta by delta.",
         },
         "paths": paths,
-        "components": {"schemas": _schemas(operations)},
+        "components": {"schemas": document["$defs"]},
     }
 
 
-def _path(one: Operation) -> str:
-    return re.sub(r"<(\w+)>", r"{\1}", one.path)
-
-
-def _operation(one: Operation) -> dict[str, Any]:
+def _operation(one: Operation, schemas: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"operationId": one.name, "summary": one.summary}
     names = re.findall(r"<(\w+)>", one.path)
     parameters = [{"name": name, "in": "path", "required": True, **PARAMETERS[name]} for name in names]
@@ -72,42 +74,19 @@ def _operation(one: Operation) -> dict[str, Any]:
         found["parameters"] = parameters
     if one.takes is not None:
         kind = "multipart/form-data" if one.takes is TokenizerUpload else "application/json"
-        content = {kind: {"schema": _schema(one.takes)}}
-        if one.takes is TokenizerUpload:
-            content["application/octet-stream"] = {"schema": {"type": "string", "description": "The file itself."}}
-        if one.takes is IntakeRequest:
-            content["application/octet-stream"] = {"schema": {"type": "string", "description": "The recording itself."}}
+        content = {kind: {"schema": schemas[str(one.takes)]}}
+        if one.takes in BYTES:
+            content["application/octet-stream"] = {"schema": {"type": "string", "description": BYTES[one.takes]}}
         found["requestBody"] = {"required": True, "content": content}
-    answers = {str(status): _answer(status, model) for status, model in one.answers.items()}
-    found["responses"] = {**answers, "default": _answer(0, ErrorBody)}
+    answers = {str(status): _answer(status, model, schemas) for status, model in one.answers.items()}
+    found["responses"] = {**answers, "default": _answer(0, ErrorBody, schemas)}
     return found
 
 
-def _answer(status: int, model: Any) -> dict[str, Any]:
+def _answer(status: int, model: Any, schemas: Mapping[str, Any]) -> dict[str, Any]:
     words = STATUS.get(status, "Any other error.")
     if model == "the file":
         kinds = sorted({target.mimetype for target in TARGETS.values()})
         return {"description": words, "content": {kind: {"schema": {"type": "string"}} for kind in kinds}}
-    schema = {"type": "object"} if isinstance(model, str) else _schema(model)
+    schema = {"type": "object"} if isinstance(model, str) else schemas[str(model)]
     return {"description": words, "content": {"application/json": {"schema": schema}}}
-
-
-def _schema(model: Any) -> dict[str, Any]:
-    items = get_args(model)
-    if items:
-        return {"type": "array", "items": _schema(items[0])}
-    return {"$ref": REF.format(model=model.__name__)}
-
-
-def _models(operations: Iterable[Operation]) -> list[type[BaseModel]]:
-    bodies = [body for one in operations for body in (one.takes, *one.answers.values())]
-    found = [(get_args(body) or (body,))[0] for body in bodies if body is not None and not isinstance(body, str)]
-    return list(dict.fromkeys([*found, ErrorBody]))
-
-
-def _schemas(operations: Iterable[Operation]) -> dict[str, Any]:
-    _, document = models_json_schema(
-        [(model, "validation") for model in _models(operations)], by_alias=True, ref_template=REF
-    )
-    schemas: dict[str, Any] = document["$defs"]
-    return schemas

@@ -9,35 +9,62 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from flask import Blueprint, Response, abort, jsonify, request
 from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import BadRequest, UnsupportedMediaType
 
+from parsers.cases import jsontext
 from parsers.cases.find import find_json
-from parsers.cases.io import loads
+from parsers.cases.io import load_case, loads
+from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
 from parsers.formats.model import Format, Policy, policy_values
+from parsers.intake import recognise
 from parsers.selection.registry import policies
 from parsers.vocabulary.types import UsageError
-from webapp.api.bodies import BadJson, NotACaseError, posted_case
-from webapp.api.models import ErrorBody, FindResult, Health, ParserInfo, ReplayResult, SavedCase, TokenizerRow
+from webapp.api.answers import (
+    DeletedTokenizer,
+    ErrorBody,
+    FindResult,
+    Health,
+    ParserInfo,
+    ReplayResult,
+    SavedCase,
+    TokenizerRow,
+    TokenizerUpload,
+)
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
 from webapp.page.inspect.wire import dialect_of
+from webapp.page.library.tokenizer_shelf import delete
 from webapp.runs.exports import TARGETS, exported, installed_version, json_text, save
 from webapp.runs.prepare import with_defaults
-from webapp.security import api_error
+from webapp.security import api_error, check_limit
 from webapp.services import services
 from webapp.store import Gone, StoredCase
-from webapp.tokenizers import list_tokenizers
+from webapp.tokenizers import library, list_tokenizers
 
 HEALTH = "/healthz"
 API = "/api/v1"
+MOST_CHUNKINGS = 64
+_BESIDE = 1_000_000  # bytes of a request with a tokenizer that are no file
+_RECORDING = ", and a recording of a server to /api/v1/intake"
+_NO_RECORDING = frozenset({"raw_text", "case", "empty", "not_text", "text_literal"})
 View = TypeVar("View", bound=Callable[..., ResponseReturnValue])
 
 blueprint = Blueprint("api", __name__)
+
+
+class _NotACaseError(UsageError):
+    """A body that is a recording; says what it was recognised as, and where it goes."""
+
+
+class _BadJson(BadRequest):
+    """A body that is not JSON; says where."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -80,7 +107,7 @@ def parsers() -> ResponseReturnValue:
     """The parsers a case can name."""
     folder = formats_folder(services().settings).formats
     rows = [
-        parser_info(fmt, "folder" if name in folder else "table")
+        _parser_info(fmt, "folder" if name in folder else "table")
         for name, fmt in all_formats(services().settings).items()
     ]
     return jsonify([*rows, {"name": about.NAME, "title": about.TITLE, "kind": about.NAME, "aliases": [],
@@ -93,11 +120,53 @@ def tokenizers() -> ResponseReturnValue:
     return jsonify(list_tokenizers())
 
 
+@operation("POST", f"{API}/tokenizers", {201: TokenizerRow, 413: ErrorBody, 422: ErrorBody}, takes=TokenizerUpload,
+           query={"name": "The name in the list, where the body is the file itself."})  # fmt: skip
+def add_tokenizer() -> ResponseReturnValue:
+    """Keep a tokenizer. The same one again is the same entry."""
+    settings = services().settings
+    request.max_content_length = most = 2 * settings.tokenizer_upload_bytes + _BESIDE
+    size = request.content_length or 0
+    if size > most:
+        return api_error("too_large", f"The upload has {size:,} bytes: give the tokenizer.json alone.", status=413)
+    name, model, config = _given()
+    check_limit(settings, "tokenizer_upload_bytes", max(len(model), len(config or b"")), name[:80])
+    info = library().add_upload(name, model, config)
+    response = jsonify(info)
+    response.status_code = 201
+    return response
+
+
+def _given() -> tuple[str, bytes, bytes | None]:
+    """Name, tokenizer file and config. Raises UsageError where there is no file."""
+    name = request.args.get("name", "")
+    if request.mimetype != "multipart/form-data":
+        data = request.get_data(cache=False)
+        if not data:
+            raise UsageError("the body is empty: send a tokenizer.json, as the body or as `file` of a form")
+        return name or "tokenizer.json", data, None
+    model, config = request.files.get("file"), request.files.get("config")
+    if model is None:
+        raise UsageError("the form has no file: send the tokenizer.json as `file`")
+    title = request.form.get("name") or name or model.filename or "tokenizer.json"
+    return title, model.read(), None if config is None else config.read()
+
+
+@operation("DELETE", f"{API}/tokenizers/<fingerprint>", {200: DeletedTokenizer, 404: ErrorBody})
+def delete_tokenizer(fingerprint: str) -> ResponseReturnValue:
+    """Delete an upload, or what came from the hub. Cases that name it keep their tokens."""
+    try:
+        delete(fingerprint, services().settings)
+    except UsageError as error:
+        abort(404, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+    return jsonify({"deleted": fingerprint})
+
+
 @operation("POST", f"{API}/replay", {200: ReplayResult, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody},
            takes=Case)  # fmt: skip
 def replay() -> ResponseReturnValue:
     """Replay a case. Nothing is stored."""
-    run = services().runner.run_checked(with_defaults(posted_case(), services().settings))
+    run = services().runner.run_checked(with_defaults(_posted_case(), services().settings))
     return Response(json_text(run), mimetype="application/json")
 
 
@@ -106,7 +175,7 @@ def replay() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def find() -> ResponseReturnValue:
     """Search for a chunking under which a case fails. Nothing is stored."""
-    found = services().searches.find(with_defaults(posted_case(), services().settings))
+    found = services().searches.find(with_defaults(_posted_case(), services().settings))
     return Response(json.dumps(find_json(found), ensure_ascii=False) + "\n", mimetype="application/json")
 
 
@@ -115,9 +184,9 @@ def find() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def save_case() -> ResponseReturnValue:
     """Store a case and give it a permalink: 201 when it is new, 200 when it was there already."""
-    run = services().runner.run_checked(with_defaults(posted_case(), services().settings))
+    run = services().runner.run_checked(with_defaults(_posted_case(), services().settings))
     saved = save(services().store, run)
-    answer = {"id": saved.id, "url": permalink(saved.id)}
+    answer = {"id": saved.id, "url": _permalink(saved.id)}
     if saved.delete_key is not None:
         answer["delete_key"] = saved.delete_key
     response = jsonify(answer)
@@ -130,7 +199,7 @@ def save_case() -> ResponseReturnValue:
 @operation("GET", f"{API}/cases/<case_id>", {200: Case, 404: ErrorBody, 410: ErrorBody})
 def case(case_id: str) -> ResponseReturnValue:
     """A stored case, as the case file."""
-    return Response(find_case(case_id).body, mimetype="application/json")
+    return Response(_find_case(case_id).body, mimetype="application/json")
 
 
 @operation("GET", f"{API}/cases/<case_id>/export/<target>",
@@ -141,10 +210,10 @@ def export(case_id: str, target: str) -> ResponseReturnValue:
     """A stored case as a file for another tool: case, pytest, markdown, jsonl or sse."""
     if target not in TARGETS:
         abort(404, f"There is no export {target!r}; there are {', '.join(TARGETS)}.")
-    run = services().runner.run_checked(loads(find_case(case_id).body))
+    run = services().runner.run_checked(loads(_find_case(case_id).body))
     accept = request.args.get("accept", "") not in ("", "0")
     dialect = dialect_of(request.args.get("dialect", ""))
-    made = exported(run, target, accept=accept, permalink=permalink(case_id), dialect=dialect)
+    made = exported(run, target, accept=accept, permalink=_permalink(case_id), dialect=dialect)
     response = Response(made.text.encode(), content_type=f"{made.mimetype}; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
     return response
@@ -159,41 +228,58 @@ def openapi() -> ResponseReturnValue:
 
 
 @blueprint.errorhandler(CaseError)
-def wrong_case(error: CaseError) -> Response:
-    """422 with the place."""
-    code = "no_expectation" if error.pointer == "/expect" and request.method == "GET" else "invalid_case"
-    message = error.message
-    if code == "no_expectation":
-        message += ". Add ?accept=1 to accept today's result."
-    return api_error(code, message, error.pointer or None)
+def _wrong_case(error: CaseError) -> Response:
+    if error.pointer == "/expect" and request.method == "GET":
+        return api_error("no_expectation", f"{error.message}. Add ?accept=1 to accept today's result.", error.pointer)
+    return api_error("invalid_case", error.message, error.pointer or None)
 
 
-@blueprint.errorhandler(NotACaseError)
-def not_a_case(error: NotACaseError) -> Response:
-    """422 for a recording where a case belongs."""
-    return api_error("not_a_case", str(error))
+def _failed(code: str, status: int, error: Exception) -> Response:
+    return api_error(code, getattr(error, "description", None) or str(error), status=status)
 
 
-@blueprint.errorhandler(UsageError)
-def not_possible(error: UsageError) -> Response:
-    """422 for what was asked for in other ways than by a case."""
-    return api_error("not_possible", str(error))
+for _kind, _code, _status in (
+    (_BadJson, "bad_json", 400),
+    (_NotACaseError, "not_a_case", 422),
+    (UsageError, "not_possible", 422),
+    (SearchError, "search_failed", 500),
+):
+    blueprint.register_error_handler(_kind, partial(_failed, _code, _status))
 
 
-@blueprint.errorhandler(SearchError)
-def search_failed(error: SearchError) -> Response:
-    """500, in words: the process of the search is gone, the server is not."""
-    return api_error("search_failed", str(error), status=500)
+def _posted_case() -> Case:
+    """The case in the body of this request.
+
+    Raises UnsupportedMediaType, BadJson with line and column, and CaseError with the pointer of what is wrong.
+    """
+    if request.mimetype != "application/json" and not request.mimetype.endswith("+json"):
+        given = f"is {request.mimetype}" if request.mimetype else "has no content type"
+        raise UnsupportedMediaType(f"The body {given}; send a case as application/json{_RECORDING}.")
+    body = request.get_data(cache=False)
+    try:
+        data = jsontext.read(body.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise _BadJson(f"The body is not UTF-8 text: byte {error.start:,} is not.") from error
+    except JsonError as error:
+        _refuse_recording(body)
+        raise _BadJson(f"The body cannot be read: {error.message}.") from error
+    if not isinstance(data, dict) or "schema" not in data:
+        _refuse_recording(body)
+    case = load_case(data)
+    if len(case.replay) > MOST_CHUNKINGS:
+        message = f"{len(case.replay):,} chunkings are too many for one request: at most {MOST_CHUNKINGS}"
+        raise CaseError(message, "/replay")
+    return case
 
 
-@blueprint.errorhandler(BadJson)
-def bad_json(error: BadJson) -> Response:
-    """400 with line and column."""
-    return api_error("bad_json", error.description or "", status=400)
+def _refuse_recording(body: bytes) -> None:
+    """Raise NotACaseError for a log, a response, ids: what the intake knows and a case is not."""
+    found = recognise(body, pasted=False)
+    if found.kind not in _NO_RECORDING:
+        raise _NotACaseError(f"This is no case but {found.title}: send it to /api/v1/intake, which makes cases of it.")
 
 
-def find_case(case_id: str) -> StoredCase:
-    """The stored case, or 404, or 410 once it was deleted."""
+def _find_case(case_id: str) -> StoredCase:
     try:
         found = services().store.get(case_id)
     except Gone as gone:
@@ -203,12 +289,11 @@ def find_case(case_id: str) -> StoredCase:
     return found
 
 
-def permalink(case_id: str) -> str:
-    """The address of a case's page as others will type it."""
+def _permalink(case_id: str) -> str:
     return f"{(services().settings.public_url or request.url_root).rstrip('/')}/c/{case_id}"
 
 
-def parser_info(fmt: Format, kind: str) -> dict[str, Any]:
+def _parser_info(fmt: Format, kind: str) -> dict[str, Any]:
     """One row of the list of parsers: every policy that makes a difference, with the format's own value as default."""
     values = policies(fmt)
     known = [
@@ -220,11 +305,5 @@ def parser_info(fmt: Format, kind: str) -> dict[str, Any]:
         }
         for key in fmt.policies
     ]
-    return {
-        "name": fmt.name,
-        "title": fmt.title,
-        "kind": kind,
-        "aliases": list(fmt.aliases),
-        "policies": known,
-        "example": fmt.example,
-    }
+    found = {"name": fmt.name, "title": fmt.title, "kind": kind, "aliases": list(fmt.aliases)}
+    return {**found, "policies": known, "example": fmt.example}

@@ -190,7 +190,6 @@ class Child:
             self._end()
 
     def _ready(self, question: _Question) -> _Process:
-        """The process, started where there is none."""
         if self._process is not None:
             return self._process
         try:
@@ -333,7 +332,6 @@ def _is_message(found: Any) -> bool:
 
 
 def _spawned(program: Program) -> _Process:
-    """A new interpreter."""
     pipe, command = subprocess.PIPE, [*program.python, worker.__file__]
     popen = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=program.environ)  # noqa: S603
 

@@ -169,7 +169,6 @@ def _prepared(hello: Mapping[str, Any]) -> Mapping[str, Task]:
 
 
 def _module(name: str) -> Any:
-    """A module by its name, or by the path of its file."""
     if not name.endswith(".py"):
         return import_module(name)
     spec = spec_from_file_location(Path(name).stem, name)

@@ -34,9 +34,8 @@ from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import UsageError
 from webapp.cli import BAD_INPUT, one_line
 from webapp.commands.inputs import STDIN, holds_cases, read_cases, shown
-from webapp.commands.running import service, within_limits
+from webapp.commands.running import run_case_of
 from webapp.commands.words import count, quoted
-from webapp.runs.prepare import with_defaults
 
 Outcome = Literal["ok", "FAIL", "known bug", "fixed", "differs", "skip", "unusable"]
 SUFFIXES = (".case.json", ".cases.json")
@@ -44,7 +43,7 @@ LONGEST = 200
 
 
 @dataclass(slots=True)
-class Replay:
+class _Replay:
     """One chunking of a case: how many deltas it fed, and in what its result is not as expected."""
 
     label: str
@@ -54,7 +53,7 @@ class Replay:
 
 
 @dataclass(slots=True)
-class Result:
+class _Result:
     """What came of one case file. `why`: why it did not run; `again`: the command that shows a failure."""
 
     name: str
@@ -62,7 +61,7 @@ class Result:
     replays: int = 0
     held: int = 0
     why: str = ""
-    failing: list[Replay] = field(default_factory=list)
+    failing: list[_Replay] = field(default_factory=list)
     errors: list[Finding] = field(default_factory=list)
     again: str = ""
 
@@ -77,10 +76,10 @@ def check(paths: tuple[str, ...]) -> int:
     ones and as a whole, compared with what it expects, and checked.
     """
     results = []
-    for name in [name for path in paths for name in case_files(path)]:
-        for result in checked(name):
+    for name in [name for path in paths for name in _case_files(path)]:
+        for result in _results(name):
             results.append(result)
-            click.echo("\n".join(told(result)))
+            click.echo("\n".join(_told(result)))
     outcomes = Counter(result.outcome for result in results)
     click.echo(
         f"{count(len(results), 'case')}: " + ", ".join([f"{number:,} {what}" for what, number in outcomes.items()])
@@ -88,55 +87,45 @@ def check(paths: tuple[str, ...]) -> int:
     return BAD_INPUT if outcomes["unusable"] else int(outcomes["FAIL"] > 0)
 
 
-def case_files(path: str) -> list[str]:
+def _case_files(path: str) -> list[str]:
     """The file itself, or the files of a folder that hold cases, in order. Raises UsageError where there are none."""
     if path == STDIN or not Path(path).is_dir():
         return [path]
-    files = [str(Path(folder, name)) for folder, names in _folders(path) for name in names]
-    found = [file for file in files if file.endswith(SUFFIXES) or (file.endswith(".jsonl") and holds_cases(file))]
+    found = []
+    for folder, inner, names in os.walk(path):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))  # .git, .venv
+        files = [str(Path(folder, name)) for name in sorted(names)]
+        found += [file for file in files if file.endswith(SUFFIXES) or (file.endswith(".jsonl") and holds_cases(file))]
     if not found:
         kinds = "no *.case.json file and no corpus (*.cases.json, *.jsonl of cases)"
         raise UsageError(f"{path} holds {kinds}; give case files, or a folder that holds some")
     return found
 
 
-def _folders(top: str) -> Iterator[tuple[str, list[str]]]:
-    """Each folder with its files in order; hidden folders (.git, .venv) are left out."""
-    for folder, inner, names in os.walk(top):
-        inner[:] = sorted(name for name in inner if not name.startswith("."))
-        yield folder, sorted(names)
-
-
-def checked(name: str) -> Iterator[Result]:
-    """Run one file: the cases in it, or each output of a recording."""
+def _results(name: str) -> Iterator[_Result]:
     try:
         cases = read_cases(name)
     except UsageError as error:
-        yield Result(name, "unusable", why=_reason(str(error), name))
+        yield _Result(name, "unusable", why=_reason(str(error), name))
         return
     for title, again, case in cases:
-        if isinstance(case, UsageError):
-            yield Result(title, "unusable", why=_reason(str(case), title))
-        else:
-            yield _checked(title, again, case)
+        try:
+            if isinstance(case, UsageError):
+                raise case
+            yield _checked(title, again, run_case_of(again, case))
+        except CaseError as error:
+            yield _Result(title, "skip" if error.pointer == "/parser/engine" else "unusable", why=str(error))
+        except UsageError as error:
+            yield _Result(title, "unusable", why=_reason(str(error), again))
 
 
-def _checked(title: str, name: str, found: Case) -> Result:
-    try:
-        case = with_defaults(found, service().settings)
-        with within_limits(shown(name)):
-            run = service().run_checked(case)
-    except CaseError as error:
-        skip = error.pointer == "/parser/engine"
-        return Result(title, "skip" if skip else "unusable", why=str(error))
-    except UsageError as error:
-        return Result(title, "unusable", why=_reason(str(error), name))
+def _checked(title: str, name: str, run: CaseRun) -> _Result:
     replays = list(_replays(run))
     failing = [replay for replay in replays if replay.different]
     errors = [finding for finding in run.findings if finding.severity == "error"]
-    outcome = _outcome(case, bool(failing), bool(errors))
+    outcome = _outcome(run.case, bool(failing), bool(errors))
     again = replay_command(_shortest(run, failing), name)
-    return Result(title, outcome, len(replays), len(run.holding), "", failing, errors, again)
+    return _Result(title, outcome, len(replays), len(run.holding), "", failing, errors, again)
 
 
 def _reason(message: str, name: str) -> str:
@@ -144,7 +133,7 @@ def _reason(message: str, name: str) -> str:
     return message.removeprefix(shown(name)).removeprefix(":").strip()
 
 
-def _shortest(run: CaseRun, failing: list[Replay]) -> dict[str, Any]:
+def _shortest(run: CaseRun, failing: list[_Replay]) -> dict[str, Any]:
     """The chunking with the fewest deltas that shows what is wrong."""
     if failing:
         return min(failing, key=lambda replay: replay.deltas).chunking
@@ -160,7 +149,7 @@ def _outcome(case: Case, different: bool, broken: bool) -> Outcome:
     return "FAIL" if different or broken else "ok"
 
 
-def _replays(run: CaseRun) -> Iterator[Replay]:
+def _replays(run: CaseRun) -> Iterator[_Replay]:
     yield _replay(run, label(traced_chunking(run.case)), run.trace, len(run.trace.steps) - 1)
     if not run.plays:
         yield _replay(run, label(WHOLE), run.whole, len(run.whole.steps) - 1)
@@ -169,13 +158,13 @@ def _replays(run: CaseRun) -> Iterator[Replay]:
             yield _replay(run, other.label, other.trace, other.deltas)
 
 
-def _replay(run: CaseRun, words: str, trace: Trace, deltas: int) -> Replay:
+def _replay(run: CaseRun, words: str, trace: Trace, deltas: int) -> _Replay:
     expect, compare = run.case.expect, run.case.compare
     found = [] if expect is None else differences(expect, trace.message, trace.finish_reason, compare)
-    return Replay(words, trace.chunking, deltas, found)
+    return _Replay(words, trace.chunking, deltas, found)
 
 
-def told(result: Result) -> Iterator[str]:
+def _told(result: _Result) -> Iterator[str]:
     """The line of a case, and for one that fails the lines that say where."""
     numbers = f"{count(result.replays, 'replay')}, {count(result.held, 'check holds', 'checks hold')}"
     notes = {"fixed": "passes; set its verdict to required", "skip": result.why, "unusable": result.why}
@@ -184,7 +173,7 @@ def told(result: Result) -> Iterator[str]:
         yield from (f"           {line}" for line in _details(result))
 
 
-def _details(result: Result) -> Iterator[str]:
+def _details(result: _Result) -> Iterator[str]:
     if result.failing:
         first = min(result.failing, key=lambda replay: replay.deltas)
         number = f"{len(result.failing):,} of {count(result.replays, 'replay')}"

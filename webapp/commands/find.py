@@ -9,19 +9,16 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, TextIO
 
 import click
 
-from parsers.cases.find import CaseFound, find_json
+from parsers.cases.find import find_json
 from parsers.cases.model import CaseError
-from parsers.search.found import Progress
 from parsers.vocabulary.types import UsageError
 from webapp.cli import INTERRUPTED
 from webapp.commands.find_report import find_report
-from webapp.commands.inputs import Given, read_given, say_notes, shown
+from webapp.commands.inputs import read_given, say_notes
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.running import service, within_limits
 from webapp.commands.words import count
@@ -43,42 +40,32 @@ def find(file: str, as_json: bool, **options: Any) -> int:
     """
     wanted = Options(**options)
     given = read_given(file, wanted.tokenizer)
-    with searching(given, wanted) as search:
-        stopped = watched(search, sys.stderr)
-        found = search.result()
+    settings = service().settings
+    try:
+        with within_limits(given.name):
+            search = case_search(with_defaults(case_with(given, wanted), settings), settings)
+            stopped = _watched(search, sys.stderr)
+            found = search.result()
+    except CaseError as error:
+        raise UsageError(blamed(error, given, wanted)) from error
     if as_json:
         say_notes(given)
         sys.stdout.buffer.write(json.dumps(find_json(found), ensure_ascii=False).encode() + b"\n")
     else:
         click.echo(find_report(found, given, wanted))
-    return exit_code(found, stopped)
-
-
-def exit_code(found: CaseFound, stopped: bool) -> int:
-    """An error counts even where the search was ended early; no error says nothing then."""
     if any(finding.severity == "error" for finding in found.found.findings):
         return FOUND
-    return INTERRUPTED if stopped else 0
+    return INTERRUPTED if stopped else 0  # that no error was found says nothing where the search was ended early
 
 
-@contextmanager
-def searching(given: Given, options: Options) -> Iterator[Searching]:
-    """The search of an input under the options; its errors name the option or the place in the file."""
-    settings = service().settings
-    with within_limits(shown(given.name)):
-        try:
-            yield case_search(with_defaults(case_with(given, options), settings), settings)
-        except CaseError as error:
-            raise UsageError(blamed(error, given, options)) from error
-
-
-def watched(search: Searching, errors: TextIO) -> bool:
+def _watched(search: Searching, errors: TextIO) -> bool:
     """Run a search and say how far it is where somebody watches; whether it was ended with Ctrl-C."""
-    line = Line(errors) if errors.isatty() else None
+    line = _Line(errors) if errors.isatty() else None
     try:
         for progress in search.run():
             if line is not None:
-                line.show(words(progress))
+                how_far = f"{progress.stage}: {progress.done:,} of {progress.total:,}; {progress.replays:,} replays"
+                line.show(f"{how_far}, {count(progress.outcomes, 'outcome')} so far")
     except KeyboardInterrupt:
         return True
     finally:
@@ -87,13 +74,7 @@ def watched(search: Searching, errors: TextIO) -> bool:
     return False
 
 
-def words(progress: Progress) -> str:
-    """Progress in words."""
-    seen = count(progress.outcomes, "outcome")
-    return f"{progress.stage}: {progress.done:,} of {progress.total:,}; {progress.replays:,} replays, {seen} so far"
-
-
-class Line:
+class _Line:
     """One line of a terminal, written over again and again."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -17,7 +17,7 @@ from parsers.search.found import Found, OutcomeClass
 from parsers.vocabulary.trace import Finding, Proof
 from webapp.commands.inputs import Given, shown
 from webapp.commands.options import Options, given_words
-from webapp.commands.report import counted, spanned
+from webapp.commands.report import finding_section, parting, spanned
 from webapp.commands.words import SHORT, count, literal, quoted, section, table
 from webapp.engines import choose
 from webapp.runs.prepare import tokens_of
@@ -28,17 +28,19 @@ MOST_CUTS = 200  # in a command
 
 def find_report(result: CaseFound, given: Given, options: Options) -> str:
     """The report, without the newline at its end."""
-    commands = Commands(result.case, given.name, options)
+    commands = _Commands(result.case, given.name, options)
     found = result.found
     lines = table(_head(found, given, commands))
-    lines += section(f"findings: {counted(found.findings)}", list(_findings(found, commands)))
+    lines += finding_section(
+        found.findings, found.holding, found.skipped, most=LONGEST, more=lambda finding: _more(finding, commands)
+    )
     lines += section(count(len(found.outcomes), "outcome"), table(_outcomes(found), "  "))
     if result.minimized is not None:
-        lines += _minimized(result.minimized, commands)
+        lines += _minimized(result.minimized, given, options)
     return "\n".join(lines)
 
 
-class Commands:
+class _Commands:
     """Commands that show things of one input, with the options it was searched under."""
 
     def __init__(self, case: Case, name: str, options: Options) -> None:
@@ -52,34 +54,23 @@ class Commands:
         """The `replay` that shows a proof; None for a changed output, which no option makes, and for endless cuts."""
         if proof is not None and proof.edits:
             return None
-        chunking = self._chunking(proof)
+        chunking = traced_chunking(self._case)
+        if proof is not None and proof.chunking is not None:
+            chunking = Chunking.model_validate(proof.chunking)
         cuts = to_json(chunking, self._replayer.deltas(chunking))
         command = replay_command(cuts, self._name)
         if "--cuts" in command and len(cuts["cuts"]) > MOST_CUTS:
             return None
-        context = () if proof is None else context_words(proof.context)
+        context = () if proof is None else _context_words(proof.context)
         if context is None:
             return None
-        return shlex.join([*shlex.split(command), *given_words(self._parsed_by(proof)), *context])
-
-    def save(self) -> str:
-        """The command that writes the smallest case into a file."""
-        find = shlex.join(["toolcall-inspector", "find", self._name, *given_words(self._options), "--json"])
-        return f"{find} | jq .minimized > smallest.case.json"
-
-    def _parsed_by(self, proof: Proof | None) -> Options:
-        """The options, with the parser of a proof: the other one's format and policies are not for it."""
-        if proof is None or proof.parser is None:
-            return self._options
-        return replace(self._options, parser=proof.parser, format_file=None, policy=())
-
-    def _chunking(self, proof: Proof | None) -> Chunking:
-        if proof is not None and proof.chunking is not None:
-            return Chunking.model_validate(proof.chunking)
-        return traced_chunking(self._case)
+        options = self._options
+        if proof is not None and proof.parser is not None:  # the format and policies of the other one are not for it
+            options = replace(options, parser=proof.parser, format_file=None, policy=())
+        return shlex.join([*shlex.split(command), *given_words(options), *context])
 
 
-def context_words(changed: Mapping[str, Any]) -> list[str] | None:
+def _context_words(changed: Mapping[str, Any]) -> list[str] | None:
     """The options that change the request so; None where there is none for it."""
     words: list[str] = []
     for key, value in changed.items():
@@ -92,7 +83,7 @@ def context_words(changed: Mapping[str, Any]) -> list[str] | None:
     return words
 
 
-def _head(found: Found, given: Given, commands: Commands) -> Iterator[list[str]]:
+def _head(found: Found, given: Given, commands: _Commands) -> Iterator[list[str]]:
     yield ["input", f"{shown(given.name)}: {given.title}"]
     yield from (["", note] for note in given.notes)
     ended = "" if found.complete else "; ended before everything was tried"
@@ -103,28 +94,13 @@ def _head(found: Found, given: Given, commands: Commands) -> Iterator[list[str]]
         yield from (["", line] for line in _proof(found.verdict.proof, commands))
 
 
-def _findings(found: Found, commands: Commands) -> Iterator[str]:
-    for finding in found.findings:
-        yield from _finding(finding, commands)
-    yield f"  {count(len(found.holding), 'check holds', 'checks hold')}"
-    for lacking in dict.fromkeys(need for _, need in found.skipped):
-        yield f"  not run: {', '.join([name for name, need in found.skipped if need is lacking])} ({lacking.words})"
-
-
-def _finding(finding: Finding, commands: Commands) -> Iterator[str]:
-    places = [] if finding.step is None else [f"step {finding.step:,}"]
-    places += [] if finding.span is None else [f"characters {spanned(*finding.span)}"]
-    yield f"  {finding.severity} {finding.id} {finding.check}{': ' if places else ''}{', '.join(places)}"
-    yield f"    {finding.message}"
-    for word, text in (("expected", finding.expected), ("actual", finding.actual)):
-        if text is not None:
-            yield f"    {word} {quoted(text, LONGEST)}"
+def _more(finding: Finding, commands: _Commands) -> Iterator[str]:
     if finding.policy is not None:
-        yield f"    a contract and no fault under the policy {finding.policy}"
-    yield from (f"    {line}" for line in _proof(finding.proof, commands))
+        yield f"a contract and no fault under the policy {finding.policy}"
+    yield from _proof(finding.proof, commands)
 
 
-def _proof(proof: Proof | None, commands: Commands) -> Iterator[str]:
+def _proof(proof: Proof | None, commands: _Commands) -> Iterator[str]:
     """The command, or what to change by hand."""
     command = commands.replay(proof)
     if command is not None:
@@ -147,14 +123,13 @@ def _difference(one: OutcomeClass) -> str:
         return f"the parser failed: {one.raised}"
     if one.divergence is None:
         return "the traced replay's" if not one.number else "the same text"
-    at = one.divergence
-    where = at.channel if at.raw is None else f"{at.channel} at character {at.raw:,}"
-    return f"parts in {where}: {quoted(at.actual, SHORT)} instead of {quoted(at.expected, SHORT)}"
+    return parting(one.divergence)
 
 
-def _minimized(case: Case, commands: Commands) -> list[str]:
+def _minimized(case: Case, given: Given, options: Options) -> list[str]:
     text = case.text()
+    find = shlex.join(["toolcall-inspector", "find", given.name, *given_words(options), "--json"])
     rows = [["text", literal(text, LONGEST)], ["cut", label(traced_chunking(case))]]
     rows += [["shows", note] for note in case.notes[:1]]
-    rows += [["save it", commands.save()]]
+    rows += [["save it", f"{find} | jq .minimized > smallest.case.json"]]
     return section(f"smallest failing case: {count(len(text), 'character')}", table(rows, "  "))

@@ -20,7 +20,7 @@ from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
 from parsers.cases.model import Case, CaseError
 from parsers.intake import Intake, recognise
-from parsers.vocabulary.types import Recording, UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.recordings import RecordingError, taken
 
 STDIN = "-"
@@ -29,7 +29,7 @@ OF_CORPUS = "::"
 _NAMES_SHOWN = 8
 
 
-class Read(NamedTuple):
+class _Read(NamedTuple):
     """A case as it was found: what it is called, how the command line names it, and the case or why it is none."""
 
     title: str
@@ -52,7 +52,7 @@ class Given:
     decoded: bool = False
 
 
-def read_bytes(name: str) -> bytes:
+def _read_bytes(name: str) -> bytes:
     """All bytes of a file, or of standard input for `-`. Raises UsageError: not there, not readable, too large."""
     try:
         if name == STDIN:
@@ -84,7 +84,7 @@ def read_given(name: str, tokenizer: str | None = None) -> Given:
     return _givens(name, found, tokenizer)[0]
 
 
-def read_cases(name: str, *, one: bool = False) -> list[Read]:
+def read_cases(name: str, *, one: bool = False) -> list[_Read]:
     """The case of a case file, all of a corpus (`one`: the one that is named), or one for each output of a recording.
 
     Raises UsageError for anything else, and for a recording that cannot be replayed.
@@ -92,14 +92,14 @@ def read_cases(name: str, *, one: bool = False) -> list[Read]:
     found, cases = _recognised(name, raw=False)
     if found.cases:
         chosen = [_only(name, cases)] if one else cases
-        return [Read(title, title, _case(title, cases[title])) for title in chosen]
+        return [_Read(title, title, _case(title, cases[title])) for title in chosen]
     with named(name):
-        return [Read(made.name, name, load_case(made.data)) for made in _givens(name, found, None, every=True)]
+        return [_Read(made.name, name, load_case(made.data)) for made in _givens(name, found, None, every=True)]
 
 
 def holds_cases(name: str) -> bool:
     """Whether a file holds cases, be they right or not. Raises UsageError where it cannot be read."""
-    return recognise(read_bytes(name), pasted=False).kind in ("case", "corpus")
+    return recognise(_read_bytes(name), pasted=False).kind in ("case", "corpus")
 
 
 def _recognised(name: str, *, raw: bool = True) -> tuple[Intake, dict[str, str]]:
@@ -108,7 +108,7 @@ def _recognised(name: str, *, raw: bool = True) -> tuple[Intake, dict[str, str]]
     Raises UsageError for nothing, for raw text where that is not meant (`raw`), and for a case that is not there.
     """
     file, wanted = _parted(name)
-    data = read_bytes(file)
+    data = _read_bytes(file)
     found = recognise(data, pasted=False, filename=None if file == STDIN else file)
     if found.kind == "raw_text" and not raw and isinstance(error := _case(file, data), UsageError):
         raise error
@@ -128,7 +128,6 @@ def _parted(name: str) -> tuple[str, str | None]:
 
 
 def _only(name: str, cases: Mapping[str, str]) -> str:
-    """What names the one case. Raises UsageError where there are several to choose from."""
     if len(cases) > 1:
         keys = [title.removeprefix(f"{name}{OF_CORPUS}") for title in cases]
         raise UsageError(f"{shown(name)} holds {len(keys):,} cases; name one as {name}{OF_CORPUS}NAME: {_names(keys)}")
@@ -136,7 +135,6 @@ def _only(name: str, cases: Mapping[str, str]) -> str:
 
 
 def _names(keys: Collection[str]) -> str:
-    """The first of many names."""
     shown, more = list(keys)[:_NAMES_SHOWN], len(keys) - _NAMES_SHOWN
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
@@ -151,32 +149,20 @@ def _case(name: str, text: str | bytes) -> Case | UsageError:
 def _givens(name: str, found: Intake, tokenizer: str | None, *, every: bool = False) -> list[Given]:
     """The first output of a recording, or every one that can be replayed."""
     outputs, givens = found.outputs, []
+    notes = [f"Warning: {warn.words}" for warn in found.warnings]
+    if len(outputs) > 1:
+        which = f"the first{f' ({outputs[0].label})' if outputs[0].label else ''} is replayed"
+        notes.append(f"It holds {len(outputs):,} outputs; {which}: cut the others out, or choose in the page.")
     for index, output in enumerate(outputs if every else outputs[:1]):
         try:
             made = taken(output, tokenizer)
         except RecordingError as error:
-            raise UsageError(f"{shown(name)}: {found.title}: {_with_option(error)}") from error
+            option = "; give --tokenizer NAME" if error.field == "tokenizer" else ""
+            raise UsageError(f"{shown(name)}: {found.title}: {error.message}{option}") from error
         label = f"{name} ({output.label or index + 1})" if len(outputs) > 1 and every else name
-        notes = (*found.notes, *made.notes, *[f"Warning: {warn.words}" for warn in found.warnings], *_which(outputs))
-        givens.append(
-            Given(label, made.data, title=found.title, notes=tuple(dict.fromkeys(notes)), decoded=made.decoded)
-        )
+        told = tuple(dict.fromkeys([*found.notes, *made.notes, *notes]))
+        givens.append(Given(label, made.data, title=found.title, notes=told, decoded=made.decoded))
     return givens
-
-
-def _with_option(error: RecordingError) -> str:
-    """The message, with the option that completes the recording."""
-    return f"{error.message}; give --tokenizer NAME" if error.field == "tokenizer" else error.message
-
-
-def _which(outputs: tuple[Recording, ...]) -> tuple[str, ...]:
-    """Which of several outputs is replayed."""
-    if len(outputs) < 2:
-        return ()
-    label = f" ({outputs[0].label})" if outputs[0].label else ""
-    return (
-        f"It holds {len(outputs):,} outputs; the first{label} is replayed: cut the others out, or choose in the page.",
-    )
 
 
 def say_notes(given: Given) -> None:
@@ -190,7 +176,7 @@ def say_notes(given: Given) -> None:
 def read_json(option: str, name: str) -> Any:
     """The JSON file that an option names. Raises UsageError that begins with `option`, with line and column."""
     try:
-        return jsontext.read(read_bytes(name).decode("utf-8-sig"))
+        return jsontext.read(_read_bytes(name).decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UsageError(f"{option} {shown(name)}: not UTF-8 text: byte {error.start:,} is not") from error
     except JsonError as error:

@@ -75,7 +75,6 @@ _OPTIONS = (
 
 
 def _spelled(name: str) -> str:
-    """An option as it is typed."""
     return "--" + name.removesuffix("_file").replace("_", "-")
 
 
@@ -195,7 +194,7 @@ def _chunking(data: dict[str, Any], options: Options) -> None:
     if options.chunk is not None and options.cuts is not None:
         raise UsageError("--chunk and --cuts both say where to cut; leave one out")
     if options.chunk is not None:
-        first = chunking_of(options.chunk)
+        first = _chunking_of(options.chunk)
     if options.cuts is not None:
         first = {"by": "cuts", "cuts": [_number("--cuts", part) for part in options.cuts.split(",")]}
     late = {"holdback_chars": options.holdback, "text_delay": options.text_delay}
@@ -204,8 +203,7 @@ def _chunking(data: dict[str, Any], options: Options) -> None:
         data["replay"] = [{**first, **given}, *others]
 
 
-def chunking_of(word: str) -> dict[str, Any]:
-    """What --chunk says, as a chunking of a case."""
+def _chunking_of(word: str) -> dict[str, Any]:
     if word in ("token", "char", "whole", "recorded"):
         return {"by": word}
     kind, colon, seed = word.partition(":")

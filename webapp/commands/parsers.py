@@ -40,24 +40,22 @@ def parsers(words: tuple[str, ...]) -> int:
     for one in refusals(folder):
         click.echo(one, err=True)
     if words == (about.NAME,):
-        click.echo("\n".join(engine()))
+        click.echo("\n".join(_engine()))
     elif words:
         fmt = folder.find(words[0]) or get_format(words[0])
-        click.echo("\n".join(described(fmt, expand(folder.source(fmt.name), folder.source))))
+        click.echo("\n".join(_described(fmt, expand(folder.source(fmt.name), folder.source))))
     else:
-        click.echo("\n".join(listed(folder)))
+        click.echo("\n".join(_listed(folder)))
     return 0
 
 
-def listed(folder: FormatsFolder) -> list[str]:
-    """Every parser in one line, those of the formats folder last."""
+def _listed(folder: FormatsFolder) -> list[str]:
     built_in = [[fmt.name, fmt.title, _aliases(fmt)] for fmt in builtin_formats().values()]
     own = [[fmt.name, f"{fmt.title} (formats folder)", _aliases(fmt)] for fmt in folder.formats.values()]
     return table([*built_in, [about.NAME, about.TITLE, "an engine: needs a template"], *own])
 
 
-def engine() -> Iterator[str]:
-    """The engine that runs templates, in full."""
+def _engine() -> Iterator[str]:
     yield f"{about.NAME}: {about.TITLE}"
     yield about.DESCRIPTION
     yield from section("an output of it", [f"  {line}" for line in about.EXAMPLE.split("\n")])
@@ -68,7 +66,7 @@ def _aliases(fmt: Format) -> str:
     return f"also called {', '.join(fmt.aliases)}" if fmt.aliases else ""
 
 
-def described(fmt: Format, expanded: Expanded) -> Iterator[str]:
+def _described(fmt: Format, expanded: Expanded) -> Iterator[str]:
     """One parser in full; `expanded` says which of its rows its file does not hold itself."""
     yield f"{fmt.name}: {fmt.title}"
     for text in (fmt.description, _aliases(fmt)):

@@ -1,21 +1,20 @@
-"""`replay`: one output through one parser, as a report or as JSON."""
+"""`replay` and `export`: one output through one parser, as a report, as JSON, or as a file for another tool."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
 from parsers.cases.model import CaseError
-from parsers.cases.run import CaseRun
 from parsers.vocabulary.types import UsageError
-from webapp.commands.inputs import Given, read_given, say_notes, shown
+from webapp.commands.inputs import named, read_cases, read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.report import report
-from webapp.commands.running import service, within_limits
-from webapp.runs.exports import json_text
-from webapp.runs.prepare import with_defaults
+from webapp.commands.running import run_case_of
+from webapp.runs.exports import TARGETS, exported, json_text
 
 
 @click.command()
@@ -31,26 +30,44 @@ def replay(file: str, as_json: bool, **options: Any) -> None:
     """
     wanted = Options(**options)
     given = read_given(file, wanted.tokenizer)
-    run = run_given(given, wanted)
-    if as_json:
-        say_notes(given)
-        _write_json(run)
-    else:
+    try:
+        run = run_case_of(given.name, case_with(given, wanted))
+    except CaseError as error:
+        raise UsageError(blamed(error, given, wanted)) from error
+    if not as_json:
         click.echo(report(run, given))
-
-
-def run_given(given: Given, options: Options) -> CaseRun:
-    """The run of an input under the options."""
-    case = case_with(given, options)
-    with within_limits(shown(given.name)):
-        try:
-            return service().run_checked(with_defaults(case, service().settings))
-        except CaseError as error:
-            raise UsageError(blamed(error, given, options)) from error
-
-
-def _write_json(run: CaseRun) -> None:
-    """UTF-8 whatever the terminal's encoding: JSON is read by programs."""
-    for part in json_text(run):
+        return
+    say_notes(given)
+    for part in json_text(run):  # UTF-8 whatever the terminal's encoding: JSON is read by programs
         sys.stdout.buffer.write(part.encode())
     sys.stdout.buffer.flush()
+
+
+@click.command()
+@click.argument("case", metavar="CASE|-")
+@click.option("--to", "target", metavar="TARGET", required=True, help=f"What to write: {', '.join(TARGETS)}.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+def export(case: str, target: str, output: str | None) -> None:
+    """Write a case as a file for another tool.
+
+    CASE is a case file, FILE::NAME for a case of a corpus, or a recording of a server; - is standard input. A pytest
+    file is refused for a case that expects nothing: it would test nothing.
+    """
+    if target not in TARGETS:
+        raise UsageError(f"--to {target}: there is no such export; choose one of: {', '.join(TARGETS)}")
+    (_, name, found), *others = read_cases(case, one=True)
+    if isinstance(found, UsageError):
+        raise found
+    if others:
+        click.echo(f"{shown(case)}: it holds {len(others) + 1:,} outputs; the first is written", err=True)
+    with named(name):
+        made = exported(run_case_of(name, found), target)
+    data = made.text.encode()
+    if output is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(output).write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"--output {output} cannot be written: {error.strerror}") from error

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from parsers.cases.engines import traced_chunking
 from parsers.cases.export.markdown import replay_command
 from parsers.cases.model import Case
 from parsers.cases.run import CaseRun
+from parsers.checks.check import Need
+from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import label
 from parsers.vocabulary.events import Dropped
 from parsers.vocabulary.trace import Finding, Step, Trace
@@ -26,10 +29,14 @@ def report(run: CaseRun, given: Given) -> str:
     for title, rows in (("rejected calls", _rejected(run.trace)), ("dropped text", _dropped(run.trace))):
         if found := table(rows, "  "):
             lines += section(title, found)
+    eventful = [step for step in run.trace.steps if step.transitions or step.holds or step.delta or step.end]
+    title = f"steps in which something happened, of {len(run.trace.steps):,}"
+    if len(eventful) > LAST_STEPS:
+        title = f"last {LAST_STEPS} of the {len(eventful):,} steps in which something happened (all: --json)"
     lines += [
         *section(f"other chunkings: {_verdict(run)}", list(_chunkings(run, given.name))),
-        *section(f"findings: {counted(run.findings)}", list(_findings(run))),
-        *section(_steps_title(run.trace), table(_steps(run.trace), "  ")),
+        *finding_section(run.findings, run.holding, run.skipped),
+        *section(title, table(_steps(run.trace, eventful), "  ")),
     ]
     return "\n".join(lines)
 
@@ -49,7 +56,6 @@ def _head(run: CaseRun, given: Given) -> Iterator[list[str]]:
 
 
 def _origin(case: Case) -> str:
-    """Where the tokens of a case come from."""
     name = (case.tokenizer.name if case.tokenizer else None) or "embedded"
     if case.input.tokens is not None:
         return "as stored"
@@ -57,8 +63,8 @@ def _origin(case: Case) -> str:
 
 
 def _message(message: Message, finish_reason: str) -> Iterator[list[str]]:
-    yield ["reasoning", _text(message.reasoning)]
-    yield ["content", _text(message.content)]
+    for name, text in (("reasoning", message.reasoning), ("content", message.content)):
+        yield [name, "none" if text is None else quoted(text, LONGEST)]
     for index, call in enumerate(message.tool_calls):
         cut = "" if call.complete else ", cut off"
         yield [f"call {index}", f"{quoted(call.name, SHORT)}, id {quoted(call.id or '', SHORT)}{cut}"]
@@ -66,10 +72,6 @@ def _message(message: Message, finish_reason: str) -> Iterator[list[str]]:
     if not message.tool_calls:
         yield ["calls", "none"]
     yield ["finish_reason", finish_reason]
-
-
-def _text(text: str | None) -> str:
-    return "none" if text is None else quoted(text, LONGEST)
 
 
 def _rejected(trace: Trace) -> Iterator[list[str]]:
@@ -102,48 +104,46 @@ def _chunkings(run: CaseRun, name: str) -> Iterator[str]:
     for other in run.compared:
         if other.divergence is None:
             continue
-        at = other.divergence
-        where = at.channel if at.raw is None else f"{at.channel} at character {at.raw:,}"
-        yield f"  {other.label} parts in {where}: {quoted(at.actual, SHORT)} instead of {quoted(at.expected, SHORT)}"
+        yield f"  {other.label} {parting(other.divergence)}"
         yield f"    {replay_command(other.trace.chunking, name)}"
 
 
-def counted(findings: list[Finding]) -> str:
-    """How many findings of each severity there are, in words."""
-    known = [(severity, sum(f.severity == severity for f in findings)) for severity in ("error", "warning", "info")]
-    said = [count(number, severity, severity if severity == "info" else "") for severity, number in known if number]
-    return ", ".join(said) or "none"
+def parting(at: Divergence) -> str:
+    """Where a replay parts from the traced one, as the end of a sentence."""
+    where = at.channel if at.raw is None else f"{at.channel} at character {at.raw:,}"
+    return f"parts in {where}: {quoted(at.actual, SHORT)} instead of {quoted(at.expected, SHORT)}"
 
 
-def _findings(run: CaseRun) -> Iterator[str]:
-    for finding in run.findings:
+def finding_section(
+    findings: Sequence[Finding],
+    holding: Sequence[str],
+    skipped: Sequence[tuple[str, Need]],
+    *,
+    most: int | None = None,
+    more: Callable[[Finding], Iterable[str]] | None = None,
+) -> list[str]:
+    """The findings of a run, and what was not found. `most` characters of a text are shown; `more` says more of one."""
+    severities = Counter(finding.severity for finding in findings)
+    known = [(word, severities[word]) for word in ("error", "warning", "info") if severities[word]]
+    heading = ", ".join([count(number, word, word if word == "info" else "") for word, number in known])
+    lines = []
+    for finding in findings:
         places = [] if finding.step is None else [f"step {finding.step:,}"]
         places += [] if finding.span is None else [f"characters {spanned(*finding.span)}"]
-        yield f"  {finding.severity} {finding.check}{': ' if places else ''}{', '.join(places)}"
-        yield f"    {finding.message}"
-        for word, text in (("expected", finding.expected), ("actual", finding.actual)):
-            if text is not None:
-                yield f"    {word} {quoted(text)}"
-    yield f"  {count(len(run.holding), 'check holds', 'checks hold')}"
-    for lacking in dict.fromkeys(need for _, need in run.skipped):
-        yield f"  not run: {', '.join([name for name, need in run.skipped if need is lacking])} ({lacking.words})"
+        name = f"{finding.id} {finding.check}" if more else finding.check
+        lines += [f"  {finding.severity} {name}{': ' if places else ''}{', '.join(places)}", f"    {finding.message}"]
+        texts = (("expected", finding.expected), ("actual", finding.actual))
+        lines += [f"    {word} {quoted(text, most)}" for word, text in texts if text is not None]
+        lines += [f"    {line}" for line in more(finding)] if more else []
+    lines.append(f"  {count(len(holding), 'check holds', 'checks hold')}")
+    for lacking in dict.fromkeys(need for _, need in skipped):
+        lines.append(f"  not run: {', '.join([name for name, need in skipped if need is lacking])} ({lacking.words})")
+    return section(f"findings: {heading or 'none'}", lines)
 
 
-def _steps_title(trace: Trace) -> str:
-    shown_of = _eventful(trace)
-    if len(shown_of) <= LAST_STEPS:
-        return f"steps in which something happened, of {len(trace.steps):,}"
-    return f"last {LAST_STEPS} of the {len(shown_of):,} steps in which something happened (all: --json)"
-
-
-def _eventful(trace: Trace) -> list[Step]:
-    """Steps in which a row fired, text was held or something was sent, and the end of the output."""
-    return [step for step in trace.steps if step.transitions or step.holds or step.delta or step.end]
-
-
-def _steps(trace: Trace) -> Iterator[list[str]]:
+def _steps(trace: Trace, eventful: Sequence[Step]) -> Iterator[list[str]]:
     yield ["step", "fed", "state after", "rows fired", "held", "sent"]
-    for step in _eventful(trace)[-LAST_STEPS:]:
+    for step in eventful[-LAST_STEPS:]:
         fed = "end" if step.end else quoted(trace.text[step.span.start : step.span.end], 24)
         fired = " ".join([f"{row.row}:{row.from_state}>{row.to_state}" for row in step.transitions])
         held = quoted(trace.held_text(step), 24) if step.holds else ""
@@ -151,7 +151,6 @@ def _steps(trace: Trace) -> Iterator[list[str]]:
 
 
 def _sent(delta: MessageDelta) -> str:
-    """What a step sent to the client."""
     fields = [("reasoning", delta.reasoning), ("content", delta.content)]
     for call in delta.tool_calls:
         fields += [(f"call {call.index} name", call.name), (f"call {call.index} arguments", call.arguments)]

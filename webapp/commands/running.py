@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
+from parsers.cases.model import Case
+from parsers.cases.run import CaseRun
 from parsers.vocabulary.types import UsageError
+from webapp.commands.inputs import shown
+from webapp.runs.prepare import with_defaults
 from webapp.runs.runner import Runner
 from webapp.security import TooLarge
 from webapp.settings import get_settings
@@ -18,10 +22,17 @@ def service() -> Runner:
     return Runner(get_settings(), keep=False)
 
 
+def run_case_of(name: str, case: Case) -> CaseRun:
+    """The run of a case that was read from the input `name`. Raises UsageError, and CaseError for the case itself."""
+    with within_limits(name):
+        return service().run_checked(with_defaults(case, service().settings))
+
+
 @contextmanager
 def within_limits(name: str) -> Iterator[None]:
     """An output over a limit, raised inside, is a UsageError that begins with the name of its file."""
     try:
         yield
     except TooLarge as error:
-        raise UsageError(f"{name}: {error.description} Set the variable to a larger number to replay it.") from error
+        words = f"{shown(name)}: {error.description} Set the variable to a larger number to replay it."
+        raise UsageError(words) from error

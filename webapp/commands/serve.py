@@ -45,7 +45,7 @@ def serve(host: str | None, port: int | None, open_page: bool) -> None:
 
     The database is brought to the schema of this version first. Ctrl-C ends it.
     """
-    require_no_rival()
+    _require_no_rival()
     settings = get_settings(host=host, port=port)
     server = listening(settings)
     addresses = [address(*place[:2]) for place in listens(server)]
@@ -112,7 +112,7 @@ def address(host: str, port: int) -> str:
     return f"http://[{name}]:{port}/" if ":" in name else f"http://{name}:{port}/"
 
 
-def require_no_rival() -> None:
+def _require_no_rival() -> None:
     """Refuse to start where another distribution writes into our packages: pip lets the last one win, silently."""
     for name in ("parsers", "webapp"):
         marker = f"{name}/__init__.py"

@@ -29,7 +29,7 @@ _RESERVED = {"auto": "the choice that finds a parser out", "check": "the command
 
 
 @dataclass(slots=True, frozen=True)
-class Refused:
+class _Refused:
     """A file that gives no format, and why, in one sentence that says what to do."""
 
     file: str
@@ -47,7 +47,7 @@ class FormatsFolder:
     formats: dict[str, Format] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     sources: dict[str, Any] = field(default_factory=dict)
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[_Refused] = field(default_factory=list)
 
     def find(self, name: str) -> Format | None:
         """The format of that name or alias."""
@@ -107,14 +107,14 @@ def load_folder(path: Path) -> FormatsFolder:
         files = sorted(file for file in path.iterdir() if file.suffix == ".json")
     except OSError as error:
         reason = f"the folder cannot be read ({error.strerror}); create it, or correct {ENV_PREFIX}FORMATS"
-        folder.refused.append(Refused(str(path), reason))
+        folder.refused.append(_Refused(str(path), reason))
         return folder
     texts = {}
     for file in files:
         try:
             texts[file.name] = _text(file)
         except (OSError, ValueError) as error:
-            folder.refused.append(Refused(file.name, f"it cannot be read: {error}"))
+            folder.refused.append(_Refused(file.name, f"it cannot be read: {error}"))
     folder.sources = dict(filter(None, map(_source, reversed(texts.values()))))
     for name, text in texts.items():
         _add(folder, name, text, owners)
@@ -138,12 +138,12 @@ def _add(folder: FormatsFolder, file: str, text: str, owners: dict[str, str]) ->
     if fmt is None:
         first = found.findings[0]
         reason = f"line {first.place.line}, {first.pointer or '/'}: {first.message}"
-        folder.refused.append(Refused(file, reason))
+        folder.refused.append(_Refused(file, reason))
         return
     clash = next(((name, owners[name]) for name in _names(fmt) if name in owners), None)
     if clash is not None:
         reason = f"the name {clash[0]} belongs to {clash[1]}; give the format another name or alias"
-        folder.refused.append(Refused(file, reason))
+        folder.refused.append(_Refused(file, reason))
         return
     owners.update(dict.fromkeys(_names(fmt), f"the format of {file}"))
     folder.formats[fmt.name], folder.texts[fmt.name] = fmt, text

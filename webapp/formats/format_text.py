@@ -280,7 +280,6 @@ class Places:
 
 
 def _place(text: str, span: _Span) -> Place:
-    """The place of the characters [start, end) of `text`."""
     start, end = span
     line = text.count("\n", 0, start) + 1
     column = start - (text.rfind("\n", 0, start) + 1) + 1
@@ -346,7 +345,6 @@ def _state(state: dict[str, Any], path: jsontext.Path, used: int) -> str:
 
 
 def _opened(value: dict[str, Any] | list[Any] | tuple[Any, ...], path: jsontext.Path) -> str:
-    """An object or a list with each of its items on a line of its own."""
     indent = "  " * (len(path) + 1)
     if isinstance(value, dict):
         names = {key: f"{jsontext.atom(key)}: " for key in value}

@@ -12,13 +12,13 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from typing import Any
 
+from parsers.cases.corpus import jsonl
 from parsers.cases.expect import accept as accepted
-from parsers.cases.export.casefile import casefile, jsonl, sse
 from parsers.cases.export.markdown import markdown
 from parsers.cases.export.pytest_file import pytest_file
 from parsers.cases.io import case_id, dumps, outcome_digest
 from parsers.cases.model import Case
-from parsers.cases.run import CaseRun, run_json, sent_of, settled_case, step_json
+from parsers.cases.run import CaseRun, run_json, sent_of, settled_case, sse, step_json
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Dialect
 from webapp.engines import ENGINES
@@ -98,10 +98,9 @@ def exported(
         words = "a pytest file feeds a raw output to a parser, and here a recorded stream is played back"
         raise UsageError(f"{words}: export it under the parser that is to read the output, or as a case file")
     expect = accepted(run.trace.message) if accept and case.expect is None else None
-    if target == "case":
-        text = casefile(case, None, expect)
-    elif target == "jsonl":
-        text = jsonl(case, None, expect)
+    if target in ("case", "jsonl"):
+        whole = case if expect is None else case.model_copy(update={"expect": expect})
+        text = dumps(whole) if target == "case" else jsonl(whole)
     elif target == "markdown":
         text = markdown(replace(run, case=case), versions={NAME: installed_version()}, permalink=permalink)
     elif target == "sse":

@@ -103,6 +103,5 @@ def question(template: str, calls: Sequence[ToolCall], context: Context, ends: S
 
 
 def _tool(tool: Tool) -> dict[str, Any]:
-    """A tool as requests declare it."""
     parameters = dict(tool.parameters) if tool.parameters else {"type": "object", "properties": {}}
     return {"type": "function", "function": {"name": tool.name, "description": "", "parameters": parameters}}

@@ -164,7 +164,6 @@ def _both(render: Render, messages: list[Message], told: list[Message]) -> tuple
 
 
 def _start(render: Render, asked: Message, whole: str) -> int:
-    """Where the assistant's turn begins behind its header."""
     for headers in _headers(render, asked):
         if whole.startswith(headers):
             return len(headers)
@@ -177,7 +176,6 @@ def _start(render: Render, asked: Message, whole: str) -> int:
 
 
 def _headers(render: Render, asked: Message) -> Iterator[str]:
-    """The prompt that an answer is generated after, where the template knows one."""
     prompt = _tried(lambda: render([asked], True))
     if prompt and prompt != _tried(lambda: render([asked], False)):
         yield prompt

@@ -34,7 +34,6 @@ def model() -> bytes:
 
 @cache
 def _base_tokens() -> Mapping[int, Token]:
-    """The 2,048 tokens without any marker, by id."""
     vocab = Tokenizer.from_buffer(model()).get_vocab()
     return {token_id: token_of(string, bytes_of(string)) for string, token_id in vocab.items()}
 

@@ -57,17 +57,17 @@ class Progress:
 
 
 @dataclass(slots=True, frozen=True)
-class Fetched:
+class _Fetched:
     """A tokenizer that is here now; `cached` says that it was here before, in the cache of huggingface_hub."""
 
     info: TokenizerInfo
     cached: bool
 
 
-Download = Job[Progress, Fetched]
+Download = Job[Progress, _Fetched]
 
 
-class Downloads(Jobs[str, Progress, Fetched]):
+class Downloads(Jobs[str, Progress, _Fetched]):
     """All downloads of this process, by what is typed for a repository.
 
     `keep` takes what was fetched: repository, tokenizer.json, tokenizer_config.json. `endpoint` and `cache` stand for
@@ -105,13 +105,13 @@ class Downloads(Jobs[str, Progress, Fetched]):
     def full(self) -> Exception:
         return UsageError(f"{MOST_RUNNING} downloads are running already: wait for one, or cancel it")
 
-    def work(self, job: Download, given: str) -> Fetched:
+    def work(self, job: Download, given: str) -> _Fetched:
         program = Program(str(PROGRAM), limits={"DATA": MEMORY}, variables=VARIABLES, environment=QUIET)
         request = {"repository": given, "most": self._settings.tokenizer_upload_bytes, **self._places}
         seconds = self._settings.hub_seconds
         answer = job.ask(program, "fetch", request, seconds=seconds, read=lambda line: Progress(**line))
         model, config, template = (None if path is None else Path(path).read_bytes() for path in answer["files"])
-        return Fetched(self._keep(given, model or b"", with_template(config, template)), answer["cached"])
+        return _Fetched(self._keep(given, model or b"", with_template(config, template)), answer["cached"])
 
     def failure_of(self, error: Exception) -> Failure:
         """Each is one sentence."""

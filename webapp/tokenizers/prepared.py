@@ -21,10 +21,10 @@ from typing import Any, Literal
 
 from parsers.vocabulary.types import UsageError
 from webapp.children.child import Child
-from webapp.settings import ENV_PREFIX
+from webapp.settings import ENV_PREFIX, Settings
 from webapp.tokenizers.adapter import Origin, Token, TokenizerInfo
 from webapp.tokenizers.installed import Source
-from webapp.tokenizers.limits import Limits, worded
+from webapp.tokenizers.limits import program, worded
 from webapp.tokenizers.tables import token_of
 from webapp.vocabularies.files import MAX_TEMPLATE
 from webapp.vocabularies.spelling import Spelling, of_data
@@ -71,9 +71,9 @@ class Vocabulary:
 class _Folder:
     """Tokenizers by key, each with a note."""
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, settings: Settings) -> None:
         self._folder = folder
-        self._limits = limits
+        self._settings = settings
         self._lock = Lock()
 
     def _file(self, key: str) -> Path:
@@ -116,9 +116,8 @@ class _Folder:
 class Converted(_Folder):
     """The files of sources, by what they were made from. Safe to share between threads."""
 
-    def __init__(self, folder: Path, limits: Limits, most_bytes: int) -> None:
-        super().__init__(folder, limits)
-        self._most = most_bytes
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        super().__init__(folder, settings)
         self._keys: dict[tuple[Any, ...], str] = {}
 
     def info(self, source: Source) -> TokenizerInfo:
@@ -155,9 +154,9 @@ class Converted(_Folder):
 
     def _make(self, source: Source, key: str) -> None:
         fresh = self._folder / f"{key}.new"
-        seconds = max(STEPS * self._limits.seconds, TRUSTED_SECONDS)
+        seconds = max(STEPS * self._settings.tokenizer_seconds, TRUSTED_SECONDS)
         files = {"source": source.file, "target": fresh, "config": source.config}
-        note = _prepare(source.name, self._limits, files, seconds, source.slots)
+        note = _prepare(source.name, self._settings, files, seconds, source.slots)
         if source.template is not None and source.template.stat().st_size <= MAX_TEMPLATE:
             note["templates"]["chat_template"] = source.template.read_text("utf-8", "replace")
         self._keep(key, fresh, note)
@@ -165,11 +164,10 @@ class Converted(_Folder):
     def _key(self, source: Source) -> str:
         try:
             state = _state(source)
-            if source.file.stat().st_size > self._most:
+            most = self._settings.tokenizer_upload_bytes
+            if source.file.stat().st_size > most:
                 setting = f"{ENV_PREFIX}TOKENIZER_UPLOAD_BYTES"
-                raise UsageError(
-                    f"{source.name}: {source.file.name} has more bytes than {setting} allows ({self._most:,})"
-                )
+                raise UsageError(f"{source.name}: {source.file.name} has more bytes than {setting} allows ({most:,})")
             if state not in self._keys:
                 parts = [path.name.encode() + path.read_bytes() for path in source.files]
                 parts.append(json.dumps(sorted(source.slots.items())).encode())
@@ -193,8 +191,8 @@ class Given(_Folder):
     its repository, since many share one tokenizer.
     """
 
-    def __init__(self, kind: Literal["upload", "hub"], folder: Path, limits: Limits) -> None:
-        super().__init__(folder, limits)
+    def __init__(self, kind: Literal["upload", "hub"], folder: Path, settings: Settings) -> None:
+        super().__init__(folder, settings)
         self._kind: Literal["upload", "hub"] = kind
 
     def listing(self) -> list[Vocabulary]:
@@ -216,7 +214,7 @@ class Given(_Folder):
             source.write_bytes(data)
             beside.write_bytes(config or b"")
             files = {"source": source, "target": made, "config": None if config is None else beside}
-            note = _prepare(title, self._limits, files, STEPS * self._limits.seconds)
+            note = _prepare(title, self._settings, files, STEPS * self._settings.tokenizer_seconds)
             by_title = hashlib.sha256(title.encode()).hexdigest()
             key: str = by_title if self._kind == "hub" else note["fingerprint"]
             self._require_place(key, note["bytes"])
@@ -252,7 +250,11 @@ class Given(_Folder):
 
 
 def _prepare(
-    title: str, limits: Limits, files: Mapping[str, Path | None], seconds: float, slots: Mapping[int, str] | None = None
+    title: str,
+    settings: Settings,
+    files: Mapping[str, Path | None],
+    seconds: float,
+    slots: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
     """Check the file `source` and write the rebuilt one to `target`; what the child says of it. Raises UsageError.
 
@@ -261,7 +263,7 @@ def _prepare(
     request: dict[str, Any] = {name: None if path is None else str(path) for name, path in files.items()}
     request["slots"] = {str(slot): name for slot, name in (slots or {}).items()}
     try:
-        with _one_at_a_time, worded("the file", limits, seconds), Child(limits.program) as child:
+        with _one_at_a_time, worded("the file", settings, seconds), Child(program(settings)) as child:
             return child.ask("prepare", request, seconds=seconds)
     except UsageError as error:
         raise UsageError(f"{title}: {error}") from error

@@ -160,7 +160,6 @@ class CaseVocabulary(TokenTable):
         return Piece(text, token_id, text.encode(), kind)
 
     def _cut(self, text: str) -> Iterator[tuple[int, int, int | None]]:
-        """Where each token begins, how long it is, and its id."""
         require_encodable(text)
         at = 0
         while at < len(text):

@@ -49,7 +49,6 @@ def _count(value: Any, pointer: str) -> int:
 
 
 def _pattern(value: Any, pointer: str) -> Part:
-    """What Split and Replace look for: a text or a regex."""
     found = require_type(value, dict, pointer)
     if list(found) not in (["String"], ["Regex"]):
         raise VocabularyError("expected an object with 'String' or 'Regex'", pointer)

@@ -89,7 +89,6 @@ def _loaded(data: bytes) -> Any:
 
 
 def _config(path: str | None) -> Any:
-    """The tokenizer_config.json that came with a file, as data."""
     try:
         return parse_json(Path(path).read_bytes()) if path is not None else None
     except VocabularyError as error:

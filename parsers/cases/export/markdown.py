@@ -11,17 +11,17 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 from parsers.cases.expect import arguments_text, differences
 from parsers.cases.io import dumps
 from parsers.cases.model import Case, Expect, NamedTool
-from parsers.compare.divergence import Divergence, excerpt, shared_prefix
+from parsers.cases.run import CaseRun
+from parsers.compare.divergence import excerpt, shared_prefix
 from parsers.replays.chunking import DEFAULT_MAX
 from parsers.vocabulary.channels import Channel
 from parsers.vocabulary.trace import Finding, Step, Trace
-from parsers.vocabulary.types import Message, Piece
 
 MARKS = {" ": "·", "\t": "→", "\n": "↵", "\r": "␍"}
 LEGEND = "· blank, → tab, ↵ newline, ␍ carriage return, ⟨U+…⟩ any other character that cannot be seen or that is a mark"
@@ -60,7 +60,7 @@ def cell(text: str) -> str:
     blanks_shown = _OUTER_BLANKS.sub(lambda match: "·" * len(match[0]), spelled(text))
     shown = blanks_shown.translate({ord(char): mark for char, mark in MARKS.items() if char != " "})
     if "`" in shown or "|" in shown:
-        return f"<code>{entities(shown)}</code>"
+        return f"<code>{_entities(shown)}</code>"
     return f"`{shown}`" if shown else ""
 
 
@@ -79,13 +79,13 @@ def inline(text: str) -> str:
     return _prose_line(" ".join(text.split()))
 
 
-def entities(text: str) -> str:
+def _entities(text: str) -> str:
     """The text with each active character as a numeric entity."""
     return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)
 
 
 def _prose_line(line: str) -> str:
-    plain = entities(spelled(" ".join(line.split())))
+    plain = _entities(spelled(" ".join(line.split())))
     return _LINE_START.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", plain)
 
 
@@ -131,86 +131,13 @@ WHOLE_TEXT = 20_000
 AROUND = 400
 CELL = 300
 STEPS_AROUND = 3
+FILENAME = "bug.case.json"
 _SEVERITIES = ("error", "warning", "info")
 _URL_SAFE = ":/?#[]@!$&'()*+,;=%~"
 
 
-class SelectionLike(Protocol):
-    """Which parser was taken, and why."""
-
-    @property
-    def name(self) -> str:
-        """The parser's name."""
-
-    @property
-    def reasons(self) -> Sequence[str]:
-        """Why this one, in words."""
-
-
-class ComparedLike(Protocol):
-    """Another replay of the same output, compared with the traced one."""
-
-    @property
-    def label(self) -> str:
-        """Its chunking in words."""
-
-    @property
-    def trace(self) -> Trace:
-        """Its trace."""
-
-    @property
-    def same(self) -> bool:
-        """Whether it gave the same message."""
-
-    @property
-    def divergence(self) -> Divergence | None:
-        """Where it parts from the traced replay."""
-
-
-class RunLike(Protocol):
-    """What a report is made of; `parsers.cases.run.CaseRun` is one."""
-
-    @property
-    def case(self) -> Case:
-        """The case."""
-
-    @property
-    def selection(self) -> SelectionLike:
-        """The parser."""
-
-    @property
-    def stored(self) -> Sequence[Piece]:
-        """The output's tokens, as they were before a decode policy changed their text."""
-
-    @property
-    def trace(self) -> Trace:
-        """The replay under study."""
-
-    @property
-    def whole(self) -> Trace:
-        """The replay of the whole text in one delta."""
-
-    @property
-    def compared(self) -> Sequence[ComparedLike]:
-        """Replays under other chunkings."""
-
-    @property
-    def findings(self) -> Sequence[Finding]:
-        """What the checks found."""
-
-
-def markdown(
-    run: RunLike,
-    *,
-    versions: Mapping[str, str] | None = None,
-    permalink: str | None = None,
-    command: str | None = None,
-    filename: str = "bug.case.json",
-) -> str:
-    """The report. `versions` maps program to version; `command` replaces the command derived from the traced chunking.
-
-    `filename` is what that command calls the case file, which the report holds when it is not too long.
-    """
+def markdown(run: CaseRun, *, versions: Mapping[str, str] | None = None, permalink: str | None = None) -> str:
+    """The report. `versions` maps program to version. It holds the case file where that is not too long."""
     findings = sorted(run.findings, key=lambda finding: _SEVERITIES.index(finding.severity))
     tables = [_result(run), _findings(findings), _diverging(run), _excerpt(run.trace, findings)]
     sections = [
@@ -222,12 +149,12 @@ def markdown(
         _input(run.trace.text, findings, known=run.case.has_raw),
         *tables,
         f"Marks in tables: {LEGEND}." if set(MARKS.values()) & set("".join(tables)) else "",
-        _again(run, permalink, command or replay_command(run.trace.chunking, filename), filename),
+        _again(run, permalink),
     ]
     return "\n\n".join([section for section in sections if section]) + "\n"
 
 
-def _wrong(run: RunLike, findings: Sequence[Finding]) -> str:
+def _wrong(run: CaseRun, findings: Sequence[Finding]) -> str:
     notes = [prose(note) for note in run.case.notes if note.strip()]
     if not notes and findings:
         notes = [f"The check {cell(findings[0].check)} says: {inline(findings[0].message)}"]
@@ -245,7 +172,7 @@ def _versions(case: Case, versions: Mapping[str, str]) -> str:
     return _listing("## Versions", rows)
 
 
-def _parser(run: RunLike) -> str:
+def _parser(run: CaseRun) -> str:
     ref = run.case.parser
     engine = f" of {cell(ref.engine)}" if ref.engine else ""
     rows = [f"- parser {cell(run.selection.name)}{engine}"]
@@ -290,7 +217,7 @@ def _input(text: str, findings: Sequence[Finding], *, known: bool) -> str:
     return "\n\n".join(parts)
 
 
-def _result(run: RunLike) -> str:
+def _result(run: CaseRun) -> str:
     """One row per field: expected (where the case expects something), actual, and the whole text in one delta."""
     expect = run.case.expect
     actual, whole = _fields(run.trace), _fields(run.whole)
@@ -299,17 +226,12 @@ def _result(run: RunLike) -> str:
         return _table("## Result", ("field", "actual", "whole text"), rows)
     wanted = _expected(expect)
     wrong = {d.field for d in differences(expect, run.trace.message, run.trace.finish_reason, run.case.compare)}
-    rows = []
-    for name in {**wanted, **actual, **whole}:
-        texts = [wanted.get(name), actual.get(name), whole.get(name)]
-        rows.append(_row(name, _mark(name, wanted, wrong), texts))
+    marks = {**dict.fromkeys(wanted, " ✓"), **dict.fromkeys(wrong, " ✗")}
+    fields = (wanted, actual, whole)
+    rows = [
+        _row(name, marks.get(name, ""), [one.get(name) for one in fields]) for name in {**wanted, **actual, **whole}
+    ]
     return _table("## Result", ("field", "expected", "actual", "whole text"), rows)
-
-
-def _mark(name: str, wanted: Mapping[str, str], wrong: set[str]) -> str:
-    if name in wrong:
-        return " ✗"
-    return " ✓" if name in wanted else ""
 
 
 def _row(name: str, mark: str, texts: list[str | None]) -> list[str]:
@@ -321,30 +243,24 @@ def _row(name: str, mark: str, texts: list[str | None]) -> list[str]:
 
 
 def _fields(trace: Trace) -> dict[str, str]:
-    return {**_message_fields(trace.message), "finish_reason": trace.finish_reason}
-
-
-def _message_fields(message: Message) -> dict[str, str]:
-    calls = message.tool_calls
-    fields = {
-        "reasoning": message.reasoning or "",
-        "content": message.content or "",
-        "tool_calls": str(len(calls)),
-    }
-    for index, call in enumerate(calls):
-        fields[str(Channel(index, "name"))] = call.name
-        fields[str(Channel(index, "arguments"))] = call.arguments
-    return fields
+    message = trace.message
+    calls = _calls([(call.name, call.arguments) for call in message.tool_calls])
+    texts = {"reasoning": message.reasoning or "", "content": message.content or ""}
+    return {**texts, **calls, "finish_reason": trace.finish_reason}
 
 
 def _expected(expect: Expect) -> dict[str, str]:
     texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
-    fields = {name: text for name, text in texts.items() if text is not None}
-    if expect.tool_calls is not None:
-        fields["tool_calls"] = str(len(expect.tool_calls))
-    for index, call in enumerate(expect.tool_calls or ()):
-        fields[str(Channel(index, "name"))] = call.name
-        fields[str(Channel(index, "arguments"))] = arguments_text(call)
+    calls = [(call.name, arguments_text(call)) for call in expect.tool_calls or ()]
+    known = {name: text for name, text in texts.items() if text is not None}
+    return known if expect.tool_calls is None else {**known, **_calls(calls)}
+
+
+def _calls(calls: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The fields of calls, of which name and arguments are given."""
+    fields = {"tool_calls": str(len(calls))}
+    for index, (name, arguments) in enumerate(calls):
+        fields |= {str(Channel(index, "name")): name, str(Channel(index, "arguments")): arguments}
     return fields
 
 
@@ -366,7 +282,7 @@ def _findings(findings: Sequence[Finding]) -> str:
     return _table("## Findings", ("check", "severity", "step", "code points", "message", "expected", "actual"), rows)
 
 
-def _diverging(run: RunLike) -> str:
+def _diverging(run: CaseRun) -> str:
     first = next((one for one in run.compared if not one.same), None)
     if first is None or first.divergence is None:
         return ""
@@ -389,7 +305,6 @@ def _step_cells(trace: Trace, index: int | None) -> list[str]:
 
 
 def _excerpt(trace: Trace, findings: Sequence[Finding]) -> str:
-    """The steps around the first finding's step."""
     index = next((finding.step for finding in findings if finding.step is not None), None)
     if index is None:
         return ""
@@ -424,21 +339,20 @@ def _sent(step: Step) -> str:
     return "" if step.delta is None else cell(_window(_json(step.delta.to_openai()), 0))
 
 
-def _again(run: RunLike, permalink: str | None, command: str, filename: str) -> str:
+def _again(run: CaseRun, permalink: str | None) -> str:
     parts = ["## Run it again"]
     if permalink is not None:
         parts.append(f"Permalink: <{quote(permalink, safe=_URL_SAFE)}>")
-    parts.append(fence(command, "sh"))
+    parts.append(fence(replay_command(run.trace.chunking, FILENAME), "sh"))
     text = dumps(run.case.with_pieces(run.stored))
     if len(text) > WHOLE_TEXT:
-        parts.append(f"The case file {cell(filename)} has {len(text)} characters: attach it to this report.")
+        parts.append(f"The case file {cell(FILENAME)} has {len(text)} characters: attach it to this report.")
     else:
-        parts += [f"The case file {cell(filename)}:", fence(text, "json")]
+        parts += [f"The case file {cell(FILENAME)}:", fence(text, "json")]
     return "\n\n".join(parts)
 
 
 def _window(text: str, place: int) -> str:
-    """The text, or where it is long the part around `place`."""
     return text if len(text) <= CELL else excerpt(text, place)
 
 

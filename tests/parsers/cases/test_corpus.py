@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from parsers.cases.corpus import case_texts, dump_corpus, load_corpus
-from parsers.cases.export.casefile import jsonl
+from parsers.cases.corpus import case_texts, jsonl
 from parsers.cases.io import case_id, dumps, load_case
 from parsers.cases.model import Case, CaseError
+from tests.corpus import dump_corpus, load_corpus
 
 
 def case(text: str = "Hi", **more: Any) -> Case:

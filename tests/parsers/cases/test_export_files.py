@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parsers.cases.corpus import jsonl
 from parsers.cases.expect import accept
-from parsers.cases.export.casefile import casefile, jsonl
 from parsers.cases.export.markdown import replay_command
 from parsers.cases.export.pytest_file import pytest_file
-from parsers.cases.io import load_case, loads
+from parsers.cases.io import dumps, load_case, loads
 from parsers.cases.model import Case, CaseError, Expect
 from parsers.cases.run import run_case
 from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json
@@ -276,19 +276,20 @@ def test_the_file_is_the_golden_one() -> None:
 
 def test_a_case_file_stores_tokens_and_an_accepted_result() -> None:
     pieces = [Piece("a", 1, b"a"), Piece("b", 2, b"b")]
-    stored = loads(casefile(case(), pieces, accept(Message("r", None, [ToolCall("i", "f", "{}")]), "stop")))
+    expect = accept(Message("r", None, [ToolCall("i", "f", "{}")]), "stop")
+    stored = loads(dumps(case().with_pieces(pieces).model_copy(update={"expect": expect})))
     assert stored.pieces() == tuple(pieces)
     assert stored.expect == Expect(
         reasoning="r", content="", tool_calls=[{"name": "f", "arguments": {}}], finish_reason="stop"
     )
-    assert loads(casefile(stored)) == stored
+    assert loads(dumps(stored)) == stored
 
 
 def test_a_case_file_keeps_what_is_not_replaced() -> None:
     given_case = case(expect={"content": "x"}, title="t")
-    assert loads(casefile(given_case)) == given_case
+    assert loads(dumps(given_case)) == given_case
     with pytest.raises(CaseError):
-        casefile(given_case, [Piece("another text")])
+        given_case.with_pieces([Piece("another text")])
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20))

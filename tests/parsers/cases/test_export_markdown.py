@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from parsers.cases.export.markdown import RunLike, markdown
+from parsers.cases.export.markdown import markdown
 from parsers.cases.io import load_case
-from parsers.cases.model import Case
-from parsers.cases.run import run_case
+from parsers.cases.run import CaseRun, run_case
+from parsers.compare.beside import Compared
 from parsers.compare.divergence import Divergence
+from parsers.formats.model import builtin_formats
 from parsers.replays.chunking import Chunking, apply, to_json
+from parsers.selection.registry import Selection
 from parsers.vocabulary.channels import CONTENT, Channel
 from parsers.vocabulary.events import ContentText, Event
 from parsers.vocabulary.trace import Finding, Hold, StateView, Step, Trace, Transition
@@ -32,29 +33,8 @@ nasty_text = st.text(
 )
 
 
-@dataclass
-class Selection:
-    name: str = "qwen"
-    reasons: Sequence[str] = ("It was asked for.",)
-
-
-@dataclass
-class Compared:
-    label: str
-    trace: Trace
-    same: bool
-    divergence: Divergence | None = None
-
-
-@dataclass
-class Run:
-    case: Case
-    stored: Sequence[Piece]
-    trace: Trace
-    whole: Trace
-    selection: Selection = field(default_factory=Selection)
-    compared: Sequence[Compared] = ()
-    findings: Sequence[Finding] = ()
+def compared(label: str, trace: Trace, same: bool, divergence: Divergence | None = None) -> Compared:
+    return Compared(Chunking(by="whole"), label, trace, len(trace.steps) - 1, same, divergence)
 
 
 def replayed(pieces: Sequence[Piece], chunking: Chunking, message: Message) -> Trace:
@@ -77,18 +57,27 @@ def replayed(pieces: Sequence[Piece], chunking: Chunking, message: Message) -> T
     return trace
 
 
-def run_of(text: str = "ab", message: Message | None = None, **keys: Any) -> Run:
+def run_of(text: str = "ab", message: Message | None = None, **keys: Any) -> CaseRun:
     """A run of `text` in pieces of one character, with a whole-text replay that says the same."""
     return run_in(list(text), message, **keys)
 
 
-def run_in(parts: list[str], message: Message | None = None, **keys: Any) -> Run:
+def run_in(parts: list[str], message: Message | None = None, **keys: Any) -> CaseRun:
     """A run of these pieces."""
     text, pieces = "".join(parts), [Piece(part, number) for number, part in enumerate(parts)]
     case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, **keys})
     said = message or Message(content=text or None)
     traced, whole = replayed(pieces, Chunking(by="token"), said), replayed(pieces, Chunking(by="whole"), said)
-    return Run(case, pieces, traced, whole)
+    return CaseRun(
+        case,
+        builtin_formats()["qwen"],
+        Selection("qwen", ("It was asked for.",)),
+        case.to_context(),
+        tuple(pieces),
+        traced,
+        whole,
+        stored=tuple(pieces),
+    )
 
 
 def blocks(report: str) -> list[Token]:
@@ -137,12 +126,12 @@ FULL_KEYS: dict[str, Any] = {
 }
 
 
-def full_run() -> Run:
+def full_run() -> CaseRun:
     """A run with everything a report shows."""
     run = run_of("ab c", Message("r", "ab", [ToolCall("i", "f", '{"a": 1')]), **FULL_KEYS)
     other = replayed(run.stored, Chunking(by="char", size=3), Message("r", "abX"))
     parting = Divergence(CONTENT, 2, 2, 3, 1, "ab", "abX")
-    run.compared = [Compared("whole", run.whole, True), Compared("3 characters", other, False, parting)]
+    run.compared = [compared("whole", run.whole, True), compared("3 characters", other, False, parting)]
     run.findings = [
         Finding("known_tool", "info", "output", "A tool is unknown."),
         Finding("arguments_json", "error", "parser", "The arguments are not JSON.", 3, Span(1, 3), "{", "x|y"),
@@ -230,9 +219,9 @@ def test_a_very_long_output_is_shown_around_the_first_finding() -> None:
     run = run_of("a" * 30_000 + "HERE" + "b" * 10_000)
     assert "Code points 0 to 400 of 40004" in markdown(run)
     run.findings = [Finding("chunking", "error", "parser", "m", 2, Span(30_000, 30_004))]
-    report = markdown(run, filename="big.case.json")
+    report = markdown(run)
     assert fences(report)[0] == "a" * 400 + "HERE" + "b" * 396 + "\n"
-    assert "The case file `big.case.json` has" in report
+    assert "The case file `bug.case.json` has" in report
     assert "attach it to this report" in report
     assert len(report) < 20_000
 
@@ -257,7 +246,7 @@ def test_marks_in_tables_are_explained_where_there_are_any() -> None:
 def test_a_parting_without_a_place_is_still_told() -> None:
     run = run_of("ab")
     parting = Divergence(Channel(None, "finish_reason"), 0, None, None, 99, "stop", "")
-    run.compared = [Compared("whole", run.whole, False, parting)]
+    run.compared = [compared("whole", run.whole, False, parting)]
     report = markdown(run)
     assert "Replayed whole, the result parts in `finish_reason`." in report
     assert ["as traced", "", "", "", "stop"] in cells(report)
@@ -266,7 +255,7 @@ def test_a_parting_without_a_place_is_still_told() -> None:
 
 def test_a_parting_nobody_located_is_left_out() -> None:
     run = run_of("ab")
-    run.compared = [Compared("whole", run.whole, False)]
+    run.compared = [compared("whole", run.whole, False)]
     assert "First diverging delta" not in headings(markdown(run))
 
 
@@ -307,7 +296,7 @@ def test_a_link_cannot_end_its_brackets() -> None:
 
 def test_a_real_run_is_what_a_report_is_made_of() -> None:
     text = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
-    run: RunLike = run_case(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}}))
+    run = run_case(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}}))
     report = markdown(run)
     assert fences(report)[0] == f"{text}\n"
     assert ["tool_calls[0].arguments", '{"a": 1}', '{"a": 1}'] in cells(report)
@@ -328,7 +317,7 @@ def test_nothing_breaks_out_of_its_place(place: str, text: str) -> None:
 def test_no_output_breaks_out(text: str) -> None:
     run = run_of(text, title=text, notes=[text], expect={"content": text, "reasoning": f"x{text}"})
     run.findings = [Finding("chunking", "error", "parser", text, 1, None, text, text)]
-    report = markdown(run, filename=f"f{text}")
+    report = markdown(run)
     sections = ["What is wrong", "Parser", "Request", "Model output", "Result", "Findings", "Trace around step 1"]
     assert headings(report)[1:] == [*sections, "Run it again"]
     assert {len(row) for row in cells(report)} == {4, 7}
@@ -363,7 +352,7 @@ def without_runs(kinds: list[str]) -> list[str]:
     return out
 
 
-def with_text(run: Run, place: str, text: str) -> tuple[Run, dict[str, str]]:
+def with_text(run: CaseRun, place: str, text: str) -> tuple[CaseRun, dict[str, str]]:
     """The run with `text` in one place of it."""
     versions, keys = {"toolcall-inspector": text if place == "version" else "1"}, dict(FULL_KEYS)
     keys |= {"title": text} if place == "title" else {"notes": [text]} if place == "notes" else {}
@@ -377,5 +366,5 @@ def with_text(run: Run, place: str, text: str) -> tuple[Run, dict[str, str]]:
     if place == "reason":
         changed.selection = Selection(text, (text,))
     if place == "label":
-        changed.compared[1] = Compared(text, run.compared[1].trace, False, run.compared[1].divergence)
+        changed.compared[1] = compared(text, run.compared[1].trace, False, run.compared[1].divergence)
     return changed, versions

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.cases.export.casefile import sse
 from parsers.cases.io import load_case
-from parsers.cases.run import CaseRun, run_case
+from parsers.cases.run import CaseRun, run_case, sse
 from parsers.intake.json_frames import Events, read_event_lines
 from parsers.intake.recognise import recognise
 from parsers.wire.chunks import Dialect

@@ -9,12 +9,11 @@ import pytest
 
 from parsers.cases.engines import BUILTIN, RECORDED, choose, engine_of, traced_chunking
 from parsers.cases.expect import differences
-from parsers.cases.export.casefile import sse
 from parsers.cases.export.markdown import replay_command
 from parsers.cases.find import CaseSearch, find_json
 from parsers.cases.io import case_id, load_case
 from parsers.cases.model import Case, CaseError
-from parsers.cases.run import UNSHARED, CaseRun, replayer_of, run_case, run_json
+from parsers.cases.run import UNSHARED, CaseRun, replayer_of, run_case, run_json, sse
 from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.chunking import TRACED, Chunking
 from parsers.selection.registry import Evidence

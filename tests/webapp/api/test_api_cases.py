@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from parsers.cases.expect import accept
 from parsers.cases.io import case_id, load_case, loads, outcome_digest
 from parsers.formats.model import builtin_formats
-from webapp.api.models import ErrorBody, SavedCase
+from webapp.api.answers import ErrorBody, SavedCase
 from webapp.runs.exports import TARGETS
 from webapp.services import EXTENSION
 
@@ -31,14 +32,14 @@ def saved(client: Client, data: dict[str, Any]) -> str:
 
 
 def code_of(answer: Any) -> str:
-    ErrorBody.model_validate(answer.json)
+    TypeAdapter(ErrorBody).validate_python(answer.json)
     found: str = answer.json["error"]["code"]
     return found
 
 
 def test_a_new_case_is_201_with_a_link_and_a_delete_key(client: Client, case: CaseMaker) -> None:
     answer = client.post(URL, json=case())
-    SavedCase.model_validate(answer.json)
+    TypeAdapter(SavedCase).validate_python(answer.json)
     assert (answer.status_code, answer.headers["Cache-Control"]) == (201, "no-store")
     assert answer.json["url"] == f"http://localhost/c/{answer.json['id']}"
     assert answer.headers["Location"] == f"{URL}/{answer.json['id']}"

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from parsers.cases.find import CaseSearch, find_json
 from parsers.cases.io import load_case
 from parsers.formats.model import builtin_formats
-from webapp.api.models import ErrorBody, FindResult
+from webapp.api.answers import ErrorBody, FindResult
 from webapp.children.jobs import Failure
 from webapp.jobs import searches
 from webapp.jobs.searches import Busy, Searches
@@ -25,7 +26,7 @@ AppMaker = Callable[..., Any]
 
 
 def error_of(answer: Any) -> dict[str, Any]:
-    ErrorBody.model_validate(answer.json)
+    TypeAdapter(ErrorBody).validate_python(answer.json)
     found: dict[str, Any] = answer.json["error"]
     return found
 
@@ -44,9 +45,11 @@ def test_the_answer_is_the_object_of_find_json(client: Client, case: CaseMaker) 
 @pytest.mark.parametrize("end", ["", "<tool_call>", '{"name": "f", "arguments": {'])
 def test_every_answer_is_as_described(client: Client, case: CaseMaker, name: str, end: str) -> None:
     output = {"text": builtin_formats()[name].example + end}
-    found = FindResult.model_validate(client.post(URL, json=case(parser={"name": name}, input=output)).json)
-    assert found.complete
-    assert found.replays > 100
+    found = TypeAdapter(FindResult).validate_python(
+        client.post(URL, json=case(parser={"name": name}, input=output)).json
+    )
+    assert found["complete"]
+    assert found["replays"] > 100
 
 
 def test_the_searches_of_the_server_have_its_limits(make_app: AppMaker, case: CaseMaker) -> None:

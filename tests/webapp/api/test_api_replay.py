@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from parsers.cases.io import load_case
 from parsers.cases.run import run_json
 from parsers.formats.model import builtin_formats
 from parsers.vocabulary.types import UsageError
-from webapp.api.bodies import MOST_CHUNKINGS
-from webapp.api.models import ErrorBody, ReplayResult
+from webapp.api.answers import ErrorBody, ReplayResult
+from webapp.api.views import MOST_CHUNKINGS
 from webapp.runs.runner import Runner
 from webapp.settings import get_settings
 
@@ -25,7 +26,7 @@ AppMaker = Callable[..., Any]
 
 def error_of(answer: Any) -> dict[str, Any]:
     """The error of an answer, which has to have the shape all errors have."""
-    ErrorBody.model_validate(answer.json)
+    TypeAdapter(ErrorBody).validate_python(answer.json)
     found: dict[str, Any] = answer.json["error"]
     return found
 
@@ -42,7 +43,7 @@ def test_the_answer_is_the_object_of_run_json(client: Client, case: CaseMaker) -
 @pytest.mark.parametrize("chunking", [{"by": "token"}, {"by": "char", "holdback_chars": 3}, {"by": "whole"}])
 def test_every_answer_is_as_described(shared_app: Any, case: CaseMaker, fmt: Any, chunking: dict[str, Any]) -> None:
     keys = {"parser": {"name": fmt.name}, "input": {"text": fmt.example * 2 + "<tool_call>"}, "replay": [chunking]}
-    ReplayResult.model_validate(shared_app.test_client().post(URL, json=case(**keys)).json)
+    TypeAdapter(ReplayResult).validate_python(shared_app.test_client().post(URL, json=case(**keys)).json)
 
 
 def test_a_run_of_many_steps_arrives_whole(client: Client, case: CaseMaker) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from parsers.cases.find import CaseFound
 from parsers.cases.io import load_case, loads
@@ -22,7 +23,7 @@ from parsers.vocabulary.channels import CONTENT, Channel
 from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import Finding, Proof
 from parsers.vocabulary.types import Message, Span
-from webapp.api.models import FindResult
+from webapp.api.answers import FindResult
 from webapp.commands import find as command
 from webapp.commands.options import Options, given_words
 
@@ -95,9 +96,9 @@ def test_a_right_output_has_no_error(program: Program, output_file: Path) -> Non
 
 def test_the_json_is_as_described_and_the_same_every_time(program: Program, output_file: Path) -> None:
     done = program("find", output_file, "--json")
-    found = FindResult.model_validate(done.json)
-    assert (done.code, found.complete, found.minimized, done.out.count("\n")) == (0, True, None, 1)
-    assert sum(outcome.count for outcome in found.outcomes) > 200
+    found = TypeAdapter(FindResult).validate_python(done.json)
+    assert (done.code, found["complete"], found["minimized"], done.out.count("\n")) == (0, True, None, 1)
+    assert sum(outcome["count"] for outcome in found["outcomes"]) > 200
     assert program("find", output_file, "--json").json == done.json
 
 

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from parsers.cases.io import loads
 from parsers.formats.diagram import rows_table
 from parsers.formats.model import builtin_formats
-from webapp.api.models import TokenizerRow
+from webapp.api.answers import TokenizerRow
 from webapp.settings import get_settings, setting_rows
 
 RIGHT = {"content": None, "tool_calls": [{"name": "get_weather", "arguments": {"city": "Zürich"}}]}
@@ -77,7 +77,7 @@ def test_tokenizers_are_listed_with_what_is_known_of_them(program: Program) -> N
 
 def test_tokenizers_are_listed_for_programs_as_the_api_does(program: Program) -> None:
     found = TypeAdapter(list[TokenizerRow]).validate_json(program("tokenizers", "--json").out)
-    assert (found[0].name, len(found[0].fingerprint)) == ("embedded", 64)
+    assert (found[0]["name"], len(found[0]["fingerprint"])) == ("embedded", 64)
 
 
 def test_settings_are_listed_with_value_default_and_purpose(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:

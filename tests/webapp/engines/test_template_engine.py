@@ -14,8 +14,8 @@ from parsers.formats.lint import lint
 from parsers.vocabulary.types import UsageError
 from tests.webapp.engines.templates import ANCHOR, EACH, JOINED, PLAIN, STREAMED, TEMPLATES, template
 from webapp.engines import choose
-from webapp.engines.response_template import loaded, observed
-from webapp.engines.response_template.places import in_string, items, locate, source
+from webapp.engines.response_template import loaded, watching
+from webapp.engines.response_template.calls import in_string, items, locate, source
 
 QWEN = {"schema": 1, "name": "response_template", "title": "x", "initial": "A", "states": {"A": {"text": "content"}}}
 
@@ -102,16 +102,16 @@ def test_without_transformers_the_engine_is_not_available(monkeypatch: pytest.Mo
     def missing(name: str) -> ModuleType:
         raise ImportError(f"No module named {name}")
 
-    observed.library.cache_clear()
-    monkeypatch.setattr(observed, "import_module", missing)
+    watching.library.cache_clear()
+    monkeypatch.setattr(watching, "import_module", missing)
     with pytest.raises(UsageError, match="needs transformers 5"):
         choose(case())
-    observed.library.cache_clear()
+    watching.library.cache_clear()
 
 
 def test_a_response_parser_that_has_changed_is_not_run() -> None:
     with pytest.raises(UsageError, match=r"has no _accumulate, .*written for 5.23"):
-        observed.checked(SimpleNamespace(ResponseParser=object))
+        watching.checked(SimpleNamespace(ResponseParser=object))
 
 
 @pytest.mark.parametrize(

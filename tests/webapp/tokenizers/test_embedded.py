@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from parsers.vocabulary.types import Piece, UsageError
+from tests.webapp.tokenizers.train import CORPUS
 from webapp.tokenizers import TokenizerAdapter, get_tokenizer
 from webapp.tokenizers.embedded import model
-from webapp.tokenizers.train import CORPUS
 
 QWEN = {"<tool_call>": False, "</tool_call>": False, "<think>": False, "</think>": False, "<|im_end|>": True}
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

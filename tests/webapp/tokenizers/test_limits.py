@@ -18,17 +18,17 @@ from tests.webapp.children.processes import is_alive, until
 from webapp.app import create_app
 from webapp.children.child import Child, ChildError, Ending
 from webapp.services import EXTENSION
-from webapp.settings import get_settings
+from webapp.settings import Settings, get_settings
 from webapp.tokenizers import get_tokenizer
 from webapp.tokenizers.library import TokenizerLibrary
-from webapp.tokenizers.limits import Limits, worded
+from webapp.tokenizers.limits import program, worded
 from webapp.vocabularies.rank_files import CL100K
 from webapp.vocabularies.sanitize import sanitize, tokenizer_text
 
 Data = dict[str, Any]
 Make = Callable[..., TokenizerLibrary]
 
-LIMITS = Limits(20.0, 2_000_000_000, 400_000_000)
+LIMITS = get_settings(tokenizer_seconds=20)
 HELLO = {"text": "hello", "offsets": False}
 
 
@@ -47,8 +47,8 @@ def app(tmp_path: Path) -> Iterator[Flask]:
     made.extensions[EXTENSION].store.close()
 
 
-def child_of(file: Path, limits: Limits = LIMITS) -> Child:
-    return Child(limits.program, ("load", {"path": str(file)}))
+def child_of(file: Path, limits: Settings = LIMITS) -> Child:
+    return Child(program(limits), ("load", {"path": str(file)}))
 
 
 MEMORY = r"toy needs more memory than TOOLCALL_INSPECTOR_TOKENIZER_MEMORY_BYTES allows \(2,000,000,000\)"
@@ -95,7 +95,7 @@ def test_memory_is_limited_in_the_process(tmp_path: Path, toy: Data) -> None:
     """A pattern and a text that would take gigabytes end the process, not the machine."""
     toy["normalizer"] = {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * 16}
     (tmp_path / "big.json").write_bytes(tokenizer_text(sanitize(toy)))
-    limits = Limits(20.0, 200_000_000, 1)
+    limits = get_settings(tokenizer_seconds=20, tokenizer_memory_bytes=200_000_000)
     words = pytest.raises(UsageError, match=r"needs more memory than .* allows \(200,000,000\)")
     with words, worded("toy", limits, 20), child_of(tmp_path / "big.json", limits) as child:
         child.ask("encode", {"text": "a" * 3_000_000, "offsets": False}, seconds=20)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from parsers.formats.model import builtin_formats
-from webapp.tokenizers import train
+from tests.webapp.tokenizers import train
 from webapp.vocabularies.spelling import BYTE_OF
 
 # Saved cases show these ids. A new digest means: old cases and new ones no longer look alike. See decision 020.
@@ -50,7 +50,7 @@ def test_the_frozen_files_are_unchanged() -> None:
 
 
 def test_training_again_gives_the_committed_bytes() -> None:
-    command = [sys.executable, "-m", "webapp.tokenizers.train", "--check"]
+    command = [sys.executable, "-m", "tests.webapp.tokenizers.train", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "embedded.json: as trained\n", "")
 

@@ -14,10 +14,10 @@ from parsers.cases.model import Case
 from parsers.selection.registry import Evidence, Selection
 from parsers.vocabulary.types import Context, FormatError
 from webapp.engines.response_template.about import NAME
-from webapp.engines.response_template.observed import load
 from webapp.engines.response_template.parser import Template, TemplateParser
 from webapp.engines.response_template.shape import check, extract
 from webapp.engines.response_template.table import table
+from webapp.engines.response_template.watching import load
 
 __all__ = ["NAME", "Template", "TemplateParser", "loaded", "template_engine"]
 
@@ -51,7 +51,6 @@ def loaded(data: object, context: Context | None = None) -> Template:
 
 
 def _refuse(case: Case) -> None:
-    """What this engine cannot do anything with."""
     parser = case.parser
     if parser.name != NAME:
         raise CaseError(f"the parser of this engine is called {NAME}, not {parser.name!r}", "/parser/name")

@@ -8,13 +8,14 @@ same object, and what was rewritten on the way (by a dialect option, by a tool's
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from parsers.cases.jsontext import same
+from parsers.formats.extends import pointer_to
 from parsers.vocabulary.events import Segment, SegmentKind
-from webapp.engines.response_template.places import SLOT, Place, Step, items, locate, source
 from webapp.engines.response_template.watching import Closed
 
 DIALECT = ("string_delims", "unquoted_keys")
@@ -69,10 +70,10 @@ class Region:
     body: int
     match: Any = None
 
-    def captured(self, name: str) -> Place:
+    def captured(self, name: str) -> _Place:
         """Where a named group of the opening pattern, one that matched, stands in the output."""
         shift = self.start - self.match.start()
-        return Place(self.match.start(name) + shift, self.match.end(name) + shift)
+        return _Place(self.match.start(name) + shift, self.match.end(name) + shift)
 
 
 def calls_in(region: Region, closed: Closed) -> list[Call]:
@@ -134,11 +135,11 @@ class _Finder:
         self._start = self._starts[index] if index < len(self._starts) else 0
         return self
 
-    def text(self, place: Place) -> str:
+    def text(self, place: _Place) -> str:
         """The region's own text at a place of the output."""
         return self._closed.body[place.start - self._region.body : place.end - self._region.body]
 
-    def place(self, path: tuple[Step, ...]) -> Place | None:
+    def place(self, path: tuple[Step, ...]) -> _Place | None:
         """Where the value at `path` stands in the output: in the region's text, or in a named group before it."""
         found = self._source(path)
         if found is None:
@@ -154,7 +155,7 @@ class _Finder:
             else _stripped(self._closed.body)
         )
         shift = self._region.body
-        return None if inside is None else Place(inside.start + shift, inside.end + shift)
+        return None if inside is None else _Place(inside.start + shift, inside.end + shift)
 
     def _source(self, path: tuple[Step, ...]) -> tuple[str, tuple[Step, ...]] | None:
         """The slot that `path` comes from; an item's own keys go before the groups of the pattern."""
@@ -179,7 +180,7 @@ class _Finder:
         inside = place.start >= self._region.body
         raw = self.text(place) if inside else value
         if inside and raw[:1] == '"' and self.plain:
-            place, raw = Place(place.start + 1, place.end - 1), raw[1:-1]
+            place, raw = _Place(place.start + 1, place.end - 1), raw[1:-1]
         return part(value, place, "copied" if raw == value else "converted")
 
     def synthetic(self, text: str) -> Part:
@@ -200,9 +201,9 @@ def part(text: str, place: tuple[int, int], kind: SegmentKind = "copied") -> Par
     return Part(text, (Segment(text[:-start], 0, 0, "synthetic"), Segment(text[-start:], 0, end, kind)))
 
 
-def _stripped(text: str) -> Place:
+def _stripped(text: str) -> _Place:
     start = len(text) - len(text.lstrip())
-    return Place(start, max(len(text.rstrip()), start))
+    return _Place(start, max(len(text.rstrip()), start))
 
 
 def streamed_name(region: Region, captures: Mapping[str, str]) -> Part | None:
@@ -213,8 +214,8 @@ def streamed_name(region: Region, captures: Mapping[str, str]) -> Part | None:
     field = region.field
     if field.content != "text" or not isinstance(field.transform, dict) or field.transform_each:
         return None
-    wanted = {name.split(".")[0] for name in _slots(field.transform)}
-    whole = not any(name.startswith("content.") for name in _slots(field.transform))
+    names = [name for _, name in slots(field.transform)]
+    wanted, whole = {name.split(".")[0] for name in names}, not any(name.startswith("content.") for name in names)
     lead: tuple[Step, ...] = ("function",) if "function" in field.transform else ()
     name, arguments = (source(field.transform, (*lead, key)) for key in ("name", "arguments"))
     if not whole or not wanted <= {*captures, "content"} or arguments != ("content", ()):
@@ -224,11 +225,113 @@ def streamed_name(region: Region, captures: Mapping[str, str]) -> Part | None:
     return part(captures[name[0]], region.captured(name[0]))
 
 
-def _slots(transform: Any) -> Iterator[str]:
-    if isinstance(transform, str):
-        if found := SLOT.fullmatch(transform):
-            yield found[1]
-        return
-    inner = transform.values() if isinstance(transform, dict) else transform if isinstance(transform, list) else ()
-    for one in inner:
-        yield from _slots(one)
+def slots(transform: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    """The slots of a transform: where each stands, as a JSON pointer that begins with `place`, and its name."""
+    if isinstance(transform, str) and (found := SLOT.fullmatch(transform)):
+        yield place, found[1]
+    inner = (
+        transform if isinstance(transform, dict) else dict(enumerate(transform if isinstance(transform, list) else ()))
+    )
+    for key, one in inner.items():
+        yield from slots(one, place + pointer_to(key))
+
+
+# Where in a region's text a part of its value stands
+
+
+Step = str | int
+DECODER = json.JSONDecoder()
+SPACE = re.compile(r"[ \t\n\r]*")
+SLOT = re.compile(r"\{(\w+(?:\.\w+)*)\}")
+
+
+class _Place(NamedTuple):
+    """Half-open range of characters in a region's text."""
+
+    start: int
+    end: int
+
+
+def locate(text: str, path: Sequence[Step], start: int = 0) -> _Place | None:
+    """The raw JSON text at `path` below the value at `start`, or None. Of a key given twice the last counts."""
+    try:
+        at = _skip(text, start)
+        for step in path:
+            found = _member(text, at, step) if isinstance(step, str) else None
+            if found is None:
+                return None
+            at = found
+        return _Place(at, DECODER.raw_decode(text, at)[1])
+    except (ValueError, IndexError, RecursionError):
+        return None
+
+
+def _skip(text: str, at: int) -> int:
+    found = SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _member(text: str, at: int, key: str) -> int | None:
+    """Where the value of `key` begins in the object at `at`."""
+    if text[at] != "{":
+        return None
+    found, at = None, _skip(text, at + 1)
+    while text[at] == '"':
+        name, at = DECODER.raw_decode(text, at)
+        at = _skip(text, _skip(text, at) + 1)
+        if name == key:
+            found = at
+        at = _skip(text, DECODER.raw_decode(text, at)[1])
+        at = _skip(text, at + 1) if text[at] == "," else at
+    return found
+
+
+def items(text: str) -> list[int]:
+    """Where the items of a JSON array begin; none in a text that is no JSON array."""
+    starts: list[int] = []
+    at = _skip(text, 0)
+    try:
+        while text[at] in "[,":
+            at = _skip(text, at + 1)
+            end = DECODER.raw_decode(text, at)[1]
+            starts.append(at)
+            at = _skip(text, end)
+    except (ValueError, IndexError, RecursionError):
+        return []
+    return starts
+
+
+def in_string(text: str) -> bool:
+    """Whether a JSON text ends inside a string: what follows was cut off from it."""
+    inside = escaped = False
+    for char in text:
+        if escaped:
+            escaped = False
+        elif char == "\\" and inside:
+            escaped = True
+        elif char == '"':
+            inside = not inside
+    return inside
+
+
+def source(transform: Any, path: Sequence[Step]) -> tuple[str, tuple[Step, ...]] | None:
+    """Where a part of the transformed value comes from: the slot's root, and the path below it.
+
+    None: from no single slot, because it is a literal or is not there.
+    """
+    for index, step in enumerate(path):
+        if isinstance(transform, str):
+            return _rooted(transform, path[index:])
+        known = transform if isinstance(transform, dict) else dict(enumerate(transform))
+        if step not in known:
+            return None
+        transform = known[step]
+    return _rooted(transform, ())
+
+
+def _rooted(transform: Any, rest: Sequence[Step]) -> tuple[str, tuple[Step, ...]] | None:
+    found = SLOT.fullmatch(transform) if isinstance(transform, str) else None
+    if found is None:
+        return None
+    root, *keys = found[1].split(".")
+    return root, (*keys, *rest)

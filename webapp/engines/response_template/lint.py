@@ -6,17 +6,19 @@ transformers. An info is worth knowing.
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from parsers.formats.extends import pointer_to
 from parsers.formats.lint import LintFinding
 from parsers.vocabulary.types import Context, FormatError
+from webapp.engines.response_template.calls import slots, source
 from webapp.engines.response_template.parser import Template, TemplateParser
-from webapp.engines.response_template.places import SLOT, source
 from webapp.engines.response_template.shape import FieldShape, TemplateShape, check, extract
-from webapp.engines.response_template.slow import troubles
 from webapp.engines.response_template.table import role
 
 ORDER = ("error", "warning", "info")
@@ -124,7 +126,6 @@ def _listed(field: FieldShape) -> bool:
 
 
 def _reading(name: str, field: FieldShape, place: str) -> Iterator[LintFinding]:
-    """Traps of how a field's text is read."""
     closes = field.close is not None or field.close_pattern is not None
     if role(name) in ("content", "reasoning") and (field.content != "text" or field.transform is not None):
         words = f"Clients expect the text of {name}, not a value: read it as text, without a transform."
@@ -147,7 +148,7 @@ def _slots(field: FieldShape, loaded: Any, place: str) -> Iterator[LintFinding]:
     """Slots of a transform that nothing fills."""
     known = {"content", *(loaded.open_re.groupindex if loaded.open_re is not None else ())}
     late = set(loaded.close_re.groupindex) if loaded.close_re is not None else set()
-    for where, name in _strings(field.transform, f"{place}/transform"):
+    for where, name in slots(field.transform, f"{place}/transform"):
         root = name.split(".")[0]
         if root in late - known:
             words = (
@@ -157,14 +158,6 @@ def _slots(field: FieldShape, loaded: Any, place: str) -> Iterator[LintFinding]:
         elif root not in known and not field.transform_each:
             words = f"Nothing fills {{{name}}}; there is {', '.join(sorted(known))}. Every region raises."
             yield LintFinding("unfilled_slot", "warning", where, words)
-
-
-def _strings(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str) and (found := SLOT.fullmatch(value)):
-        yield place, found[1]
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in inner:
-        yield from _strings(one, place + pointer_to(key))
 
 
 def _calls(shape: TemplateShape) -> Iterator[LintFinding]:
@@ -192,7 +185,7 @@ def _literal(transform: Any, path: tuple[str, ...]) -> bool:
 
 def _patterns(raw: Any) -> Iterator[LintFinding]:
     for place, pattern in _regexes(raw, ""):
-        for code, words in troubles(pattern):
+        for code, words in _troubles(pattern):
             tags = place.endswith("tag_pattern")
             if not (tags and code in ("greedy_pattern", "looks_ahead")):
                 severity = "info" if code in ("unchecked_pattern", "looks_ahead") else "warning"
@@ -207,3 +200,65 @@ def _regexes(value: Any, place: str) -> Iterator[tuple[str, str]]:
                 yield where, one
             elif key not in ("defaults", "transform"):
                 yield from _regexes(one, where)
+
+
+# What can be seen of a pattern without running it
+
+
+MANY = 32  # a repeat that may go beyond this counts as without end
+REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+BACKTRACKS = ("MAX_REPEAT", "MIN_REPEAT")
+
+
+def _tree(pattern: str) -> Any:
+    """The parse tree of a pattern, or None for syntax that only the `regex` module knows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return import_module("re._parser").parse(pattern, re.DOTALL)
+        except (re.error, RecursionError, OverflowError):
+            return None
+
+
+def _troubles(pattern: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with a pattern: (code, what and what to do)."""
+    parsed = _tree(pattern)
+    if parsed is None:
+        yield "unchecked_pattern", "it uses syntax that only the regex module knows, so it is not checked here"
+        return
+    if parsed.getwidth()[0] == 0:
+        yield "empty_match", "it can match the empty text, and the parser may not read on: make it match something"
+    if _nested(parsed, False):
+        yield "slow_pattern", "a repeat inside a repeat can take very long on some outputs: write it as one repeat"
+    last = parsed[-1] if len(parsed) else None
+    if last is not None and str(last[0]) == "MAX_REPEAT" and last[1][1] > MANY and _anything(last[1][2]):
+        yield "greedy_pattern", "it ends in a greedy repeat of any character, which takes the rest: use .*? and an end"
+    if last is not None and str(last[0]) in ("ASSERT", "ASSERT_NOT") and last[1][0] > 0:
+        yield "looks_ahead", "it looks at text that may not have come yet, so its match can depend on the chunking"
+
+
+def _nested(parsed: Any, inside: bool) -> bool:
+    """Whether a repeat without end stands inside another that can be backtracked into."""
+    for code, argument in parsed:
+        endless = str(code) in BACKTRACKS and argument[1] > MANY
+        if endless and inside:
+            return True
+        if any(_nested(part, inside or endless) for part in _parts(str(code), argument)):
+            return True
+    return False
+
+
+def _parts(code: str, argument: Any) -> list[Any]:
+    if code in REPEATS:
+        return [argument[2]]
+    if code == "SUBPATTERN":
+        return [argument[3]]
+    if code == "BRANCH":
+        return list(argument[1])
+    if code in ("ASSERT", "ASSERT_NOT"):
+        return [argument[1]]
+    return [argument] if code == "ATOMIC_GROUP" else []
+
+
+def _anything(parsed: Any) -> bool:
+    return len(parsed) == 1 and str(parsed[0][0]) == "ANY"

@@ -11,13 +11,10 @@ from parsers.vocabulary.trace import Hold, RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 from webapp.engines.response_template.about import NAME
 from webapp.engines.response_template.emitter import Emitter
-from webapp.engines.response_template.observed import observe
 from webapp.engines.response_template.patterns import Budget, Fuse, TooSlowError
 from webapp.engines.response_template.regions import Regions
 from webapp.engines.response_template.table import Table
-from webapp.engines.response_template.watching import StuckError
-
-GIVEN_UP = "GIVEN_UP"
+from webapp.engines.response_template.watching import StuckError, observe
 
 
 @dataclass(slots=True)

@@ -12,18 +12,68 @@ way (an earlier region of the field, everything after an error) is kept, and a d
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from parsers.vocabulary.drops import Cause, DropReason, stated
 from parsers.vocabulary.events import ContentText, Failure, ReasoningEnd, ReasoningText
 from parsers.vocabulary.trace import Hold, RejectedCall, Transition
-from webapp.engines.response_template.calls import NoCallError, Region, calls_in, part, streamed_name
-from webapp.engines.response_template.edge import Edge, Run
+from webapp.engines.response_template.calls import NoCallError, Region, calls_in, in_string, part, streamed_name
 from webapp.engines.response_template.emitter import Emitter
 from webapp.engines.response_template.patterns import TooSlowError
-from webapp.engines.response_template.places import in_string
 from webapp.engines.response_template.table import Table, role
 from webapp.engines.response_template.watching import Closed, Delimiter
+
+
+class _Run(NamedTuple):
+    """A run of text and its offset. `kept` False: it is stripped."""
+
+    text: str
+    at: int
+    kept: bool
+
+
+class _Edge:
+    """Takes a region's text piece by piece. White space at its end waits until something follows it."""
+
+    __slots__ = ("_begun", "_strip", "_tail", "_tail_at", "_tail_end")
+
+    def __init__(self, strip: bool) -> None:
+        self._strip, self._begun = strip, False
+        self._tail: list[str] = []
+        self._tail_at = self._tail_end = 0
+
+    @property
+    def waiting(self) -> tuple[int, int] | None:
+        """Where the white space stands that waits."""
+        return (self._tail_at, self._tail_end) if self._tail else None
+
+    def add(self, text: str, at: int) -> list[_Run]:
+        """More text."""
+        if not self._strip:
+            self._begun = True
+            return [_Run(text, at, True)]
+        parts = []
+        if not self._begun and (lead := len(text) - len(text.lstrip())):
+            parts.append(_Run(text[:lead], at, False))
+            text, at = text[lead:], at + lead
+        body = text.rstrip()
+        if body:
+            self._begun = True
+            if self._tail:
+                parts.append(_Run("".join(self._tail), self._tail_at, True))
+                self._tail = []
+            parts.append(_Run(body, at, True))
+        if rest := text[len(body) :]:
+            self._tail_at = self._tail_at if self._tail else at + len(body)
+            self._tail.append(rest)
+            self._tail_end = at + len(text)
+        return parts
+
+    def close(self) -> list[_Run]:
+        """The region is over: what waited is stripped."""
+        waiting, self._tail = "".join(self._tail), []
+        return [_Run(waiting, self._tail_at, False)] if waiting else []
+
 
 STRIPPED = DropReason(Cause.FIELD_EDGE)
 REPEATS = 'Add "repeats": true and "join" to the field.'
@@ -41,7 +91,7 @@ class Regions:
         self.sub = 0
         self._fields, self._table, self._out = spec.fields, table, emitter
         self._region: Region | None = None
-        self._edge = Edge(False)
+        self._edge = _Edge(False)
         self._raw: list[str] = []
         self._had: set[str] = set()
         self._joined = False
@@ -65,7 +115,7 @@ class Regions:
         """See Listener."""
         found = self._fields[field]
         region = self._region = Region(found, at if marker is None else marker.start, at, match)
-        self._edge = Edge(found.content == "text" and bool(found.content_args.get("strip", True)))
+        self._edge = _Edge(found.content == "text" and bool(found.content_args.get("strip", True)))
         self._joined = False
         if marker is None:
             return
@@ -115,7 +165,7 @@ class Regions:
             self._tell(opened, region, max(start, 0), end)
         if region.error is None:
             self._had.add(region.field)
-        self._region, self.call, self._raw, self._edge = None, None, [], Edge(False)
+        self._region, self.call, self._raw, self._edge = None, None, [], _Edge(False)
 
     def delimiter(self, marker: Delimiter) -> None:
         """See Listener."""
@@ -130,15 +180,14 @@ class Regions:
         region = self._region
         if region is None:
             return
-        self._send([Run(run.text, run.at, True) for run in self._edge.close()])
+        self._send([_Run(run.text, run.at, True) for run in self._edge.close()])
         if self.call is not None:
             self._out.end_call(self.call, at, complete=False)
         if self._raw:
             self._reject(region, "".join(self._raw), DropReason(Cause.GAVE_UP))
         self._region, self.call, self._raw = None, None, []
 
-    def _send(self, runs: Iterable[Run]) -> None:
-        """Text of the open region, kept or stripped."""
+    def _send(self, runs: Iterable[_Run]) -> None:
         for run in runs:
             end = run.at + len(run.text)
             if not run.kept:
@@ -189,7 +238,6 @@ class Regions:
             self.rejected.append(RejectedCall(max(region.start, 0), end, None, reason))
 
     def _tell(self, opened: Region, region: Closed, start: int, end: int) -> None:
-        """Tell what transformers would have done otherwise."""
         field, name = opened.field, region.field
         if region.error is not None:
             if isinstance(region.error, TooSlowError):
@@ -233,7 +281,6 @@ def _words(error: Exception) -> str:
 
 
 def _failure(region: Closed, words: str) -> Failure:
-    """What transformers does with a region that it cannot read, and what is done here."""
     kept = "The output ended inside it; its text is kept."
     if not region.over:
         kept = "It then stays in the region and loses what follows; here the text is kept."

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, Validat
 from pydantic_core import PydanticCustomError
 
 from parsers.cases.input import Switch
+from parsers.formats.extends import pointer_to
 from parsers.formats.model import Model
 from parsers.vocabulary.types import FormatError
 
@@ -61,7 +62,7 @@ Parser = Literal["text", "int", "float", "bool", "json", "xml-inline", "kv-lines
 Delimiter = Annotated[str, Field(min_length=1, max_length=LONGEST_PATTERN)]
 
 
-class ContentArgs(Model):
+class _ContentArgs(Model):
     """`content_args`: what a content parser takes. Keys it does not know are ignored by transformers, and here."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -74,14 +75,14 @@ class ContentArgs(Model):
     merge_duplicates: Switch = False
     line_sep: Delimiter = "\n"
     kv_sep: Delimiter = ":"
-    value_parser: ValueParser | None = None
+    value_parser: _ValueParser | None = None
 
 
-class ValueParser(Model):
+class _ValueParser(Model):
     """`value_parser`: how each value of a structured region is read."""
 
     name: Parser = "text"
-    args: ContentArgs = Field(default_factory=lambda: ContentArgs())
+    args: _ContentArgs = Field(default_factory=lambda: _ContentArgs())
 
 
 class FieldShape(Model):
@@ -92,7 +93,7 @@ class FieldShape(Model):
     close: Literals | None = None
     close_pattern: Pattern | None = None
     content: Parser = "text"
-    content_args: ContentArgs = Field(default_factory=lambda: ContentArgs())
+    content_args: _ContentArgs = Field(default_factory=lambda: _ContentArgs())
     repeats: Switch = False
     join: str | None = None
     optional: Switch = True
@@ -135,8 +136,7 @@ def check(template: Any) -> TemplateShape:
         return TemplateShape.model_validate(template)
     except ValidationError as error:
         first = error.errors()[0]
-        pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in first["loc"])
-        raise FormatError(_words(first), pointer) from error
+        raise FormatError(_words(first), pointer_to(*first["loc"])) from error
 
 
 def _words(first: Any) -> str:

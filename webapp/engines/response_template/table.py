@@ -96,7 +96,6 @@ def _state(field: str | None, rows: list[Row], implicit: bool) -> State:
 
 
 def _states(spec: Any, implicit: str | None) -> dict[str | None, str]:
-    """A state for each field, the one for text outside first."""
     names: dict[str | None, str] = {implicit: "OUTSIDE" if implicit is None else _identifier(implicit, ())}
     for field in spec.fields:
         if field not in names:

@@ -7,9 +7,16 @@ collected in pieces, and long deltas are fed in slices. After a region that cann
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
 from typing import Any, Protocol
+
+from parsers.formats.extends import pointer_to
+from parsers.vocabulary.types import FormatError, UsageError
+from webapp.engines.response_template.patterns import Budget, Watched, rehearse
 
 SLICE = 1_024
 KEPT = 256  # characters behind the position that a lookbehind may still see
@@ -75,7 +82,7 @@ class Listener(Protocol):
         """A closing delimiter of the implicit field, where no region was open."""
 
 
-class Watching(PARSER):  # type: ignore[misc]
+class _Watching(PARSER):  # type: ignore[misc]
     """What stands before ResponseParser. `rehearse` raises where a region's own patterns would take too long."""
 
     _buffer: str
@@ -183,3 +190,76 @@ class Watching(PARSER):  # type: ignore[misc]
 
     def _delimiter(self, kind: str, field: Any, m: Any) -> Delimiter:
         return Delimiter(field.name, kind, m.group(), self._offset(m.start()), self._offset(m.end()))
+
+
+# What makes a ResponseParser of it
+
+
+@cache
+def library() -> Any:
+    """The module of ResponseParser. Raises UsageError where it is not installed or is not what it was."""
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
+    try:
+        found = import_module("transformers.utils.chat_parsing.response_parser")
+    except ImportError as error:
+        raise UsageError(f"the engine response_template needs transformers 5.13 or later: {error}") from error
+    return checked(found)
+
+
+def checked(found: Any) -> Any:
+    """The module, if ResponseParser has the parts that are watched here."""
+    missing = [name for name in USED if not hasattr(found.ResponseParser, name)]
+    if missing:
+        version = import_module("transformers").__version__
+        raise UsageError(
+            f"the ResponseParser of transformers {version} has no {', '.join(missing)}: the engine response_template"
+            " was written for 5.23"
+        )
+    return found
+
+
+def _engine() -> Any:
+    """The module that ResponseParser matches with: `regex`."""
+    return import_module("transformers.utils.chat_parsing.content_parsers").re
+
+
+def load(template: dict[str, Any]) -> Any:
+    """The template as transformers loads it. Raises FormatError with transformers' own words."""
+    try:
+        return library().load_response_template(template)
+    except RecursionError as error:
+        raise FormatError("a pattern is nested too deeply") from error
+    except ValueError as error:
+        words, place = str(error), ""
+        for name in template["fields"]:
+            if words.startswith(f"Field '{name}': "):
+                words = words.removeprefix(f"Field '{name}': ")
+                place = pointer_to("fields", name)
+        raise FormatError(words, place) from error
+
+
+def _watched(spec: Any, budget: Budget) -> Any:
+    """The loaded template with patterns that have a deadline."""
+
+    def over(pattern: Any) -> Any:
+        return None if pattern is None else Watched(pattern, budget)
+
+    fields = {
+        name: replace(field, open_re=over(field.open_re), close_re=over(field.close_re))
+        for name, field in spec.fields.items()
+    }
+    return replace(spec, fields=fields, start_anchor_re=over(spec.start_anchor_re))
+
+
+def observe(spec: Any, prefix: str, tools: Sequence[dict[str, Any]], listener: Listener, budget: Budget) -> Any:
+    """A new parser for a loaded template. Raises StuckError or TooSlowError for a prefix that it cannot get through."""
+
+    def tried(text: str, field: Any) -> None:
+        rehearse(text, field.content, field.content_args, budget, _engine())
+
+    return _observed()(_watched(spec, budget), prefix, tools, listener, tried)
+
+
+@cache
+def _observed() -> Any:
+    return type("Observed", (_Watching, library().ResponseParser), {})

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from parsers.cases.corpus import dump_corpus
 from parsers.cases.io import load_case
+from tests.corpus import dump_corpus
 from tests.webapp.page.dom import page
 from tests.webapp.page.form.logs import CALLS, CURL, TWO
 from webapp.app import create_app

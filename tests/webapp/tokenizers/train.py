@@ -1,4 +1,4 @@
-"""Trains the embedded tokenizer: `python -m webapp.tokenizers.train [--check]`.
+"""Trains the embedded tokenizer: `python -m tests.webapp.tokenizers.train [--check]`.
 
 The model is a pure function of `corpus.txt` and of the constants below. Training twice gives the same bytes, so
 `embedded.json` can be proved rather than trusted: `--check` trains again and compares.
@@ -24,9 +24,8 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 VOCAB_SIZE = 2048
-FOLDER = Path(__file__).resolve().parent
-CORPUS = FOLDER / "corpus.txt"
-MODEL = FOLDER / "embedded.json"
+CORPUS = Path(__file__).resolve().with_name("corpus.txt")
+MODEL = CORPUS.parents[3] / "webapp" / "tokenizers" / "embedded.json"
 
 WORDS = (
     r"[^\r\n\p{L}\p{M}\p{N}]?[\p{L}\p{M}]+"
@@ -59,7 +58,9 @@ def train(text: str) -> bytes:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m webapp.tokenizers.train", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.webapp.tokenizers.train", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("--check", action="store_true", help="train again and compare, write nothing")
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="the training text, UTF-8")
     parser.add_argument("--model", type=Path, default=MODEL, help="the tokenizer.json to write or to compare with")

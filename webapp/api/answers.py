@@ -1,0 +1,273 @@
+"""What the API answers, as types: its OpenAPI description is made from them, and tests hold every answer to them.
+
+Most answers are dataclasses of `parsers` as `run_json` and `find_json` write them: `_object` says in what their JSON
+departs from the dataclass. The request body is a `parsers.cases.model.Case`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired, get_type_hints
+
+from pydantic import ConfigDict, Field, JsonValue, with_config
+from typing_extensions import TypedDict
+
+from parsers.cases.model import Case
+from parsers.compare.divergence import Divergence, Grade
+from parsers.intake import Intake
+from parsers.intake.evidence import Ask, Capture, Fact, Reading, Warn
+from parsers.search.found import Found, Group, Guess, OutcomeClass, Verdict
+from parsers.vocabulary.events import Segment, Severity
+from parsers.vocabulary.trace import Finding, Hold, Proof, RejectedCall, Step, Trace, Transition
+from parsers.vocabulary.types import Message, Owner, ToolCall
+from webapp.tokenizers import TokenizerInfo
+
+
+def _said(hint: Any, words: str) -> Any:
+    """The type with a description."""
+    return Annotated[hint, Field(description=words)]
+
+
+_PAIR = Annotated[list[int], Field(min_length=2, max_length=2, description="Half-open range in code points.")]
+# The types of fields as they are written, by the name of the type that a dataclass gives them.
+_WRITTEN: dict[str, Any] = {
+    "Span": _PAIR,
+    "MessageDelta": _said(dict[str, JsonValue], "The delta of an OpenAI chat completion chunk."),
+    "Ownership": _said(tuple[int, int, Owner, str | None], "Start, end, owner, and for dropped text the reason."),
+    **dict.fromkeys(("Channel", "Detail", "DropReason", "Failure", "Origin", "WarnCode"), str),
+}
+
+
+def _object(name: str, words: str, source: type | None = None, without: str = "", /, **fields: Any) -> Any:
+    """The type of a JSON object, described by `words`: the fields of `source`, its start and end as one span.
+
+    The fields `without` are not in it. `fields` are those that it has in another type or alone; a string describes a
+    field that is as the source has it. Where another source has a field of type `source`, it is written as this.
+    """
+    hints = get_type_hints(source, localns=_WRITTEN, include_extras=True) if source else {}
+    if {"start", "end"} <= hints.keys():
+        without, hints = f"{without} start end", {**hints, "span": _PAIR}
+    hints = {key: hint for key, hint in hints.items() if key not in without.split()}
+    hints |= {key: _said(hints[key], given) if isinstance(given, str) else given for key, given in fields.items()}
+    made: Any = TypedDict(name, hints)  # type: ignore[misc]
+    made.__doc__ = words
+    _WRITTEN[source.__name__ if source else name] = made
+    return with_config(ConfigDict(extra="forbid"))(made)
+
+
+def _many(item: Any) -> Any:
+    """The type of a list."""
+    return list[item]
+
+
+Health = _object("Health", "The server answers.", status=Literal["ok"], version=str)
+ParserInfo = _object(
+    "ParserInfo",
+    "A parser that a case can name.",
+    name=str,
+    title=str,
+    kind=_said(
+        Literal["table", "folder", "response_template"],
+        "table: a built-in format as data, run by the table machine; folder: one of the formats folder; "
+        "response_template: an engine of that name, which runs the template a case brings.",
+    ),
+    aliases=list[str],
+    policies=_many(
+        _object(
+            "PolicyInfo",
+            "A contract difference between servers that a parser can be set to.",
+            **{"name": str, "default": str, "values": list[str], "description": str},
+        )
+    ),
+    example=_said(str, "An output of its grammar."),
+)
+TokenizerRow = _object(
+    "TokenizerRow",
+    "A tokenizer that a case can name.",
+    TokenizerInfo,
+    kind="Where the vocabulary comes from.",
+    vocab_size="Number of tokens, without the markers of a format; 0 until it is read.",
+    label="Its name for people.",
+    realism="Whether a real model cuts text as this one does.",
+    decoder="How its vocabulary spells bytes.",
+    fingerprint="SHA-256 of what decides its ids, empty until it is read.",
+)
+TokenizerUpload = _object(
+    "TokenizerUpload",
+    "A form with the files of a tokenizer; the file itself may be the body too.",
+    file=_said(str, "tokenizer.json, tekken.json or a tiktoken file."),
+    config=NotRequired[_said(str, "tokenizer_config.json: special tokens and templates.")],
+    name=NotRequired[_said(str, "The name in the list; else that of the file.")],
+)
+DeletedTokenizer = _object(
+    "DeletedTokenizer",
+    "What was deleted.",
+    deleted=_said(str, "The fingerprint, or the beginning of it, as it was given."),
+)
+SavedCase = _object(
+    "SavedCase",
+    "A stored case. `delete_key` is told once, to whoever created it.",
+    **{"id": str, "url": str, "delete_key": NotRequired[str]},
+)
+ErrorBody = _object(
+    "ErrorBody",
+    "Every answer with a status of 400 and above.",
+    error=_object(
+        "ErrorDetail",
+        "What is wrong. `field` is the JSON pointer of the place in the request body, where there is one.",
+        **{"code": str, "message": str, "field": str | None},
+    ),
+)
+
+
+# A run: each object before those that hold it
+
+
+_object("Call", "A tool call of a message; `arguments` is the exact JSON text.", ToolCall)
+_MESSAGE = _object("Message", "An assembled message; absent text is null.", Message, "order")
+_object(
+    "Proof",
+    "What to change in the case to see a finding: chunking, characters of the output, keys of the context, parser.",
+    Proof,
+    parser="The name of another parser, in the verdict that this one is wrong.",
+)
+FindingAnswer = _object(
+    "Finding",
+    "What a check found.",
+    Finding,
+    "topic",
+    id="The number of the check.",
+    grade=_said(Grade | None, "Of checks that compare messages: what differs."),
+    policy="The policy (key=value) that makes this a contract and not a fault.",
+)
+_object("RejectedCall", "A call that was begun and not kept.", RejectedCall)
+_object("Hold", "Text that a parser has seen and not let go, and why.", Hold)
+_object(
+    "Transition",
+    "A row of the format that fired.",
+    Transition,
+    "sub from_state to_state",
+    **{"from": str, "to": str},
+)
+_of_some: dict[str, Any] = {
+    **dict.fromkeys(("text", "terminal", "reason", "code", "message"), str),
+    "call": int,
+    "complete": bool,
+    "segments": _many(_object("Segment", "A part of an event's text and the raw span it came from.", Segment)),
+    "severity": Severity,
+}
+_object(
+    "Event",
+    "An event; besides type and span it has what its type carries.",
+    **{"type": str, "span": _PAIR, **{key: NotRequired[hint] for key, hint in _of_some.items()}},
+)
+StepAnswer = _object(
+    "Step",
+    "One delta's worth of parsing; the last step is the end of the output.",
+    Step,
+    "view end reasoning_length content_length calls",
+    text=str,
+    held=_said(str | None, "The text held after the step, at most 512 characters of it."),
+)
+ReplayResult = _object(
+    "ReplayResult",
+    "A whole run: the object that `toolcall-inspector replay --json` prints.",
+    Trace,
+    "text examined _channels _streamed",
+    chunking="The chunking that was traced, with its resolved cuts.",
+    whole=_said(_MESSAGE, "The message of the whole output in one delta."),
+    partition="Who owns each character; the runs cover the output.",
+    deltas=_said(_many(_WRITTEN["MessageDelta"] | None), "One for each step; null where the step sent nothing."),
+)
+
+
+# A search
+
+
+DivergenceAnswer = _object(
+    "Divergence",
+    "The first place where a message parts from outcome 0. `raw` is an offset in the output.",
+    Divergence,
+    channel="content, reasoning, calls, finish_reason, or a part of tool_calls[i].",
+)
+OutcomeAnswer = _object(
+    "Outcome",
+    "All chunkings that gave one message; the first outcome is the traced replay's.",
+    OutcomeClass,
+    "number label",
+    count="Replays that gave it.",
+    honest="Those of them that a server could send: cut between tokens.",
+    smallest="The chunking with the fewest cuts that gives it, honest ones first.",
+    grade="How far it differs from the first outcome; null for the first.",
+    raised="What the parser raised, where it did.",
+)
+GroupAnswer = _object(
+    "Group",
+    "Chunkings of one kind.",
+    Group,
+    "examples",
+    counts=_said(list[tuple[int, int]], "Number of an outcome, and how many chunkings gave it."),
+)
+_object(
+    "Guess",
+    "How well a built-in format fits the output.",
+    Guess,
+    "leaves",
+    leaves_at=_said(int | None, "Where the output leaves its grammar."),
+    missing=_said(str | None, "What the grammar waits for there."),
+    same="Other formats that read the same calls.",
+)
+VerdictAnswer = _object(
+    "Verdict",
+    "One sentence about the whole.",
+    Verdict,
+    "why",
+    findings="The findings it speaks of, by their place in the list.",
+)
+SkippedCheck = _object("SkippedCheck", "A check that did not run.", check=str, reason=str)
+FindResult = _object(
+    "FindResult",
+    "What a search found: the object that `toolcall-inspector find --json` prints.",
+    Found,
+    "text cuts",
+    minimized=_said(Case | None, "The smallest case that still shows the worst finding."),
+    complete="False where the time or the budget ran out.",
+    holding="Checks that ran and found nothing.",
+    skipped=_many(SkippedCheck),
+    variants="Changed outputs that were run, by kind.",
+)
+
+
+# A recording
+
+
+for source, words in (
+    (Fact, "How sure one thing about the recording is."),
+    (Warn, "A trap that this recording is in."),
+    (Ask, "Something that is missing; `field` names the field of the page's form that takes it."),
+    (Capture, "A command that records the raw output."),
+    (Reading, "Something else that it can be taken for."),
+):
+    _object(source.__name__, words, source)
+IntakeOutput = _object(
+    "IntakeOutput",
+    "One output, or one case of a corpus: how much of it there is, and where its case is.",
+    label=str,
+    characters=_said(int | None, "Of the raw text; null: it was not recorded as text."),
+    token_ids=int | None,
+    chunks=_said(int | None, "That the server's own parser sent."),
+    finish_reason=str | None,
+    case=_said(int | None, "The place of its case in `cases`; null: it cannot be replayed yet."),
+    problem=_said(str | None, "Why it cannot be replayed yet."),
+    field=_said(str | None, "The field of the page's form that completes it."),
+    notes=_said(list[str], "What was done for its case."),
+)
+IntakeResult = _object(
+    "IntakeResult",
+    "What was recognised, and the cases that came of it.",
+    Intake,
+    "advice request server",
+    message=str,
+    usable="Whether there is a case to replay now.",
+    outputs=_many(IntakeOutput),
+    cases=list[Case],
+)
