@@ -274,6 +274,3 @@ def _is_shown(subject: Subject, raw: int) -> bool:
     closer = any_of(subject.grammar.closers).search(text, raw)
     opener = any_of(subject.grammar.openers).search(text, raw)
     return closer is not None and (opener is None or closer.start() < opener.start())
-
-
-CHECKS = (_spans_cover_input, _all_output_lost, _tool_call_dropped)

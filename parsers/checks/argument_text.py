@@ -206,6 +206,3 @@ def _readable(subject: Subject, start: int) -> str:
             return text[:end]
         end += len(piece.text)
     return text
-
-
-CHECKS = (_arguments_json, _arguments_prefix, _arguments_closed)

@@ -229,6 +229,3 @@ def _change_words(old: str | None, new: str | None) -> str:
         return "is not in the output"
     was = f"is {shortened(old, _SHOWN)} in the output and"
     return f"{was} is missing" if new is None else f"{was} has become {shortened(new, _SHOWN)}"
-
-
-CHECKS = (_strings_whole, _values_kept)

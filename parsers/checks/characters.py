@@ -167,6 +167,3 @@ def _allowed_delay(trace: Trace, pieces: list[Piece]) -> int:
 
 def _out_of_step(step: Step, words: str) -> Finding:
     return _ids_with_text.finding(f"Ids and text are out of step: {words}.", severity="warning", step=step.index)
-
-
-CHECKS = (_utf8_clean, _decodes_alike, _ids_with_text)

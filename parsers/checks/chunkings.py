@@ -141,6 +141,3 @@ def _difference(right: Trace, wrong: Trace, parting: Divergence, rules: Rules, *
     only = ", by whitespace only" if blank else ""
     loose = f" ({rules.words()})" if rules.words() else ""
     return f"the message differs in {parting.channel.words(calls)}{place}{only}{loose}"
-
-
-CHECKS = (_chunking, _whole_equals_streamed)

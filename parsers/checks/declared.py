@@ -103,6 +103,3 @@ def _known_tool(subject: Subject) -> list[Finding]:
             step, span = trace.step_at(rejected.start), Span(rejected.start, rejected.end)
             findings.append(_known_tool.finding(message, step=step, span=span, expected=declared))
     return findings
-
-
-CHECKS = (_arguments_schema, _known_tool)

@@ -298,14 +298,3 @@ def _calls_apart(subject: Subject) -> list[Finding]:
         begun.add(part.index)
         latest = part.index
     return []
-
-
-CHECKS = (
-    _deltas_build_message,
-    _monotone,
-    _name_once_before_arguments,
-    _no_empty_delta,
-    _id_once,
-    _index_dense,
-    _calls_apart,
-)

@@ -312,14 +312,3 @@ def _sent_after_closer(subject: Subject) -> _Beyond:
 def _opens_again(subject: Subject, closer: re.Match[str]) -> bool:
     """Whether reasoning may be opened behind the first closing marker."""
     return any_of(subject.grammar.openers).search(subject.trace.text, closer.end()) is not None
-
-
-CHECKS = (
-    _no_terminal_leak,
-    _no_reasoning_leak,
-    _no_argument_leak,
-    _no_early_leak,
-    _no_control_tokens,
-    _answer_only_in_reasoning,
-    _reasoning_boundary,
-)

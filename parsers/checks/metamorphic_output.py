@@ -329,6 +329,3 @@ def _with_values(call: ToolCall) -> tuple[str, Any]:
 
 def _texts(message: Message) -> tuple[str, str]:
     return message.content or "", message.reasoning or ""
-
-
-CHECKS = (_changed_output_raised, _truncation, _recovers, _reusable, _escapes, _no_length_cap, _linear_arguments)

@@ -224,6 +224,3 @@ def _other_calls(calls: list[ToolCall], one: Variant, as_text: bool) -> Finding:
         actual=actual,
         proof=one.proof,
     )
-
-
-CHECKS = (_neighbours, _start_state, _schema_changes, _tool_choice, _rerenders)

@@ -292,6 +292,3 @@ def is_sound(subject: Subject, call: ToolCall) -> bool:
     if tool is None or not call.complete or not is_whole_object(call.arguments):
         return False
     return not misfits(tool.parameters, call.arguments)
-
-
-CHECKS = (_nothing_invented, _no_double_ownership)

@@ -226,6 +226,3 @@ def _bookkeeping(subject: Subject) -> list[Finding]:
             message = f"The serving layer has other arguments as sent for {call_words(index, call.name)}."
             findings.append(_bookkeeping.finding(message, expected=call.arguments, actual=sent[index]))
     return findings
-
-
-CHECKS = (_server_agrees, _chunk_shape, _bookkeeping)
