@@ -14,10 +14,11 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 from parsers.checks.check import Need, check
 from parsers.checks.json_text import Node, is_whole_object, read_object, walk
@@ -35,7 +36,7 @@ from parsers.vocabulary.channels import (
     known_parts,
 )
 from parsers.vocabulary.events import Segment, TextEvent
-from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Span, Tool, ToolCall
 
 _FLOWING = (REASONING, CONTENT)
@@ -53,77 +54,75 @@ _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "a
     "Everything sent comes from the output: text is a copy, and so are argument values.",
     needs=(Need.RAW,),
 )
-def _nothing_invented(subject: Subject) -> list[Finding]:
+def _nothing_invented(subject: Subject) -> Iterator[Finding]:
     """Errors for text, words and numbers that the output does not have."""
     trace = subject.trace
-    if any(isinstance(event, TextEvent) and false_copy(trace, event) for _, event in trace.events()):
-        return []  # spans_cover_input tells of it
-    findings = []
+    if next(false_copies(trace), None) is not None:
+        return  # spans_cover_input tells of it
     for channel in _FLOWING:
         found = _misfit(subject, channel)
         if found is not None and _stands_at(trace, *found) is None:
-            stretch, offset = found
-            message = f"`{_around(stretch, offset)}` is sent to {channel.words([])}; the output does not have it."
-            findings.append(_nothing_invented.finding(message, step=stretch.step, actual=stretch.text))
-    return findings + [
-        _nothing_invented.finding(message, step=place.step, actual=word) for message, place, word in _made_up(subject)
-    ]
+            message = f"`{_around(*found)}` is sent to {channel.words([])}; the output does not have it."
+            yield _nothing_invented.finding(message, step=found[0].step, actual=found[0].text)
+    for message, place, word in _made_up(subject):
+        yield _nothing_invented.finding(message, step=place.step, actual=word)
 
 
 @check("A4", "No character of the output is sent twice, or to two channels.", needs=(Need.RAW,))
-def _no_double_ownership(subject: Subject) -> list[Finding]:
+def _no_double_ownership(subject: Subject) -> Iterator[Finding]:
     """At most one finding: the first place that is sent again."""
+    yield from islice(chain(_claimed_twice(subject.trace), _sent_again(subject), _sent_to_both(subject)), 1)
+
+
+def _claimed_twice(trace: Trace) -> Iterator[Finding]:
+    """Places that two texts are said to come from."""
     sent: list[tuple[int, int, Channel, int]] = []
-    for step, event in subject.trace.events():
+    for step, event in trace.events():
         # A call's id may hold its name, so only the flowing text must have a place of its own.
         if isinstance(event, TextEvent) and event.owner in ("content", "reasoning", "arguments"):
             parts = [part for part in known_parts(event) if part.end > part.start]
             sent += [(part.start, part.end, channel_of(event), step.index) for part in parts]
     sent.sort(key=lambda one: (one[0], one[1], str(one[2]), one[3]))
-    for (start, end, channel, step_a), (again, _, other, step_b) in pairwise(sent):
+    for (first, end, channel, step_a), (again, _, other, step_b) in pairwise(sent):
         if again < end:
-            span, last = Span(max(start, again), end), max(step_a, step_b)
+            start = max(first, again)
             places = f"twice to `{channel}`" if channel == other else f"to both `{channel}` and `{other}`"
-            message = f"Characters {span.start} to {span.end} were sent {places}."
-            actual = subject.trace.text[span.start : span.end]
-            return [_no_double_ownership.finding(message, step=last, span=span, actual=actual)]
-    return _sent_again(subject) or _sent_to_both(subject)
+            message = f"Characters {start} to {end} were sent {places}."
+            yield _no_double_ownership.finding(message, step=max(step_a, step_b), within=(trace, start, end))
 
 
-def _sent_again(subject: Subject) -> list[Finding]:
+def _sent_again(subject: Subject) -> Iterator[Finding]:
     """Text that the output does not have a second time."""
     for channel in _FLOWING:
         found = _misfit(subject, channel)
         if found is not None and (start := _stands_at(subject.trace, *found)) is not None:
-            text, step = _around(*found), found[0].step
-            span = Span(start, start + len(text))
+            text = _around(*found)
             message = f"`{text}` is sent to {channel.words([])} once more than the output has it."
-            return [_no_double_ownership.finding(message, step=step, span=span, actual=text)]
-    return []
+            span = Span(start, start + len(text))
+            yield _no_double_ownership.finding(message, step=found[0].step, span=span, actual=text)
 
 
-def _sent_to_both(subject: Subject) -> list[Finding]:
+def _sent_to_both(subject: Subject) -> Iterator[Finding]:
     """More of some letter in content and reasoning together than has arrived, though each of them alone fits."""
-    trace = subject.trace
+    trace, room = subject.trace, Counter[str]()
     if not (trace.message.content and trace.message.reasoning) or any(_misfit(subject, one) for one in _FLOWING):
-        return []
-    room: dict[str, int] = {}
+        return
     for step in trace.steps:
-        for char in trace.text[step.span.start : step.span.end]:
-            room[char] = room.get(char, 0) + 1
+        room.update(trace.text[step.span.start : step.span.end])
         sent = "" if step.delta is None else (step.delta.reasoning or "") + (step.delta.content or "")
         for char in sent:
-            room[char] = room.get(char, 0) - 1
+            room[char] -= 1
             if room[char] < 0 and not char.isspace():
                 message = "What is sent as reasoning and as content is together more than the output has."
-                return [_no_double_ownership.finding(message, step=step.index, actual=sent)]
-    return []
+                yield _no_double_ownership.finding(message, step=step.index, actual=sent)
 
 
-def false_copy(trace: Trace, event: TextEvent) -> Segment | None:
-    """The first part of an event that says it is copied and does not read so."""
-    copied = (part for part in known_parts(event) if part.kind == "copied")
-    return next((part for part in copied if trace.text[part.start : part.end] != part.text), None)
+def false_copies(trace: Trace) -> Iterator[tuple[Step, TextEvent, Segment]]:
+    """Every part of a text that is said to be copied and does not read so, with its event and step."""
+    for step, event in trace.events():
+        if isinstance(event, TextEvent):
+            copied = [part for part in known_parts(event) if part.kind == "copied"]
+            yield from ((step, event, one) for one in copied if trace.text[one.start : one.end] != one.text)
 
 
 # Sent text laid over the output.
