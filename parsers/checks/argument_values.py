@@ -34,16 +34,14 @@ _SHOWN = 40
 
 
 @check("Y2", "A string argument reads as the output writes it, to its end.", needs=(Need.RAW,))
-def _strings_whole(subject: Subject) -> list[Finding]:
+def _strings_whole(subject: Subject) -> Iterator[Finding]:
     """Errors for strings cut at something inside them, and for declared strings that became something else."""
-    findings: list[Finding] = []
     for index, call in enumerate(subject.calls):
         if call.complete and is_whole_object(call.arguments):
             root = read_object(call.arguments)
             if call.arguments not in subject.trace.text:
-                findings += _cut_strings(subject, index, root)
-            findings += _retyped_strings(subject, index, root)
-    return findings
+                yield from _cut_strings(subject, index, root)
+            yield from _retyped_strings(subject, index, root)
 
 
 def _cut_strings(subject: Subject, index: int, root: Node) -> Iterator[Finding]:
@@ -62,9 +60,9 @@ def _cut_strings(subject: Subject, index: int, root: Node) -> Iterator[Finding]:
         position, rest = start + len(raw), _goes_on(text, raw, start) if failures < _FAILURES else ""
         if rest:
             failures += 1
-            words = call_words(index, call.name)
+            words = f"A string of {call_words(index, call.name)} ends early"
             yield _strings_whole.finding(
-                f"A string of {words} ends early: in the output `{rest}` follows before its closing quote.",
+                f"{words}: in the output `{rest}` follows before its closing quote.",
                 at=subject.arguments(index).place(node.start + 1),
                 length=len(raw),
                 expected=raw + rest,
@@ -97,19 +95,15 @@ def _retyped_strings(subject: Subject, index: int, root: Node) -> Iterator[Findi
         if member.value.kind == "string" or _declared_type(subject, call.name, (member.key,)) != "string":
             continue
         spelling = call.arguments[member.value.start : member.value.end]
-        if not written_so(subject.trace.text, member.key, spelling):
+        # Behind its key and a colon or equals sign it stands where the output itself writes it, as JSON or Python does.
+        written = rf"""{re.escape(member.key)}["']?\s*[:=]\s*{re.escape(spelling[:40])}"""
+        if not re.search(written, subject.trace.text):
             yield _strings_whole.finding(
                 f"`{member.key}` of {call_words(index, call.name)} is declared a string and has become {spelling}.",
                 at=subject.arguments(index).place(member.value.start),
                 expected=json.dumps(spelling),
                 actual=spelling,
             )
-
-
-def written_so(text: str, key: str, spelling: str) -> bool:
-    """Whether the output itself writes this value as JSON or Python does: behind its key and a colon or equals sign."""
-    separator = rf"""["']?\s*[:=]\s*{re.escape(spelling[:40])}"""
-    return re.search(re.escape(key) + separator, text) is not None
 
 
 def _declared_type(subject: Subject, tool: str, path: Path) -> Any:
@@ -122,17 +116,15 @@ def _declared_type(subject: Subject, tool: str, path: Path) -> Any:
 
 
 @check("Y4", "Arguments that the output writes as JSON keep their keys and values.", needs=(Need.RAW, Need.REFERENCE))
-def _values_kept(subject: Subject) -> list[Finding]:
+def _values_kept(subject: Subject) -> Iterator[Finding]:
     """An error for each key that is lost or new, and for each value that became another."""
     reference = subject.builtin.trace
     if reference is None or [call.name for call in subject.calls] != [c.name for c in reference.message.tool_calls]:
-        return []
-    findings: list[Finding] = []
+        return
     for index, (call, written) in enumerate(_written_calls(subject, reference.message.tool_calls)):
         if written is not None and call.arguments != written.arguments and is_whole_object(call.arguments):
-            pair = _Pair(subject, call, written)
-            findings += _changed_values(subject, index, pair, reference.channels[Channel(index, "arguments")])
-    return findings
+            places = reference.channels[Channel(index, "arguments")]
+            yield from _changed_values(subject, index, _Pair(subject, call, written), places)
 
 
 def _written_calls(subject: Subject, own: list[ToolCall]) -> Iterator[tuple[ToolCall, ToolCall | None]]:
@@ -210,22 +202,18 @@ def _inside(path: Path, written: Node, given: Node) -> list[_Other]:
 
 
 def _changed_values(subject: Subject, index: int, pair: _Pair, places: ChannelText) -> Iterator[Finding]:
-    words = call_words(index, pair.given.name)
     mine, end = subject.arguments(index), len(pair.given.arguments) - 1
     for one in pair.differences():
         old = None if one.written is None else pair.written.arguments[one.written.start : one.written.end]
         new = None if one.given is None else pair.given.arguments[one.given.start : one.given.end]
+        change = "is not in the output"
+        if old is not None:
+            change = "is missing" if new is None else f"has become {shortened(new, _SHOWN)}"
+            change = f"is {shortened(old, _SHOWN)} in the output and {change}"
         yield _values_kept.finding(
-            f"{where(one.path)} of {words} {_change_words(old, new)}.",
+            f"{where(one.path)} of {call_words(index, pair.given.name)} {change}.",
             step=mine.place(end if one.given is None else one.given.start).step,
             span=None if one.written is None else places.place(one.written.start).span(len(old or "")),
             expected=old,
             actual=new,
         )
-
-
-def _change_words(old: str | None, new: str | None) -> str:
-    if old is None:
-        return "is not in the output"
-    was = f"is {shortened(old, _SHOWN)} in the output and"
-    return f"{was} is missing" if new is None else f"{was} has become {shortened(new, _SHOWN)}"
