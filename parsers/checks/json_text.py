@@ -18,6 +18,7 @@ from typing import Literal
 
 _Expect = Literal["object", "first_key", "key", "colon", "first_value", "value", "next", "done"]
 
+_BLANK = " \t\n\r"
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
 _AWAITS: dict[_Expect, str] = {
     "object": "the opening brace",
@@ -37,7 +38,7 @@ _SCALARS: dict[str, tuple[tuple[str, str], ...]] = {
     "escape": (('"\\/bfnrt', "string"), ("u", "hex 1")),
     **{f"hex {at}": ((_HEX, f"hex {at + 1}" if at < 4 else "string"),) for at in (1, 2, 3, 4)},
     **{rest: ((rest[0], rest[1:] or "end"),) for rest in _LETTERS},
-    "minus": (("0", "zero"), (_DIGITS, "whole")),
+    "minus": ((_DIGITS, "whole"), ("0", "zero")),
     "zero": ((".", "point"), ("eE", "exponent")),
     "whole": ((_DIGITS, "whole"), (".", "point"), ("eE", "exponent")),
     "point": ((_DIGITS, "fraction"),),
@@ -46,6 +47,7 @@ _SCALARS: dict[str, tuple[tuple[str, str], ...]] = {
     "sign": ((_DIGITS, "power"),),
     "power": ((_DIGITS, "power"),),
 }
+_AFTER = {state: {char: after for chars, after in rows for char in chars} for state, rows in _SCALARS.items()}
 _BEGINS = {
     "t": "rue",
     "f": "alse",
@@ -97,22 +99,22 @@ class JsonPrefix:
         """Read `text` from `start` on. Returns the offset of the first impossible character, or None."""
         position, end = start, len(text)
         while position < end:
-            plain = _PLAIN.match(text, position) if self._scalar == "string" else None
-            if plain is not None:
+            scalar = self._scalar
+            if scalar == "string" and (plain := _PLAIN.match(text, position)) is not None:
                 position = plain.end()
-            elif self._scalar and self._inside(text[position]):
+            elif (
+                self._inside(text[position]) if scalar else text[position] in _BLANK or self._structure(text[position])
+            ):
                 position += 1
-            elif self._scalar in _NUMBER_ENDS:
+            elif scalar in _NUMBER_ENDS:
                 self._end()
-            elif self._scalar or not (text[position] in " \t\n\r" or self._structure(text[position])):
-                return position
             else:
-                position += 1
+                return position
         return None
 
     def _inside(self, char: str) -> bool:
         """Take a character inside a scalar; false where it cannot stand there."""
-        after = next((state for chars, state in _SCALARS[self._scalar] if char in chars), None)
+        after = _AFTER[self._scalar].get(char)
         if after == "end":
             self._end()
         elif after is not None or self._scalar in ("escape", "hex 4"):  # a bad escape is over, too
