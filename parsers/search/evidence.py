@@ -16,7 +16,7 @@ from parsers.search.markup import BODY, LEFT_OVER, almost_markers, any_marker
 from parsers.search.reading import Reading, is_good, read
 from parsers.selection.registry import known_format
 from parsers.vocabulary.events import CallStart, Severity
-from parsers.vocabulary.trace import Finding, Topic, Trace
+from parsers.vocabulary.trace import About, Finding, Topic, Trace
 from parsers.vocabulary.types import Context, Message, ToolCall
 from parsers.vocabulary.words import counted, listed, quoted
 
@@ -113,12 +113,15 @@ class Evidence:
             return True
         return not calls and (self.attempt is not None or bool(almost_markers(content)))
 
-    def numbers(self, *topics: Topic, severity: Severity | None = None) -> list[int]:
-        """The numbers of the findings about these topics that are no contract."""
+    def numbers(self, *topics: Topic, severity: Severity | None = None, about: About | None = None) -> list[int]:
+        """The numbers of the findings about these topics, or any, that are no contract."""
         return [
             number
             for number, finding in enumerate(self.findings)
-            if finding.topic in topics and finding.policy is None and severity in (None, finding.severity)
+            if (not topics or finding.topic in topics)
+            and finding.policy is None
+            and severity in (None, finding.severity)
+            and about in (None, finding.about)
         ]
 
     def messages(self, numbers: Iterable[int]) -> tuple[Detail, ...]:

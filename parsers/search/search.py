@@ -21,7 +21,7 @@ from parsers.search.found import Detail, Found, Minimized, OutcomeClass, Progres
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.shrink import SHRINKS, Shrinker, reduce
-from parsers.search.sweep import MAX_REPLAYS, cut_at, sweep_of
+from parsers.search.sweep import MAX_REPLAYS, cut_at, json_of, sweep_of
 from parsers.search.variants import total, variants
 from parsers.search.verdict import verdict
 from parsers.vocabulary.trace import Proof, Trace
@@ -140,7 +140,7 @@ class Search:
         again = next((one for one in asked if self._outcomes.number(one) != seen.number), None)
         if again is None:
             return True
-        said = chunking.model_dump(mode="json", exclude_defaults=True) | {"by": chunking.by}
+        said = json_of(chunking)
         base, text, facts = seen.outcome.message, self._replayer.text, {"failures": (seen.outcome.raised, again.raised)}
         self._variants.append(Variant("reused", "again", Proof(said), text, again.message, None, facts, base))
         self._report = None

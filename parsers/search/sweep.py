@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from parsers.checks.check import any_of
 from parsers.replays.chunking import WHOLE, Chunking
@@ -248,3 +249,8 @@ def one_delta(one_shot: bool) -> Chunking:
 def cut_at(cuts: Sequence[int]) -> Chunking:
     """The chunking by these offsets, which are known to fit."""
     return Chunking.model_construct(by="cuts", cuts=tuple(cuts))
+
+
+def json_of(chunking: Chunking) -> dict[str, Any]:
+    """A chunking as a proof has it."""
+    return chunking.model_dump(mode="json", exclude_defaults=True)

@@ -14,7 +14,7 @@ from parsers.machine.reasoning import prompt_opens, reasoning_markers
 from parsers.replays.chunking import Chunking
 from parsers.replays.replay import parse
 from parsers.replays.replayer import Edit
-from parsers.search.sweep import one_delta
+from parsers.search.sweep import json_of, one_delta
 from parsers.search.variants.ground import Ground
 from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.json_values import is_json
@@ -50,7 +50,7 @@ def reused(ground: Ground) -> Iterator[Variant]:
             _use(parser, ground, spoiled, chunking)
             again = ground.replayer.with_pieces(ground.pieces).with_parser(_always(parser))
             outcome = again.outcome(chunking)
-            said = chunking.model_dump(mode="json", exclude_defaults=True) | {"by": chunking.by}
+            said = json_of(chunking)
             base = ground.base(chunking)
             yield Variant("reused", label, Proof(said), ground.text, outcome.message, outcome.raised, base=base)
 
