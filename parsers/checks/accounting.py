@@ -35,7 +35,6 @@ _ENVELOPE |= {"action", "call", "string", "tool", "tool_call", "tool_calls", "va
 
 @check("A1", "Every character of the output goes to one place; nothing is lost.", needs=(Need.RAW,))
 def _spans_cover_input(subject: Subject) -> Iterator[Finding]:
-    """Errors for lost text and false copies; warnings for text that a rule of the parser drops."""
     if _is_all_lost(subject):
         return
     if not subject.black_box:
@@ -69,7 +68,6 @@ def _all_output_lost(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_all_lost(subject: Subject) -> bool:
-    """Whether the message is empty though the output has text that is no marker."""
     trace, message = subject.trace, subject.trace.message
     if message.content or message.reasoning or message.tool_calls or subject.failed_at is not None:
         return False
@@ -89,7 +87,6 @@ def _markup(subject: Subject) -> re.Pattern[str]:
 
 
 def _lost(subject: Subject) -> Iterator[Finding]:
-    """The first stretch of the output that went nowhere."""
     trace, failed = subject.trace, subject.failed_at
     # What a failing parser held goes down with it, so a run that reaches the failure is told of there.
     runs = [run for run in trace.partition if run.reason == LOST and (failed is None or run.end < failed)]
@@ -100,7 +97,6 @@ def _lost(subject: Subject) -> Iterator[Finding]:
 
 
 def _false_copies(trace: Trace) -> Iterator[Finding]:
-    """The first text that does not read like the place it says it was copied from."""
     for step, event, part in islice(false_copies(trace), 1):
         yield _spans_cover_input.finding(
             f"`{channel_of(event)}` claims to copy characters {part.start} to {part.end}, which read differently.",
@@ -113,7 +109,6 @@ def _false_copies(trace: Trace) -> Iterator[Finding]:
 
 
 def _dropped(subject: Subject) -> Iterator[Finding]:
-    """One finding per reason for which text other than whitespace and special tokens is dropped."""
     trace, specials = subject.trace, any_of(subject.tokens.special)
     places: dict[DropReason, list[tuple[int, int]]] = {}
     for run in trace.partition:
@@ -208,7 +203,6 @@ def _unescaped(text: str) -> str:
     word="tool_call_dropped",
 )
 def _tool_call_dropped(subject: Subject) -> Iterator[Finding]:
-    """Errors for whole calls that a black box misses; warnings for outputs whose only calls cannot be read."""
     trace = subject.trace
     if subject.request.tool_choice == "none":
         return

@@ -20,7 +20,6 @@ from parsers.vocabulary.trace import About, Finding
 
 @check("J1", "The arguments of every call are one JSON object.", needs=(Need.FINISHED,))
 def _arguments_json(subject: Subject) -> Iterator[Finding]:
-    """One finding per call whose arguments do not parse, are cut off, or name a key twice."""
     told = 0
     for index, call in enumerate(subject.calls):
         reader, found = JsonPrefix(), list[Finding]()
@@ -154,7 +153,6 @@ def _object_stands_at(text: str, raw: int, arguments: str) -> bool:
 
 
 def _fault_of_open(subject: Subject, index: int) -> About:
-    """Whose fault it is that a call's arguments are left open."""
     if subject.calls[index].complete:
         return _fault(subject, index, index)
     return "parser" if _stands_whole(subject, index) else "output"

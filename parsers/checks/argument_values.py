@@ -35,7 +35,6 @@ _SHOWN = 40
 
 @check("Y2", "A string argument reads as the output writes it, to its end.", needs=(Need.RAW,))
 def _strings_whole(subject: Subject) -> Iterator[Finding]:
-    """Errors for strings cut at something inside them, and for declared strings that became something else."""
     for index, call in enumerate(subject.calls):
         if call.complete and is_whole_object(call.arguments):
             root = read_object(call.arguments)
@@ -107,7 +106,6 @@ def _retyped_strings(subject: Subject, index: int, root: Node) -> Iterator[Findi
 
 
 def _declared_type(subject: Subject, tool: str, path: Path) -> Any:
-    """What a tool declares as the type of one of its arguments; None where it does not, or deeper inside."""
     declared = subject.request.tool(tool)
     schema: Any = None if declared is None else declared.parameters
     for part in ("properties", path[0], "type") if len(path) == 1 else ():
@@ -117,7 +115,6 @@ def _declared_type(subject: Subject, tool: str, path: Path) -> Any:
 
 @check("Y4", "Arguments that the output writes as JSON keep their keys and values.", needs=(Need.RAW, Need.REFERENCE))
 def _values_kept(subject: Subject) -> Iterator[Finding]:
-    """An error for each key that is lost or new, and for each value that became another."""
     reference = subject.builtin.trace
     if reference is None or [call.name for call in subject.calls] != [c.name for c in reference.message.tool_calls]:
         return
@@ -140,8 +137,6 @@ def _written_calls(subject: Subject, own: list[ToolCall]) -> Iterator[tuple[Tool
 
 @dataclass(slots=True, frozen=True)
 class _Other:
-    """A difference: where it is, the value as the output writes it, the value of the parser; None: there is none."""
-
     path: Path
     written: Node | None
     given: Node | None
@@ -149,8 +144,6 @@ class _Other:
 
 @dataclass
 class _Pair:
-    """The arguments of one call as a parser gives them, and as the output writes them."""
-
     subject: Subject
     given: ToolCall
     written: ToolCall

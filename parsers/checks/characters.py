@@ -51,7 +51,6 @@ def _undecodable_sent(subject: Subject) -> Iterator[Finding]:
 
 
 def _half_characters(subject: Subject) -> Iterator[Finding]:
-    """Lone surrogates, which no UTF-8 stream can carry."""
     written = _SURROGATE.search(subject.trace.text) is not None
     for channel, text in (subject.trace.channels | subject.streamed).items():
         match = _SURROGATE.search(text.text)
@@ -97,7 +96,6 @@ def _cuts_in_escapes(text: ChannelText) -> list[int]:
     needs=(Need.BYTES,),
 )
 def _decodes_alike(subject: Subject) -> Iterator[Finding]:
-    """At most one finding: the first character that differs."""
     trace = subject.trace
     text = b"".join([piece.raw or b"" for piece in subject.tokens.pieces]).decode("utf-8", "replace")
     if text != trace.text:
@@ -118,7 +116,6 @@ def _decodes_alike(subject: Subject) -> Iterator[Finding]:
     needs=(Need.TOKEN_IDS,),
 )
 def _ids_with_text(subject: Subject) -> Iterator[Finding]:
-    """At most one finding: the first id that is not the next one, or the first text out of step with its ids."""
     trace, every = subject.trace, subject.tokens.pieces
     pieces = [piece for piece in every if piece.token_id is not None]
     delay, longest = int(trace.chunking.get("text_delay", 0)), max([len(piece.text) for piece in pieces], default=0)

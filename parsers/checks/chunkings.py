@@ -25,7 +25,6 @@ Replays = list[tuple[str, Trace]]
 
 @check("C1", "The message is the same however the output is cut into deltas.", needs=(Need.COMPARED,))
 def _chunking(subject: Subject) -> Iterator[Finding]:
-    """One finding for each of the first few other messages, at the smallest chunking that gives it."""
     whole, trace, rules = _one_delta(subject), subject.trace, subject.rules
     outcomes = {} if trace.failure else _outcomes(subject)
     outcomes.pop(message_key(trace.message, rules), None)
@@ -68,7 +67,6 @@ def _outcomes(subject: Subject) -> dict[Key, Replays]:
 
 
 def _one_delta(subject: Subject) -> Trace | None:
-    """The output streamed in one delta."""
     if not subject.replays.one_shot:
         return subject.replays.whole
     cut = [trace for _, trace in subject.replays.compared if trace.chunking.get("by") == "cuts"]

@@ -84,7 +84,6 @@ def _readings(subject: Subject, index: int, call: ToolCall) -> set[str]:
     needs=(Need.TOOLS,),
 )
 def _known_tool(subject: Subject) -> Iterator[Finding]:
-    """One finding per call, kept or rejected, whose name is not declared."""
     trace, names = subject.trace, {tool.name: None for tool in subject.request.tools}
     declared = ", ".join(names)
     for index, call in enumerate(subject.calls):

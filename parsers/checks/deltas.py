@@ -92,7 +92,6 @@ def _parts_of(step: Step) -> list[tuple[int, ToolCallDelta]]:
 
 
 def _parts(trace: Trace) -> Iterator[tuple[int, ToolCallDelta]]:
-    """Every call's share of every delta, with its step."""
     return chain.from_iterable(map(_parts_of, trace.steps))
 
 
@@ -170,7 +169,6 @@ def _breaks(subject: Subject, result: ClientResult) -> Finding:
 
 @check("C3", "What was sent is never taken back: texts only grow, names stay, and no call goes away.")
 def _monotone(subject: Subject) -> Iterator[Finding]:
-    """One finding per text that the message leaves, and one per call that it does not have."""
     wanted, gone = message_texts(subject.trace.message), set[int | None]()
     for channel, sent in subject.streamed.items():
         final = wanted.get(channel)
@@ -192,7 +190,6 @@ def taken_back(of: Check, message: str, sent: ChannelText, final: str) -> Findin
 
 @check("N1", "Every call has one name, sent once, before any of its arguments.")
 def _name_once_before_arguments(subject: Subject) -> Iterator[Finding]:
-    """Errors for a name that comes late, twice, in parts or not at all."""
     calls = subject.calls
     named, early, begun = set[int](), set[int](), set[int]()
     for step, part in _parts(subject.trace):
@@ -214,7 +211,6 @@ def _name_once_before_arguments(subject: Subject) -> Iterator[Finding]:
 
 @check("N2", "No name is sent empty, and no delta of a call is empty.")
 def _no_empty_delta(subject: Subject) -> Iterator[Finding]:
-    """Errors for empty names; a warning for the first part of a call that says nothing."""
     told = False
     for step, part in _parts(subject.trace):
         if part.name == "":
@@ -261,7 +257,6 @@ def _index_dense(subject: Subject) -> Iterator[Finding]:
 
 @check("N6", "A call is not taken up again once the next one began.", severity="warning")
 def _calls_apart(subject: Subject) -> Iterator[Finding]:
-    """At most one finding: the first part of a call that comes after a later call began."""
     begun, latest = set[int](), -1
     for step, part in _parts(subject.trace):
         if part.index in begun and part.index != latest:

@@ -61,7 +61,6 @@ def _markers_of(subject: Subject) -> list[str]:
 
 @check("L1", "No marker of the format is left in the content.", word="tool_markup_in_content")
 def _no_terminal_leak(subject: Subject) -> Iterator[Finding]:
-    """One finding per marker, and one note per rejected call."""
     rejected: dict[int, RejectedCall] = {}
     yield from _markers_in(_no_terminal_leak, subject, [CONTENT], rejected)
     for call in rejected.values():
@@ -78,7 +77,6 @@ def _no_reasoning_leak(subject: Subject) -> Iterator[Finding]:
 
 @check("L3", "No marker of the format stands in a name, or in arguments outside their strings.")
 def _no_argument_leak(subject: Subject) -> Iterator[Finding]:
-    """One finding per marker and call; one that is quoted in a string is a note."""
     yield from _markers_in(
         _no_argument_leak, subject, [one for one in subject.trace.channels if one.part == "name"], {}
     )
@@ -163,7 +161,6 @@ def _whole_calls(message: Message) -> list[str]:
 
 @check("L4", "No delta ends with the beginning of a marker that the next text completes.", needs=(Need.RAW,))
 def _no_early_leak(subject: Subject) -> Iterator[Finding]:
-    """The first such delta of content and of reasoning."""
     markers = [literal for literal in _markers_of(subject) if len(literal) > 1]
     for channel in (REASONING, CONTENT):
         yield from islice(_early_leaks(subject, channel, markers), 1)

@@ -64,7 +64,6 @@ def calls_text(calls: Iterable[ToolCall]) -> str:
 
 
 def _others_words(group: Sequence[object], noun: str) -> str:
-    """'; 3 more cuts do the same', or nothing where the group has but one."""
     rest = len(group) - 1
     return f"; {counted(rest, f'more {noun}')} {'does' if rest == 1 else 'do'} the same" if rest else ""
 
@@ -232,7 +231,6 @@ def _plants(group: Sequence[Variant]) -> list[str]:
 
 @check("P3", "A string argument of any length arrives whole and changes nothing else.", needs=(Need.PADDED,))
 def _no_length_cap(subject: Subject) -> Iterator[Finding]:
-    """At most one finding: the smallest length that is too long."""
     wrong = [one for one in subject.of_kind("padded") if _value_difference(one) is not None]
     for one in sorted(wrong, key=lambda one: int(one.facts["size"]))[:1]:
         calls, index, wanted = one.message.tool_calls, one.facts["call"], len(one.facts["value"])

@@ -25,7 +25,6 @@ SAME_CALLS = Rules(arguments="json", ids=False)
     needs=(Need.NEIGHBOUR,),
 )
 def _neighbours(subject: Subject) -> Iterator[Finding]:
-    """One finding per kind of neighbour."""
     found: set[str] = set()
     for one in subject.of_kind("neighbour"):
         first, calls = _first_call(one.base), one.message.tool_calls
@@ -58,7 +57,6 @@ def _neighbours(subject: Subject) -> Iterator[Finding]:
 
 
 def _first_call(message: Message) -> tuple[str, str] | None:
-    """The first call, if it is whole."""
     calls = message.tool_calls
     return (calls[0].name, calls[0].arguments) if calls and calls[0].complete else None
 
@@ -117,7 +115,6 @@ def _on_one_line(message: Message) -> str:
     needs=(Need.TOOLS, Need.NO_TOOLS),
 )
 def _schema_changes(subject: Subject) -> Iterator[Finding]:
-    """A note per argument that reads otherwise without the tools."""
     one = subject.of_kind("no_tools")[0]
     for index, (typed, plain) in enumerate(zip(one.base.tool_calls, one.message.tool_calls, strict=False)):
         after, before = object_of(typed.arguments), object_of(plain.arguments)

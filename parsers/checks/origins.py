@@ -55,7 +55,6 @@ _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "a
     needs=(Need.RAW,),
 )
 def _nothing_invented(subject: Subject) -> Iterator[Finding]:
-    """Errors for text, words and numbers that the output does not have."""
     trace = subject.trace
     if next(false_copies(trace), None) is not None:
         return  # spans_cover_input tells of it
@@ -70,12 +69,10 @@ def _nothing_invented(subject: Subject) -> Iterator[Finding]:
 
 @check("A4", "No character of the output is sent twice, or to two channels.", needs=(Need.RAW,))
 def _no_double_ownership(subject: Subject) -> Iterator[Finding]:
-    """At most one finding: the first place that is sent again."""
     yield from islice(chain(_claimed_twice(subject.trace), _sent_again(subject), _sent_to_both(subject)), 1)
 
 
 def _claimed_twice(trace: Trace) -> Iterator[Finding]:
-    """Places that two texts are said to come from."""
     sent: list[tuple[int, int, Channel, int]] = []
     for step, event in trace.events():
         # A call's id may hold its name, so only the flowing text must have a place of its own.
@@ -92,7 +89,6 @@ def _claimed_twice(trace: Trace) -> Iterator[Finding]:
 
 
 def _sent_again(subject: Subject) -> Iterator[Finding]:
-    """Text that the output does not have a second time."""
     for channel in _FLOWING:
         found = _misfit(subject, channel)
         if found is not None and (start := _stands_at(subject.trace, *found)) is not None:
@@ -166,7 +162,6 @@ def _misfit(subject: Subject, channel: Channel) -> tuple[Stretch, int] | None:
 
 
 def _around(stretch: Stretch, offset: int) -> str:
-    """What was sent around the place where it stops fitting."""
     return stretch.text[max(0, offset - _SHOWN) : offset + _SHOWN].strip()
 
 
@@ -273,7 +268,6 @@ def _made_up(subject: Subject) -> Iterator[tuple[str, Place, str]]:
 
 
 def _foreign(source: Source, root: Node, text: str) -> Iterator[tuple[Node, str]]:
-    """Values and keys with something in them that the output does not have."""
     for node in walk(root):
         for member in node.members:
             if (word := source.missing_word(member.key)) is not None:

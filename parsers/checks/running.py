@@ -69,7 +69,6 @@ def _finish_reason(subject: Subject) -> Iterator[Finding]:
 
 @check("E1", "The parser never fails on model output, under any chunking.")
 def _parser_raised(subject: Subject) -> Iterator[Finding]:
-    """One finding for each kind of failure, in the traced replay or in the first other one that has it."""
     known: set[str] = set()
     for label, trace in [("", subject.trace), *subject.others]:
         raised = ((step, event) for step, event in trace.events() if isinstance(event, Raised))
@@ -88,7 +87,6 @@ def _parser_raised(subject: Subject) -> Iterator[Finding]:
 
 @check("P1", f"Twice the output takes at most {GROWTH} times the work.", severity="warning", needs=(Need.COSTS,))
 def _linear_time(subject: Subject) -> Iterator[Finding]:
-    """From the characters examined for the output and for one of twice its length; else from the time both took."""
     if subject.costs.examined is not None:
         once, twice = subject.costs.examined
         if twice > GROWTH * once:

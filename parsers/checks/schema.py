@@ -201,7 +201,6 @@ def _flaw(error: ValidationError) -> Flaw:
 
 
 def _is_pattern(text: object) -> bool:
-    """Whether a text is a regular expression, if not one that an engine without backtracking knows."""
     try:
         _validator({"pattern": text}, FancyRegexOptions(size_limit=PATTERN_BYTES))
     except ValidationError:
@@ -303,7 +302,6 @@ def _same(schema: dict[str, Any], root: Any) -> Iterator[Any]:
 
 
 def _target(root: Any, reference: str) -> Any:
-    """The schema that a reference names by its place, or None."""
     for part in unquote(reference).split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
         listed = isinstance(root, list) and name.isdecimal() and int(name) < len(root)
@@ -355,7 +353,6 @@ class _Work:
         return self._known[key]
 
     def _size(self, value: Any) -> int:
-        """How large a value is: its members, items and, roughly, characters."""
         if not isinstance(value, dict | list):
             return len(value) >> 5 if isinstance(value, str) else 0
         if id(value) not in self._sizes:
@@ -484,7 +481,6 @@ def _by_place(problem: Problem) -> tuple[int, bool]:
 
 
 def _depth(value: Any) -> int:
-    """How many levels of objects and lists a value has."""
     depth, level = 0, [value]
     while level := [one for one in level if isinstance(one, dict | list)]:
         depth += 1

@@ -78,7 +78,6 @@ def _bare(subject: Subject, text: str) -> str:
 
 
 def _departure(subject: Subject, channel: Channel, theirs: Channels) -> Finding:
-    """Where the two sides depart in a channel that both may have."""
     sent, replayed = theirs[channel].text, subject.streamed[channel].text
     offset = shared_prefix(sent, replayed)
     place = f"at character {offset} of {channel.words(subject.calls)}"
@@ -104,7 +103,6 @@ def _departure(subject: Subject, channel: Channel, theirs: Channels) -> Finding:
 
 
 def _calls_apart(subject: Subject, theirs: Channels) -> Iterator[Finding]:
-    """Every call that only one side has, and every part of one in which the sides depart."""
     ours = subject.streamed
     sent = _begun(chunk.delta for chunk in subject.server.chunks or ())
     replayed = _begun(subject.trace.deltas)
@@ -121,7 +119,6 @@ def _calls_apart(subject: Subject, theirs: Channels) -> Iterator[Finding]:
 
 
 def _begun(deltas: Iterable[MessageDelta | None]) -> dict[int, int]:
-    """By index of a call, the number of the delta that began it."""
     begun: dict[int, int] = {}
     for number, delta in enumerate(deltas, start=1):
         for part in () if delta is None else delta.tool_calls:
@@ -130,7 +127,6 @@ def _begun(deltas: Iterable[MessageDelta | None]) -> dict[int, int]:
 
 
 def _call_alone(index: int, chunk: int | None, step: int | None, side: Channels) -> Finding:
-    """A call that one side does not have."""
     name, arguments = side[Channel(index, "name")].text, side[Channel(index, "arguments")].text
     words, shown = call_words(index, name), f"{name}({arguments})"
     if step is None:
@@ -185,7 +181,6 @@ def _plus(one: _Sizes, other: _Sizes) -> _Sizes:
 
 @check("K3", "Every chunk of a server has the shape that clients read.", needs=(Need.SERVER_CHUNKS,))
 def _chunk_shape(subject: Subject) -> Iterator[Finding]:
-    """One finding for each kind of oddity, at its first chunk."""
     seen: dict[str, list[tuple[int, Diagnostic]]] = {}
     for step in subject.trace.steps:
         for note in step.diagnostics:
@@ -200,7 +195,6 @@ def _chunk_shape(subject: Subject) -> Iterator[Finding]:
     "B1", "What the serving layer keeps for each call beside the parser is what was sent.", needs=(Need.BOOKKEEPING,)
 )
 def _bookkeeping(subject: Subject) -> Iterator[Finding]:
-    """Errors for lists of different length, and for entries that are not the arguments sent."""
     told, sent, calls = subject.server.told or (), subject.server.sent, subject.calls
     if len({len(told), len(sent), len(calls)}) > 1:
         lists = f"told of {counted(len(told), 'call')}, has {counted(len(sent), 'call')} as sent"

@@ -88,7 +88,6 @@ def message_key(message: Message, rules: Rules = EXACT) -> Key:
 
 
 def _as_json(text: str) -> str:
-    """One spelling for all spellings of a JSON value; text that is not JSON as it is."""
     try:
         return json.dumps(json.loads(text), sort_keys=True)
     except (ValueError, RecursionError):
@@ -157,7 +156,6 @@ def _partings(a: Trace, b: Trace, rules: Rules) -> list[Divergence]:
 
 
 def _counts(channel: Channel, a: str, b: str, rules: Rules) -> bool:
-    """Whether these texts of a channel differ under the rules."""
     if a == b or (channel.part == "id" and not rules.ids):
         return False
     if channel.part == "arguments" and rules.arguments == "json":
@@ -179,7 +177,6 @@ def _parting(a: Trace, b: Trace, channel: Channel) -> Divergence:
 
 
 def _ending(a: Trace, b: Trace, index: int) -> Divergence:
-    """Two calls of which one is complete and the other is not."""
     texts = [trace.channels[Channel(index, "arguments")] for trace in (a, b)]
     here, there = (text.place(len(text.text)) for text in texts)
     words = ["complete" if trace.message.tool_calls[index].complete else "not complete" for trace in (a, b)]

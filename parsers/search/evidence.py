@@ -158,7 +158,6 @@ def under(chunking: Chunking, size: int) -> str:
 
 
 def _cut_words(cuts: Sequence[int], size: int) -> str:
-    """'the output is cut after character 3 and an empty delta comes after character 5'."""
     empty = {*empties(cuts), size} & {*cuts}
     inside, others = _after(sorted({*cuts} - empty)), _after(sorted(empty - {0, size}))
     parts = [
@@ -171,7 +170,6 @@ def _cut_words(cuts: Sequence[int], size: int) -> str:
 
 
 def _after(places: Sequence[int]) -> str:
-    """'character 5', 'characters 3 and 5', or nothing."""
     return f"character{'s' * (len(places) > 1)} {listed([str(at) for at in places])}" if places else ""
 
 
@@ -226,7 +224,6 @@ def _call(index: int, right: list[ToolCall], wrong: list[ToolCall]) -> str | Non
 
 
 def _parting(a: str, b: str) -> tuple[int, str, str]:
-    """Where two texts part, and what each has there that the other has not."""
     at = shared_prefix(a, b)
     back = shared_prefix(a[at:][::-1], b[at:][::-1])
     return at, a[at : len(a) - back], b[at : len(b) - back]
@@ -243,7 +240,6 @@ def _changed(a: str, b: str) -> str:
 
 
 def _texts(right: Message, wrong: Message) -> str | None:
-    """What happens to content and reasoning."""
     pairs = [
         ("content", right.content or "", wrong.content or ""),
         ("reasoning", right.reasoning or "", wrong.reasoning or ""),

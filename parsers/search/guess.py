@@ -47,7 +47,6 @@ def _readable(text: str) -> Iterator[Format]:
 
 
 def _occurs(fmt: Format, text: str) -> bool:
-    """Whether a telling literal of the format is in the text, or begun at its end."""
     return any(literal in text or _is_begun(literal, text) for literal in telling_literals(fmt))
 
 
@@ -117,7 +116,6 @@ def _changes(fmt: Format, text: str, near: Sequence[AlmostMarker]) -> Iterator[t
 
 
 def _corrected(text: str, near: Sequence[AlmostMarker]) -> str:
-    """The text with every almost right marker as it should be."""
     parts: list[str] = []
     at = 0
     for one in sorted(near, key=lambda one: one.start):
@@ -128,7 +126,6 @@ def _corrected(text: str, near: Sequence[AlmostMarker]) -> str:
 
 @cache
 def _pairs(name: str) -> tuple[tuple[str, str], ...]:
-    """Opening and closing markers of a built-in format's calls that belong together by name."""
     terminals = builtin_formats()[name].terminals
     ends = [key for key in terminals if key.endswith("_END") and not key.startswith("THINK")]
     starts = [(key.removesuffix("_END") + "_START", key) for key in ends]
@@ -166,7 +163,6 @@ def _guess(fmt: Format, reading: Reading | None, mended: tuple[Reading, Leave] |
 
 
 def _evidence(reading: Reading) -> tuple[str, ...]:
-    """What a reading shows for and against its format."""
     said = [_calls(reading)]
     if reading.markers:
         verb = "are its markers" if len(reading.markers) > 1 else "is its marker"

@@ -169,7 +169,6 @@ def _leaves(reading: Reading) -> Iterator[Leave]:
 
 
 def _bad_call(reading: Reading) -> Leave | None:
-    """The first call that is cut off, or whose arguments are no object."""
     starts = {event.call: event.start for event in reading.events if isinstance(event, CallStart)}
     ends = {event.call: event.start for event in reading.events if isinstance(event, CallEnd)}
     for index, call in enumerate(reading.message.tool_calls):
@@ -179,7 +178,6 @@ def _bad_call(reading: Reading) -> Leave | None:
 
 
 def _bad_name(reading: Reading) -> Leave | None:
-    """Where the first name goes on with characters that no name has."""
     for event in reading.events:
         if isinstance(event, CallName) and (odd := NAME.match(event.text)) is not None and odd.end() < len(event.text):
             return Leave(event.start + odd.end())
@@ -187,7 +185,6 @@ def _bad_name(reading: Reading) -> Leave | None:
 
 
 def _given_back(reading: Reading) -> Leave | None:
-    """The first call that was none."""
     if not reading.rejected:
         return None
     first = reading.rejected[0]
@@ -195,7 +192,6 @@ def _given_back(reading: Reading) -> Leave | None:
 
 
 def _warned(reading: Reading) -> Leave | None:
-    """The first warning, or note on something that was put right."""
     odd = [
         event.start
         for event in (*reading.warnings, *reading.notes)
@@ -264,14 +260,12 @@ def _arguments_at(reading: Reading, call: int, end: int) -> int:
 
 
 def _codec_state(reading: Reading, start: int, end: int) -> State | None:
-    """The first state with a codec that the machine came to in a stretch of the output."""
     states = reading.fmt.states
     reached = [states[move.to_state] for move in reading.moves if start <= move.start <= end]
     return next((state for state in reached if state.codec is not None), None)
 
 
 def _unclosed(reading: Reading) -> str | None:
-    """The closing marker that never came, where the output ends inside a block of calls."""
     last = reading.moves[-1] if reading.moves else None
     if last is None or last.trigger != "END":
         return None
@@ -289,12 +283,10 @@ def _closers(state: State, reading: Reading) -> str | None:
 
 
 def _is_json(state: State) -> bool:
-    """Whether what stands in a state is read as JSON."""
     return state.codec is not None and state.codec.name in JSON_CODECS
 
 
 def _waits_for(reading: Reading, at: int) -> str | None:
-    """What the machine waits for after the output up to `at`, in words."""
     machine = Machine(reading.fmt, reading.fmt.policy.model_dump())
     machine.begin(reading.context)
     machine.feed(Delta(1, (Piece(reading.text[:at]),)))
@@ -313,7 +305,6 @@ def _waits_for(reading: Reading, at: int) -> str | None:
 
 
 def _codec_words(state: State, view: StateView, reading: Reading, at: int) -> str | None:
-    """What the codec waits for where it stands."""
     codec, options = view.codec or CodecState(""), {} if state.codec is None else state.codec.options
     match codec.stand:
         case Stand.INSIDE if _is_json(state):
@@ -334,7 +325,6 @@ def _codec_words(state: State, view: StateView, reading: Reading, at: int) -> st
 
 
 def _json_words(reading: Reading, at: int) -> str | None:
-    """What the JSON of the call that is open at this place waits for."""
     begun = [e.start for e in reading.events if isinstance(e, CallStart) and e.start <= at]
     brace = reading.text.find("{", max(begun, default=0), at)
     reader = JsonPrefix()
@@ -351,7 +341,6 @@ def _name_words(view: StateView, fmt: Format) -> str:
 
 
 def _accepted(view: StateView, fmt: Format, rest: str, first: object = None) -> str | None:
-    """The telling markers that may follow, at most three."""
     telling = set(telling_literals(fmt))
     texts = [fmt.terminals[name] for name in view.accepts if not name.startswith("THINK")]
     texts = [text for text in texts if text in telling or len(text) < SHORT]

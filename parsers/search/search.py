@@ -106,7 +106,6 @@ class Search:
         return Progress(stage, done, max(total, done), self.replays, max(len(self._outcomes.seen), 1))
 
     def _replayed(self) -> tuple[Trace, Trace]:
-        """The traced replay and the whole one."""
         if self._traces is None:
             self._traces = self._replayer.trace(self._traced), self._replayer.trace(WHOLE)
             self._outcomes.begin(self._traced, self._traces[0])
@@ -118,7 +117,6 @@ class Search:
         return self._replayer.outcome(chunking)
 
     def _swept(self) -> Iterator[Progress]:
-        """Every chunking of the sweep."""
         total = self._sweep.total()
         for done, trial in enumerate(self._sweep.trials()):
             if done % self._every == 0:
@@ -162,7 +160,6 @@ class Search:
             self._report = None
 
     def _varied(self) -> Iterator[Progress]:
-        """Replays of changed outputs, where a check asks for them."""
         base, _ = self._replayed()
         if not any(need.is_metamorphic for name in self._only or CHECKS for need in CHECKS[name].needs):
             return
@@ -189,19 +186,16 @@ class Search:
             yield self._progress("shrink", replays, self._shrinks)
 
     def _verdict(self) -> Verdict:
-        """What the findings so far amount to."""
         base, _ = self._replayed()
         return verdict(self._checked().findings, base, self._replayer, outcomes=self._outcomes.classes(base))
 
     def _minimized(self) -> Minimized | None:
-        """The smallest form so far."""
         if self._small is None:
             return None
         start, shrinker = self._small
         return minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
 
     def _checked(self) -> CheckReport:
-        """What the checks say of all replays so far."""
         if self._report is None:
             base, whole = self._replayed()
             others = self._outcomes.compared(base)

@@ -37,7 +37,6 @@ def reduce(items: Sequence[T], fails: Callable[[Sequence[T]], bool]) -> list[T]:
 
 
 def _without(items: list[T], size: int, fails: Callable[[Sequence[T]], bool]) -> list[T] | None:
-    """The items without those parts of `size` that can be left out, or None where all are needed."""
     at, left = 0, items
     while at < len(left):
         rest = left[:at] + left[at + size :]
@@ -131,7 +130,6 @@ def _wrappings(text: str) -> Iterator[Edits]:
 
 
 def _brackets(text: str) -> Iterator[Edit]:
-    """What stands in a pair of brackets, and each of its items with one comma."""
     strings = [match.span() for match in STRING.finditer(text)]
     for quoted in (False, True):
         yield from _in_brackets(text, [] if quoted else strings)
@@ -281,7 +279,6 @@ class Shrinker:
         return taken
 
     def _cuts(self) -> None:
-        """Leave out the cuts that make no difference."""
         if self.form.fixed is None and self.form.cuts:
             kept = reduce(self.form.cuts, lambda cuts: self._holds(replace(self.form, cuts=tuple(cuts))))
             self.form = replace(self.form, cuts=tuple(kept))
@@ -292,7 +289,6 @@ class Shrinker:
             pass
 
     def _by(self, bounds_of: Callable[[str], list[int]]) -> Callable[[], None]:
-        """Leave out units of text by delta debugging."""
 
         def step() -> None:
             whole = self.form

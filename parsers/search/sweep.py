@@ -121,7 +121,6 @@ class Sweep:
         return sorted({*near, *even})
 
     def _telling(self) -> Iterator[Trial]:
-        """The presets."""
         for size in (1, *SIZES[1:]):
             if size < max(self.tokens, 2):
                 yield _trial("tokens", Chunking(by="token", size=size))
@@ -150,11 +149,9 @@ class Sweep:
         yield self._inside([*starts, *ends])
 
     def _near_markers(self) -> list[int]:
-        """The places in and beside markers."""
         return self._inside([cut for start, end in self.markers for cut in range(start - 1, end + 2)])
 
     def _is_honest(self, chunking: Chunking) -> bool:
-        """Whether its deltas end between tokens."""
         if chunking.by in ("char", "cuts"):
             return chunking.by == "cuts" and {*(chunking.cuts or ())} <= {*self.bounds}
         return chunking.unit != "char"

@@ -243,7 +243,6 @@ def _chunk_boundary(evidence: Evidence) -> Verdict | None:
 
 
 def _shares(evidence: Evidence, worst: OutcomeClass, right: OutcomeClass | None) -> str:
-    """How many chunkings give what."""
     total = sum([one.count for one in evidence.outcomes])
     given = f"{worst.count:,} of {counted(total, 'chunking')} {'gives' if worst.count == 1 else 'give'} this"
     if right is None:
@@ -298,12 +297,10 @@ def _fault_rank(finding: Finding) -> tuple[bool, int, int]:
 
 
 def _kind_of(finding: Finding) -> VerdictKind:
-    """The kind of verdict that a finding alone would be."""
     return _KINDS.get(finding.topic, "parser_flawed")
 
 
 def _lowered(sentence: str) -> str:
-    """A sentence after a colon: its first letter small, where that begins an ordinary word."""
     return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() or sentence[1:2] == " " else sentence
 
 
@@ -334,7 +331,6 @@ def _prompt_state(evidence: Evidence) -> Verdict | None:
 
 
 def _orphan(evidence: Evidence) -> bool:
-    """Whether reasoning ends that never began."""
     if evidence.context.reasoning_open or evidence.message.reasoning:
         return False
     notes = (event for _, event in evidence.trace.events() if isinstance(event, Diagnostic))
@@ -361,7 +357,6 @@ def _summary(message: Message) -> str:
 
 
 def _incomplete(evidence: Evidence) -> Verdict | None:
-    """A call was meant, and no format finds a whole one."""
     if not evidence.doubtful or evidence.good or not _may_call(evidence):
         return None
     nearest = _nearest(evidence)
@@ -381,7 +376,6 @@ def _incomplete(evidence: Evidence) -> Verdict | None:
 
 
 def _is_begun(evidence: Evidence, nearest: Guess) -> bool:
-    """Whether a call was begun, and not only a marker or an object written about."""
     calls, rejected = evidence.message.tool_calls, evidence.trace.rejected_calls
     if calls:
         return not any(call.complete and NAME.fullmatch(call.name) for call in calls)
@@ -411,7 +405,6 @@ def _server_unparsed(evidence: Evidence) -> Verdict | None:
 
 
 def _server_departs(evidence: Evidence) -> Verdict | None:
-    """What the server sent is not what this parser reads in the same output."""
     numbers = evidence.numbers(Topic.SERVER, severity="warning")
     if not numbers:
         return None
@@ -500,7 +493,6 @@ def _all_hold(evidence: Evidence) -> Verdict:
 
 
 def _unknown_marker(evidence: Evidence) -> list[Detail]:
-    """A marker of reasoning in the content that the parser does not know."""
     found = _THINK.search(evidence.message.content or "")
     known = () if evidence.fmt is None else evidence.fmt.terminals.values()
     if found is None or found.group() in known:

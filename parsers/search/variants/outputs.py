@@ -45,13 +45,11 @@ def cut_offsets(ground: Ground, budget: int) -> list[int]:
 
 
 def _near_markers(ground: Ground) -> list[int]:
-    """Cuts around each marker, the nearest ones first."""
     ends = [found.end() for found in _occurrences(ground)] + [found.start() for found in _occurrences(ground)]
     return [end + away for away in (0, 1, -1, 2, -2, 3, -3) for end in ends]
 
 
 def _token_spans(ground: Ground) -> list[tuple[int, int]]:
-    """Where recorded markers stand that are never cut."""
     spans, at = [], 0
     for piece in ground.pieces:
         if piece.recorded and piece.kind in ("special", "added") and len(piece.text) > 1:
@@ -74,7 +72,6 @@ def truncated(ground: Ground) -> Iterator[Variant]:
 
 
 def _record(message: Message) -> dict[str, object]:
-    """What is left of a cut output, in numbers."""
     return {
         "calls": len(message.tool_calls),
         "complete": sum([call.complete for call in message.tool_calls]),
@@ -99,7 +96,6 @@ def mutations(ground: Ground) -> list[tuple[str, Edit]]:
 
 
 def _occurrences(ground: Ground) -> list[re.Match[str]]:
-    """Every marker in the output, the longest where several begin."""
     return list(any_of(ground.markers).finditer(ground.text))
 
 
@@ -154,7 +150,6 @@ def _candidates(trace: Trace) -> Iterator[str]:
 
 
 def _structure(trace: Trace) -> Iterator[tuple[int, int]]:
-    """The runs of the output that are neither content nor reasoning."""
     begin = None
     for run in trace.partition:
         if run.owner in ("content", "reasoning"):
@@ -213,7 +208,6 @@ def _followed(ground: Ground, label: str, edits: tuple[Edit, ...], block: Block)
 
 
 def _appended(edits: tuple[Edit, ...], size: int, text: str) -> tuple[Edit, ...]:
-    """The edits with text at the end."""
     if edits and edits[-1][1] == size:
         start, end, before = edits[-1]
         return (*edits[:-1], (start, end, before + text))
@@ -244,7 +238,6 @@ def _at_rest(ground: Ground, trace: Trace) -> bool:
 
 
 def _openers(ground: Ground, trace: Trace) -> tuple[str, ...]:
-    """The terminals that the format would take now."""
     fmt = ground.replayer.format
     terminals = {} if fmt is None else fmt.terminals
     return tuple([terminals[name] for name in before_end(trace).accepts if name in terminals])

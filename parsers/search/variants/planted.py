@@ -78,7 +78,6 @@ def _places(ground: Ground) -> Iterator[Place]:
 def _spelled(
     own: Trace, fmt: Format, states: list[tuple[int, str]], index: int, key: str, value: str, start: int, end: int
 ) -> Iterator[Place]:
-    """The place of a value whose spelling stands once in its call."""
     raw = own.text[start:end]
     options: dict[str, Syntax] = {
         json.dumps(value): "json",
@@ -111,7 +110,6 @@ def _syntax(fmt: Format, state: str, kind: Syntax, before: str, after: str) -> S
 
 
 def _spans(own: Trace) -> dict[int, tuple[int, int]]:
-    """Per call of the message, where its name ends and where it ends itself."""
     names, spans = {}, {}
     for _, event in own.events():
         if isinstance(event, CallName):
@@ -213,7 +211,6 @@ def _work(ground: Ground, place: Place) -> tuple[Slope, Slope]:
 
 
 def _measured(ground: Ground, place: Place) -> tuple[Slope, Slope]:
-    """One measurement of each slope size."""
     work, times, clock = [], [], ground.clock or (lambda: 0.0)
     for size in SLOPE_SIZES:
         changed = ground.replayer.changed(((place.start, place.end, place.written(_pad(size))),))

@@ -108,7 +108,6 @@ def start_state(ground: Ground) -> Iterator[Variant]:
 
 
 def _probe(ground: Ground, *, opens: bool) -> Iterator[Variant]:
-    """A plain word in place of the output shows in which channel the parser begins."""
     edit = ((0, len(ground.text), PROBE),)
     facts = {"expected": "reasoning" if opens else "content", "probe": PROBE}
     label = f"the word {PROBE} in place of the output"

@@ -9,7 +9,7 @@ from parsers.cases.run import characters
 from parsers.compare.divergence import EXACT
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replayer import Replayer
-from parsers.search.minimize import Finds, Start, _kind, minimized, own_reading, start_of
+from parsers.search.minimize import Finds, Start, _kind, _own_reading, minimized, start_of
 from parsers.search.outcomes import Outcomes
 from parsers.search.shrink import form_of
 from parsers.selection.registry import get_format, maker
@@ -68,9 +68,9 @@ def test_calls_that_were_whole_stay_whole() -> None:
     assert not Finds(finding, EXACT, True).holds(cut, Chunking(by="char"))
 
 
-def test_where_no_format_is_known_nothing_is_its_own_reading() -> None:
+def test_where_no_format_is_known_nothing_is_its__own_reading() -> None:
     assert RIGHT.format is None
-    assert own_reading(RIGHT) is None
+    assert _own_reading(RIGHT) is None
 
 
 def test_the_same_calls_in_another_order_differ_in_their_order() -> None:
