@@ -17,7 +17,7 @@ from parsers.compare.beside import rules_for
 from parsers.compare.divergence import EXACT, Rules
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, label, resolved
 from parsers.replays.replayer import Outcome, Replayer
-from parsers.search.found import Detail, Found, Minimized, OutcomeClass, Progress, Stage, Verdict
+from parsers.search.found import Detail, Found, OutcomeClass, Progress, Stage, Verdict
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.shrink import SHRINKS, Shrinker, reduce
@@ -86,7 +86,10 @@ class Search:
     def found(self) -> Found:
         """What is known by now."""
         base, _ = self._replayed()
-        report, said = self._checked(), self._verdict()
+        report, small = self._checked(), None
+        if self._small is not None:
+            start, shrinker = self._small
+            small = minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
         return Found(
             text=self._replayer.text,
             findings=report.findings,
@@ -95,8 +98,8 @@ class Search:
             outcomes=self._outcomes.classes(base),
             groups=list(self._outcomes.groups.values()),
             cuts=self._outcomes.heat(self._sweep.solid),
-            verdict=said,
-            minimized=self._minimized(),
+            verdict=self._verdict(),
+            minimized=small,
             replays=self.replays,
             complete=self._over,
             variants=Counter([variant.kind for variant in self._variants]),
@@ -189,12 +192,6 @@ class Search:
         base, _ = self._replayed()
         return verdict(self._checked().findings, base, self._replayer, outcomes=self._outcomes.classes(base))
 
-    def _minimized(self) -> Minimized | None:
-        if self._small is None:
-            return None
-        start, shrinker = self._small
-        return minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
-
     def _checked(self) -> CheckReport:
         if self._report is None:
             base, whole = self._replayed()
@@ -204,9 +201,6 @@ class Search:
         return self._report
 
 
-# The search over a stream that is played back: its output cannot be changed and has one chunking, so that there is
-# nothing to search. What was recorded is judged, and the verdict says so.
-
 NOT_SEARCHED = (
     "This is a recorded stream: it has one chunking, and its output cannot be changed, so nothing was searched. "
     "What the server sent was judged as it is."
@@ -214,7 +208,7 @@ NOT_SEARCHED = (
 
 
 class Played:
-    """Has the interface of `Search`, and is over after one replay."""
+    """The search over a stream that is played back: with the interface of `Search`, and over after one replay."""
 
     def __init__(self, replayer: Replayer, *, rules: Rules = EXACT, only: Sequence[str] | None = None) -> None:
         self._replayer = replayer
@@ -229,16 +223,18 @@ class Played:
 
     def found(self) -> Found:
         """What the checks say of it."""
-        report, own = self._report, self._outcome
+        report, trace = self._report, self._trace
+        said = verdict(report.findings, trace, self._replayer)
+        said.details = (*said.details, Detail(NOT_SEARCHED))
         return Found(
             text=self._replayer.text,
             findings=report.findings,
             holding=report.holding,
             skipped=report.skipped,
-            outcomes=[own],
+            outcomes=[OutcomeClass(0, trace.message, trace.finish_reason, 1, 1, RECORDED, label(RECORDED))],
             groups=[],
             cuts=[],
-            verdict=self._verdict(),
+            verdict=said,
             replays=1,
         )
 
@@ -249,13 +245,3 @@ class Played:
     @cached_property
     def _report(self) -> CheckReport:
         return run_checks(subject_of(self._replayer, self._trace, self._trace, (), rules=self._rules), self._only)
-
-    @property
-    def _outcome(self) -> OutcomeClass:
-        trace = self._trace
-        return OutcomeClass(0, trace.message, trace.finish_reason, 1, 1, RECORDED, label(RECORDED))
-
-    def _verdict(self) -> Verdict:
-        said = verdict(self._report.findings, self._trace, self._replayer)
-        said.details = (*said.details, Detail(NOT_SEARCHED))
-        return said

@@ -12,12 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Protocol, TypeVar
 
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens, resolved
 from parsers.replays.replayer import Edit, Replayer, edited
-from parsers.search.sweep import cut_at
+from parsers.search.sweep import cut_at, marker_spans
 from parsers.vocabulary.types import Piece
 
 T = TypeVar("T")
@@ -318,15 +318,8 @@ class Shrinker:
                 yield Form(pieces, cuts, form.fixed)
 
     def _splits_marker(self, edits: Sequence[Edit], form: Form) -> bool:
-        if self._replayer.mode != "ids":
-            return False
-        starts = accumulate([len(piece.text) for piece in form.pieces], initial=0)
-        marked = [
-            (start, start + len(piece.text))
-            for piece, start in zip(form.pieces, starts, strict=False)
-            if piece.recorded and piece.kind in ("special", "added")
-        ]
-        return any(a < place < b for start, end, _ in edits for place in (start, end) for a, b in marked)
+        spans = marker_spans(form.pieces) if self._replayer.mode == "ids" else []
+        return any(a < place < b for start, end, _ in edits for place in (start, end) for a, b in spans)
 
 
 def _others(units: Sequence[tuple[int, int]], kept: Sequence[tuple[int, int]]) -> list[Edit]:

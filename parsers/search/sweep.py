@@ -25,6 +25,7 @@ from typing import Any
 from parsers.checks.check import any_of
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replayer import Replayer
+from parsers.vocabulary.types import Piece
 
 SIZES = (*range(1, 14), 20, 64, 100)
 INTERVALS = (2, 3, 4, 5, 8, 12, 13, 20, 64, 100)
@@ -211,12 +212,8 @@ def sweep_of(
     pieces, text = replayer.pieces, replayer.text
     bounds = (0, *accumulate([len(piece.text) for piece in pieces]))
     ids = replayer.mode == "ids" or (replayer.black_box and any(piece.token_id is not None for piece in pieces))
-    solid = frozenset(
-        cut
-        for piece, start in zip(pieces, bounds, strict=False)
-        if replayer.mode == "ids" and piece.recorded and piece.kind in ("special", "added")
-        for cut in range(start + 1, start + len(piece.text))
-    )
+    fixed = marker_spans(pieces) if replayer.mode == "ids" else []
+    solid = frozenset(cut for start, end in fixed for cut in range(start + 1, end))
     spans = {match.span() for match in any_of(replayer.terminals.values()).finditer(text)}
     markers = tuple(sorted(spans | {match.span() for match in MARKUP.finditer(text)}))
     return Sweep(
@@ -232,6 +229,16 @@ def sweep_of(
         max_replays=max_replays,
         one_shot=replayer.one_shot is not None,
     )
+
+
+def marker_spans(pieces: Iterable[Piece]) -> list[tuple[int, int]]:
+    """Where the recorded markers stand that are never cut: each is one token."""
+    spans, at = list[tuple[int, int]](), 0
+    for piece in pieces:
+        if piece.recorded and piece.kind in ("special", "added"):
+            spans.append((at, at + len(piece.text)))
+        at += len(piece.text)
+    return spans
 
 
 def _trial(group: str, chunking: Chunking, honest: bool | None = None) -> Trial:

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
+from parsers.checks.metamorphic_output import made_up_call
 from parsers.replays.chunking import WHOLE
 from parsers.replays.replayer import Outcome, Replayer
-from parsers.vocabulary.types import Message, Piece, ToolCall
+from parsers.vocabulary.types import Message, Piece
 
 BUDGET = 150_000
 
@@ -102,28 +103,24 @@ def cut_problem(outcome: Outcome, whole: Message, *, judged: bool = True) -> str
     """
     if outcome.raised is not None:
         return f"The parser failed: {outcome.raised}"
-    rest = iter([_said(call) for call in whole.tool_calls] if judged else ())
-    for index, call in enumerate(outcome.message.tool_calls if judged else ()):
-        if call.complete and _said(call) not in rest:
-            return f"Call {index} (`{call.name}`) is reported as complete, but the whole output has no such call."
-    return None
+    index = made_up_call(outcome.message, whole) if judged else None
+    if index is None:
+        return None
+    name = outcome.message.tool_calls[index].name
+    return f"Call {index} (`{name}`) is reported as complete, but the whole output has no such call."
 
 
-def _said(call: ToolCall) -> tuple[str, str]:
-    return call.name, call.arguments
-
-
+@dataclass(slots=True)
 class _Sweep:
     """Runs an even sample of cuts within the budget, and as much again between those that differ."""
 
-    def __init__(self, cutter: Cutter, whole: Message, budget: int) -> None:
-        self._cutter = cutter
-        self._whole = whole
-        self._budget = budget
+    cutter: Cutter
+    whole: Message
+    budget: int
 
     def run(self) -> CutRecords:
-        length, settled = self._cutter.length, self._cutter.settled
-        stride = max(1, -(-length * (length + 1) // (2 * self._budget)))
+        length, settled = self.cutter.length, self.cutter.settled
+        stride = max(1, -(-length * (length + 1) // (2 * self.budget)))
         offsets = [*range(1, length, stride), length]
         sampled = [self._record(offset) for offset in dict.fromkeys(map(settled, offsets))]
         if stride == 1:
@@ -134,7 +131,7 @@ class _Sweep:
         return CutRecords(refined, every=False)
 
     def _record(self, offset: int) -> CutRecord:
-        outcome, problem = self._cutter.result(offset, self._whole)
+        outcome, problem = self.cutter.result(offset, self.whole)
         message = outcome.message
         return CutRecord(
             offset,
@@ -149,10 +146,10 @@ class _Sweep:
         """Records between two that differ, until each change lies between neighbours."""
         if after.offset - before.offset < 2 or before.shape == after.shape:
             return
-        offset = self._cutter.settled((before.offset + after.offset) // 2)
-        if offset >= after.offset or self._budget < offset:
+        offset = self.cutter.settled((before.offset + after.offset) // 2)
+        if offset >= after.offset or self.budget < offset:
             return
-        self._budget -= offset
+        self.budget -= offset
         middle = self._record(offset)
         yield from self._between(before, middle)
         yield middle

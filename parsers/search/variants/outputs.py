@@ -18,6 +18,7 @@ from parsers.checks.subject import Variant
 from parsers.replays.chunking import Chunking
 from parsers.replays.replay import finish_reason
 from parsers.replays.replayer import Edit, edited
+from parsers.search.sweep import marker_spans
 from parsers.search.variants.ground import Ground, before_end, stands_open
 from parsers.vocabulary.events import CallEnd, CallName, Marker
 from parsers.vocabulary.trace import Trace
@@ -34,7 +35,7 @@ CANDIDATES = 12
 def cut_offsets(ground: Ground, budget: int) -> list[int]:
     """Where the output is cut: everywhere if the characters allow, else beside markers and evenly between."""
     size = len(ground.text)
-    spans = _token_spans(ground)
+    spans = marker_spans(ground.pieces)
     most = max(8, budget * 2 // max(size, 1))
     if size <= most:
         chosen = set(range(1, size))
@@ -47,15 +48,6 @@ def cut_offsets(ground: Ground, budget: int) -> list[int]:
 def _near_markers(ground: Ground) -> list[int]:
     ends = [found.end() for found in _occurrences(ground)] + [found.start() for found in _occurrences(ground)]
     return [end + away for away in (0, 1, -1, 2, -2, 3, -3) for end in ends]
-
-
-def _token_spans(ground: Ground) -> list[tuple[int, int]]:
-    spans, at = [], 0
-    for piece in ground.pieces:
-        if piece.recorded and piece.kind in ("special", "added") and len(piece.text) > 1:
-            spans.append((at, at + len(piece.text)))
-        at += len(piece.text)
-    return spans
 
 
 def truncated(ground: Ground) -> Iterator[Variant]:
