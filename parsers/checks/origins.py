@@ -125,7 +125,7 @@ def false_copies(trace: Trace) -> Iterator[tuple[Step, TextEvent, Segment]]:
 
 
 @dataclass(slots=True)
-class Alignment:
+class _Alignment:
     """`ends`: for each stretch that fits, the place after its last character. `misfit` is the first that does not fit,
     and `offset` where in its text it stops fitting."""
 
@@ -134,7 +134,7 @@ class Alignment:
     offset: int = 0
 
 
-def align(trace: Trace, sent: ChannelText) -> Alignment:
+def align(trace: Trace, sent: ChannelText) -> _Alignment:
     """Lay what was sent over the output, each stretch over what had arrived by its step.
 
     Content and reasoning are copies of the output with some of it left out, so what is sent, whitespace aside, is found
@@ -149,10 +149,10 @@ def align(trace: Trace, sent: ChannelText) -> Alignment:
                 continue
             found = text.find(char, place, limit)
             if found < 0:
-                return Alignment(ends, stretch, offset)
+                return _Alignment(ends, stretch, offset)
             place = found + 1
         ends.append(place)
-    return Alignment(ends)
+    return _Alignment(ends)
 
 
 def _misfit(subject: Subject, channel: Channel) -> tuple[Stretch, int] | None:
@@ -176,7 +176,7 @@ def _stands_at(trace: Trace, stretch: Stretch, offset: int) -> int | None:
 # Names, words and numbers of calls that the output does not have.
 
 
-class Source:
+class _Source:
     """One output, and the declared tools, as what values may come from."""
 
     def __init__(self, text: str, tools: Iterable[Tool]) -> None:
@@ -187,7 +187,7 @@ class Source:
     @cached_property
     def readings(self) -> tuple[str, ...]:
         """The output as it is, and with its escapes undone in the ways that change it."""
-        forms = [self.text, unescape(self.text)]
+        forms = [self.text, _unescape(self.text)]
         forms += [html.unescape(form) for form in forms if "&" in form]
         return tuple(dict.fromkeys(forms))
 
@@ -227,7 +227,7 @@ class Source:
         return self._left < 0 or any(digits in form for form in self.readings)
 
 
-def unescape(text: str) -> str:
+def _unescape(text: str) -> str:
     """`text` with the escapes of JSON and Python strings undone; what is no escape stays."""
     if "\\" not in text:
         return text
@@ -253,7 +253,7 @@ def _number(text: str) -> float | None:
 
 def _made_up(subject: Subject) -> Iterator[tuple[str, Place, str]]:
     """A sentence, a place and the text for the first thing of each call that was made up."""
-    source = Source((subject.request.prompt_tail or "") + subject.trace.text, subject.request.tools)
+    source = _Source((subject.request.prompt_tail or "") + subject.trace.text, subject.request.tools)
     for index, call in enumerate(subject.calls):
         words = call_words(index, call.name)
         if (word := source.missing_word(call.name)) is not None:
@@ -267,7 +267,7 @@ def _made_up(subject: Subject) -> Iterator[tuple[str, Place, str]]:
             break
 
 
-def _foreign(source: Source, root: Node, text: str) -> Iterator[tuple[Node, str]]:
+def _foreign(source: _Source, root: Node, text: str) -> Iterator[tuple[Node, str]]:
     for node in walk(root):
         for member in node.members:
             if (word := source.missing_word(member.key)) is not None:

@@ -173,7 +173,7 @@ def _after(places: Sequence[int]) -> str:
     return f"character{'s' * (len(places) > 1)} {listed([str(at) for at in places])}" if places else ""
 
 
-def the_call(index: int, calls: list[ToolCall]) -> str:
+def _the_call(index: int, calls: list[ToolCall]) -> str:
     """'the second call (`f`)'; 'the only call (`f`)' where there is one."""
     name = f" ({quoted(calls[index].name)})" if calls[index].name else ""
     if len(calls) == 1:
@@ -189,7 +189,7 @@ def harm(right: Message, wrong: Message) -> str:
 def _calls(right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
     if right and not wrong:
         every = "both calls" if len(right) == 2 else f"all {len(right)} calls"
-        return f"{the_call(0, right)} is lost" if len(right) == 1 else f"{every} are lost"
+        return f"{_the_call(0, right)} is lost" if len(right) == 1 else f"{every} are lost"
     if len(wrong) < len(right):
         return _fewer(right, wrong)
     if len(wrong) > len(right):
@@ -209,7 +209,7 @@ def _fewer(right: list[ToolCall], wrong: list[ToolCall]) -> str:
         else:
             missing.append(index)
     lost = len(right) - len(wrong)
-    words = [the_call(index, right) for index in missing[:lost]]
+    words = [_the_call(index, right) for index in missing[:lost]]
     merged = len(missing) > lost
     return f"{listed(words)} {'is' if len(words) == 1 else 'are'} lost" + (", and others change" if merged else "")
 
@@ -217,10 +217,10 @@ def _fewer(right: list[ToolCall], wrong: list[ToolCall]) -> str:
 def _call(index: int, right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
     a, b = right[index], wrong[index]
     if a.name != b.name:
-        return f"the name of {the_call(index, right)} becomes {quoted(b.name)}"
+        return f"the name of {_the_call(index, right)} becomes {quoted(b.name)}"
     if a.arguments != b.arguments:
-        return f"the arguments of {the_call(index, right)} {_changed(a.arguments, b.arguments)}"
-    return f"{the_call(index, right)} is not closed" if a.complete and not b.complete else None
+        return f"the arguments of {_the_call(index, right)} {_changed(a.arguments, b.arguments)}"
+    return f"{_the_call(index, right)} is not closed" if a.complete and not b.complete else None
 
 
 def _parting(a: str, b: str) -> tuple[int, str, str]:

@@ -153,7 +153,7 @@ def _target(
     if finding.check in COMPARING:
         return _differing(replayer, chunking, rules)
     sound = _is_sound(replayer.outcome(chunking).message, replayer.context)
-    target = Finds(finding, rules, sound, finding.check in LOSING and _is_called(replayer))
+    target = _Finds(finding, rules, sound, finding.check in LOSING and _is_called(replayer))
     return target if target.holds(replayer, chunking) else None
 
 
@@ -304,7 +304,7 @@ class _Raises:
 
 
 @dataclass(slots=True)
-class Finds:
+class _Finds:
     """A check of one replay finds the same. `called`: the format itself reads whole calls, and no flaw."""
 
     finding: Finding

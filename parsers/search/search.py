@@ -21,7 +21,7 @@ from parsers.search.found import Detail, Found, OutcomeClass, Progress, Stage, V
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.shrink import SHRINKS, Shrinker, reduce
-from parsers.search.sweep import MAX_REPLAYS, cut_at, json_of, sweep_of
+from parsers.search.sweep import MAX_REPLAYS, Sweep, cut_at, json_of
 from parsers.search.variants import total, variants
 from parsers.search.verdict import verdict
 from parsers.vocabulary.trace import Proof, Trace
@@ -65,7 +65,7 @@ class Search:
         self._seed = seed
         self._every = EVERY if len(replayer.text) < LONG else 1
         self._variants: list[Variant] = []
-        self._sweep = sweep_of(replayer, asked=asked, recorded=recorded, seed=seed, max_replays=max_replays)
+        self._sweep = Sweep(replayer, asked=asked, recorded=recorded, seed=seed, max_replays=max_replays)
         self._outcomes = Outcomes(replayer, self._rules)
         self._traces: tuple[Trace, Trace] | None = None
         self._report: CheckReport | None = None

@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens, resolved
 from parsers.replays.replayer import Edit, Replayer, edited
-from parsers.search.sweep import cut_at, marker_spans
+from parsers.search.sweep import MARKUP, cut_at, marker_spans
 from parsers.vocabulary.types import Piece
 
 T = TypeVar("T")
@@ -55,8 +55,7 @@ def _without(items: list[T], size: int, fails: Callable[[Sequence[T]], bool]) ->
 
 Edits = tuple[Edit, ...]
 
-MARKER = re.compile(r"<[^<>\s]{1,60}>|\[/?[A-Z_]{3,60}\]")
-WORDS = re.compile(r"<[^<>\s]{1,60}>|\[/?[A-Z_]{3,60}\]|\w+|\s+|[^\w\s]")
+WORDS = re.compile(rf"{MARKUP.pattern}|\w+|\s+|[^\w\s]")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'", re.DOTALL)
 NUMBER = re.compile(r"(?<!\w)-?\d[\d.eE+-]+")
 NAME = re.compile(r"[^\W\d]\w+")
@@ -71,24 +70,24 @@ HALVES = (("{", "}"), ("[", "]"), ("(", ")"), ("begin|>", "end|>"), ("begin｜>"
 PAIRS = {"}": "{", "]": "[", ")": "("}
 
 
-def structures(text: str) -> list[Edits]:
+def _structural_edits(text: str) -> list[Edits]:
     """Whole items, tags, calls and paragraphs to leave out, values to write shorter, brackets and tags to take off."""
     single = {*_brackets(text), *_between_markers(text), *_paragraphs(text), *_values(text)}
     found = [*((edit,) for edit in single), *_wrappings(text)]
-    return sorted([edits for edits in found if _gain(edits) > 0], key=_largest)[:MOST]
+    return sorted([edits for edits in found if _gain(edits) > 0], key=lambda edits: (-_gain(edits), edits))[:MOST]
 
 
-def lines(text: str) -> list[int]:
+def _line_bounds(text: str) -> list[int]:
     """Where the lines of a text begin, and where the last one ends."""
     return _bounds([match.start() for match in re.finditer(r"(?<=\n)", text)], len(text))
 
 
-def words(text: str) -> list[int]:
+def _word_bounds(text: str) -> list[int]:
     """Where its markers, words, blanks and other characters begin, and where the last one ends."""
     return _bounds([match.start() for match in WORDS.finditer(text)], len(text))
 
 
-def characters(text: str) -> list[int]:
+def _character_bounds(text: str) -> list[int]:
     """The place of every character, and the end."""
     return list(range(len(text) + 1))
 
@@ -101,11 +100,7 @@ def _gain(edits: Edits) -> int:
     return sum([end - start - len(new) for start, end, new in edits])
 
 
-def _largest(edits: Edits) -> tuple[int, Edits]:
-    return -_gain(edits), edits
-
-
-def flaws(text: str) -> tuple[int, ...]:
+def _flaw_counts(text: str) -> tuple[int, ...]:
     """How far a text is from well formed: brackets, quotes and tags without their other half, commas in odd places."""
     tags = Counter(OPENING.findall(text))
     tags.subtract(CLOSING.findall(text))
@@ -123,7 +118,7 @@ def _wrappings(text: str) -> Iterator[Edits]:
         elif stack and text[stack[-1]] == PAIRS[match.group()]:
             start = stack.pop()
             yield (start, start + 1, ""), (match.start(), match.end(), "")
-    spans = [match.span() for match in MARKER.finditer(text)]
+    spans = [match.span() for match in MARKUP.finditer(text)]
     for index, span in enumerate(spans):
         for other in spans[index + 1 : index + 1 + NEAR]:
             yield (*span, ""), (*other, "")
@@ -164,7 +159,7 @@ def _items(text: str, marks: list[int]) -> Iterator[Edit]:
 
 
 def _between_markers(text: str) -> Iterator[Edit]:
-    spans = [match.span() for match in MARKER.finditer(text)]
+    spans = [match.span() for match in MARKUP.finditer(text)]
     for index, (start, end) in enumerate(spans):
         for other_start, other_end in spans[index + 1 : index + 1 + NEAR]:
             yield start, other_end, ""
@@ -240,7 +235,7 @@ class Shrinker:
         self._replayer = replayer
         self._target = target
         self._left = max_replays
-        self._flaws = flaws(form.text)
+        self._flaws = _flaw_counts(form.text)
         self._known: dict[tuple[str, tuple[int, ...]], bool] = {}
 
     @property
@@ -253,7 +248,7 @@ class Shrinker:
         before: tuple[int, int] | None = None
         while before != (before := (len(self.form.text), len(self.form.cuts))) and not self._is_spent:
             self._cuts()
-            for step in (self._structures, self._by(lines), self._by(words), self._by(characters)):
+            for step in (self._structures, self._by(_line_bounds), self._by(_word_bounds), self._by(_character_bounds)):
                 yield self.replays
                 step()
         self._cuts()
@@ -285,7 +280,7 @@ class Shrinker:
 
     def _structures(self) -> None:
         """The first candidate that holds is taken, and the candidates are found anew."""
-        while any(self._take(form) for edits in structures(self.form.text) for form in self._forms(edits)):
+        while any(self._take(form) for edits in _structural_edits(self.form.text) for form in self._forms(edits)):
             pass
 
     def _by(self, bounds_of: Callable[[str], list[int]]) -> Callable[[], None]:
@@ -309,9 +304,9 @@ class Shrinker:
         pieces = edited(form.pieces, edits, self._replayer.markers)
         text = "".join([piece.text for piece in pieces])
         size = len(text)
-        if not size or any(map(operator.gt, flaws(text), self._flaws)):
+        if not size or any(map(operator.gt, _flaw_counts(text), self._flaws)):
             return
-        single = len(form.cuts) == len(edits) == 1 and _touches(form.cuts[0], edits[0])
+        single = len(form.cuts) == len(edits) == 1 and edits[0][0] - 1 <= form.cuts[0] <= edits[0][1] + 1
         for near in (0, -1, 1) if single else (0,):
             cuts = _moved(form, edits, near, size)
             if cuts or not form.cuts:
@@ -334,10 +329,6 @@ def _others(units: Sequence[tuple[int, int]], kept: Sequence[tuple[int, int]]) -
         else:
             edits.append((start, end, ""))
     return edits
-
-
-def _touches(cut: int, edit: Edit) -> bool:
-    return edit[0] - 1 <= cut <= edit[1] + 1
 
 
 def _moved(form: Form, edits: Sequence[Edit], near: int, size: int) -> tuple[int, ...]:

@@ -71,33 +71,44 @@ class Trial:
     honest: bool
 
 
-@dataclass(slots=True)
 class Sweep:
-    """The chunkings of one output.
+    """The chunkings to try on a replayer's output.
 
-    `bounds`: where its tokens begin and end. `markers`: what is one, or looks like one. `asked`: chunkings to try in
-    any case. `recorded`: the cuts of the deltas that a server sent. `ids`: whether the parser can see ids, so that late
-    text is worth trying. `solid`: the places inside recorded markers, which are never split. `one_shot`: whether the
-    parser has a second code path for whole outputs. `max_replays` bounds the whole.
+    `asked`: chunkings to try in any case. `recorded`: the cuts of the deltas that a server sent. `max_replays` bounds
+    the whole. `solid`: the places inside recorded markers, which are never split.
     """
 
-    text: str
-    bounds: tuple[int, ...]
-    markers: tuple[tuple[int, int], ...]
-    tokens: int
-    asked: tuple[Chunking, ...] = ()
-    recorded: tuple[int, ...] = ()
-    ids: bool = False
-    solid: frozenset[int] = frozenset()
-    seed: int = 0
-    max_replays: int = MAX_REPLAYS
-    one_shot: bool = False
+    def __init__(
+        self,
+        replayer: Replayer,
+        *,
+        asked: tuple[Chunking, ...] = (),
+        recorded: tuple[int, ...] = (),
+        seed: int = 0,
+        max_replays: int = MAX_REPLAYS,
+    ) -> None:
+        pieces, text = replayer.pieces, replayer.text
+        fixed = marker_spans(pieces) if replayer.mode == "ids" else []
+        self.solid = frozenset(cut for start, end in fixed for cut in range(start + 1, end))
+        spans = {match.span() for match in any_of(replayer.terminals.values()).finditer(text)}
+        self.markers = tuple(sorted(spans | {match.span() for match in MARKUP.finditer(text)}))
+        self._text = text
+        self._bounds = (0, *accumulate([len(piece.text) for piece in pieces]))
+        self._tokens = len(pieces)
+        # Where the parser cannot see ids, late text is not worth trying.
+        black_box_ids = replayer.black_box and any(piece.token_id is not None for piece in pieces)
+        self.ids = replayer.mode == "ids" or black_box_ids
+        self._one_shot = replayer.one_shot is not None
+        self._asked = asked
+        self._recorded = recorded
+        self._seed = seed
+        self._max_replays = max_replays
 
     def trials(self) -> Iterator[Trial]:
         """All of them, lazily."""
-        yield from (_trial("case", chunking, self._is_honest(chunking)) for chunking in self.asked)
-        yield _trial("whole", one_delta(self.one_shot))
-        if self.one_shot:
+        yield from (_trial("case", chunking, self._is_honest(chunking)) for chunking in self._asked)
+        yield _trial("whole", one_delta(self._one_shot))
+        if self._one_shot:
             yield _trial("one_shot", WHOLE)
         yield from self._telling()
         halves, near = self.halves(), frozenset(self._near_markers())
@@ -107,12 +118,12 @@ class Sweep:
 
     def total(self) -> int:
         """About how many there are."""
-        return len(self.halves()) + (RANDOM if len(self.text) > 1 else 0) + 60
+        return len(self.halves()) + (RANDOM if len(self._text) > 1 else 0) + 60
 
     def halves(self) -> Sequence[int]:
         """The places at which the output is cut in two."""
-        size = len(self.text)
-        room = max(FLOOR, min(self.max_replays, MAX_CHARACTERS // max(size, 1)) - RANDOM - 60)
+        size = len(self._text)
+        room = max(FLOOR, min(self._max_replays, MAX_CHARACTERS // max(size, 1)) - RANDOM - 60)
         places = [cut for cut in range(1, size) if cut not in self.solid]
         if len(places) <= room:
             return places
@@ -123,17 +134,17 @@ class Sweep:
 
     def _telling(self) -> Iterator[Trial]:
         for size in (1, *SIZES[1:]):
-            if size < max(self.tokens, 2):
+            if size < max(self._tokens, 2):
                 yield _trial("tokens", Chunking(by="token", size=size))
         for group, rows in (
-            ("recorded", (self.recorded,)),
+            ("recorded", (self._recorded,)),
             ("markers", self._around_markers()),
             ("intervals", self._intervals()),
             ("groups", self._groups()),
         ):
             yield from (_trial(group, cut_at(row)) for row in dict.fromkeys(map(tuple, rows)) if row)
         for size in SIZES:
-            if size < len(self.text):
+            if size < len(self._text):
                 yield _trial("characters", Chunking(by="char", size=size))
         yield from (_trial("empty", cut_at(row)) for row in dict.fromkeys(self._empty()))
         if self.ids:
@@ -154,81 +165,50 @@ class Sweep:
 
     def _is_honest(self, chunking: Chunking) -> bool:
         if chunking.by in ("char", "cuts"):
-            return chunking.by == "cuts" and {*(chunking.cuts or ())} <= {*self.bounds}
+            return chunking.by == "cuts" and {*(chunking.cuts or ())} <= {*self._bounds}
         return chunking.unit != "char"
 
     def _inside(self, cuts: Iterable[int]) -> list[int]:
-        return sorted({cut for cut in cuts if 0 < cut < len(self.text)} - self.solid)
+        return sorted({cut for cut in cuts if 0 < cut < len(self._text)} - self.solid)
 
     def _intervals(self) -> Iterator[Sequence[int]]:
         """A stream interval sends the first token at once, and then so many at a time."""
         for interval in INTERVALS:
-            yield self._inside(self.bounds[1::interval])
+            yield self._inside(self._bounds[1::interval])
 
     def _empty(self) -> Iterator[tuple[int, ...]]:
         """Empty deltas, as tokens without text make them: at the ends, beside markers, everywhere."""
-        size = len(self.text)
+        size = len(self._text)
         yield (0,)
         yield (size, size)
         beside = self._inside([place for span in self.markers for place in span])
-        for places in (beside, self._inside(self.bounds)):
+        for places in (beside, self._inside(self._bounds)):
             yield (0, *sorted([*places, *places]), size, size)
 
     def _groups(self) -> Iterator[Sequence[int]]:
         for number in range(RANDOM // 5):
-            source = random.Random(self.seed * RANDOM + number)
+            source = random.Random(self._seed * RANDOM + number)
             at, cuts = 0, []
-            while (at := at + source.randint(2, 8)) < self.tokens:
-                cuts.append(self.bounds[at])
+            while (at := at + source.randint(2, 8)) < self._tokens:
+                cuts.append(self._bounds[at])
             yield self._inside(cuts)
 
     def _halves(self, cuts: Iterable[int]) -> Iterator[Trial]:
-        bounds = set(self.bounds)
+        bounds = set(self._bounds)
         for cut in cuts:
             yield _trial("cuts_honest" if cut in bounds else "cuts_hostile", cut_at((cut,)))
 
     def _random(self) -> Iterator[Trial]:
         """The rest of RANDOM, a third of each kind; random groups of tokens are counted among them."""
-        if len(self.text) < 2:
+        if len(self._text) < 2:
             return
         each = RANDOM * 4 // 15
         for number in range(each):
-            seed = self.seed * RANDOM + number
+            seed = self._seed * RANDOM + number
             yield _trial("random_tokens", Chunking(by="random", seed=seed))
             yield _trial("random_characters", Chunking(by="random", seed=seed, unit="char"))
             source = random.Random(seed)
-            yield _trial("random_parts", cut_at(self._inside([source.randrange(len(self.text)) for _ in range(3)])))
-
-
-def sweep_of(
-    replayer: Replayer,
-    *,
-    asked: tuple[Chunking, ...] = (),
-    recorded: tuple[int, ...] = (),
-    seed: int = 0,
-    max_replays: int = MAX_REPLAYS,
-) -> Sweep:
-    """The chunkings to try on a replayer's output."""
-    pieces, text = replayer.pieces, replayer.text
-    bounds = (0, *accumulate([len(piece.text) for piece in pieces]))
-    ids = replayer.mode == "ids" or (replayer.black_box and any(piece.token_id is not None for piece in pieces))
-    fixed = marker_spans(pieces) if replayer.mode == "ids" else []
-    solid = frozenset(cut for start, end in fixed for cut in range(start + 1, end))
-    spans = {match.span() for match in any_of(replayer.terminals.values()).finditer(text)}
-    markers = tuple(sorted(spans | {match.span() for match in MARKUP.finditer(text)}))
-    return Sweep(
-        text,
-        bounds,
-        markers,
-        tokens=len(pieces),
-        asked=asked,
-        recorded=recorded,
-        ids=ids,
-        solid=solid,
-        seed=seed,
-        max_replays=max_replays,
-        one_shot=replayer.one_shot is not None,
-    )
+            yield _trial("random_parts", cut_at(self._inside([source.randrange(len(self._text)) for _ in range(3)])))
 
 
 def marker_spans(pieces: Iterable[Piece]) -> list[tuple[int, int]]:

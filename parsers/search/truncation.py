@@ -78,7 +78,7 @@ class Cutter:
     def result(self, offset: int, whole: Message) -> tuple[Outcome, str | None]:
         """What comes out when the output is cut at `offset`, and what is wrong with it."""
         outcome = self.at(offset).outcome(WHOLE)
-        return outcome, cut_problem(outcome, whole, judged=self._judged)
+        return outcome, _cut_problem(outcome, whole, judged=self._judged)
 
     def settled(self, offset: int) -> int:
         """The nearest offset that the output can be cut at: inside it, and not within a recorded marker."""
@@ -96,7 +96,7 @@ def cut_records(cutter: Cutter, whole: Message, budget: int = BUDGET) -> CutReco
     return _Sweep(cutter, whole, budget).run() if cutter.length else CutRecords()
 
 
-def cut_problem(outcome: Outcome, whole: Message, *, judged: bool = True) -> str | None:
+def _cut_problem(outcome: Outcome, whole: Message, *, judged: bool = True) -> str | None:
     """Why the result of a cut output is wrong whatever would have followed, or None.
 
     `judged` false: calls are not looked at, because the parser cannot say which are complete, or a policy decides.

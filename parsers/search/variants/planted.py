@@ -36,7 +36,7 @@ QUOTED: Mapping[str, Syntax] = {
 
 
 @dataclass(slots=True)
-class Place:
+class _Place:
     """A string argument: call number, key and value; where its spelling stands, quotes included; its syntax."""
 
     call: int
@@ -53,13 +53,13 @@ class Place:
         return repr(value) if self.syntax == "python" else value
 
 
-def find_place(ground: Ground) -> Place | None:
+def _find_place(ground: Ground) -> _Place | None:
     """A string argument that can be replaced: the first one with quotes, else the first one at all."""
     found = list(_places(ground))
     return next((place for place in found if place.syntax != "bare"), found[0] if found else None)
 
 
-def _places(ground: Ground) -> Iterator[Place]:
+def _places(ground: Ground) -> Iterator[_Place]:
     own, fmt = ground.own, ground.replayer.format
     if own is None or fmt is None or not ground.can_call:
         return
@@ -71,13 +71,13 @@ def _places(ground: Ground) -> Iterator[Place]:
         if not call.complete or arguments is None:
             continue
         for key, value in arguments.items():
-            if isinstance(value, str) and value.strip() and is_free_string(tool, key):
+            if isinstance(value, str) and value.strip() and _is_free_string(tool, key):
                 yield from _spelled(own, fmt, states, index, key, value, start, end)
 
 
 def _spelled(
     own: Trace, fmt: Format, states: list[tuple[int, str]], index: int, key: str, value: str, start: int, end: int
-) -> Iterator[Place]:
+) -> Iterator[_Place]:
     raw = own.text[start:end]
     options: dict[str, Syntax] = {
         json.dumps(value): "json",
@@ -91,7 +91,7 @@ def _spelled(
             state = states[bisect_right(states, at, key=lambda one: one[0]) - 1][1]
             syntax = _syntax(fmt, state, kind, own.text[:at], own.text[at + len(spelling) :])
             if syntax is not None:
-                yield Place(index, key, value, at, at + len(spelling), syntax)
+                yield _Place(index, key, value, at, at + len(spelling), syntax)
                 return
 
 
@@ -125,7 +125,7 @@ def _states(own: Trace) -> list[tuple[int, str]]:
     return [(0, first), *[(move.end, move.to_state) for step in own.steps for move in step.transitions]]
 
 
-def is_free_string(tool: Tool | None, key: str) -> bool:
+def _is_free_string(tool: Tool | None, key: str) -> bool:
     """Whether any text fits an argument: nothing is declared for it, or the type string and no more."""
     properties: Any = ((tool.parameters if tool is not None else None) or {}).get("properties", {})
     schema = properties.get(key, {}) if isinstance(properties, Mapping) else None
@@ -162,7 +162,7 @@ def plants(ground: Ground) -> list[tuple[str, bool]]:
 
 def escaped(ground: Ground) -> Iterator[Variant]:
     """Each plant in the place of a string argument's text."""
-    place = find_place(ground)
+    place = _find_place(ground)
     if place is None:
         return
     for plant, marker in plants(ground):
@@ -171,7 +171,7 @@ def escaped(ground: Ground) -> Iterator[Variant]:
 
 
 def _with_value(
-    ground: Ground, place: Place, kind: Any, label: str, value: str, facts: dict[str, Any], *ways: Chunking
+    ground: Ground, place: _Place, kind: Any, label: str, value: str, facts: dict[str, Any], *ways: Chunking
 ) -> Iterator[Variant]:
     said = {"call": place.call, "key": place.key, "was": place.value, "value": value, "syntax": place.syntax, **facts}
     edit = (place.start, place.end, place.written(value))
@@ -180,7 +180,7 @@ def _with_value(
 
 def padded(ground: Ground) -> Iterator[Variant]:
     """The argument lengthened to three sizes, and what reading it takes at twice and four times a length."""
-    place = find_place(ground)
+    place = _find_place(ground)
     if place is None:
         return
     work, times = _work(ground, place)
@@ -196,7 +196,7 @@ def _pad(size: int) -> str:
     return PAD * (size // len(PAD) - 1) + "abcdefghij"
 
 
-def _work(ground: Ground, place: Place) -> tuple[Slope, Slope]:
+def _work(ground: Ground, place: _Place) -> tuple[Slope, Slope]:
     """(length, characters examined) and (length, microseconds) for each slope size; nothing where it is not known.
 
     A clock is easily disturbed: times that look steep are taken again, and the shortest of each size count.
@@ -210,7 +210,7 @@ def _work(ground: Ground, place: Place) -> tuple[Slope, Slope]:
     return work, times
 
 
-def _measured(ground: Ground, place: Place) -> tuple[Slope, Slope]:
+def _measured(ground: Ground, place: _Place) -> tuple[Slope, Slope]:
     work, times, clock = [], [], ground.clock or (lambda: 0.0)
     for size in SLOPE_SIZES:
         changed = ground.replayer.changed(((place.start, place.end, place.written(_pad(size))),))
