@@ -1,10 +1,8 @@
 """Checks that every character of the output is accounted for: no text is lost, and no call.
 
-For a parser that says where its text comes from, the partition of the output and the segments of the text events are
-examined. For a black box only the weak form is possible: every word of the output outside markers must turn up
-somewhere in the message, and every whole call to a declared tool that the built-in parser of its format finds. (The
-weak form follows invariant A1w of the collected user reports, the empty message A2.) What comes after a failure of the
-parser is that failure's doing and is not counted again.
+Where a parser says where its text comes from, its partition and segments are examined. For a black box only the weak
+form is possible: every word of the output outside markers must turn up in the message, and every whole call to a
+declared tool that the built-in parser of its format finds. What comes after a failure of the parser is that failure's.
 """
 
 from __future__ import annotations

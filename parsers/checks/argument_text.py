@@ -1,7 +1,7 @@
 """Checks on the arguments as JSON text: do they parse at the end, are they closed, and could they at every step?
 
-Whose fault bad JSON is, is decided at its source: if the parser wrote the opening brace itself, or a whole JSON object
-stands in the output where the arguments begin, the parser broke it (an error); else the model wrote it so (a warning).
+If the parser wrote the opening brace itself, or a whole JSON object stands in the output where the arguments begin, the
+parser broke it (an error); else the model wrote it so (a warning).
 """
 
 from __future__ import annotations

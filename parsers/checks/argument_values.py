@@ -1,12 +1,8 @@
 """Checks that arguments are the values that the output writes: strings to their end, and JSON with its keys and values.
 
-A string is looked for in the output, escapes undone. Where it stands right after a quote, it must go on to that
-quote: a parser that takes something inside a string for its end leaves the rest away. And a value that is declared a
-string stays one. What has no place in the output at all is nothing_invented's.
-
-Where a format writes arguments as JSON the output itself says what each value is. The built-in parser of the format
-says where the arguments stand; only such as are in the output letter by letter count. A value that the declared schema
-turns into another is schema_changes'.
+A string that stands right after a quote in the output must go on to that quote, and a value that is declared a string
+stays one. Where a format writes arguments as JSON, and the built-in parser finds them letter by letter in the output,
+keys and values must be the same. What the declared schema turns into another value is schema_changes'.
 """
 
 from __future__ import annotations

@@ -38,11 +38,7 @@ def _chunking(subject: Subject) -> Iterator[Finding]:
         yield _outcome(subject, replays, more if number == FEW else "")
 
 
-@check(
-    "C2",
-    "Read in one piece, the output gives the same message as read delta by delta.",
-    needs=(Need.WHOLE,),
-)
+@check("C2", "Read in one piece, the output gives the same message as read delta by delta.", needs=(Need.WHOLE,))
 def _whole_equals_streamed(subject: Subject) -> Iterator[Finding]:
     """At most one finding: an error when calls or words differ, a warning when only whitespace does."""
     whole, trace, one_shot = subject.replays.whole, subject.trace, subject.replays.one_shot

@@ -1,12 +1,9 @@
 """Checks on the stream itself: do the deltas build the message, and does every call arrive in good order?
 
-Clients put the deltas of a call together in three ways. By index: the OpenAI libraries; parts with one index are one
-call. By id: clients that keep calls by their id, and give a part without an id to the call before. Every chunk: clients
-that take no part without an id and a name; they break on every stream that sends arguments in pieces, as the OpenAI API
-does, so they alone are no finding.
-
-A recorded stream may hold what some of them cannot read at all (`parsers.wire.read` notes it): a part without an index
-stops the first, arguments that are no text stop all of them, and a call outside `tool_calls` or `function` is not seen.
+Clients put the deltas of a call together in three ways: by index, as the OpenAI libraries do; by id, a part without one
+going to the call before; or they take no part without an id and a name. The last ones break on every stream that sends
+arguments in pieces, as the OpenAI API does, so they alone are no finding. What a recorded stream has that some cannot
+read at all, `parsers.wire.read` notes.
 """
 
 from __future__ import annotations

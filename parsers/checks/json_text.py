@@ -1,11 +1,8 @@
 """JSON arguments as text, read by the checks themselves: as far as it has come, and as values with their places.
 
-`JsonPrefix` is a push-down check: can this text still become one JSON object? It reads RFC 8259 character by character
-and keeps only the stack of open brackets, so pieces may be cut anywhere and each character is looked at once. It is
-deliberately independent of the parsers' own JSON reading: it judges their output. Strictly JSON: no NaN, no line break
-inside a string, no comma before a closing bracket. `read_object` gives the tree of a text that it has accepted.
-
-Nothing here recurses, so neither depth nor length is limited.
+`JsonPrefix` is a push-down check: can this text still become one JSON object? It reads RFC 8259 strictly, keeps only
+the stack of open brackets, and looks at each character once, however the text is cut. It judges the parsers' own JSON
+reading, so it shares nothing with it. `read_object` gives the tree of a text that it has accepted. Nothing recurses.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """Checks that no marker of the format reaches the client as text, and that reasoning and answer stay apart.
 
-Only literals that cannot be ordinary prose count as markers: a letter and a bracket or bar. A marker that stays as
-text under every chunking is the model's doing (a warning); one that another chunking of the same output recognises
-is the parser's (an error), and so is one that the built-in parser reads while it finds the same calls. Markers inside
-an argument string, and those of a call that could not be read and was kept on purpose, are notes.
-
-A leak at the edge of a delta is looked for delta by delta, not in the message: a parser that sends the beginning of a
-marker and then reads the rest of it as one leaves a message in which no marker stands.
+Only literals that cannot be ordinary prose count as markers. One that stays as text under every chunking is the model's
+doing (a warning); one that another chunking, or the built-in parser that finds the same calls, reads as a marker is the
+parser's (an error). Markers inside an argument string, or of a rejected call that was kept on purpose, are notes. A
+leak at the edge of a delta is looked for delta by delta: the message need not show it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Metamorphic tests of the output: changed outputs stay what they are as far as they go.
 
 An output is cut off, damaged, followed, lengthened or read again (`Variant`), and what is known to stay the same is
-compared. Each finding names the change in words and carries it as data (`Proof`). Many changes with one cause are one
-finding, at the change that shows it best.
+compared. Many changes with one cause are one finding, at the change that shows it best.
 """
 
 from __future__ import annotations
@@ -15,9 +14,8 @@ from parsers.checks.check import Check, Need, check
 from parsers.checks.subject import Subject, Variant
 from parsers.compare.divergence import grade
 from parsers.vocabulary.channels import call_words
-from parsers.vocabulary.events import Severity
 from parsers.vocabulary.json_values import object_of
-from parsers.vocabulary.trace import About, Finding, Topic
+from parsers.vocabulary.trace import Finding, Topic
 from parsers.vocabulary.types import Message, Span, ToolCall
 from parsers.vocabulary.words import counted
 
@@ -25,32 +23,13 @@ SLOPE, TIMED_SLOPE = 1.3, 1.6  # work, and time, grow with the length to this po
 TELLING = 20_000  # microseconds below which a time says nothing
 
 
-def variant_finding(
-    of: Check,
-    subject: Subject,
-    one: Variant,
-    message: str,
-    *,
-    severity: Severity | None = None,
-    about: About | None = None,
-    expected: str | None = None,
-    actual: str | None = None,
-    judged: bool = True,
-) -> Finding:
-    """A finding where a variant begins to be another output. A contract that the variant is under makes it a note,
-    unless it is not `judged` by one."""
-    edit = next(iter(one.proof.edits), None)
-    return of.finding(
-        message,
-        severity=severity,
-        about=about,
-        step=None if edit is None else subject.trace.step_at(edit[0]),
-        span=None if edit is None else Span(edit[0], edit[1]),
-        expected=expected,
-        actual=actual,
-        policy=one.facts.get("policy") if judged else None,
-        proof=one.proof,
-    )
+def changed_at(subject: Subject, one: Variant, *, judged: bool = True) -> dict[str, Any]:
+    """Where a variant begins to be another output, as `Check.finding` takes it. A contract that the variant is under
+    makes the finding a note, unless it is not `judged` by one."""
+    found = {"proof": one.proof, "policy": one.facts.get("policy") if judged else None}
+    for start, end, _ in one.proof.edits[:1]:
+        found |= {"step": subject.trace.step_at(start), "span": Span(start, end)}
+    return found
 
 
 def call_text(call: ToolCall | None) -> str:
@@ -88,7 +67,7 @@ def _changed_output_raised(subject: Subject) -> Iterator[Finding]:
     for group in failing.values():
         first = min(group, key=lambda one: (one.kind == "padded", len(one.proof.edits), len(one.text)))
         message = f"Read {first.label}, the parser failed: {first.raised}{_others_words(group, 'changed output')}."
-        yield variant_finding(_changed_output_raised, subject, first, message, judged=False)
+        yield _changed_output_raised.finding(message, **changed_at(subject, first, judged=False))
 
 
 @check(
@@ -110,14 +89,12 @@ def _truncation(subject: Subject) -> Iterator[Finding]:
         one, whole = cuts[-1], cuts[-1].base.tool_calls
         call = one.message.tool_calls[index]
         gives = f"{one.label.capitalize()}, the output gives {call_words(index, call.name)} as whole"
-        yield variant_finding(
-            _truncation,
-            subject,
-            one,
+        yield _truncation.finding(
             f"{gives}, but the whole output has no such call{_others_words(cuts, 'cut')}.",
             severity="warning" if subject.black_box else "error",
             expected=call_text(whole[index] if index < len(whole) else None),
             actual=call_text(call),
+            **changed_at(subject, one),
         )
 
 
@@ -142,14 +119,12 @@ def _recovers(subject: Subject) -> Iterator[Finding]:
         # Servers may differ in damaged outputs, and where a call begins without a marker.
         unsure = subject.black_box and (one.facts["changed"] or one.facts["bare"])
         name, arguments = one.facts["expected"][-1]
-        yield variant_finding(
-            _recovers,
-            subject,
-            one,
+        yield _recovers.finding(
             f"Read {one.label}, the output does not give that call{_others_words(group, 'changed output')}.",
             severity="warning" if unsure else "error",
             expected=f"{name}({arguments})",
             actual=calls_text(one.message.tool_calls),
+            **changed_at(subject, one),
         )
 
 
@@ -222,7 +197,8 @@ def _escapes(subject: Subject) -> Iterator[Finding]:
     if limits:
         plants = ", ".join([f"`{plant}`" for plant in _plants(limits)])
         message = f"The format has no escapes: an argument that contains {plants} cannot round-trip."
-        yield variant_finding(_escapes, subject, limits[0], message, severity="info", about="output", judged=False)
+        place = changed_at(subject, limits[0], judged=False)
+        yield _escapes.finding(message, severity="info", about="output", **place)
 
 
 def _plants(group: Sequence[Variant]) -> list[str]:
@@ -244,7 +220,7 @@ def _no_length_cap(subject: Subject) -> Iterator[Finding]:
 
 def _value_finding(of: Check, subject: Subject, one: Variant, message: str) -> Finding:
     expected, actual = _value_difference(one) or ("", "")
-    return variant_finding(of, subject, one, message, expected=expected, actual=actual)
+    return of.finding(message, expected=expected, actual=actual, **changed_at(subject, one))
 
 
 @check("P1", "Twice as long an argument takes about twice the work.", severity="warning", needs=(Need.PADDED,))
@@ -258,9 +234,8 @@ def _linear_arguments(subject: Subject) -> Iterator[Finding]:
                 takes = f"For {short:,} characters the parser {verb} {first:,}{unit}, "
                 takes += f"for {long:,} it {verb} {last:,}{unit}."
                 wanted, given = f"about {first * long / short:,.0f}", f"{last:,}"
-                yield variant_finding(
-                    _linear_arguments, subject, one, takes, expected=wanted, actual=given, judged=False
-                )
+                place = changed_at(subject, one, judged=False)
+                yield _linear_arguments.finding(takes, expected=wanted, actual=given, **place)
                 return
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from parsers.checks.check import Need, check
-from parsers.checks.metamorphic_output import call_text, calls_text, variant_finding
+from parsers.checks.metamorphic_output import call_text, calls_text, changed_at
 from parsers.checks.subject import Subject, Variant
 from parsers.compare.divergence import Rules, same_message
 from parsers.vocabulary.channels import call_words
@@ -30,29 +30,24 @@ def _neighbours(subject: Subject) -> Iterator[Finding]:
         first, calls = _first_call(one.base), one.message.tool_calls
         if one.label not in found and first is not None and first != _first_call(one.message):
             found.add(one.label)
-            yield variant_finding(
-                _neighbours,
-                subject,
-                one,
+            yield _neighbours.finding(
                 f"Read {one.label}, the output gives another first call.",
                 severity="warning" if subject.black_box and one.facts["bare"] else "error",
                 expected=call_text(one.base.tool_calls[0]),
                 actual=call_text(calls[0] if calls else None),
+                **changed_at(subject, one),
             )
     for one in subject.of_kind("neighbour"):
         times = _prose_count(one) if one.label not in found and "prose" in one.facts else 1
         if times > 1 or (times < 1 and one.facts["kept"]):
             found.add(one.label)
             fate = f"sends that prose {times} times" if times > 1 else "does not send that prose whole"
-            yield variant_finding(
-                _neighbours,
-                subject,
-                one,
+            yield _neighbours.finding(
                 f"Read {one.label}, the parser {fate}.",
                 severity="error" if times > 1 else "warning",
                 expected=one.facts["prose"],
                 actual=(one.message.content or "")[-len(one.facts["prose"]) * 2 :],
-                judged=False,
+                **changed_at(subject, one, judged=False),
             )
 
 

@@ -1,12 +1,9 @@
 """Checks that what is sent comes from the output: nothing is made up, and nothing is sent twice.
 
 Places are believed where the parser gives them. Beside them, and for a black box alone, what is sent is laid over what
-had arrived by then (`align`).
-
-Words, numbers and strings of arguments may be escaped in the output (JSON, Python, HTML), spelled otherwise (1e3 and
-1000.0, True and true), or come from the schema (a default, an enum). So the questions to a `Source` are lenient: a
-value counts as made up only if no reading of the output has it. All work is linear in the output; searches that may
-each cost as much are limited.
+had arrived by then (`align`). Values of arguments may be escaped or spelled otherwise in the output, or come from the
+schema, so one counts as made up only if no reading of the output has it. All work is linear; searches that may each
+cost as much are limited.
 """
 
 from __future__ import annotations
@@ -49,11 +46,7 @@ _ESCAPE = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "a": "\a", "v": "\v", "\n": ""}
 
 
-@check(
-    "A3",
-    "Everything sent comes from the output: text is a copy, and so are argument values.",
-    needs=(Need.RAW,),
-)
+@check("A3", "Everything sent comes from the output: text is a copy, and so are argument values.", needs=(Need.RAW,))
 def _nothing_invented(subject: Subject) -> Iterator[Finding]:
     trace = subject.trace
     if next(false_copies(trace), None) is not None:

@@ -1,12 +1,8 @@
 """Where two replays of the same output part.
 
-`Rules` say what counts as a difference at all; they are part of a case and named in the findings they change.
-
-Strategy: the channels of two messages are compared one by one, by halving their common prefix. Of all channels that
-differ, the one that parts earliest in the output text is reported.
-
-Invariants: O(n) in the length of the output; None and "" are the same text; a parser that gives no segments still
-gets steps (from its deltas), never invented offsets.
+The channels of two messages are compared one by one, by halving their common prefix; of all that differ, the one that
+parts earliest in the output text is reported. O(n). None and "" are the same text; a parser that gives no segments
+still gets steps (from its deltas), never invented offsets.
 """
 
 from __future__ import annotations

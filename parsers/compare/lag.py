@@ -1,12 +1,8 @@
 """Emission lag: how much later than it arrived each character left for the client, and how much was held meanwhile.
 
-The lag of a character is what was fed between the step it arrived in and the step it left in: 0 if that is one step,
-whatever the size of its delta. Only what reaches the client leaves; markers and dropped text have no lag. It is a
-figure and no fault: a name waits until it is whole. What a parser keeps back without a word is the check's
-(`emission_lag`, P2).
-
-Invariants: linear in the output and the events; stays ascend and never overlap, whatever a parser claims. A parser
-that does not say where its text comes from has no stays.
+The lag of a character is what was fed between the step it arrived in and the step it left in. Only what reaches the
+client has one. It is a figure and no fault; what a parser keeps back without a word is the check's (`emission_lag`).
+Linear in the output and the events; a parser that does not say where its text comes from has no stays.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Which format an output is in: all built-in formats read it, and are ranked by what they make of it.
 
-Strategy
-    Every format one of whose telling markers occurs, or whose calls need none, parses the whole text. Where none
-    reads it well, the markup is put right by the smallest change (an almost right marker spelled as the format
-    spells it, a missing opener put before a call's body) and read again: that is the nearest grammar, and the place
-    of the first change is where the output leaves it. A reading whose calls all lie inside a call of another one is
-    no reading.
+Every format one of whose telling markers occurs, or whose calls need none, parses the whole text. Where none reads it
+well, the markup is put right by the smallest change and read again: that is the nearest grammar, and the place of the
+change is where the output leaves it. A reading whose calls all lie inside a call of another one is no reading.
 
 Invariants: linear in the output, at most three parses for a format; pure; the order of equal guesses never changes.
 """
@@ -43,15 +40,12 @@ def guesses(text: str, context: Context | None = None) -> list[Guess]:
 
 
 def _readable(text: str) -> Iterator[Format]:
-    yield from (fmt for fmt in builtin_formats().values() if fmt.states and (is_bare(fmt) or _occurs(fmt, text)))
-
-
-def _occurs(fmt: Format, text: str) -> bool:
-    return any(literal in text or _is_begun(literal, text) for literal in telling_literals(fmt))
-
-
-def _is_begun(literal: str, text: str) -> bool:
-    return any(text.endswith(literal[:size]) for size in range(SHORT - 1, len(literal)))
+    """Formats of which a telling literal is in the text, or begun at its end, and those whose calls need none."""
+    for fmt in builtin_formats().values():
+        literals = telling_literals(fmt)
+        begun = (text.endswith(literal[:size]) for literal in literals for size in range(SHORT - 1, len(literal)))
+        if fmt.states and (is_bare(fmt) or any(literal in text for literal in literals) or any(begun)):
+            yield fmt
 
 
 def _best(fmt: Format, text: str, context: Context) -> Reading:
@@ -70,8 +64,8 @@ def _discount_inner(readings: Sequence[Reading]) -> None:
     extents = {one.fmt.name: _extents(one) for one in readings if one.good}
     for one in readings:
         own = extents.get(one.fmt.name, [])
-        outer = any(_holds(others, own) for name, others in extents.items() if name != one.fmt.name)
-        if own and outer:
+        outer = [others[0] for name, others in extents.items() if name != one.fmt.name]
+        if own and any(all(start < begin and stop < end for begin, stop in own) for start, end in outer):
             one.score -= 1000 * one.good
             one.good = 0
 
@@ -80,12 +74,6 @@ def _extents(reading: Reading) -> list[tuple[int, int]]:
     starts = [event.start for event in reading.events if isinstance(event, CallStart)]
     ends = [event.end for event in reading.events if isinstance(event, CallEnd)]
     return list(zip(starts, ends, strict=False))
-
-
-def _holds(outer: Sequence[tuple[int, int]], inner: Sequence[tuple[int, int]]) -> bool:
-    """Whether the first call of `outer` has all of `inner`'s after the first well inside of it."""
-    start, end = outer[0]
-    return len(inner) > 0 and all(start < begin and stop < end for begin, stop in inner)
 
 
 def _mended(text: str, context: Context, readings: dict[str, Reading]) -> Iterator[tuple[str, tuple[Reading, Leave]]]:

@@ -1,9 +1,7 @@
 """What one format makes of an output: a trial parse of the whole text, how well it went, and where it went wrong.
 
-The place where the output leaves the grammar is the first thing the parse stumbled over: a call that is not whole, one
-that was given back as text, a warning, or markup left in the content. What was missing there is asked of the machine
-itself: it reads the output up to that place and says which state it is in, which terminals it accepts and where its
-codec stands.
+The output leaves the grammar at the first thing the parse stumbled over: a call that is not whole or was given back as
+text, a warning, or markup left in the content. What was missing there is asked of a machine that read up to it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The search: every stage in order, as a generator that its caller may stop at any time.
 
-replay: the traced replay and the whole one. sweep: the other chunkings. variants: the changed outputs. shrink: the
-smallest output and chunking that keep the worst finding. Nothing here has a clock: the caller stops iterating when
-its time is up, and `found` says what is known by then.
+The traced replay and the whole one; the other chunkings; the changed outputs; then the smallest output and chunking
+that keep the worst finding. Nothing here has a clock: `found` says what is known when the caller stops iterating.
 """
 
 from __future__ import annotations

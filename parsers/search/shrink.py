@@ -1,8 +1,7 @@
-"""Delta debugging: the smallest part of a list that still shows something.
+"""The smallest output, cut as little as possible, that still shows a finding.
 
-Strategy: the minimizing algorithm of Zeller and Hildebrandt (Simplifying and Isolating Failure-Inducing Input, 2002),
-with complements only: parts of half the list are left out, then of a quarter, down to single items, until none of
-them can be. What is tried depends on nothing but the list and the answers.
+Delta debugging is the minimizing algorithm of Zeller and Hildebrandt (Simplifying and Isolating Failure-Inducing Input,
+2002), with complements only. What is tried depends on nothing but the output and the answers.
 """
 
 from __future__ import annotations
@@ -47,11 +46,8 @@ def _without(items: list[T], size: int, fails: Callable[[Sequence[T]], bool]) ->
     return None if len(left) == len(items) else left
 
 
-# What may be left out of an output, or be written shorter: candidates for the shrinker, the largest first.
-#
-# Nothing here knows a format. Outputs are made of markers, brackets, quoted strings, numbers, tags, lines and words,
-# and leaving out a whole one of these (an item with its comma, a tag with its end, all between two markers) mostly
-# gives an output that is well formed again. What is not is refused by the shrinker, at the price of one replay.
+# What may be left out of an output, or be written shorter. Nothing here knows a format: leaving out a whole item with
+# its comma, a tag with its end, or all between two markers mostly gives an output that is well formed again.
 
 Edits = tuple[Edit, ...]
 
@@ -187,14 +183,9 @@ def _values(text: str) -> Iterator[Edit]:
     yield from ((*match.span(), match.group()[0]) for match in NAME.finditer(text))
 
 
-# The smallest output, cut as little as possible, that still shows a finding.
-#
-# Strategy: first the cuts, by delta debugging, until only those are left that matter. Then the text: whole items, tags,
-# calls and paragraphs and shorter values (`shrink_text`), then lines, words and characters by delta debugging; the cuts
-# go with the characters they stand between. All of it again until nothing gives, or the replays allowed are spent.
-#
-# What is tried depends on the output and the answers alone, so the same search shrinks to the same case. In ids mode
-# a recorded marker is left out whole or not at all; and what was well formed stays so (`flaws`).
+# First the cuts go, by delta debugging, until only those are left that matter; then whole structures and longer values,
+# then lines, words and characters by delta debugging. The cuts go with the characters they stand between. All of it
+# again until nothing gives, or the replays allowed are spent. In ids mode a recorded marker goes whole or not at all.
 
 SHRINKS = 3_000
 

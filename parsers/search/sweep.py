@@ -1,16 +1,9 @@
 """The chunkings an output is tried under, cheap and telling ones first.
 
-A chunking is *honest* where a server could have sent it: its deltas end between tokens. All others are *hostile*:
-a right parser stands them too, but a finding under an honest one weighs more.
-
-The set is the presets that reports of chunk-dependent parsers name: one token and one character at a time, sizes 1 to
-13, 20, 64 and 100, stream intervals, groups of 2 to 8 tokens as multi-token prediction sends them, the split a server
-really sent, each marker cut after its first character, every cut in two, and random ones. Deltas without text come in
-between, as tokens without text make them. Text kept back for stop strings and text that trails its ids are tried where
-ids tell them apart.
-
-An output so long that every cut in two would cost too much is cut at an even sample of places, and at every place in
-and beside its markers.
+A chunking is *honest* where a server could have sent it: its deltas end between tokens. All others are *hostile*: a
+right parser stands them too, but a finding under an honest one weighs more. Deltas without text come in between, as
+tokens without text make them; text kept back, or trailing its ids, is tried where ids tell it apart. An output so long
+that every cut in two would cost too much is cut at an even sample of places, and at every place in and beside markers.
 """
 
 from __future__ import annotations

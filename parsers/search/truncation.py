@@ -1,10 +1,8 @@
 """What comes out when the output ends earlier: replays of its beginning with the finish reason `length`.
 
-`Cutter` makes such a replay, for any cut; `cut_records` runs many and keeps a few numbers of each, which is what a
-strip over all cuts needs. A cut inside a recorded marker moves to its end: no server ever sends half a token.
-
-Every cut replays the whole beginning, so all of them together are quadratic; `budget` bounds the characters read. Over
-it the cuts are an even sample, refined by halving between neighbours that differ, as far as the budget lasts.
+A cut inside a recorded marker moves to its end: no server ever sends half a token. All cuts together are quadratic, so
+`budget` bounds the characters read: over it the cuts are an even sample, refined by halving between those that
+differ.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Variants of the whole output: cut off at every character, one marker deleted or doubled, prose or a call beside it.
 
 Where something beside the output must change nothing is decided by the format's own reading: prose comes before only
-where the format is still at its beginning after it, and something follows only where the format is at rest and waits
-for a call. (Inside an open string or value, what follows belongs to it; so do words after the beginning of a bare list
-of calls.)
+where the format is still at its beginning after it, and something follows only where it is at rest outside any value.
 """
 
 from __future__ import annotations
