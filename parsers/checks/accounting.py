@@ -48,7 +48,6 @@ def _spans_cover_input(subject: Subject) -> Iterator[Finding]:
     word="all_output_lost",
 )
 def _all_output_lost(subject: Subject) -> Iterator[Finding]:
-    """At most one finding; no error where the parser gives a reason, a note where a policy is the reason."""
     if not _is_all_lost(subject):
         return
     trace, text = subject.trace, subject.trace.text

@@ -79,7 +79,6 @@ def _repeated_keys(subject: Subject, index: int) -> Iterator[Finding]:
 
 @check("J3", "The arguments of a call are whole when the output has ended the call.", needs=(Need.FINISHED,))
 def _arguments_closed(subject: Subject) -> Iterator[Finding]:
-    """Errors for those that come after the end of their call, and for those that are open in an ended call."""
     ended = set[int]()
     for step, event in subject.trace.events():
         if isinstance(event, CallEnd):
@@ -101,7 +100,6 @@ def _arguments_closed(subject: Subject) -> Iterator[Finding]:
     "What has been streamed of a call's arguments is always a beginning of the final text, and of a JSON object.",
 )
 def _arguments_prefix(subject: Subject) -> Iterator[Finding]:
-    """Errors for streamed text that the final arguments take back; findings at the first hopeless character."""
     told = 0
     for index, call in enumerate(subject.calls):
         sent, words = subject.streamed[Channel(index, "arguments")], call_words(index, call.name)

@@ -168,7 +168,6 @@ class _Pair:
 
     @cached_property
     def _misfits(self) -> tuple[frozenset[Path], frozenset[Path]]:
-        """Where the schema is broken by what the output writes, and by what the parser gives."""
         tool = self.subject.request.tool(self.given.name)
         schema = None if tool is None else tool.parameters
         return misfits(schema, self.written.arguments), misfits(schema, self.given.arguments)

@@ -35,7 +35,10 @@ class Need(Enum):
 
     INSIGHT = "the parser shows its deltas only", lambda subject: not subject.black_box
     TOOLS = "the request declares no tools", lambda subject: subject.request.tools
-    IDS = "the parser gives no call ids, the server adds them", lambda subject: _has_ids(subject)
+    IDS = (
+        "the parser gives no call ids, the server adds them",
+        lambda subject: not subject.black_box or subject.server.plays or any(call.id for call in subject.calls),
+    )
     COMPARED = "no other chunking was replayed", lambda subject: subject.replays.compared
     WHOLE = "the output was not replayed whole", lambda subject: subject.replays.whole
     COSTS = (
@@ -49,7 +52,7 @@ class Need(Enum):
     )
     BYTES = (
         "the bytes of the tokens are not known, or the decoder makes another text of them",
-        lambda subject: _has_bytes(subject),
+        lambda subject: subject.tokens.spelled and {piece.raw is not None for piece in subject.tokens.pieces} == {True},
     )
     REASONING_MARKERS = "the format has no markers of reasoning", lambda subject: subject.grammar.closers
     SERVER_DELTAS = (
@@ -98,15 +101,6 @@ class Need(Enum):
     def is_met(self, subject: Subject) -> bool:
         """Whether a subject has it."""
         return bool(self._test(subject))
-
-
-def _has_ids(subject: Subject) -> bool:
-    return not subject.black_box or subject.server.plays or any(call.id for call in subject.calls)
-
-
-def _has_bytes(subject: Subject) -> bool:
-    pieces = subject.tokens.pieces
-    return subject.tokens.spelled and bool(pieces) and all(piece.raw is not None for piece in pieces)
 
 
 # What the findings of a check are about, by its number, unless they say otherwise.

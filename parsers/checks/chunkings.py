@@ -53,7 +53,6 @@ def _whole_equals_streamed(subject: Subject) -> Iterator[Finding]:
 
 
 def _outcomes(subject: Subject) -> dict[Key, Replays]:
-    """The other streamed replays by their message, without those in which the parser failed."""
     outcomes: dict[Key, Replays] = {}
     for label, trace in subject.replays.compared:
         apart = subject.replays.one_shot and trace.chunking.get("by") == "whole"
@@ -70,7 +69,6 @@ def _one_delta(subject: Subject) -> Trace | None:
 
 
 def _is_single(subject: Subject, replays: Sequence[tuple[str, Trace]]) -> bool:
-    """Whether only replays in one delta gave this message."""
     shares = subject.replays.shares
     return all(len(trace.steps) <= 2 and shares.get(label, 1) == 1 for label, trace in replays)
 

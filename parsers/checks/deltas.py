@@ -125,7 +125,6 @@ EVERY_CHUNK = 2  # the number of the client whose breaking alone is no finding
 
 @check("K1", "The deltas, added up as clients do (by index, by id), give the message.")
 def _deltas_build_message(subject: Subject) -> Iterator[Finding]:
-    """One finding per channel that the deltas do not build to its end; else one per client that gets other calls."""
     short = False
     for channel, wanted in message_texts(subject.trace.message).items():
         sent = subject.streamed[channel].text

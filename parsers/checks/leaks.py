@@ -220,7 +220,6 @@ def _no_control_tokens(subject: Subject) -> Iterator[Finding]:
     needs=(Need.FINISHED,),
 )
 def _answer_only_in_reasoning(subject: Subject) -> Iterator[Finding]:
-    """At most one finding: a warning where the model is known to have stopped, else a note."""
     message, reason = subject.trace.message, subject.request.finish_reason
     answered = (message.content or "").strip() or message.tool_calls
     if not answered and (message.reasoning or "").strip() and reason in (None, "stop"):

@@ -59,7 +59,6 @@ def _by_fact(variants: Iterable[Variant], fact: str) -> list[list[Variant]]:
     needs=(Need.VARIANTS,),
 )
 def _changed_output_raised(subject: Subject) -> Iterator[Finding]:
-    """One finding per place in the parser's code, at the shortest change that leads there."""
     failing: dict[tuple[str, str], list[Variant]] = {}
     for one in subject.variants:
         if one.raised is not None:
@@ -225,7 +224,6 @@ def _value_finding(of: Check, subject: Subject, one: Variant, message: str) -> F
 
 @check("P1", "Twice as long an argument takes about twice the work.", severity="warning", needs=(Need.PADDED,))
 def _linear_arguments(subject: Subject) -> Iterator[Finding]:
-    """At most one finding, from what was examined for three lengths of the argument, or from the time they took."""
     for one in subject.of_kind("padded"):
         for timed, slope in ((False, one.facts["work"]), (True, one.facts["times"])):
             if len(slope) > 1 and is_steep(slope[0], slope[-1], timed=timed):

@@ -149,7 +149,6 @@ def align(trace: Trace, sent: ChannelText) -> _Alignment:
 
 
 def _misfit(subject: Subject, channel: Channel) -> tuple[Stretch, int] | None:
-    """The first text of a channel that cannot have come from what had arrived, and where it stops fitting."""
     found = align(subject.trace, subject.streamed[channel])
     return None if found.misfit is None else (found.misfit, found.offset)
 

@@ -223,8 +223,6 @@ def _key(keys: Collection[str], part: str | int) -> str:
 
 @dataclass(slots=True)
 class _Copy:
-    """A copy of a schema, and the flaws that are met while it is made."""
-
     root: Any
     flaws: list[_Flaw]
     left: int = BUDGET
@@ -377,8 +375,6 @@ def _answers(schema: dict[str, Any], value: Any) -> int:
 
 
 class _Report:
-    """The library's answers about one text as problems, with their places."""
-
     def __init__(self, text: str, tool: str) -> None:
         self._text = text
         self._tool = tool
@@ -405,7 +401,6 @@ class _Report:
         return [self._wrong_value(error.kind, node, path, at)]
 
     def _nearest(self, forms: list[list[_Problem]], node: Node, path: Path, at: int) -> list[_Problem]:
-        """The problems of the only form that has the right type, or one summary."""
         typed = [[one for one in form if one.wanted and one.path == path] for form in forms]
         near = [form for form, wrong in zip(forms, typed, strict=True) if not wrong]
         if not near:

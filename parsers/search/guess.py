@@ -77,7 +77,6 @@ def _extents(reading: Reading) -> list[tuple[int, int]]:
 
 
 def _mended(text: str, context: Context, readings: dict[str, Reading]) -> Iterator[tuple[str, tuple[Reading, Leave]]]:
-    """Formats that read the output better once it is put right, with the place of the first change."""
     near = almost_markers(text)
     for name, fmt in builtin_formats().items():
         best = readings.get(name)

@@ -24,7 +24,7 @@ from parsers.replays.chunking import WHOLE, Chunking, apply
 from parsers.replays.replayer import Replayer
 from parsers.search.evidence import harm
 from parsers.search.found import Minimized, Verdict
-from parsers.search.outcomes import Outcomes, Seen, outcome_key
+from parsers.search.outcomes import Outcomes, outcome_key
 from parsers.search.shrink import Form, Target, form_of, plain
 from parsers.search.sweep import cut_at, one_delta
 from parsers.search.variants import needed
@@ -124,8 +124,10 @@ def _shown_by(
         yield replayer.changed(proof.edits, proof.context), Chunking.model_validate(proof.chunking)
     if said is not None and said.proof is not None and said.proof.chunking and not said.proof.edits:
         yield replayer, Chunking.model_validate(said.proof.chunking)
-    whole = outcomes.number(replayer.outcome(WHOLE))
-    for seen in sorted(outcomes.seen, key=lambda one: _rank(one, outcomes, replayer)):
+    outcome = replayer.outcome(WHOLE)
+    whole = outcomes.number(outcome)
+    levels = [GRADES.index(grade(one.outcome.message, outcome.message, outcomes.rules)) for one in outcomes.seen]
+    for seen in sorted(outcomes.seen, key=lambda one: (levels[one.number], *one.rank)):
         raised = seen.outcome.raised is not None
         if raised == (finding.check == "parser_raised") and (raised or seen.number != whole):
             yield replayer, seen.smallest
@@ -134,11 +136,6 @@ def _shown_by(
         yield changed, traced
         yield changed, WHOLE
     yield replayer, traced
-
-
-def _rank(seen: Seen, outcomes: Outcomes, replayer: Replayer) -> tuple[int, bool, bool, int]:
-    level = grade(seen.outcome.message, replayer.outcome(WHOLE).message, outcomes.rules)
-    return GRADES.index(level), *seen.rank
 
 
 def _target(
@@ -238,7 +235,8 @@ class _Differs:
         if one.raised or beside.raised or same_message(one.message, beside.message, rules):
             return None
         sound = _is_sound(one.message, replayer.context), _is_sound(beside.message, replayer.context)
-        kind, read = _kind(one.message, beside.message, rules), _is_read(replayer, beside.message)
+        kind, own = _kind(one.message, beside.message, rules), _own_reading(replayer)
+        read = own is not None and own.clean and same_message(own.message, beside.message, ANY_ID)
         return cls(rules, kind, (*sound, read, isinstance(kind, tuple) and _is_called(replayer)), other)
 
     def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
@@ -291,8 +289,6 @@ class _Misreads:
 
 @dataclass(slots=True)
 class _Raises:
-    """The parser fails in the same way."""
-
     key: Hashable
     rules: Rules
     replays: int = 0
@@ -342,12 +338,6 @@ def _is_called(replayer: Replayer) -> bool:
     """Whether the format itself reads whole calls in the output, and nothing wrong with it."""
     own = _own_reading(replayer)
     return own is not None and own.clean and bool(own.message.tool_calls) and _is_sound(own.message, replayer.context)
-
-
-def _is_read(replayer: Replayer, message: Message) -> bool:
-    """Whether a message is what the format itself reads in the output without a flaw; false where none is known."""
-    own = _own_reading(replayer)
-    return own is not None and own.clean and same_message(own.message, message, ANY_ID)
 
 
 @dataclass(slots=True, frozen=True)

@@ -196,7 +196,6 @@ def _warned(reading: Reading) -> Leave | None:
 
 
 def _apart(reading: Reading) -> int | None:
-    """The first markup left over that is not the format's own, nor inside a call that was given back."""
     spans = iter([(one.start, one.end) for one in reading.rejected])
     start, end = next(spans, (len(reading.text) + 1, len(reading.text) + 1))
     for at in reading.strange:

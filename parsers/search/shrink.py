@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Protocol, TypeVar
@@ -51,6 +51,8 @@ def _without(items: list[T], size: int, fails: Callable[[Sequence[T]], bool]) ->
 
 Edits = tuple[Edit, ...]
 
+LINES = re.compile(r"(?<=\n)")
+CHARACTERS = re.compile(r"(?s:.)")
 WORDS = re.compile(rf"{MARKUP.pattern}|\w+|\s+|[^\w\s]")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'", re.DOTALL)
 NUMBER = re.compile(r"(?<!\w)-?\d[\d.eE+-]+")
@@ -73,23 +75,9 @@ def _structural_edits(text: str) -> list[Edits]:
     return sorted([edits for edits in found if _gain(edits) > 0], key=lambda edits: (-_gain(edits), edits))[:MOST]
 
 
-def _line_bounds(text: str) -> list[int]:
-    """Where the lines of a text begin, and where the last one ends."""
-    return _bounds([match.start() for match in re.finditer(r"(?<=\n)", text)], len(text))
-
-
-def _word_bounds(text: str) -> list[int]:
-    """Where its markers, words, blanks and other characters begin, and where the last one ends."""
-    return _bounds([match.start() for match in WORDS.finditer(text)], len(text))
-
-
-def _character_bounds(text: str) -> list[int]:
-    """The place of every character, and the end."""
-    return list(range(len(text) + 1))
-
-
-def _bounds(starts: Iterable[int], size: int) -> list[int]:
-    return sorted({0, size, *starts})
+def _bounds(unit: re.Pattern[str], text: str) -> list[int]:
+    """Where the units of a text begin, and where the last one ends."""
+    return sorted({0, len(text), *[match.start() for match in unit.finditer(text)]})
 
 
 def _gain(edits: Edits) -> int:
@@ -169,7 +157,7 @@ def _between_markers(text: str) -> Iterator[Edit]:
 
 
 def _paragraphs(text: str) -> Iterator[Edit]:
-    bounds = _bounds([match.end() for match in re.finditer(r"\n\s*\n", text)], len(text))
+    bounds = sorted({0, len(text), *[match.end() for match in re.finditer(r"\n\s*\n", text)]})
     yield from ((start, end, "") for start, end in pairwise(bounds))
 
 
@@ -239,7 +227,7 @@ class Shrinker:
         before: tuple[int, int] | None = None
         while before != (before := (len(self.form.text), len(self.form.cuts))) and not self._is_spent:
             self._cuts()
-            for step in (self._structures, self._by(_line_bounds), self._by(_word_bounds), self._by(_character_bounds)):
+            for step in (self._structures, self._by(LINES), self._by(WORDS), self._by(CHARACTERS)):
                 yield self.replays
                 step()
         self._cuts()
@@ -270,15 +258,14 @@ class Shrinker:
             self.form = replace(self.form, cuts=tuple(kept))
 
     def _structures(self) -> None:
-        """The first candidate that holds is taken, and the candidates are found anew."""
         while any(self._take(form) for edits in _structural_edits(self.form.text) for form in self._forms(edits)):
             pass
 
-    def _by(self, bounds_of: Callable[[str], list[int]]) -> Callable[[], None]:
+    def _by(self, unit: re.Pattern[str]) -> Callable[[], None]:
 
         def step() -> None:
             whole = self.form
-            units = list(pairwise(bounds_of(whole.text)))
+            units = list(pairwise(_bounds(unit, whole.text)))
 
             def fails(kept: Sequence[tuple[int, int]]) -> bool:
                 return any(self._take(form) for form in self._forms(_others(units, kept), whole))
@@ -290,7 +277,8 @@ class Shrinker:
     def _forms(self, edits: Sequence[Edit], form: Form | None = None) -> Iterator[Form]:
         """The form after these edits, and the same with a single cut moved by one where the edit touches it."""
         form = form or self.form
-        if self._splits_marker(edits, form):
+        spans = marker_spans(form.pieces) if self._replayer.mode == "ids" else []
+        if any(a < place < b for start, end, _ in edits for place in (start, end) for a, b in spans):
             return
         pieces = edited(form.pieces, edits, self._replayer.markers)
         text = "".join([piece.text for piece in pieces])
@@ -303,13 +291,8 @@ class Shrinker:
             if cuts or not form.cuts:
                 yield Form(pieces, cuts, form.fixed)
 
-    def _splits_marker(self, edits: Sequence[Edit], form: Form) -> bool:
-        spans = marker_spans(form.pieces) if self._replayer.mode == "ids" else []
-        return any(a < place < b for start, end, _ in edits for place in (start, end) for a, b in spans)
-
 
 def _others(units: Sequence[tuple[int, int]], kept: Sequence[tuple[int, int]]) -> list[Edit]:
-    """The edits that leave out all units but those kept; neighbours are one edit."""
     left = set(kept)
     edits: list[Edit] = []
     for start, end in units:

@@ -132,7 +132,8 @@ class Sweep:
         for group, rows in (
             ("recorded", (self._recorded,)),
             ("markers", self._around_markers()),
-            ("intervals", self._intervals()),
+            # A stream interval sends the first token at once, and then so many at a time.
+            ("intervals", [self._inside(self._bounds[1::interval]) for interval in INTERVALS]),
             ("groups", self._groups()),
         ):
             yield from (_trial(group, cut_at(row)) for row in dict.fromkeys(map(tuple, rows)) if row)
@@ -164,11 +165,6 @@ class Sweep:
     def _inside(self, cuts: Iterable[int]) -> list[int]:
         return sorted({cut for cut in cuts if 0 < cut < len(self._text)} - self.solid)
 
-    def _intervals(self) -> Iterator[Sequence[int]]:
-        """A stream interval sends the first token at once, and then so many at a time."""
-        for interval in INTERVALS:
-            yield self._inside(self._bounds[1::interval])
-
     def _empty(self) -> Iterator[tuple[int, ...]]:
         """Empty deltas, as tokens without text make them: at the ends, beside markers, everywhere."""
         size = len(self._text)
@@ -192,7 +188,6 @@ class Sweep:
             yield _trial("cuts_honest" if cut in bounds else "cuts_hostile", cut_at((cut,)))
 
     def _random(self) -> Iterator[Trial]:
-        """The rest of RANDOM, a third of each kind; random groups of tokens are counted among them."""
         if len(self._text) < 2:
             return
         each = RANDOM * 4 // 15

@@ -384,7 +384,6 @@ def _is_begun(evidence: Evidence, nearest: Guess) -> bool:
 
 
 def _nearest(evidence: Evidence) -> Guess | None:
-    """The parser's own grammar where the output gets into it, else the best guess; None where one reads it."""
     best = evidence.guesses[0] if evidence.guesses else None
     own = None if evidence.fmt is None else evidence.fmt.name
     mine = next((guess for guess in evidence.guesses if guess.name == own and guess.leaves is not None), None)
@@ -394,7 +393,6 @@ def _nearest(evidence: Evidence) -> Guess | None:
 
 
 def _server_unparsed(evidence: Evidence) -> Verdict | None:
-    """What the server sent is the output itself, where this parser reads calls or reasoning in it."""
     number = next(iter(evidence.numbers(*_SENT)), None)
     if number is None:
         return None
@@ -453,7 +451,6 @@ def _lesser_faults(evidence: Evidence) -> Verdict | None:
 
 
 def _missed_calls(evidence: Evidence) -> Verdict | None:
-    """A black box finds no call, the format itself does; without declared tools that may be meant."""
     own = evidence.own
     if not evidence.replayer.black_box or own is None or evidence.message.tool_calls or not own.good or own.dropped:
         return None
@@ -467,7 +464,6 @@ def _missed_calls(evidence: Evidence) -> Verdict | None:
 
 
 def _flawed_output(evidence: Evidence) -> Verdict | None:
-    """The parser did what it could with what the model wrote, or with what was asked."""
     flaws = [number for about in ("output", "request") for number in evidence.numbers(about=about)]
     found = sorted([number for number in flaws if evidence.findings[number].severity != "info"])
     if not found:
@@ -481,7 +477,6 @@ def _flawed_output(evidence: Evidence) -> Verdict | None:
 
 
 def _all_hold(evidence: Evidence) -> Verdict:
-    """Nothing is wrong; notes say what else is worth knowing."""
     calls = evidence.message.tool_calls
     tried = sum([one.count for one in evidence.outcomes])
     under = f" under {counted(tried, 'chunking')}" if tried else ""

@@ -37,14 +37,11 @@ def cut_offsets(ground: Ground, budget: int) -> list[int]:
     if size <= most:
         chosen = set(range(1, size))
     else:
-        chosen = set(_near_markers(ground)[: most // 2])
+        ends = [found.end() for found in _occurrences(ground)] + [found.start() for found in _occurrences(ground)]
+        near = [end + away for away in (0, 1, -1, 2, -2, 3, -3) for end in ends]
+        chosen = set(near[: most // 2])
         chosen |= {size * part // (most // 2 + 1) for part in range(1, most // 2 + 1)}
     return sorted([cut for cut in chosen if 0 < cut < size and not any(a < cut < b for a, b in spans)])
-
-
-def _near_markers(ground: Ground) -> list[int]:
-    ends = [found.end() for found in _occurrences(ground)] + [found.start() for found in _occurrences(ground)]
-    return [end + away for away in (0, 1, -1, 2, -2, 3, -3) for end in ends]
 
 
 def truncated(ground: Ground) -> Iterator[Variant]:
@@ -186,21 +183,15 @@ def _fitting(ground: Ground, edits: tuple[Edit, ...], options: list[_Block]) -> 
     trace = ground.reference((*changed, Piece(GAP)))
     if trace is None or not _at_rest(ground, trace):
         return None
-    openers = _openers(ground, trace)
+    terminals = {} if ground.replayer.format is None else ground.replayer.format.terminals
+    openers = tuple([terminals[name] for name in before_end(trace).accepts if name in terminals])
     return next((block for block in options if block.text.startswith(openers)), None)
 
 
 def _at_rest(ground: Ground, trace: Trace) -> bool:
-    """Whether a reading ends outside calls, values and reasoning."""
     fmt = ground.replayer.format
     state = fmt.states.get(before_end(trace).state) if fmt is not None else None
     return state is not None and state.text not in ("reasoning", "marker") and not stands_open(trace)
-
-
-def _openers(ground: Ground, trace: Trace) -> tuple[str, ...]:
-    fmt = ground.replayer.format
-    terminals = {} if fmt is None else fmt.terminals
-    return tuple([terminals[name] for name in before_end(trace).accepts if name in terminals])
 
 
 def neighbour(ground: Ground) -> Iterator[Variant]:
@@ -234,7 +225,6 @@ def _is_kept(ground: Ground, edit: Edit, context: dict[str, Any]) -> bool:
 
 
 def _begins_anew(ground: Ground) -> bool:
-    """Whether the format, after the prose, is where it was before it."""
     start = ground.reference(())
     after = ground.reference((Piece(BEFORE),))
     if start is None or after is None or stands_open(after):

@@ -10,6 +10,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -64,35 +65,28 @@ def _places(ground: Ground) -> Iterator[_Place]:
     if own is None or fmt is None or not ground.can_call:
         return
     states = _states(own)
-    for index, (start, end) in _spans(own).items():
+    for index, span in _spans(own).items():
         call = own.message.tool_calls[index]
-        tool = ground.replayer.context.tool(call.name)
-        arguments = object_of(call.arguments)
-        if not call.complete or arguments is None:
-            continue
-        for key, value in arguments.items():
+        tool, arguments = ground.replayer.context.tool(call.name), object_of(call.arguments) if call.complete else None
+        for key, value in (arguments or {}).items():
             if isinstance(value, str) and value.strip() and _is_free_string(tool, key):
-                yield from _spelled(own, fmt, states, index, key, value, start, end)
+                for start, end, syntax in islice(_spelled(own, fmt, states, value, span), 1):
+                    yield _Place(index, key, value, start, end, syntax)
 
 
 def _spelled(
-    own: Trace, fmt: Format, states: list[tuple[int, str]], index: int, key: str, value: str, start: int, end: int
-) -> Iterator[_Place]:
-    raw = own.text[start:end]
-    options: dict[str, Syntax] = {
-        json.dumps(value): "json",
-        json.dumps(value, ensure_ascii=False): "json",
-        repr(value): "python",
-        value: "bare",
-    }
-    for spelling, kind in options.items():
-        if raw.count(spelling) == 1:
-            at = start + raw.index(spelling)
-            state = states[bisect_right(states, at, key=lambda one: one[0]) - 1][1]
-            syntax = _syntax(fmt, state, kind, own.text[:at], own.text[at + len(spelling) :])
+    own: Trace, fmt: Format, states: list[tuple[int, str]], value: str, span: tuple[int, int]
+) -> Iterator[tuple[int, int, Syntax]]:
+    """The spellings of a value that stand once in a stretch of the output, with their place and syntax."""
+    spellings: dict[str, Syntax] = {json.dumps(value): "json", json.dumps(value, ensure_ascii=False): "json"}
+    spellings |= {repr(value): "python", value: "bare"}
+    for spelling, kind in spellings.items():
+        if own.text.count(spelling, *span) == 1:
+            start = own.text.index(spelling, *span)
+            end, state = start + len(spelling), states[bisect_right(states, start, key=itemgetter(0)) - 1][1]
+            syntax = _syntax(fmt, state, kind, own.text[:start], own.text[end:])
             if syntax is not None:
-                yield _Place(index, key, value, at, at + len(spelling), syntax)
-                return
+                yield start, end, syntax
 
 
 def _syntax(fmt: Format, state: str, kind: Syntax, before: str, after: str) -> Syntax | None:
@@ -129,11 +123,10 @@ def _is_free_string(tool: Tool | None, key: str) -> bool:
     """Whether any text fits an argument: nothing is declared for it, or the type string and no more."""
     properties: Any = ((tool.parameters if tool is not None else None) or {}).get("properties", {})
     schema = properties.get(key, {}) if isinstance(properties, Mapping) else None
-    return isinstance(schema, Mapping) and schema.get("type", "string") == "string" and not _narrows(schema)
-
-
-def _narrows(schema: Mapping[str, Any]) -> bool:
-    return not schema.keys().isdisjoint({"enum", "const", "anyOf", "oneOf", "allOf", "$ref", "not"})
+    narrower = {"enum", "const", "anyOf", "oneOf", "allOf", "$ref", "not"}
+    if not isinstance(schema, Mapping) or schema.get("type", "string") != "string":
+        return False
+    return schema.keys().isdisjoint(narrower)
 
 
 # Variants of one string argument: markers, braces and quotes planted into it, and a long text.

@@ -91,21 +91,18 @@ def start_state(ground: Ground) -> Iterator[Variant]:
     if fmt is None or fmt.initial_when_reasoning_open is None:
         return
     if context.prompt_tail is not None:
-        yield from _probe(ground, opens=prompt_opens(fmt, context.prompt_tail))
+        # A plain word in place of the output shows in which channel the parser begins.
+        expected = "reasoning" if prompt_opens(fmt, context.prompt_tail) else "content"
+        facts, edit = {"expected": expected, "probe": PROBE}, ((0, len(ground.text), PROBE),)
+        label = f"the word {PROBE} in place of the output"
+        yield from ground.run("start_state", label, edits=edit, facts=facts, chunkings=ground.chunkings[:1])
         return
     doubt = _unclosed(ground) if context.reasoning_open else _orphan(ground)
     if doubt is not None:
-        facts = {"open": not context.reasoning_open, "doubt": doubt}
+        said = {"open": not context.reasoning_open, "doubt": doubt}
         label = f"with reasoning {'not ' if context.reasoning_open else ''}open at the start"
         changes = {"reasoning_open": not context.reasoning_open}
-        yield from ground.run("start_state", label, context=changes, facts=facts, chunkings=ground.chunkings[:1])
-
-
-def _probe(ground: Ground, *, opens: bool) -> Iterator[Variant]:
-    edit = ((0, len(ground.text), PROBE),)
-    facts = {"expected": "reasoning" if opens else "content", "probe": PROBE}
-    label = f"the word {PROBE} in place of the output"
-    yield from ground.run("start_state", label, edits=edit, facts=facts, chunkings=ground.chunkings[:1])
+        yield from ground.run("start_state", label, context=changes, facts=said, chunkings=ground.chunkings[:1])
 
 
 def _orphan(ground: Ground) -> str | None:

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replayer import Replayer, edited_text
 from parsers.search.shrink import (
+    CHARACTERS,
+    LINES,
+    WORDS,
     Form,
     Shrinker,
-    _character_bounds,
+    _bounds,
     _flaw_counts,
-    _line_bounds,
     _structural_edits,
-    _word_bounds,
     form_of,
     plain,
     reduce,
@@ -96,13 +97,13 @@ def test_candidates_leave_out_whole_parts(text: str, result: str | None) -> None
 
 def test_units_tile_the_text() -> None:
     text = 'Hi <tool_call>\n{"a": 1}\n[TOOL]'
-    assert _character_bounds(text) == list(range(len(text) + 1))
-    assert [text[a:b] for a, b in pairwise(_line_bounds(text))] == [
+    assert _bounds(CHARACTERS, text) == list(range(len(text) + 1))
+    assert [text[a:b] for a, b in pairwise(_bounds(LINES, text))] == [
         "Hi <tool_call>\n",
         '{"a": 1}\n',
         "[TOOL]",
     ]
-    bounds = _word_bounds(text)
+    bounds = _bounds(WORDS, text)
     assert [text[a:b] for a, b in pairwise(bounds)][:4] == ["Hi", " ", "<tool_call>", "\n"]
 
 
