@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsers.checks import (
+from parsers.checks import (  # noqa: F401  their checks are registered
     accounting,
     argument_text,
     argument_values,
@@ -23,28 +23,13 @@ from parsers.checks import (
     running,
     server_stream,
 )
-from parsers.checks.check import LIMIT, Check, CheckReport
+from parsers.checks.check import LIMIT, REGISTERED, Check, CheckReport
 from parsers.checks.subject import Subject
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import UsageError
 
 __all__ = ["CHECKS", "Check", "CheckReport", "Subject", "run_checks"]
 
-_CHECKS = (
-    *chunkings.CHECKS,
-    *deltas.CHECKS,
-    *accounting.CHECKS,
-    *origins.CHECKS,
-    *characters.CHECKS,
-    *leaks.CHECKS,
-    *argument_text.CHECKS,
-    *argument_values.CHECKS,
-    *declared.CHECKS,
-    *running.CHECKS,
-    *server_stream.CHECKS,
-    *metamorphic_output.CHECKS,
-    *metamorphic_request.CHECKS,
-)
 # How they are listed: what every replay must hold first, then what needs more than the output itself.
 _LISTED = (
     "chunking", "whole_equals_streamed", "monotone", "decodes_alike", "spans_cover_input", "all_output_lost",
@@ -58,7 +43,7 @@ _LISTED = (
     "neighbours", "start_state", "schema_changes", "tool_choice",
 )  # fmt: skip
 
-CHECKS: dict[str, Check] = {check.name: check for check in sorted(_CHECKS, key=lambda check: _LISTED.index(check.name))}
+CHECKS: dict[str, Check] = {name: REGISTERED[name] for name in sorted(REGISTERED, key=_LISTED.index)}
 
 _RANK = {"error": 0, "warning": 1, "info": 2}
 
@@ -68,9 +53,12 @@ def run_checks(subject: Subject, only: Sequence[str] | None = None) -> CheckRepo
 
     Raises UsageError for a name in `only` that is no check.
     """
+    unknown = [name for name in only or () if name not in CHECKS]
+    if unknown:
+        raise UsageError(f"there is no check named {unknown[0]!r}; the checks are {', '.join(CHECKS)}")
     report = CheckReport([], [], [])
-    for check in _chosen(only):
-        lacking = check.missing(subject)
+    for check in [check for name, check in CHECKS.items() if only is None or name in only]:
+        lacking = next((need for need in check.needs if not need.is_met(subject)), None)
         if lacking is not None:
             report.skipped.append((check.name, lacking))
             continue
@@ -80,13 +68,6 @@ def run_checks(subject: Subject, only: Sequence[str] | None = None) -> CheckRepo
             report.holding.append(check.name)
     report.findings.sort(key=_order)
     return report
-
-
-def _chosen(only: Sequence[str] | None) -> list[Check]:
-    unknown = [name for name in only or () if name not in CHECKS]
-    if unknown:
-        raise UsageError(f"there is no check named {unknown[0]!r}; the checks are {', '.join(CHECKS)}")
-    return [check for name, check in CHECKS.items() if only is None or name in only]
 
 
 def _limited(check: Check, found: list[Finding]) -> list[Finding]:

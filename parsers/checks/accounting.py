@@ -1,10 +1,8 @@
 """Checks that every character of the output is accounted for: no text is lost, and no call.
 
-For a parser that says where its text comes from, the partition of the output and the segments of the text events are
-examined. For a black box only the weak form is possible: every word of the output outside markers must turn up
-somewhere in the message, and every whole call to a declared tool that the built-in parser of its format finds. (The
-weak form follows invariant A1w of the collected user reports, the empty message A2.) What comes after a failure of the
-parser is that failure's doing and is not counted again.
+Where a parser says where its text comes from, its partition and segments are examined. For a black box only the weak
+form is possible: every word of the output outside markers must turn up in the message, and every whole call to a
+declared tool that the built-in parser of its format finds. What comes after a failure of the parser is that failure's.
 """
 
 from __future__ import annotations
@@ -16,13 +14,12 @@ from itertools import islice
 
 from parsers.checks.check import LIMIT, Need, any_of, check
 from parsers.checks.leaks import is_marker
-from parsers.checks.origins import false_copy, is_sound
+from parsers.checks.origins import false_copies, is_sound
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import excerpt
 from parsers.vocabulary.channels import CONTENT, Channel, channel_of, message_texts
 from parsers.vocabulary.drops import LOST, UNSAID, DropReason
-from parsers.vocabulary.events import TextEvent
-from parsers.vocabulary.trace import Finding, RejectedCall, Topic, Trace
+from parsers.vocabulary.trace import Finding, Topic, Trace
 from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted
 
@@ -35,13 +32,13 @@ _ENVELOPE |= {"action", "call", "string", "tool", "tool_call", "tool_calls", "va
 
 
 @check("A1", "Every character of the output goes to one place; nothing is lost.", needs=(Need.RAW,))
-def _spans_cover_input(subject: Subject) -> list[Finding]:
-    """Errors for lost text and false copies; warnings for text that a rule of the parser drops."""
+def _spans_cover_input(subject: Subject) -> Iterator[Finding]:
     if _is_all_lost(subject):
-        return []
-    if subject.black_box:
-        return list(_lost_words(subject)) if subject.failed_at is None else []
-    return [*_lost(subject), *_false_copies(subject.trace), *_dropped(subject)]
+        return
+    if not subject.black_box:
+        yield from (*_lost(subject), *_false_copies(subject.trace), *_dropped(subject))
+    elif subject.failed_at is None:
+        yield from _lost_words(subject)
 
 
 @check(
@@ -50,33 +47,24 @@ def _spans_cover_input(subject: Subject) -> list[Finding]:
     needs=(Need.FINISHED, Need.RAW),
     word="all_output_lost",
 )
-def _all_output_lost(subject: Subject) -> list[Finding]:
-    """At most one finding; no error where the parser gives a reason, a note where a policy is the reason."""
+def _all_output_lost(subject: Subject) -> Iterator[Finding]:
     if not _is_all_lost(subject):
-        return []
+        return
     trace, text = subject.trace, subject.trace.text
+    within = trace, len(text) - len(text.lstrip()), len(text)
     dropped = [run for run in trace.partition if run.owner == "dropped" and run.reason != LOST]
-    start = len(text) - len(text.lstrip())
-    step, span = trace.step_at(start), Span(start, len(text))
     if not dropped:
         message = "The whole output is lost: the message is empty."
-        return [_all_output_lost.finding(message, step=step, span=span, actual=text)]
+        yield _all_output_lost.finding(message, within=within, actual=text)
+        return
     reason = dropped[0].reason or UNSAID
-    return [
-        _all_output_lost.finding(
-            f"The message is empty: {reason.words}.",
-            severity="warning",
-            about="output",
-            step=step,
-            span=span,
-            actual=text,
-            policy=subject.contract(reason.policy),
-        )
-    ]
+    message, policy = f"The message is empty: {reason.words}.", subject.contract(reason.policy)
+    yield _all_output_lost.finding(
+        message, severity="warning", about="output", within=within, actual=text, policy=policy
+    )
 
 
 def _is_all_lost(subject: Subject) -> bool:
-    """Whether the message is empty though the output has text that is no marker."""
     trace, message = subject.trace, subject.trace.message
     if message.content or message.reasoning or message.tool_calls or subject.failed_at is not None:
         return False
@@ -96,54 +84,41 @@ def _markup(subject: Subject) -> re.Pattern[str]:
 
 
 def _lost(subject: Subject) -> Iterator[Finding]:
-    """The first stretch of the output that went nowhere."""
     trace, failed = subject.trace, subject.failed_at
-    spans = [Span(run.start, run.end) for run in trace.partition if run.reason == LOST]
     # What a failing parser held goes down with it, so a run that reaches the failure is told of there.
-    spans = [span for span in spans if failed is None or span.end < failed]
-    for span in spans[:1]:
-        more = f" ({len(spans)} places in all)" if len(spans) > 1 else ""
-        yield _spans_cover_input.finding(
-            f"Characters {span.start} to {span.end} of the output were lost{more}.",
-            step=trace.step_at(span.start),
-            span=span,
-            actual=trace.text[span.start : span.end],
-        )
+    runs = [run for run in trace.partition if run.reason == LOST and (failed is None or run.end < failed)]
+    for run in runs[:1]:
+        more = f" ({len(runs)} places in all)" if len(runs) > 1 else ""
+        message = f"Characters {run.start} to {run.end} of the output were lost{more}."
+        yield _spans_cover_input.finding(message, within=(trace, run.start, run.end))
 
 
 def _false_copies(trace: Trace) -> Iterator[Finding]:
-    """The first text that does not read like the place it says it was copied from."""
-    for step, event in trace.events():
-        if isinstance(event, TextEvent) and (part := false_copy(trace, event)) is not None:
-            yield _spans_cover_input.finding(
-                f"`{channel_of(event)}` claims to copy characters {part.start} to {part.end}, which read differently.",
-                topic=Topic.ADDITION,
-                step=step.index,
-                span=Span(part.start, part.end),
-                expected=trace.text[part.start : part.end],
-                actual=part.text,
-            )
-            return
+    for step, event, part in islice(false_copies(trace), 1):
+        yield _spans_cover_input.finding(
+            f"`{channel_of(event)}` claims to copy characters {part.start} to {part.end}, which read differently.",
+            topic=Topic.ADDITION,
+            step=step.index,
+            span=Span(part.start, part.end),
+            expected=trace.text[part.start : part.end],
+            actual=part.text,
+        )
 
 
 def _dropped(subject: Subject) -> Iterator[Finding]:
-    """One finding per reason for which text other than whitespace and special tokens is dropped."""
     trace, specials = subject.trace, any_of(subject.tokens.special)
-    places: dict[DropReason, list[Span]] = {}
+    places: dict[DropReason, list[tuple[int, int]]] = {}
     for run in trace.partition:
         solid = specials.sub("", trace.text[run.start : run.end]).strip()
         if run.owner == "dropped" and run.reason != LOST and solid:
-            places.setdefault(run.reason or UNSAID, []).append(Span(run.start, run.end))
-    for reason, spans in places.items():
-        start, end = spans[0]
-        more = f" and {len(spans) - 1} more places" if len(spans) > 1 else ""
+            places.setdefault(run.reason or UNSAID, []).append((run.start, run.end))
+    for reason, [(start, end), *others] in places.items():
+        more = f" and {len(others)} more places" if others else ""
         yield _spans_cover_input.finding(
             f"Characters {start} to {end}{more} reach nobody: {reason.words}.",
             severity="warning",
             about="output",
-            step=trace.step_at(start),
-            span=spans[0],
-            actual=trace.text[start:end],
+            within=(trace, start, end),
             policy=subject.contract(reason.policy),
         )
 
@@ -224,28 +199,21 @@ def _unescaped(text: str) -> str:
     needs=(Need.TOOLS, Need.FINISHED, Need.RAW),
     word="tool_call_dropped",
 )
-def _tool_call_dropped(subject: Subject) -> list[Finding]:
-    """Errors for whole calls that a black box misses; warnings for outputs whose only calls cannot be read."""
+def _tool_call_dropped(subject: Subject) -> Iterator[Finding]:
+    trace = subject.trace
     if subject.request.tool_choice == "none":
-        return []
+        return
     if subject.builtin.trace is not None:
-        return list(islice(_missed(subject, subject.builtin.trace), LIMIT))
-    if subject.calls:
-        return []
-    markers = tuple(literal for literal in subject.grammar.terminals.values() if is_marker(literal))
-    begun = [call for call in subject.trace.rejected_calls if subject.trace.text.startswith(markers, call.start)]
-    return [_unread(subject, call) for call in begun[:1]]
-
-
-def _unread(subject: Subject, call: RejectedCall) -> Finding:
-    cut = call.end == len(subject.trace.text)
-    return _tool_call_dropped.finding(
-        f"A call begins at {call.start}, but the output has no call that can be read: {call.reason.words}.",
-        step=subject.trace.step_at(call.start),
-        span=Span(call.start, call.end),
-        actual=subject.trace.text[call.start : call.end],
-        policy=subject.contract("truncated_call" if cut else call.reason.policy),
-    )
+        yield from islice(_missed(subject, subject.builtin.trace), LIMIT)
+    elif not subject.calls:
+        markers = tuple(literal for literal in subject.grammar.terminals.values() if is_marker(literal))
+        begun = [call for call in trace.rejected_calls if trace.text.startswith(markers, call.start)]
+        for call in begun[:1]:
+            message = (
+                f"A call begins at {call.start}, but the output has no call that can be read: {call.reason.words}."
+            )
+            policy = subject.contract("truncated_call" if call.end == len(trace.text) else call.reason.policy)
+            yield _tool_call_dropped.finding(message, within=(trace, call.start, call.end), policy=policy)
 
 
 def _missed(subject: Subject, reference: Trace) -> Iterator[Finding]:
@@ -274,6 +242,3 @@ def _is_shown(subject: Subject, raw: int) -> bool:
     closer = any_of(subject.grammar.closers).search(text, raw)
     opener = any_of(subject.grammar.openers).search(text, raw)
     return closer is not None and (opener is None or closer.start() < opener.start())
-
-
-CHECKS = (_spans_cover_input, _all_output_lost, _tool_call_dropped)

@@ -1,7 +1,7 @@
 """Checks on the arguments as JSON text: do they parse at the end, are they closed, and could they at every step?
 
-Whose fault bad JSON is, is decided at its source: if the parser wrote the opening brace itself, or a whole JSON object
-stands in the output where the arguments begin, the parser broke it (an error); else the model wrote it so (a warning).
+If the parser wrote the opening brace itself, or a whole JSON object stands in the output where the arguments begin, the
+parser broke it (an error); else the model wrote it so (a warning).
 """
 
 from __future__ import annotations
@@ -9,31 +9,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.checks.check import LIMIT, Need, check
+from parsers.checks.deltas import taken_back
 from parsers.checks.json_text import JsonPrefix, is_whole_object, read_object, walk
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import excerpt, shared_prefix
-from parsers.vocabulary.channels import Channel, ChannelText, call_words
+from parsers.vocabulary.channels import Channel, call_words
 from parsers.vocabulary.events import CallArguments, CallEnd
-from parsers.vocabulary.trace import About, Finding, Trace
+from parsers.vocabulary.trace import About, Finding
 
 
 @check("J1", "The arguments of every call are one JSON object.", needs=(Need.FINISHED,))
-def _arguments_json(subject: Subject) -> list[Finding]:
-    """One finding per call whose arguments do not parse, are cut off, or name a key twice."""
-    findings: list[Finding] = []
+def _arguments_json(subject: Subject) -> Iterator[Finding]:
+    told = 0
     for index, call in enumerate(subject.calls):
-        reader = JsonPrefix()
+        reader, found = JsonPrefix(), list[Finding]()
         bad = reader.feed(call.arguments)
         if bad is None and reader.done:
-            findings += _repeated_keys(subject, index)
+            found += _repeated_keys(subject, index)
         elif bad is None and (call.arguments or not call.complete):
             expected = not call.complete and subject.request.finish_reason == "length"
             # If it is the parser's fault that they are open, arguments_closed tells of it.
             if not expected and _fault_of_open(subject, index) == "output":
-                findings.append(_unparsable(subject, index, None, "output"))
+                found.append(_unparsable(subject, index, None, "output"))
         elif call.complete:
-            findings.append(_unparsable(subject, index, bad, _fault(subject, index, len(findings))))
-    return findings
+            found.append(_unparsable(subject, index, bad, _fault(subject, index, told)))
+        told += len(found)
+        yield from found
 
 
 def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> Finding:
@@ -77,71 +78,47 @@ def _repeated_keys(subject: Subject, index: int) -> Iterator[Finding]:
 
 
 @check("J3", "The arguments of a call are whole when the output has ended the call.", needs=(Need.FINISHED,))
-def _arguments_closed(subject: Subject) -> list[Finding]:
-    """Errors for arguments that are open in an ended call, and for those that come after its end."""
-    findings = list(_after_end(subject.trace))
-    for index, call in enumerate(subject.calls):
-        reader = JsonPrefix()
-        if not call.arguments or reader.feed(call.arguments) is not None or reader.done:
-            continue
-        if _fault_of_open(subject, index) == "parser":
-            findings.append(
-                _arguments_closed.finding(
-                    f"The arguments of {call_words(index, call.name)} are left open, though the output ends the call.",
-                    at=subject.arguments(index).place(len(call.arguments)),
-                    length=0,
-                    actual=excerpt(call.arguments, len(call.arguments)),
-                )
-            )
-    return findings
-
-
-def _after_end(trace: Trace) -> Iterator[Finding]:
-    ended: set[int] = set()
-    for step, event in trace.events():
+def _arguments_closed(subject: Subject) -> Iterator[Finding]:
+    ended = set[int]()
+    for step, event in subject.trace.events():
         if isinstance(event, CallEnd):
             ended.add(event.call)
         elif isinstance(event, CallArguments) and event.text and event.call in ended:
             message = f"Arguments of call {event.call} are sent after its end."
             yield _arguments_closed.finding(message, step=step.index, actual=event.text)
+    for index, call in enumerate(subject.calls):
+        reader, size = JsonPrefix(), len(call.arguments)
+        is_open = bool(call.arguments) and reader.feed(call.arguments) is None and not reader.done
+        if is_open and _fault_of_open(subject, index) == "parser":
+            message = f"The arguments of {call_words(index, call.name)} are left open, though the output ends the call."
+            place, actual = subject.arguments(index).place(size), excerpt(call.arguments, size)
+            yield _arguments_closed.finding(message, at=place, length=0, actual=actual)
 
 
 @check(
     "J2",
     "What has been streamed of a call's arguments is always a beginning of the final text, and of a JSON object.",
 )
-def _arguments_prefix(subject: Subject) -> list[Finding]:
-    """Errors for streamed text that the final arguments take back; findings at the first hopeless character."""
-    findings: list[Finding] = []
+def _arguments_prefix(subject: Subject) -> Iterator[Finding]:
+    told = 0
     for index, call in enumerate(subject.calls):
-        sent = subject.streamed[Channel(index, "arguments")]
+        sent, words = subject.streamed[Channel(index, "arguments")], call_words(index, call.name)
         if not call.arguments.startswith(sent.text):
-            findings.append(_taken_back(sent, call.arguments, call_words(index, call.name)))
+            told += 1
+            offset = shared_prefix(sent.text, call.arguments)
+            message = f"The streamed arguments of {words} leave the final text at character {offset}."
+            yield taken_back(_arguments_prefix, message, sent, call.arguments)
         bad = JsonPrefix().feed(sent.text)
         if bad is not None and not (call.complete and sent.text == call.arguments):  # else arguments_json tells of it
-            findings.append(_hopeless(subject, index, sent, bad, _fault(subject, index, len(findings))))
-    return findings
-
-
-def _taken_back(sent: ChannelText, final: str, words: str) -> Finding:
-    offset = shared_prefix(sent.text, final)
-    return _arguments_prefix.finding(
-        f"The streamed arguments of {words} leave the final text at character {offset}.",
-        step=sent.place(offset).step,
-        expected=excerpt(final, offset),
-        actual=excerpt(sent.text, offset),
-    )
-
-
-def _hopeless(subject: Subject, index: int, sent: ChannelText, bad: int, about: About) -> Finding:
-    words = call_words(index, subject.calls[index].name)
-    return _arguments_prefix.finding(
-        f"From character {bad} on, what is streamed of {words} cannot become a JSON object.",
-        severity="error" if about == "parser" else "warning",
-        about=about,
-        step=sent.place(bad).step,
-        actual=excerpt(sent.text, bad),
-    )
+            about = _fault(subject, index, told)
+            told += 1
+            yield _arguments_prefix.finding(
+                f"From character {bad} on, what is streamed of {words} cannot become a JSON object.",
+                severity="error" if about == "parser" else "warning",
+                about=about,
+                step=sent.place(bad).step,
+                actual=excerpt(sent.text, bad),
+            )
 
 
 # Whose fault bad JSON is.
@@ -174,7 +151,6 @@ def _object_stands_at(text: str, raw: int, arguments: str) -> bool:
 
 
 def _fault_of_open(subject: Subject, index: int) -> About:
-    """Whose fault it is that a call's arguments are left open."""
     if subject.calls[index].complete:
         return _fault(subject, index, index)
     return "parser" if _stands_whole(subject, index) else "output"
@@ -206,6 +182,3 @@ def _readable(subject: Subject, start: int) -> str:
             return text[:end]
         end += len(piece.text)
     return text
-
-
-CHECKS = (_arguments_json, _arguments_prefix, _arguments_closed)

@@ -1,12 +1,8 @@
 """Checks that arguments are the values that the output writes: strings to their end, and JSON with its keys and values.
 
-A string is looked for in the output, escapes undone. Where it stands right after a quote, it must go on to that
-quote: a parser that takes something inside a string for its end leaves the rest away. And a value that is declared a
-string stays one. What has no place in the output at all is nothing_invented's.
-
-Where a format writes arguments as JSON the output itself says what each value is. The built-in parser of the format
-says where the arguments stand; only such as are in the output letter by letter count. A value that the declared schema
-turns into another is schema_changes'.
+A string that stands right after a quote in the output must go on to that quote, and a value that is declared a string
+stays one. Where a format writes arguments as JSON, and the built-in parser finds them letter by letter in the output,
+keys and values must be the same. What the declared schema turns into another value is schema_changes'.
 """
 
 from __future__ import annotations
@@ -34,16 +30,13 @@ _SHOWN = 40
 
 
 @check("Y2", "A string argument reads as the output writes it, to its end.", needs=(Need.RAW,))
-def _strings_whole(subject: Subject) -> list[Finding]:
-    """Errors for strings cut at something inside them, and for declared strings that became something else."""
-    findings: list[Finding] = []
+def _strings_whole(subject: Subject) -> Iterator[Finding]:
     for index, call in enumerate(subject.calls):
         if call.complete and is_whole_object(call.arguments):
             root = read_object(call.arguments)
             if call.arguments not in subject.trace.text:
-                findings += _cut_strings(subject, index, root)
-            findings += _retyped_strings(subject, index, root)
-    return findings
+                yield from _cut_strings(subject, index, root)
+            yield from _retyped_strings(subject, index, root)
 
 
 def _cut_strings(subject: Subject, index: int, root: Node) -> Iterator[Finding]:
@@ -62,9 +55,9 @@ def _cut_strings(subject: Subject, index: int, root: Node) -> Iterator[Finding]:
         position, rest = start + len(raw), _goes_on(text, raw, start) if failures < _FAILURES else ""
         if rest:
             failures += 1
-            words = call_words(index, call.name)
+            words = f"A string of {call_words(index, call.name)} ends early"
             yield _strings_whole.finding(
-                f"A string of {words} ends early: in the output `{rest}` follows before its closing quote.",
+                f"{words}: in the output `{rest}` follows before its closing quote.",
                 at=subject.arguments(index).place(node.start + 1),
                 length=len(raw),
                 expected=raw + rest,
@@ -97,7 +90,9 @@ def _retyped_strings(subject: Subject, index: int, root: Node) -> Iterator[Findi
         if member.value.kind == "string" or _declared_type(subject, call.name, (member.key,)) != "string":
             continue
         spelling = call.arguments[member.value.start : member.value.end]
-        if not written_so(subject.trace.text, member.key, spelling):
+        # Behind its key and a colon or equals sign it stands where the output itself writes it, as JSON or Python does.
+        written = rf"""{re.escape(member.key)}["']?\s*[:=]\s*{re.escape(spelling[:40])}"""
+        if not re.search(written, subject.trace.text):
             yield _strings_whole.finding(
                 f"`{member.key}` of {call_words(index, call.name)} is declared a string and has become {spelling}.",
                 at=subject.arguments(index).place(member.value.start),
@@ -106,14 +101,7 @@ def _retyped_strings(subject: Subject, index: int, root: Node) -> Iterator[Findi
             )
 
 
-def written_so(text: str, key: str, spelling: str) -> bool:
-    """Whether the output itself writes this value as JSON or Python does: behind its key and a colon or equals sign."""
-    separator = rf"""["']?\s*[:=]\s*{re.escape(spelling[:40])}"""
-    return re.search(re.escape(key) + separator, text) is not None
-
-
 def _declared_type(subject: Subject, tool: str, path: Path) -> Any:
-    """What a tool declares as the type of one of its arguments; None where it does not, or deeper inside."""
     declared = subject.request.tool(tool)
     schema: Any = None if declared is None else declared.parameters
     for part in ("properties", path[0], "type") if len(path) == 1 else ():
@@ -122,17 +110,14 @@ def _declared_type(subject: Subject, tool: str, path: Path) -> Any:
 
 
 @check("Y4", "Arguments that the output writes as JSON keep their keys and values.", needs=(Need.RAW, Need.REFERENCE))
-def _values_kept(subject: Subject) -> list[Finding]:
-    """An error for each key that is lost or new, and for each value that became another."""
+def _values_kept(subject: Subject) -> Iterator[Finding]:
     reference = subject.builtin.trace
     if reference is None or [call.name for call in subject.calls] != [c.name for c in reference.message.tool_calls]:
-        return []
-    findings: list[Finding] = []
+        return
     for index, (call, written) in enumerate(_written_calls(subject, reference.message.tool_calls)):
         if written is not None and call.arguments != written.arguments and is_whole_object(call.arguments):
-            pair = _Pair(subject, call, written)
-            findings += _changed_values(subject, index, pair, reference.channels[Channel(index, "arguments")])
-    return findings
+            places = reference.channels[Channel(index, "arguments")]
+            yield from _changed_values(subject, index, _Pair(subject, call, written), places)
 
 
 def _written_calls(subject: Subject, own: list[ToolCall]) -> Iterator[tuple[ToolCall, ToolCall | None]]:
@@ -148,8 +133,6 @@ def _written_calls(subject: Subject, own: list[ToolCall]) -> Iterator[tuple[Tool
 
 @dataclass(slots=True, frozen=True)
 class _Other:
-    """A difference: where it is, the value as the output writes it, the value of the parser; None: there is none."""
-
     path: Path
     written: Node | None
     given: Node | None
@@ -157,8 +140,6 @@ class _Other:
 
 @dataclass
 class _Pair:
-    """The arguments of one call as a parser gives them, and as the output writes them."""
-
     subject: Subject
     given: ToolCall
     written: ToolCall
@@ -187,7 +168,6 @@ class _Pair:
 
     @cached_property
     def _misfits(self) -> tuple[frozenset[Path], frozenset[Path]]:
-        """Where the schema is broken by what the output writes, and by what the parser gives."""
         tool = self.subject.request.tool(self.given.name)
         schema = None if tool is None else tool.parameters
         return misfits(schema, self.written.arguments), misfits(schema, self.given.arguments)
@@ -210,25 +190,18 @@ def _inside(path: Path, written: Node, given: Node) -> list[_Other]:
 
 
 def _changed_values(subject: Subject, index: int, pair: _Pair, places: ChannelText) -> Iterator[Finding]:
-    words = call_words(index, pair.given.name)
     mine, end = subject.arguments(index), len(pair.given.arguments) - 1
     for one in pair.differences():
         old = None if one.written is None else pair.written.arguments[one.written.start : one.written.end]
         new = None if one.given is None else pair.given.arguments[one.given.start : one.given.end]
+        change = "is not in the output"
+        if old is not None:
+            change = "is missing" if new is None else f"has become {shortened(new, _SHOWN)}"
+            change = f"is {shortened(old, _SHOWN)} in the output and {change}"
         yield _values_kept.finding(
-            f"{where(one.path)} of {words} {_change_words(old, new)}.",
+            f"{where(one.path)} of {call_words(index, pair.given.name)} {change}.",
             step=mine.place(end if one.given is None else one.given.start).step,
             span=None if one.written is None else places.place(one.written.start).span(len(old or "")),
             expected=old,
             actual=new,
         )
-
-
-def _change_words(old: str | None, new: str | None) -> str:
-    if old is None:
-        return "is not in the output"
-    was = f"is {shortened(old, _SHOWN)} in the output and"
-    return f"{was} is missing" if new is None else f"{was} has become {shortened(new, _SHOWN)}"
-
-
-CHECKS = (_strings_whole, _values_kept)

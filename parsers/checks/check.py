@@ -1,12 +1,10 @@
 """What a check is, what it needs, and what it answers.
 
 A check is a pure function from a `Subject` (one traced replay, the replays it is compared with, and the request) to
-findings. `@check` turns the function into a `Check`: a callable that also carries its name, its number in the list of
-invariants and the sentence that is shown to people. No check needs an expected result; none raises on any trace.
-
-Invariants: every check is linear in the length of the output; a finding's topic says for a program, its message in one
-sentence for people, what is wrong; severity error means the parser (or server) is at fault, warning and info that the
-output deserves a look.
+findings; `@check` makes a `Check` of it and registers it. No check needs an expected result, none raises on any trace,
+and every one is linear in the length of the output. A finding's topic says for a program, its message in one sentence
+for people, what is wrong; severity error means the parser (or server) is at fault, warning and info that the output
+deserves a look.
 """
 
 from __future__ import annotations
@@ -37,7 +35,10 @@ class Need(Enum):
 
     INSIGHT = "the parser shows its deltas only", lambda subject: not subject.black_box
     TOOLS = "the request declares no tools", lambda subject: subject.request.tools
-    IDS = "the parser gives no call ids, the server adds them", lambda subject: _has_ids(subject)
+    IDS = (
+        "the parser gives no call ids, the server adds them",
+        lambda subject: not subject.black_box or subject.server.plays or any(call.id for call in subject.calls),
+    )
     COMPARED = "no other chunking was replayed", lambda subject: subject.replays.compared
     WHOLE = "the output was not replayed whole", lambda subject: subject.replays.whole
     COSTS = (
@@ -51,7 +52,7 @@ class Need(Enum):
     )
     BYTES = (
         "the bytes of the tokens are not known, or the decoder makes another text of them",
-        lambda subject: _has_bytes(subject),
+        lambda subject: subject.tokens.spelled and {piece.raw is not None for piece in subject.tokens.pieces} == {True},
     )
     REASONING_MARKERS = "the format has no markers of reasoning", lambda subject: subject.grammar.closers
     SERVER_DELTAS = (
@@ -102,15 +103,6 @@ class Need(Enum):
         return bool(self._test(subject))
 
 
-def _has_ids(subject: Subject) -> bool:
-    return not subject.black_box or subject.server.plays or any(call.id for call in subject.calls)
-
-
-def _has_bytes(subject: Subject) -> bool:
-    pieces = subject.tokens.pieces
-    return subject.tokens.spelled and bool(pieces) and all(piece.raw is not None for piece in pieces)
-
-
 # What the findings of a check are about, by its number, unless they say otherwise.
 _TOPICS: Mapping[str, Topic] = {
     "E1": Topic.FAILURE,
@@ -150,7 +142,7 @@ class Check:
     name: str
     id: str
     definition: str
-    run: Callable[[Subject], list[Finding]]
+    run: Callable[[Subject], Iterable[Finding]]
     severity: Severity = "error"
     about: About = "parser"
     needs: tuple[Need, ...] = ()
@@ -158,11 +150,7 @@ class Check:
 
     def __call__(self, subject: Subject) -> list[Finding]:
         """Run the check."""
-        return self.run(subject)
-
-    def missing(self, subject: Subject) -> Need | None:
-        """What a subject lacks for the check to run, or None."""
-        return next((need for need in self.needs if not need.is_met(subject)), None)
+        return list(self.run(subject))
 
     def finding(
         self,
@@ -173,6 +161,7 @@ class Check:
         about: About | None = None,
         at: Place | None = None,
         length: int = 1,
+        within: tuple[Trace, int, int] | None = None,
         step: int | None = None,
         span: Span | None = None,
         expected: str | None = None,
@@ -183,8 +172,12 @@ class Check:
     ) -> Finding:
         """A finding of this check; long texts are cut to an excerpt, and a contract is never more than a note.
 
-        `at` gives step and span, the span being `length` characters; it goes before neither.
+        `at` gives step and span, the span being `length` characters; `within`, the characters [start, end) of a trace,
+        gives the actual text too. Both give only what is not given.
         """
+        if within is not None:
+            trace, start, end = within
+            at, length, actual = Place(start, trace.step_at(start)), end - start, actual or trace.text[start:end]
         expected, actual = (None if text is None else excerpt(text) for text in (expected, actual))
         return Finding(
             check=self.name,
@@ -203,6 +196,9 @@ class Check:
         )
 
 
+REGISTERED: dict[str, Check] = {}
+
+
 def check(
     id: str,
     definition: str,
@@ -211,11 +207,12 @@ def check(
     about: About = "parser",
     needs: tuple[Need, ...] = (),
     word: str = "",
-) -> Callable[[Callable[[Subject], list[Finding]]], Check]:
+) -> Callable[[Callable[[Subject], Iterable[Finding]]], Check]:
     """Make a function a `Check` of the function's name."""
 
-    def wrap(run: Callable[[Subject], list[Finding]]) -> Check:
-        return Check(run.__name__.strip("_"), id, definition, run, severity, about, needs, word)
+    def wrap(run: Callable[[Subject], Iterable[Finding]]) -> Check:
+        made = Check(run.__name__.strip("_"), id, definition, run, severity, about, needs, word)
+        return REGISTERED.setdefault(made.name, made)
 
     return wrap
 

@@ -6,12 +6,12 @@ chunkings give as well is told of by `chunking`, not again by `whole_equals_stre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from parsers.checks.check import Check, Need, check, chunking_of
 from parsers.checks.subject import Subject
-from parsers.compare.divergence import Divergence, Key, Rules, divergence, grade, message_key, same_message
+from parsers.compare.divergence import Key, divergence, grade, message_key, same_message
 from parsers.replays.chunking import Chunking
 from parsers.replays.chunking import label as label_of
 from parsers.vocabulary.trace import Finding, Proof, Trace
@@ -24,8 +24,7 @@ Replays = list[tuple[str, Trace]]
 
 
 @check("C1", "The message is the same however the output is cut into deltas.", needs=(Need.COMPARED,))
-def _chunking(subject: Subject) -> list[Finding]:
-    """One finding for each of the first few other messages, at the smallest chunking that gives it."""
+def _chunking(subject: Subject) -> Iterator[Finding]:
     whole, trace, rules = _one_delta(subject), subject.trace, subject.rules
     outcomes = {} if trace.failure else _outcomes(subject)
     outcomes.pop(message_key(trace.message, rules), None)
@@ -34,33 +33,26 @@ def _chunking(subject: Subject) -> list[Finding]:
         if _is_single(subject, outcomes.get(key, ())):
             outcomes.pop(key, None)
     ranked = sorted(outcomes.values(), key=lambda replays: -_share(subject, replays))
-    left = len(ranked) - FEW
-    more = f" {counted(left, 'more message')} came of other chunkings." if left > 0 else ""
-    shown = ranked[:FEW]
-    return [_outcome(subject, replays, more if replays is shown[-1] else "") for replays in shown]
+    more = f" {counted(len(ranked) - FEW, 'more message')} came of other chunkings." if len(ranked) > FEW else ""
+    for number, replays in enumerate(ranked[:FEW], 1):
+        yield _outcome(subject, replays, more if number == FEW else "")
 
 
-@check(
-    "C2",
-    "Read in one piece, the output gives the same message as read delta by delta.",
-    needs=(Need.WHOLE,),
-)
-def _whole_equals_streamed(subject: Subject) -> list[Finding]:
+@check("C2", "Read in one piece, the output gives the same message as read delta by delta.", needs=(Need.WHOLE,))
+def _whole_equals_streamed(subject: Subject) -> Iterator[Finding]:
     """At most one finding: an error when calls or words differ, a warning when only whitespace does."""
     whole, trace, one_shot = subject.replays.whole, subject.trace, subject.replays.one_shot
     if whole is None or whole.failure or trace.failure:
-        return []
+        return
     key = message_key(whole.message, subject.rules)
     others = _outcomes(subject).get(key, ())
     told = bool(others) if one_shot else not _is_single(subject, others)
-    if told or key == message_key(trace.message, subject.rules):
-        return []
-    when = "Read by the code path for whole outputs" if one_shot else "Read in one piece"
-    return [_finding(_whole_equals_streamed, subject, when, ".", right=whole, wrong=trace, shown=whole)]
+    if not told and key != message_key(trace.message, subject.rules):
+        when = "Read by the code path for whole outputs" if one_shot else "Read in one piece"
+        yield _finding(_whole_equals_streamed, subject, when, ".", right=whole, wrong=trace, shown=whole)
 
 
 def _outcomes(subject: Subject) -> dict[Key, Replays]:
-    """The other streamed replays by their message, without those in which the parser failed."""
     outcomes: dict[Key, Replays] = {}
     for label, trace in subject.replays.compared:
         apart = subject.replays.one_shot and trace.chunking.get("by") == "whole"
@@ -70,7 +62,6 @@ def _outcomes(subject: Subject) -> dict[Key, Replays]:
 
 
 def _one_delta(subject: Subject) -> Trace | None:
-    """The output streamed in one delta."""
     if not subject.replays.one_shot:
         return subject.replays.whole
     cut = [trace for _, trace in subject.replays.compared if trace.chunking.get("by") == "cuts"]
@@ -78,7 +69,6 @@ def _one_delta(subject: Subject) -> Trace | None:
 
 
 def _is_single(subject: Subject, replays: Sequence[tuple[str, Trace]]) -> bool:
-    """Whether only replays in one delta gave this message."""
     shares = subject.replays.shares
     return all(len(trace.steps) <= 2 and shares.get(label, 1) == 1 for label, trace in replays)
 
@@ -92,9 +82,10 @@ def _outcome(subject: Subject, replays: Replays, more: str) -> Finding:
     label, trace = min(replays, key=lambda replay: len(replay[1].steps))
     base, whole, rules = subject.trace, _one_delta(subject), subject.rules
     share, every = _share(subject, replays), sum(subject.replays.shares.values()) or len(subject.replays.compared)
-    own = f'With the chunking "{_label(base)}"'
-    agrees = whole is not None and message_key(whole.message, rules) == message_key(trace.message, rules)
-    if whole is not None and agrees and not _is_right(subject, base):
+    own = f'With the chunking "{label_of(Chunking.model_validate(chunking_of(base)))}"'
+    reading, loose = subject.builtin.message, replace(rules, ids=False)
+    is_right = reading is not None and same_message(reading, base.message, loose)
+    if whole is not None and same_message(whole.message, trace.message, rules) and not is_right:
         which = "that in one delta" if subject.replays.one_shot else "the whole output"
         rest = f"; {share:,} of {every:,} other chunkings agree with {which}.{more}"
         return _finding(_chunking, subject, own, rest, right=whole, wrong=base, shown=whole)
@@ -106,25 +97,18 @@ def _outcome(subject: Subject, replays: Replays, more: str) -> Finding:
     return _finding(_chunking, subject, when, rest, right=base, wrong=trace, shown=trace)
 
 
-def _is_right(subject: Subject, trace: Trace) -> bool:
-    """Whether the grammar reads the output as this replay does."""
-    reading, rules = subject.builtin.message, replace(subject.rules, ids=False)
-    return reading is not None and same_message(reading, trace.message, rules)
-
-
-def _label(trace: Trace) -> str:
-    return label_of(Chunking.model_validate(chunking_of(trace)))
-
-
 def _finding(of: Check, subject: Subject, when: str, rest: str, *, right: Trace, wrong: Trace, shown: Trace) -> Finding:
     """Where two messages part, between the words `when` and `rest`. The step is one of the traced replay; the chunking
     of `shown` is the proof."""
     rules = subject.rules
-    parting = divergence(right, wrong, rules)
+    parting, level = divergence(right, wrong, rules), grade(right.message, wrong.message, rules)
     assert parting is not None  # their messages differ
-    level = grade(right.message, wrong.message, rules)
+    calls = max(right.message.tool_calls, wrong.message.tool_calls, key=len)
+    place = "" if parting.channel.part in ("calls", "complete") else f" from character {parting.offset} on"
+    only = ", by whitespace only" if level == "whitespace" else ""
+    loose = f" ({rules.words()})" if rules.words() else ""
     return of.finding(
-        f"{when}, {_difference(right, wrong, parting, rules, blank=level == 'whitespace')}{rest}",
+        f"{when}, the message differs in {parting.channel.words(calls)}{place}{only}{loose}{rest}",
         severity="warning" if level == "whitespace" else "error",
         step=parting.step_a if right is subject.trace else parting.step_b,
         span=None if parting.raw is None else Span(parting.raw, parting.raw),
@@ -133,14 +117,3 @@ def _finding(of: Check, subject: Subject, when: str, rest: str, *, right: Trace,
         grade=level,
         proof=Proof(chunking_of(shown)),
     )
-
-
-def _difference(right: Trace, wrong: Trace, parting: Divergence, rules: Rules, *, blank: bool) -> str:
-    calls = max(right.message.tool_calls, wrong.message.tool_calls, key=len)
-    place = "" if parting.channel.part in ("calls", "complete") else f" from character {parting.offset} on"
-    only = ", by whitespace only" if blank else ""
-    loose = f" ({rules.words()})" if rules.words() else ""
-    return f"the message differs in {parting.channel.words(calls)}{place}{only}{loose}"
-
-
-CHECKS = (_chunking, _whole_equals_streamed)

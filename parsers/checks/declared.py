@@ -7,7 +7,7 @@ from typing import Any
 
 from parsers.checks.check import Need, check
 from parsers.checks.json_text import is_whole_object
-from parsers.checks.schema import Path, UnjudgedError, misfits, schema_of
+from parsers.checks.schema import UnjudgedError, misfits, schema_of
 from parsers.checks.subject import Subject
 from parsers.vocabulary.channels import Channel, call_words
 from parsers.vocabulary.trace import Finding, Topic
@@ -21,18 +21,18 @@ from parsers.vocabulary.types import Span, Tool, ToolCall
     about="output",
     needs=(Need.TOOLS,),
 )
-def _arguments_schema(subject: Subject) -> list[Finding]:
+def _arguments_schema(subject: Subject) -> Iterator[Finding]:
     """A finding for each place that does not fit, at the step where its key began, and for what is wrong with a schema.
 
     It is the model's fault, unless the same call fits as another chunking or the built-in parser reads it.
     """
     tools = {tool.name: tool for tool in reversed(subject.request.tools)}
-    findings = [flaw for tool in tools.values() for flaw in _flaws(tool)]
+    for tool in tools.values():
+        yield from _flaws(tool)
     for index, call in enumerate(subject.calls):
         parameters = tools[call.name].parameters if call.name in tools else None
         if parameters is not None and is_whole_object(call.arguments):
-            findings += _misfits(subject, index, call, parameters)
-    return findings
+            yield from _misfits(subject, index, call, parameters)
 
 
 def _flaws(tool: Tool) -> Iterator[Finding]:
@@ -58,15 +58,11 @@ def _misfits(subject: Subject, index: int, call: ToolCall, parameters: Mapping[s
     for problem in problems:
         yield _arguments_schema.finding(
             f"{problem.message}.",
-            about="parser" if _fits_elsewhere(problem.path, readings) else "output",
+            about="parser" if any(problem.path not in others for others in readings) else "output",
             at=subject.arguments(index).place(problem.at),
             expected=problem.expected,
             actual=problem.actual,
         )
-
-
-def _fits_elsewhere(path: Path, readings: list[frozenset[Path]]) -> bool:
-    return any(path not in misfitting for misfitting in readings)
 
 
 def _readings(subject: Subject, index: int, call: ToolCall) -> set[str]:
@@ -87,22 +83,16 @@ def _readings(subject: Subject, index: int, call: ToolCall) -> set[str]:
     about="output",
     needs=(Need.TOOLS,),
 )
-def _known_tool(subject: Subject) -> list[Finding]:
-    """One finding per call, kept or rejected, whose name is not declared."""
+def _known_tool(subject: Subject) -> Iterator[Finding]:
     trace, names = subject.trace, {tool.name: None for tool in subject.request.tools}
     declared = ", ".join(names)
-    findings = []
     for index, call in enumerate(subject.calls):
         if call.name and call.name not in names:
             place = trace.channels[Channel(index, "name")].place(0)
             message = f"`{call.name}` is not one of the declared tools."
-            findings.append(_known_tool.finding(message, at=place, length=len(call.name), expected=declared))
+            yield _known_tool.finding(message, at=place, length=len(call.name), expected=declared)
     for rejected in trace.rejected_calls:
         if rejected.name and rejected.name not in names:
             message = f"`{rejected.name}`, in a call that was not kept, is not one of the declared tools."
             step, span = trace.step_at(rejected.start), Span(rejected.start, rejected.end)
-            findings.append(_known_tool.finding(message, step=step, span=span, expected=declared))
-    return findings
-
-
-CHECKS = (_arguments_schema, _known_tool)
+            yield _known_tool.finding(message, step=step, span=span, expected=declared)

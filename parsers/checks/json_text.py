@@ -1,11 +1,8 @@
 """JSON arguments as text, read by the checks themselves: as far as it has come, and as values with their places.
 
-`JsonPrefix` is a push-down check: can this text still become one JSON object? It reads RFC 8259 character by character
-and keeps only the stack of open brackets, so pieces may be cut anywhere and each character is looked at once. It is
-deliberately independent of the parsers' own JSON reading: it judges their output. Strictly JSON: no NaN, no line break
-inside a string, no comma before a closing bracket. `read_object` gives the tree of a text that it has accepted.
-
-Nothing here recurses, so neither depth nor length is limited.
+`JsonPrefix` is a push-down check: can this text still become one JSON object? It reads RFC 8259 strictly, keeps only
+the stack of open brackets, and looks at each character once, however the text is cut. It judges the parsers' own JSON
+reading, so it shares nothing with it. `read_object` gives the tree of a text that it has accepted. Nothing recurses.
 """
 
 from __future__ import annotations
@@ -29,11 +26,16 @@ _AWAITS: dict[_Expect, str] = {
     "value": "a value",
     "done": "nothing more",
 }
-_WORDS = {"t": "rue", "f": "alse", "n": "ull"}
-_DIGITS = "0123456789"
-# Number automaton: state -> (characters, next state) pairs. States in _NUMBER_ENDS may be followed by something else.
-_NUMBER: dict[str, tuple[tuple[str, str], ...]] = {
-    "minus": (("0", "zero"), (_DIGITS, "whole")),
+_DIGITS, _HEX = "0123456789", "0123456789abcdefABCDEF"
+_LETTERS = ("rue", "ue", "e", "alse", "lse", "se", "ull", "ll", "l")  # what may be left of a word
+# What stands inside a scalar: state -> (characters, next state) pairs. `end` is the end of the scalar; in a state of
+# _NUMBER_ENDS something else may follow.
+_SCALARS: dict[str, tuple[tuple[str, str], ...]] = {
+    "string": (('"', "end"), ("\\", "escape")),
+    "escape": (('"\\/bfnrt', "string"), ("u", "hex 1")),
+    **{f"hex {at}": ((_HEX, f"hex {at + 1}" if at < 4 else "string"),) for at in (1, 2, 3, 4)},
+    **{rest: ((rest[0], rest[1:] or "end"),) for rest in _LETTERS},
+    "minus": ((_DIGITS, "whole"), ("0", "zero")),
     "zero": ((".", "point"), ("eE", "exponent")),
     "whole": ((_DIGITS, "whole"), (".", "point"), ("eE", "exponent")),
     "point": ((_DIGITS, "fraction"),),
@@ -41,6 +43,16 @@ _NUMBER: dict[str, tuple[tuple[str, str], ...]] = {
     "exponent": (("+-", "sign"), (_DIGITS, "power")),
     "sign": ((_DIGITS, "power"),),
     "power": ((_DIGITS, "power"),),
+}
+_AFTER = {state: {char: after for chars, after in rows for char in chars} for state, rows in _SCALARS.items()}
+_BEGINS = {
+    "t": "rue",
+    "f": "alse",
+    "n": "ull",
+    '"': "string",
+    "-": "minus",
+    **dict.fromkeys(_DIGITS, "whole"),
+    "0": "zero",
 }
 _NUMBER_ENDS = frozenset(("zero", "whole", "fraction", "power"))
 
@@ -51,16 +63,13 @@ class JsonPrefix:
     `done` is true once the object is closed. After a bad character the checker must not be fed again.
     """
 
-    __slots__ = ("_escape", "_expect", "_in_string", "_is_key", "_number", "_stack", "_word")
+    __slots__ = ("_expect", "_is_key", "_scalar", "_stack")
 
     def __init__(self) -> None:
         self._expect: _Expect = "object"
         self._stack: list[str] = []
-        self._in_string = False
         self._is_key = False
-        self._escape = 0
-        self._number = ""
-        self._word = ""
+        self._scalar = ""
 
     @property
     def done(self) -> bool:
@@ -70,16 +79,16 @@ class JsonPrefix:
     @property
     def in_string(self) -> bool:
         """Whether a string is open, so that what follows stands inside it."""
-        return self._in_string
+        return self._scalar.startswith(("string", "escape", "hex"))
 
     @property
     def awaits(self) -> str:
         """What may come next, in words."""
-        if self._in_string:
-            return "the rest of an escape sequence" if self._escape else 'the closing `"` of a string'
-        if self._word or (self._number and self._number not in _NUMBER_ENDS):
-            return f"`{self._word}`" if self._word else "a digit"
-        if self._expect == "next" or self._number:
+        if self.in_string:
+            return 'the closing `"` of a string' if self._scalar == "string" else "the rest of an escape sequence"
+        if self._scalar and self._scalar not in _NUMBER_ENDS:
+            return f"`{self._scalar}`" if self._scalar in _LETTERS else "a digit"
+        if self._expect == "next" or self._scalar:
             return "a `,` or `}`" if self._stack[-1] == "{" else "a `,` or `]`"
         return _AWAITS[self._expect]
 
@@ -87,111 +96,57 @@ class JsonPrefix:
         """Read `text` from `start` on. Returns the offset of the first impossible character, or None."""
         position, end = start, len(text)
         while position < end:
-            after = self._read(text, position)
-            if after < 0:
+            scalar = self._scalar
+            if scalar == "string" and (plain := _PLAIN.match(text, position)) is not None:
+                position = plain.end()
+            elif (
+                self._inside(text[position]) if scalar else text[position] in _BLANK or self._structure(text[position])
+            ):
+                position += 1
+            elif scalar in _NUMBER_ENDS:
+                self._end()
+            else:
                 return position
-            position = after
         return None
 
-    def _read(self, text: str, position: int) -> int:
-        """Where reading goes on, or -1 for an impossible character."""
-        char = text[position]
-        if self._in_string:
-            return self._string(text, position)
-        if self._word:
-            return self._letter(char, position)
-        if self._number:
-            return self._digit(char, position)
-        if char in _BLANK:
-            return position + 1
-        return position + 1 if self._structure(char) else -1
+    def _inside(self, char: str) -> bool:
+        """Take a character inside a scalar; false where it cannot stand there."""
+        after = _AFTER[self._scalar].get(char)
+        if after == "end":
+            self._end()
+        elif after is not None or self._scalar in ("escape", "hex 4"):  # a bad escape is over, too
+            self._scalar = after or "string"
+        return after is not None
 
-    def _string(self, text: str, position: int) -> int:
-        char = text[position]
-        if self._escape:
-            return position + 1 if self._escaped(char) else -1
-        if char == '"':
-            self._in_string = False
-            self._expect = "colon" if self._is_key else self._after_value()
-        elif char == "\\":
-            self._escape = 1
-        else:
-            plain = _PLAIN.match(text, position)
-            return plain.end() if plain else -1
-        return position + 1
-
-    def _escaped(self, char: str) -> bool:
-        """One character after a backslash: 1 awaits the letter, 2 to 5 the four digits of \\u."""
-        if self._escape == 1:
-            self._escape = 2 if char == "u" else 0
-            return char in '"\\/bfnrtu'
-        self._escape = (self._escape + 1) % 6
-        return char in "0123456789abcdefABCDEF"
-
-    def _letter(self, char: str, position: int) -> int:
-        if char != self._word[0]:
-            return -1
-        self._word = self._word[1:]
-        if not self._word:
-            self._expect = self._after_value()
-        return position + 1
-
-    def _digit(self, char: str, position: int) -> int:
-        for chars, state in _NUMBER[self._number]:
-            if char in chars:
-                self._number = state
-                return position + 1
-        if self._number not in _NUMBER_ENDS:
-            return -1
-        self._number = ""
-        self._expect = self._after_value()
-        return position
-
-    def _after_value(self) -> _Expect:
-        return "next" if self._stack else "done"
+    def _end(self) -> None:
+        """The end of a scalar, or of a container."""
+        self._expect = "colon" if self._is_key else "next" if self._stack else "done"
+        self._scalar, self._is_key = "", False
 
     def _structure(self, char: str) -> bool:
+        """Take a character between scalars, or the first of one; false where it cannot stand there."""
         expect = self._expect
-        if expect == "object":
-            return char == "{" and self._open(char)
         if expect == "colon":
             self._expect = "value"
             return char == ":"
         if char in "}]":
-            return self._close(char)
+            fits = expect in ("next", "first_key" if char == "}" else "first_value")
+            if not fits or self._stack[-1] != ("{" if char == "}" else "["):
+                return False
+            self._stack.pop()
+            self._end()
+            return True
         if expect == "next":
             self._expect = "key" if self._stack[-1] == "{" else "value"
             return char == ","
-        if expect in ("first_key", "key"):
-            return char == '"' and self._open_string(key=True)
-        return expect != "done" and self._value(char)
-
-    def _value(self, char: str) -> bool:
-        if char in "{[":
-            return self._open(char)
-        if char == '"':
-            return self._open_string(key=False)
-        self._word = _WORDS.get(char, "")
-        if not self._word:
-            self._number = "minus" if char == "-" else "zero" if char == "0" else "whole" if char in _DIGITS else ""
-        return bool(self._word or self._number)
-
-    def _open(self, char: str) -> bool:
-        self._stack.append(char)
-        self._expect = "first_key" if char == "{" else "first_value"
-        return True
-
-    def _open_string(self, *, key: bool) -> bool:
-        self._in_string, self._is_key = True, key
-        return True
-
-    def _close(self, char: str) -> bool:
-        fits = self._expect in ("next", "first_key" if char == "}" else "first_value")
-        if not fits or self._stack[-1] != ("{" if char == "}" else "["):
-            return False
-        self._stack.pop()
-        self._expect = self._after_value()
-        return True
+        if char in "{[" and expect in (("object", "first_value", "value") if char == "{" else ("first_value", "value")):
+            self._stack.append(char)
+            self._expect = "first_key" if char == "{" else "first_value"
+            return True
+        self._is_key = expect in ("first_key", "key")
+        if expect not in ("object", "done") and (char == '"' or not self._is_key):
+            self._scalar = _BEGINS.get(char, "")
+        return bool(self._scalar)
 
 
 def is_whole_object(text: str) -> bool:

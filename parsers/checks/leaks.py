@@ -1,18 +1,14 @@
 """Checks that no marker of the format reaches the client as text, and that reasoning and answer stay apart.
 
-Only literals that cannot be ordinary prose count as markers: a letter and a bracket or bar. A marker that stays as
-text under every chunking is the model's doing (a warning); one that another chunking of the same output recognises
-is the parser's (an error), and so is one that the built-in parser reads while it finds the same calls. Markers inside
-an argument string, and those of a call that could not be read and was kept on purpose, are notes.
-
-A leak at the edge of a delta is looked for delta by delta, not in the message: a parser that sends the beginning of a
-marker and then reads the rest of it as one leaves a message in which no marker stands.
+Only literals that cannot be ordinary prose count as markers. One that stays as text under every chunking is the model's
+doing (a warning); one that another chunking, or the built-in parser that finds the same calls, reads as a marker is the
+parser's (an error). Markers inside an argument string, or of a rejected call that was kept on purpose, are notes. A
+leak at the edge of a delta is looked for delta by delta: the message need not show it.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -44,7 +40,6 @@ CONTROL = (
     "<｜begin▁of▁sentence｜>",
 )
 
-_Texts = list[tuple[str, dict[Channel, str]]]
 _GIVEN_BACK = frozenset(("rejected_call", "fallback_released"))  # what these tell of became text again
 _BRACKETS = frozenset("<>[]|｜")
 
@@ -62,35 +57,48 @@ def _markers_of(subject: Subject) -> list[str]:
 
 
 @check("L1", "No marker of the format is left in the content.", word="tool_markup_in_content")
-def _no_terminal_leak(subject: Subject) -> list[Finding]:
-    """One finding per marker, and one note per rejected call."""
+def _no_terminal_leak(subject: Subject) -> Iterator[Finding]:
     rejected: dict[int, RejectedCall] = {}
-    found = list(_markers_in(_no_terminal_leak, subject, (CONTENT,), rejected))
-    trace = subject.trace
-    return found + [
-        _no_terminal_leak.finding(
-            f"The call at {call.start} to {call.end} could not be read and stays in the text: {call.reason.words}.",
-            severity="info",
-            about="output",
-            step=trace.step_at(call.start),
-            span=Span(call.start, call.end),
-            actual=trace.text[call.start : call.end],
-        )
-        for call in rejected.values()
-    ]
+    yield from _markers_in(_no_terminal_leak, subject, [CONTENT], rejected)
+    for call in rejected.values():
+        where = f"The call at {call.start} to {call.end} could not be read and stays in the text"
+        within = subject.trace, call.start, call.end
+        message = f"{where}: {call.reason.words}."
+        yield _no_terminal_leak.finding(message, severity="info", about="output", within=within)
 
 
 @check("L2", "No marker of the format, and so no call, is left in the reasoning.", word="tool_markup_in_reasoning")
-def _no_reasoning_leak(subject: Subject) -> list[Finding]:
-    """One finding per marker."""
-    return list(_markers_in(_no_reasoning_leak, subject, (REASONING,), {}))
+def _no_reasoning_leak(subject: Subject) -> Iterator[Finding]:
+    return _markers_in(_no_reasoning_leak, subject, [REASONING], {})
 
 
 @check("L3", "No marker of the format stands in a name, or in arguments outside their strings.")
-def _no_argument_leak(subject: Subject) -> list[Finding]:
-    """One finding per marker and call; one that is quoted in a string is a note."""
-    names = [channel for channel in subject.trace.channels if channel.part == "name"]
-    return [*_markers_in(_no_argument_leak, subject, names, {}), *_markers_in_arguments(subject)]
+def _no_argument_leak(subject: Subject) -> Iterator[Finding]:
+    yield from _markers_in(
+        _no_argument_leak, subject, [one for one in subject.trace.channels if one.part == "name"], {}
+    )
+    markers = _markers_of(subject)
+    pattern = any_of([*markers, *[json.dumps(marker, ensure_ascii=False)[1:-1] for marker in markers]])
+    for index, call in enumerate(subject.calls):
+        seen, reader, read = set[str](), JsonPrefix(), 0
+        for match in pattern.finditer(call.arguments):
+            if reader.feed(call.arguments[read : match.start()]) is not None:
+                break  # no JSON even before the marker: arguments_json tells of it
+            read, literal = match.start(), match.group()
+            if literal not in seen:
+                seen.add(literal)
+                # A marker may itself begin with the quote that opens the string.
+                yield _marker_in_argument(subject, index, literal, read, reader.in_string or literal.startswith('"'))
+
+
+def _marker_in_argument(subject: Subject, index: int, literal: str, offset: int, quoted: bool) -> Finding:
+    words = call_words(index, subject.calls[index].name)
+    place, size = subject.arguments(index).place(offset), len(literal)
+    if quoted:
+        message = f"`{literal}` is quoted inside {words} and is kept as text there."
+        return _no_argument_leak.finding(message, severity="info", about="output", at=place, length=size)
+    message = f"`{literal}` stands among the arguments of {words}, outside any string."
+    return _no_argument_leak.finding(message, at=place, length=size, actual=literal)
 
 
 def _markers_in(
@@ -108,20 +116,19 @@ def _markers_in(
                 places.setdefault(match.group(), []).append(place)
             else:
                 rejected[call.start] = call
-        yield from (_leak(of, subject, others, channel, literal, found) for literal, found in places.items())
-
-
-def _leak(of: Check, subject: Subject, others: _Texts, channel: Channel, literal: str, places: list[Place]) -> Finding:
-    where = channel.words(subject.calls) + (f" {len(places)} times" if len(places) > 1 else "")
-    count = subject.trace.channels[channel].text.count(literal)
-    reader = next((who for who, texts in others if texts.get(channel, literal * count).count(literal) < count), None)
-    place = next((place for place in places if _was_read(subject, place, literal)), None)
-    span = (place or places[0]).span(len(literal))
-    if reader is None and place is None:
-        message = f"`{literal}` stands in {where}, written as text."
-        return of.finding(message, severity="warning", about="output", step=places[0].step, span=span)
-    message = f"`{literal}` leaks into {where}, while {reader or 'the parser itself'} reads it as a marker."
-    return of.finding(message, step=(place or places[0]).step, span=span, actual=literal)
+        for literal, found in places.items():
+            count, where = text.text.count(literal), channel.words(subject.calls)
+            readers = [who for who, texts in others if texts.get(channel, literal * count).count(literal) < count]
+            own = next((place for place in found if _was_read(subject, place, literal)), None)
+            first, span = own or found[0], (own or found[0]).span(len(literal))
+            where += f" {len(found)} times" if len(found) > 1 else ""
+            if readers or own is not None:
+                reader = readers[0] if readers else "the parser itself"
+                message = f"`{literal}` leaks into {where}, while {reader} reads it as a marker."
+                yield of.finding(message, step=first.step, span=span, actual=literal)
+            else:
+                message = f"`{literal}` stands in {where}, written as text."
+                yield of.finding(message, severity="warning", about="output", step=first.step, span=span)
 
 
 def _was_read(subject: Subject, place: Place, literal: str) -> bool:
@@ -134,7 +141,7 @@ def _was_read(subject: Subject, place: Place, literal: str) -> bool:
     return any(terminals.get(move.trigger) == literal for move in step.transitions if move.start == place.raw)
 
 
-def _other_texts(subject: Subject) -> _Texts:
+def _other_texts(subject: Subject) -> list[tuple[str, dict[Channel, str]]]:
     """The texts of other replays with another message, and of the built-in parser if it finds the same calls."""
     message = subject.trace.message
     differing = [(label, t.message) for label, t in subject.others if not same_message(message, t.message, ANY_ID)]
@@ -149,50 +156,20 @@ def _whole_calls(message: Message) -> list[str]:
     return [call.name for call in message.tool_calls if call.complete]
 
 
-def _markers_in_arguments(subject: Subject) -> Iterator[Finding]:
-    markers = _markers_of(subject)
-    in_strings = [json.dumps(marker, ensure_ascii=False)[1:-1] for marker in markers]
-    pattern = any_of([*markers, *in_strings])
-    for index, call in enumerate(subject.calls):
-        seen: set[str] = set()
-        reader, read = JsonPrefix(), 0
-        for match in pattern.finditer(call.arguments):
-            if reader.feed(call.arguments[read : match.start()]) is not None:
-                break  # no JSON even before the marker: arguments_json tells of it
-            read = match.start()
-            if match.group() not in seen:
-                seen.add(match.group())
-                # A marker may itself begin with the quote that opens the string.
-                quoted = reader.in_string or match.group().startswith('"')
-                yield _marker_in_argument(subject, index, match.group(), read, quoted=quoted)
-
-
-def _marker_in_argument(subject: Subject, index: int, literal: str, offset: int, *, quoted: bool) -> Finding:
-    words = call_words(index, subject.calls[index].name)
-    place, size = subject.arguments(index).place(offset), len(literal)
-    if quoted:
-        message = f"`{literal}` is quoted inside {words} and is kept as text there."
-        return _no_argument_leak.finding(message, severity="info", about="output", at=place, length=size)
-    message = f"`{literal}` stands among the arguments of {words}, outside any string."
-    return _no_argument_leak.finding(message, at=place, length=size, actual=literal)
-
-
 @check("L4", "No delta ends with the beginning of a marker that the next text completes.", needs=(Need.RAW,))
-def _no_early_leak(subject: Subject) -> list[Finding]:
-    """The first such delta of content and of reasoning."""
+def _no_early_leak(subject: Subject) -> Iterator[Finding]:
     markers = [literal for literal in _markers_of(subject) if len(literal) > 1]
-    found = [next(_early_leaks(subject, channel, markers), None) for channel in (REASONING, CONTENT)]
-    return [finding for finding in found if finding is not None]
+    for channel in (REASONING, CONTENT):
+        yield from islice(_early_leaks(subject, channel, markers), 1)
 
 
 def _early_leaks(subject: Subject, channel: Channel, markers: list[str]) -> Iterator[Finding]:
     trace, sent = subject.trace, subject.streamed[channel]
     longest = max(map(len, markers), default=0)
     for stretch, place in zip(sent.stretches, align(trace, sent).ends, strict=False):
-        arrived = trace.steps[stretch.step - 1].span.end
+        arrived, after = trace.steps[stretch.step - 1].span.end, stretch.at + len(stretch.text)
         if place != arrived or arrived == len(trace.text):
             continue
-        after = stretch.at + len(stretch.text)
         follows = sent.text[after : after + longest]
         for literal in markers:
             size = _sent_of(literal, stretch.text, trace.text, arrived)
@@ -215,28 +192,24 @@ def _sent_of(literal: str, sent: str, text: str, at: int) -> int:
 
 
 @check("L5", "No token that ends a turn, or begins or fills up a text, is sent as text.")
-def _no_control_tokens(subject: Subject) -> list[Finding]:
+def _no_control_tokens(subject: Subject) -> Iterator[Finding]:
     """One finding per token and channel: an error where it is a token by its id, else the model may have written it."""
     recorded = {piece.text for piece in subject.tokens.pieces if piece.recorded and piece.kind == "special"}
     ends = subject.grammar.end_tokens
     literals = [text for text in dict.fromkeys([*ends, *CONTROL]) if not subject.raw or text in subject.trace.text]
-    findings = []
     for channel, text in subject.trace.channels.items():
         for literal in literals:
             offset = -1 if channel.part == "id" else text.text.find(literal)
             if offset >= 0:
                 token = literal in recorded and literal in ends
-                findings.append(
-                    _no_control_tokens.finding(
-                        f"`{literal}` is sent in {channel.words(subject.calls)}.",
-                        severity="error" if token else "info" if channel.part == "arguments" else "warning",
-                        about="parser" if token else "output",
-                        at=text.place(offset),
-                        length=len(literal),
-                        actual=literal,
-                    )
+                yield _no_control_tokens.finding(
+                    f"`{literal}` is sent in {channel.words(subject.calls)}.",
+                    severity="error" if token else "info" if channel.part == "arguments" else "warning",
+                    about="parser" if token else "output",
+                    at=text.place(offset),
+                    length=len(literal),
+                    actual=literal,
                 )
-    return findings
 
 
 @check(
@@ -246,24 +219,20 @@ def _no_control_tokens(subject: Subject) -> list[Finding]:
     about="output",
     needs=(Need.FINISHED,),
 )
-def _answer_only_in_reasoning(subject: Subject) -> list[Finding]:
-    """At most one finding: a warning where the model is known to have stopped, else a note."""
+def _answer_only_in_reasoning(subject: Subject) -> Iterator[Finding]:
     message, reason = subject.trace.message, subject.request.finish_reason
     answered = (message.content or "").strip() or message.tool_calls
-    if answered or not (message.reasoning or "").strip() or reason not in (None, "stop"):
-        return []
-    closed = any_of(subject.grammar.closers).search(subject.trace.text)
-    why = "it is closed, and nothing follows" if closed else "it is never closed"
-    why = why if subject.raw else "whether it was closed is not known"
-    return [
-        _answer_only_in_reasoning.finding(
+    if not answered and (message.reasoning or "").strip() and reason in (None, "stop"):
+        closed = any_of(subject.grammar.closers).search(subject.trace.text)
+        why = "it is closed, and nothing follows" if closed else "it is never closed"
+        why = why if subject.raw else "whether it was closed is not known"
+        yield _answer_only_in_reasoning.finding(
             f"All of the output is reasoning: {why}.",
             severity="warning" if reason == "stop" else "info",
             about="output" if closed else "request",
             at=subject.trace.channels[REASONING].place(0),
             actual=message.reasoning,
         )
-    ]
 
 
 @check(
@@ -271,13 +240,13 @@ def _answer_only_in_reasoning(subject: Subject) -> list[Finding]:
     "After the marker that ends reasoning nothing is reasoning, until a marker opens it again.",
     needs=(Need.REASONING_MARKERS, Need.RAW),
 )
-def _reasoning_boundary(subject: Subject) -> list[Finding]:
+def _reasoning_boundary(subject: Subject) -> Iterator[Finding]:
     """At most one finding: the first reasoning after the end marker, or the first that goes on after a call."""
     beyond = _sent_after_closer(subject) if subject.black_box else _placed_after_closer(subject)
-    return [
-        _reasoning_boundary.finding(f"Text after `{closer}` is sent as reasoning.", step=step, span=span, actual=text)
-        for closer, step, span, text in islice(beyond, 1)
-    ]
+    for closer, step, span, text in islice(beyond, 1):
+        yield _reasoning_boundary.finding(
+            f"Text after `{closer}` is sent as reasoning.", step=step, span=span, actual=text
+        )
 
 
 _Beyond = Iterator[tuple[str, int, Span, str]]  # the closing marker, and step, place and text of the reasoning after it
@@ -302,24 +271,10 @@ def _sent_after_closer(subject: Subject) -> _Beyond:
     trace, sent, reference = subject.trace, subject.streamed[REASONING], subject.builtin.trace
     closer = any_of(subject.grammar.closers).search(trace.text)
     agreed = reference is not None and reference.message.reasoning == trace.message.reasoning
-    if closer is None or not sent.text or agreed or _opens_again(subject, closer) or trace.mode == "ids":
+    if closer is None or not sent.text or agreed or trace.mode == "ids":
+        return
+    if any_of(subject.grammar.openers).search(trace.text, closer.end()):
         return
     for stretch, end in zip(sent.stretches, align(trace, sent).ends, strict=False):
         if end > closer.end() and stretch.text.strip():
             yield closer.group(), stretch.step, Span(closer.start(), closer.end()), stretch.text
-
-
-def _opens_again(subject: Subject, closer: re.Match[str]) -> bool:
-    """Whether reasoning may be opened behind the first closing marker."""
-    return any_of(subject.grammar.openers).search(subject.trace.text, closer.end()) is not None
-
-
-CHECKS = (
-    _no_terminal_leak,
-    _no_reasoning_leak,
-    _no_argument_leak,
-    _no_early_leak,
-    _no_control_tokens,
-    _answer_only_in_reasoning,
-    _reasoning_boundary,
-)

@@ -1,23 +1,21 @@
 """Metamorphic tests of the output: changed outputs stay what they are as far as they go.
 
 An output is cut off, damaged, followed, lengthened or read again (`Variant`), and what is known to stay the same is
-compared. Each finding names the change in words and carries it as data (`Proof`). Many changes with one cause are one
-finding, at the change that shows it best.
+compared. Many changes with one cause are one finding, at the change that shows it best.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from parsers.checks.check import Check, Need, check
 from parsers.checks.subject import Subject, Variant
 from parsers.compare.divergence import grade
 from parsers.vocabulary.channels import call_words
-from parsers.vocabulary.events import Severity
 from parsers.vocabulary.json_values import object_of
-from parsers.vocabulary.trace import About, Finding, Topic
+from parsers.vocabulary.trace import Finding, Topic
 from parsers.vocabulary.types import Message, Span, ToolCall
 from parsers.vocabulary.words import counted
 
@@ -25,32 +23,13 @@ SLOPE, TIMED_SLOPE = 1.3, 1.6  # work, and time, grow with the length to this po
 TELLING = 20_000  # microseconds below which a time says nothing
 
 
-def variant_finding(
-    of: Check,
-    subject: Subject,
-    one: Variant,
-    message: str,
-    *,
-    severity: Severity | None = None,
-    about: About | None = None,
-    expected: str | None = None,
-    actual: str | None = None,
-    judged: bool = True,
-) -> Finding:
-    """A finding where a variant begins to be another output. A contract that the variant is under makes it a note,
-    unless it is not `judged` by one."""
-    edit = next(iter(one.proof.edits), None)
-    return of.finding(
-        message,
-        severity=severity,
-        about=about,
-        step=None if edit is None else subject.trace.step_at(edit[0]),
-        span=None if edit is None else Span(edit[0], edit[1]),
-        expected=expected,
-        actual=actual,
-        policy=one.facts.get("policy") if judged else None,
-        proof=one.proof,
-    )
+def changed_at(subject: Subject, one: Variant, *, judged: bool = True) -> dict[str, Any]:
+    """Where a variant begins to be another output, as `Check.finding` takes it. A contract that the variant is under
+    makes the finding a note, unless it is not `judged` by one."""
+    found = {"proof": one.proof, "policy": one.facts.get("policy") if judged else None}
+    for start, end, _ in one.proof.edits[:1]:
+        found |= {"step": subject.trace.step_at(start), "span": Span(start, end)}
+    return found
 
 
 def call_text(call: ToolCall | None) -> str:
@@ -63,9 +42,15 @@ def calls_text(calls: Iterable[ToolCall]) -> str:
     return ", ".join(map(call_text, calls)) or "no calls"
 
 
-def _others_words(count: int, noun: str) -> str:
-    """'; 3 more cuts do the same', or nothing."""
-    return f"; {counted(count, f'more {noun}')} {'does' if count == 1 else 'do'} the same" if count else ""
+def _others_words(group: Sequence[object], noun: str) -> str:
+    rest = len(group) - 1
+    return f"; {counted(rest, f'more {noun}')} {'does' if rest == 1 else 'do'} the same" if rest else ""
+
+
+def _by_fact(variants: Iterable[Variant], fact: str) -> list[list[Variant]]:
+    """Those of which a fact does not hold, and those of which it does, where there are any."""
+    found = list(variants)
+    return [group for holds in (False, True) if (group := [one for one in found if bool(one.facts[fact]) is holds])]
 
 
 @check(
@@ -73,19 +58,15 @@ def _others_words(count: int, noun: str) -> str:
     "The parser does not fail either when the output is cut off, damaged, lengthened or followed by more.",
     needs=(Need.VARIANTS,),
 )
-def _changed_output_raised(subject: Subject) -> list[Finding]:
-    """One finding per place in the parser's code, at the shortest change that leads there."""
+def _changed_output_raised(subject: Subject) -> Iterator[Finding]:
     failing: dict[tuple[str, str], list[Variant]] = {}
     for one in subject.variants:
         if one.raised is not None:
             failing.setdefault((one.raised.kind, one.raised.place), []).append(one)
-    findings = []
     for group in failing.values():
         first = min(group, key=lambda one: (one.kind == "padded", len(one.proof.edits), len(one.text)))
-        others = _others_words(len(group) - 1, "changed output")
-        message = f"Read {first.label}, the parser failed: {first.raised}{others}."
-        findings.append(variant_finding(_changed_output_raised, subject, first, message, judged=False))
-    return findings
+        message = f"Read {first.label}, the parser failed: {first.raised}{_others_words(group, 'changed output')}."
+        yield _changed_output_raised.finding(message, **changed_at(subject, first, judged=False))
 
 
 @check(
@@ -93,37 +74,31 @@ def _changed_output_raised(subject: Subject) -> list[Finding]:
     "Wherever the output is cut off, a call that counts as whole is a call of the whole output.",
     needs=(Need.TRUNCATED,),
 )
-def _truncation(subject: Subject) -> list[Finding]:
+def _truncation(subject: Subject) -> Iterator[Finding]:
     """One finding per call that a cut makes up or changes. Calls that count as cut off may say anything.
 
     A parser that only shows its deltas cannot say that a call is cut off: there it is a warning.
     """
-    wrong: dict[int, list[tuple[Variant, ToolCall]]] = {}
+    wrong: dict[int, list[Variant]] = {}
     for one in subject.of_kind("truncated"):
-        made_up = _made_up_call(one.message, one.base)
-        if made_up is not None:
-            wrong.setdefault(made_up, []).append((one, one.message.tool_calls[made_up]))
-    findings = []
+        index = made_up_call(one.message, one.base)
+        if index is not None:
+            wrong.setdefault(index, []).append(one)
     for index, cuts in wrong.items():
-        one, call = cuts[-1]
-        whole, words = one.base.tool_calls, call_words(index, call.name)
-        gives = f"{one.label.capitalize()}, the output gives {words} as whole, but the whole output has no such call"
-        findings.append(
-            variant_finding(
-                _truncation,
-                subject,
-                one,
-                f"{gives}{_others_words(len(cuts) - 1, 'cut')}.",
-                severity="warning" if subject.black_box else "error",
-                expected=call_text(whole[index] if index < len(whole) else None),
-                actual=call_text(call),
-            )
+        one, whole = cuts[-1], cuts[-1].base.tool_calls
+        call = one.message.tool_calls[index]
+        gives = f"{one.label.capitalize()}, the output gives {call_words(index, call.name)} as whole"
+        yield _truncation.finding(
+            f"{gives}, but the whole output has no such call{_others_words(cuts, 'cut')}.",
+            severity="warning" if subject.black_box else "error",
+            expected=call_text(whole[index] if index < len(whole) else None),
+            actual=call_text(call),
+            **changed_at(subject, one),
         )
-    return findings
 
 
-def _made_up_call(message: Message, whole: Message) -> int | None:
-    """The first whole call that is not, in order, among the calls of the whole output."""
+def made_up_call(message: Message, whole: Message) -> int | None:
+    """The first complete call of a cut output that is not, in order, among the calls of the whole output."""
     rest = iter(whole.tool_calls)
     for index, call in enumerate(message.tool_calls):
         if call.complete and not any((call.name, call.arguments) == (one.name, one.arguments) for one in rest):
@@ -136,35 +111,27 @@ def _made_up_call(message: Message, whole: Message) -> int | None:
     "A valid call after the output, or after the output with one marker missing or doubled, is found.",
     needs=(Need.FOLLOWED,),
 )
-def _recovers(subject: Subject) -> list[Finding]:
+def _recovers(subject: Subject) -> Iterator[Finding]:
     """At most two findings: for the output as it is, and for a damaged one. Both only where the format is at rest."""
-    lost = [one for one in subject.of_kind("followed") if not _has_appended(one)]
-    groups = ([one for one in lost if not one.facts["changed"]], [one for one in lost if one.facts["changed"]])
-    findings = []
-    for group in filter(None, groups):
-        one, others = group[0], _others_words(len(group) - 1, "changed output")
+    for group in _by_fact((one for one in subject.of_kind("followed") if not _has_appended(one)), "changed"):
+        one = group[0]
         # Servers may differ in damaged outputs, and where a call begins without a marker.
         unsure = subject.black_box and (one.facts["changed"] or one.facts["bare"])
         name, arguments = one.facts["expected"][-1]
-        findings.append(
-            variant_finding(
-                _recovers,
-                subject,
-                one,
-                f"Read {one.label}, the output does not give that call{others}.",
-                severity="warning" if unsure else "error",
-                expected=f"{name}({arguments})",
-                actual=calls_text(one.message.tool_calls),
-            )
+        yield _recovers.finding(
+            f"Read {one.label}, the output does not give that call{_others_words(group, 'changed output')}.",
+            severity="warning" if unsure else "error",
+            expected=f"{name}({arguments})",
+            actual=calls_text(one.message.tool_calls),
+            **changed_at(subject, one),
         )
-    return findings
 
 
 def _has_appended(one: Variant) -> bool:
     """Whether the call that was appended is found once more than the output itself has it."""
-    name, arguments = one.facts["expected"][-1]
     already: int = one.facts["already"]
-    return sum([(call.name, call.arguments) == (name, arguments) for call in one.message.tool_calls]) > already
+    calls = [(call.name, call.arguments) for call in one.message.tool_calls]
+    return calls.count(tuple(one.facts["expected"][-1])) > already
 
 
 @check(
@@ -172,18 +139,16 @@ def _has_appended(one: Variant) -> bool:
     "A parser gives the same message again: a new instance, and one that has read something else.",
     needs=(Need.REUSED,),
 )
-def _reusable(subject: Subject) -> list[Finding]:
+def _reusable(subject: Subject) -> Iterator[Finding]:
     """At most one finding, with the first use that left something behind. That of a new instance is chance."""
     for one in subject.of_kind("reused"):
         level, failures = grade(one.base, one.message, subject.rules), one.facts.get("failures", (None, None))
-        if level is None and not any(failures):
-            continue
-        is_new = "failures" in one.facts
-        who = f"Read by the same parser instance {one.label}"
-        who = "Read once more in the same way by a new parser instance" if is_new else who
-        what, expected, actual = _second_reading(one, *failures)
-        return [
-            _reusable.finding(
+        if level is not None or any(failures):
+            is_new = "failures" in one.facts
+            who = f"Read by the same parser instance {one.label}"
+            who = "Read once more in the same way by a new parser instance" if is_new else who
+            what, expected, actual = _second_reading(one, *failures)
+            yield _reusable.finding(
                 f"{who}, {what}.",
                 topic=Topic.CHANCE if is_new else None,
                 expected=expected,
@@ -191,8 +156,7 @@ def _reusable(subject: Subject) -> list[Finding]:
                 grade=level,
                 proof=one.proof,
             )
-        ]
-    return []
+            return
 
 
 def _second_reading(one: Variant, before: object, now: object) -> tuple[str, str, str]:
@@ -201,50 +165,39 @@ def _second_reading(one: Variant, before: object, now: object) -> tuple[str, str
         return f"the parser fails with {now}", str(before or ""), str(now)
     if before is not None:
         return f"the parser does not fail, as it did before with {before}", str(before), ""
-    part, expected, actual = message_difference(one.base, one.message)
-    return f"the output gives another message: {part} differs", expected, actual
-
-
-def message_difference(a: Message, b: Message) -> tuple[str, str, str]:
-    """Where two messages differ, in words, and what each has there."""
-    pairs: Iterable[tuple[str, str, str]] = (
+    a, b = one.base, one.message
+    pairs = [
         ("the reasoning", a.reasoning or "", b.reasoning or ""),
         ("the content", a.content or "", b.content or ""),
         ("the number of calls", str(len(a.tool_calls)), str(len(b.tool_calls))),
-        *[
-            (call_words(index, one.name), call_text(one), call_text(other))
-            for index, (one, other) in enumerate(zip(a.tool_calls, b.tool_calls, strict=False))
-        ],
-    )
+    ]
+    for index, (left, right) in enumerate(zip(a.tool_calls, b.tool_calls, strict=False)):
+        pairs.append((call_words(index, left.name), call_text(left), call_text(right)))
     different = (pair for pair in pairs if pair[1] != pair[2])
-    return next(different, ("the id or the end of a call", "", ""))
+    part, expected, actual = next(different, ("the id or the end of a call", "", ""))
+    return f"the output gives another message: {part} differs", expected, actual
 
 
 # Changed values: what is planted into a string argument stays there, and no length is too long.
 
 
 @check("M2", "Markers, braces and quotes inside a string argument stay part of it.", needs=(Need.ESCAPED,))
-def _escapes(subject: Subject) -> list[Finding]:
+def _escapes(subject: Subject) -> Iterator[Finding]:
     """At most three findings: signs that break out of a value, markers that do, and markers that no syntax can write.
 
     Text between tags has no escapes: a marker in it is the format's limit, and said as a note.
     """
-    broken = [one for one in subject.of_kind("escaped") if value_difference(one) is not None]
+    broken = [one for one in subject.of_kind("escaped") if _value_difference(one) is not None]
     limits = [one for one in broken if one.facts["syntax"] == "bare" and one.facts["marker"]]
-    found = [one for one in broken if one not in limits]
-    groups = ([one for one in found if not one.facts["marker"]], [one for one in found if one.facts["marker"]])
-    findings = []
-    for group in filter(None, groups):
-        others = _others_words(len(_plants(group)) - 1, "text")
+    for group in _by_fact((one for one in broken if one not in limits), "marker"):
+        others = _others_words(_plants(group), "text")
         message = f"Read {group[0].label}, the output gives another message than with a plain word there{others}."
-        findings.append(_value_finding(_escapes, subject, group[0], message))
+        yield _value_finding(_escapes, subject, group[0], message)
     if limits:
         plants = ", ".join([f"`{plant}`" for plant in _plants(limits)])
         message = f"The format has no escapes: an argument that contains {plants} cannot round-trip."
-        findings.append(
-            variant_finding(_escapes, subject, limits[0], message, severity="info", about="output", judged=False)
-        )
-    return findings
+        place = changed_at(subject, limits[0], judged=False)
+        yield _escapes.finding(message, severity="info", about="output", **place)
 
 
 def _plants(group: Sequence[Variant]) -> list[str]:
@@ -252,47 +205,36 @@ def _plants(group: Sequence[Variant]) -> list[str]:
 
 
 @check("P3", "A string argument of any length arrives whole and changes nothing else.", needs=(Need.PADDED,))
-def _no_length_cap(subject: Subject) -> list[Finding]:
-    """At most one finding: the smallest length that is too long."""
-    wrong = [one for one in subject.of_kind("padded") if value_difference(one) is not None]
-    if not wrong:
-        return []
-    one = min(wrong, key=lambda one: one.facts["size"])
-    message = f"Read {one.label}, the output gives another message than with a short one{_arrival_words(one)}."
-    return [_value_finding(_no_length_cap, subject, one, message)]
-
-
-def _arrival_words(one: Variant) -> str:
-    """How much of the value arrived, where its call did."""
-    calls = one.message.tool_calls
-    arguments = object_of(calls[one.facts["call"]].arguments) if one.facts["call"] < len(calls) else None
-    value = (arguments or {}).get(one.facts["key"])
-    wanted = len(one.facts["value"])
-    return f": {len(value):,} of {wanted:,} arrive" if isinstance(value, str) and len(value) != wanted else ""
+def _no_length_cap(subject: Subject) -> Iterator[Finding]:
+    wrong = [one for one in subject.of_kind("padded") if _value_difference(one) is not None]
+    for one in sorted(wrong, key=lambda one: int(one.facts["size"]))[:1]:
+        calls, index, wanted = one.message.tool_calls, one.facts["call"], len(one.facts["value"])
+        arguments = object_of(calls[index].arguments) if index < len(calls) else None
+        value = (arguments or {}).get(one.facts["key"])
+        arrived = isinstance(value, str) and len(value) != wanted
+        how = f": {len(str(value)):,} of {wanted:,} arrive" if arrived else ""
+        message = f"Read {one.label}, the output gives another message than with a short one{how}."
+        yield _value_finding(_no_length_cap, subject, one, message)
 
 
 def _value_finding(of: Check, subject: Subject, one: Variant, message: str) -> Finding:
-    expected, actual = value_difference(one) or ("", "")
-    return variant_finding(of, subject, one, message, expected=expected, actual=actual)
+    expected, actual = _value_difference(one) or ("", "")
+    return of.finding(message, expected=expected, actual=actual, **changed_at(subject, one))
 
 
 @check("P1", "Twice as long an argument takes about twice the work.", severity="warning", needs=(Need.PADDED,))
-def _linear_arguments(subject: Subject) -> list[Finding]:
-    """At most one finding, from what was examined for three lengths of the argument, or from the time they took."""
+def _linear_arguments(subject: Subject) -> Iterator[Finding]:
     for one in subject.of_kind("padded"):
         for timed, slope in ((False, one.facts["work"]), (True, one.facts["times"])):
             if len(slope) > 1 and is_steep(slope[0], slope[-1], timed=timed):
                 (short, first), (long, last) = slope[0], slope[-1]
                 verb, unit = ("takes", " µs") if timed else ("examines", "")
-                message = f"For {short:,} characters the parser {verb} {first:,}{unit}, "
-                message += f"for {long:,} it {verb} {last:,}{unit}."
+                takes = f"For {short:,} characters the parser {verb} {first:,}{unit}, "
+                takes += f"for {long:,} it {verb} {last:,}{unit}."
                 wanted, given = f"about {first * long / short:,.0f}", f"{last:,}"
-                return [
-                    variant_finding(
-                        _linear_arguments, subject, one, message, expected=wanted, actual=given, judged=False
-                    )
-                ]
-    return []
+                place = changed_at(subject, one, judged=False)
+                yield _linear_arguments.finding(takes, expected=wanted, actual=given, **place)
+                return
 
 
 def is_steep(short: tuple[int, int], long: tuple[int, int], *, timed: bool) -> bool:
@@ -303,7 +245,7 @@ def is_steep(short: tuple[int, int], long: tuple[int, int], *, timed: bool) -> b
     return long[1] > most
 
 
-def value_difference(one: Variant) -> tuple[str, str] | None:
+def _value_difference(one: Variant) -> tuple[str, str] | None:
     """What was expected of a changed value and what came; None where it is the same."""
     index, key, value = one.facts["call"], one.facts["key"], one.facts["value"]
     if index >= len(one.base.tool_calls):
@@ -329,6 +271,3 @@ def _with_values(call: ToolCall) -> tuple[str, Any]:
 
 def _texts(message: Message) -> tuple[str, str]:
     return message.content or "", message.reasoning or ""
-
-
-CHECKS = (_changed_output_raised, _truncation, _recovers, _reusable, _escapes, _no_length_cap, _linear_arguments)

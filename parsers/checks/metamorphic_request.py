@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from parsers.checks.check import Need, check
-from parsers.checks.metamorphic_output import call_text, calls_text, variant_finding
+from parsers.checks.metamorphic_output import call_text, calls_text, changed_at
 from parsers.checks.subject import Subject, Variant
 from parsers.compare.divergence import Rules, same_message
 from parsers.vocabulary.channels import call_words
 from parsers.vocabulary.json_values import object_of
 from parsers.vocabulary.trace import Finding
-from parsers.vocabulary.types import Message, ToolCall
+from parsers.vocabulary.types import Message
 
 SAME_CALLS = Rules(arguments="json", ids=False)
 
@@ -22,38 +24,36 @@ SAME_CALLS = Rules(arguments="json", ids=False)
     "Prose or another call beside the output leaves the first call as it is, and the prose is sent once.",
     needs=(Need.NEIGHBOUR,),
 )
-def _neighbours(subject: Subject) -> list[Finding]:
-    """One finding per kind of neighbour."""
-    found: dict[str, Finding] = {}
+def _neighbours(subject: Subject) -> Iterator[Finding]:
+    found: set[str] = set()
     for one in subject.of_kind("neighbour"):
-        first = _first_call(one.base)
+        first, calls = _first_call(one.base), one.message.tool_calls
         if one.label not in found and first is not None and first != _first_call(one.message):
-            found[one.label] = _moved_call(subject, one)
+            found.add(one.label)
+            yield _neighbours.finding(
+                f"Read {one.label}, the output gives another first call.",
+                severity="warning" if subject.black_box and one.facts["bare"] else "error",
+                expected=call_text(one.base.tool_calls[0]),
+                actual=call_text(calls[0] if calls else None),
+                **changed_at(subject, one),
+            )
     for one in subject.of_kind("neighbour"):
-        if one.label not in found and "prose" in one.facts:
-            times = _prose_count(one)
-            if times > 1 or (times < 1 and one.facts["kept"]):
-                found[one.label] = _stray_prose(subject, one, times)
-    return list(found.values())
+        times = _prose_count(one) if one.label not in found and "prose" in one.facts else 1
+        if times > 1 or (times < 1 and one.facts["kept"]):
+            found.add(one.label)
+            fate = f"sends that prose {times} times" if times > 1 else "does not send that prose whole"
+            yield _neighbours.finding(
+                f"Read {one.label}, the parser {fate}.",
+                severity="error" if times > 1 else "warning",
+                expected=one.facts["prose"],
+                actual=(one.message.content or "")[-len(one.facts["prose"]) * 2 :],
+                **changed_at(subject, one, judged=False),
+            )
 
 
 def _first_call(message: Message) -> tuple[str, str] | None:
-    """The first call, if it is whole."""
     calls = message.tool_calls
     return (calls[0].name, calls[0].arguments) if calls and calls[0].complete else None
-
-
-def _moved_call(subject: Subject, one: Variant) -> Finding:
-    calls = one.message.tool_calls
-    return variant_finding(
-        _neighbours,
-        subject,
-        one,
-        f"Read {one.label}, the output gives another first call.",
-        severity="warning" if subject.black_box and one.facts["bare"] else "error",
-        expected=call_text(one.base.tool_calls[0]),
-        actual=call_text(calls[0] if calls else None),
-    )
 
 
 def _prose_count(one: Variant) -> int:
@@ -63,59 +63,37 @@ def _prose_count(one: Variant) -> int:
     return after.count(prose) - before.count(prose)
 
 
-def _stray_prose(subject: Subject, one: Variant, times: int) -> Finding:
-    fate = f"sends that prose {times} times" if times > 1 else "does not send that prose whole"
-    return variant_finding(
-        _neighbours,
-        subject,
-        one,
-        f"Read {one.label}, the parser {fate}.",
-        severity="error" if times > 1 else "warning",
-        expected=one.facts["prose"],
-        actual=(one.message.content or "")[-len(one.facts["prose"]) * 2 :],
-        judged=False,
-    )
-
-
 @check(
     "R1",
     "The parser begins in reasoning exactly where the prompt leaves reasoning open.",
     needs=(Need.START_STATE,),
 )
-def _start_state(subject: Subject) -> list[Finding]:
+def _start_state(subject: Subject) -> Iterator[Finding]:
     """It begins elsewhere than the known prompt says; or no prompt is known, and the output leaves doubt."""
-    for one in subject.of_kind("start_state"):
-        if "expected" in one.facts:
-            return _wrong_start(one)
-        if _on_one_line(one.message) != _on_one_line(one.base):
-            return [_doubtful_start(one)]
-    return []
+    yield from islice(filter(None, map(_wrong_start, subject.of_kind("start_state"))), 1)
 
 
-def _wrong_start(one: Variant) -> list[Finding]:
-    """Where the word went that stood in place of the output."""
-    wanted, probe = one.facts["expected"], one.facts["probe"]
-    given = "reasoning" if probe in (one.message.reasoning or "") else "content"
-    if given == wanted:
-        return []
-    opened = "leaves reasoning open" if wanted == "reasoning" else "does not leave reasoning open"
-    message = f"The prompt {opened}, but the parser begins in {given}."
-    return [_start_state.finding(message, expected=wanted, actual=given, proof=one.proof)]
-
-
-def _doubtful_start(one: Variant) -> Finding:
-    """A note about the request, with both results."""
-    marker, opens = one.facts["doubt"], one.facts["open"]
-    orphan, endless = f"`{marker}` ends reasoning that never began", f"no `{marker}` ends the reasoning said to be open"
-    why = orphan if opens else endless
-    return _start_state.finding(
-        f"The prompt is not known, and {why}: {one.label}, the output gives another message.",
-        about="request",
-        severity="info",
-        expected=_on_one_line(one.message),
-        actual=_on_one_line(one.base),
-        proof=one.proof,
-    )
+def _wrong_start(one: Variant) -> Finding | None:
+    """Where the word went that stood in place of the output; else a note about the request, with both results."""
+    if "expected" in one.facts:
+        wanted, given = one.facts["expected"], "content"
+        given = "reasoning" if one.facts["probe"] in (one.message.reasoning or "") else given
+        opened = "leaves reasoning open" if wanted == "reasoning" else "does not leave reasoning open"
+        message = f"The prompt {opened}, but the parser begins in {given}."
+        finding = _start_state.finding(message, expected=wanted, actual=given, proof=one.proof)
+    else:
+        wanted, given, marker = _on_one_line(one.message), _on_one_line(one.base), one.facts["doubt"]
+        why = f"no `{marker}` ends the reasoning said to be open"
+        why = f"`{marker}` ends reasoning that never began" if one.facts["open"] else why
+        finding = _start_state.finding(
+            f"The prompt is not known, and {why}: {one.label}, the output gives another message.",
+            about="request",
+            severity="info",
+            expected=wanted,
+            actual=given,
+            proof=one.proof,
+        )
+    return None if given == wanted else finding
 
 
 def _on_one_line(message: Message) -> str:
@@ -131,9 +109,8 @@ def _on_one_line(message: Message) -> str:
     about="output",
     needs=(Need.TOOLS, Need.NO_TOOLS),
 )
-def _schema_changes(subject: Subject) -> list[Finding]:
-    """A note per argument that reads otherwise without the tools."""
-    one, findings = subject.of_kind("no_tools")[0], list[Finding]()
+def _schema_changes(subject: Subject) -> Iterator[Finding]:
+    one = subject.of_kind("no_tools")[0]
     for index, (typed, plain) in enumerate(zip(one.base.tool_calls, one.message.tool_calls, strict=False)):
         after, before = object_of(typed.arguments), object_of(plain.arguments)
         if typed.name != plain.name or after is None or before is None:
@@ -142,8 +119,7 @@ def _schema_changes(subject: Subject) -> list[Finding]:
             made, written = (json.dumps(side[key], ensure_ascii=False) for side in (after, before))
             words = call_words(index, typed.name)
             message = f"The schema makes `{key}` of {words} {made}; as written it is {written}."
-            findings.append(_schema_changes.finding(message, expected=written, actual=made, proof=one.proof))
-    return findings
+            yield _schema_changes.finding(message, expected=written, actual=made, proof=one.proof)
 
 
 def _as_json(value: Any) -> str:
@@ -156,24 +132,18 @@ def _as_json(value: Any) -> str:
     "With tool_choice none there are no calls; where no tools are declared, every name is accepted.",
     needs=(Need.INSIGHT, Need.NO_CALLS),
 )
-def _tool_choice(subject: Subject) -> list[Finding]:
+def _tool_choice(subject: Subject) -> Iterator[Finding]:
     """At most one finding each. (What servers do before their parser is asked cannot be seen from outside.)"""
-    return [*_called_all_the_same(subject), *_lost_without_tools(subject)]
-
-
-def _called_all_the_same(subject: Subject) -> list[Finding]:
     for one in subject.of_kind("no_calls"):
         calls, message = one.message.tool_calls, one.message
         if calls:
             words = f"Read {one.label}, the output still gives {call_words(0, calls[0].name)}."
-            return [_tool_choice.finding(words, expected="no calls", actual=call_text(calls[0]), proof=one.proof)]
+            yield _tool_choice.finding(words, expected="no calls", actual=call_text(calls[0]), proof=one.proof)
+            break
         if one.text.strip() and not (message.content or message.reasoning):
             words = f"Read {one.label}, the output gives no text at all."
-            return [_tool_choice.finding(words, expected=one.text, actual="no content", proof=one.proof)]
-    return []
-
-
-def _lost_without_tools(subject: Subject) -> list[Finding]:
+            yield _tool_choice.finding(words, expected=one.text, actual="no content", proof=one.proof)
+            break
     for one in subject.of_kind("no_tools"):
         rest = iter([call.name for call in one.message.tool_calls])
         lost = [(i, call) for i, call in enumerate(one.base.tool_calls) if not any(call.name == name for name in rest)]
@@ -181,8 +151,8 @@ def _lost_without_tools(subject: Subject) -> list[Finding]:
             index, call = lost[0]
             words = f"Read {one.label}, the output does not give {call_words(index, call.name)}."
             actual = calls_text(one.message.tool_calls)
-            return [_tool_choice.finding(words, expected=call_text(call), actual=actual, proof=one.proof)]
-    return []
+            yield _tool_choice.finding(words, expected=call_text(call), actual=actual, proof=one.proof)
+            break
 
 
 @check(
@@ -191,39 +161,29 @@ def _lost_without_tools(subject: Subject) -> list[Finding]:
     severity="warning",
     needs=(Need.RERENDERED,),
 )
-def _rerenders(subject: Subject) -> list[Finding]:
+def _rerenders(subject: Subject) -> Iterator[Finding]:
     """What the template writes is compared by value; a note says where it cannot write the calls, or needs text."""
     variants, calls = subject.of_kind("rerendered"), Message(tool_calls=subject.calls)
-    failed = [one for one in variants if "problem" in one.facts and one.facts["spelling"] == "object"]
     written = [one for one in variants if "problem" not in one.facts]
     other = [one for one in written if not same_message(calls, Message(tool_calls=one.message.tool_calls), SAME_CALLS)]
     wrong = {one.facts.get("spelling"): one for one in reversed(other)}
     right = {one.facts.get("spelling") for one in written} - wrong.keys()
     if "object" in right:
-        return []  # servers give templates objects; what this one makes of text is nobody's concern
-    notes = [
-        _rerenders.finding(f"{one.label}: {one.facts['problem']}", severity="info", about="request") for one in failed
-    ]
-    return notes + [
-        _other_calls(subject.calls, wrong[spelling], bool(right)) for spelling in sorted(wrong, key=str)[:1]
-    ]
-
-
-def _other_calls(calls: list[ToolCall], one: Variant, as_text: bool) -> Finding:
-    """A rendering that gives other calls. Where arguments as text do, that is a contract of template and server."""
-    hint = " As text they are the same: this template needs a server that gives it arguments as text." * as_text
-    expected, actual = (
-        "; ".join([f"{call.name} {call.arguments}" for call in side]) or "no call"
-        for side in (calls, one.message.tool_calls)
-    )
-    return _rerenders.finding(
-        f"{one.label}: the calls are not the same.{hint}",
-        severity="info" if as_text else None,
-        about="request" if as_text else None,
-        expected=expected,
-        actual=actual,
-        proof=one.proof,
-    )
-
-
-CHECKS = (_neighbours, _start_state, _schema_changes, _tool_choice, _rerenders)
+        return  # servers give templates objects; what this one makes of text is nobody's concern
+    for one in variants:
+        if "problem" in one.facts and one.facts["spelling"] == "object":
+            yield _rerenders.finding(f"{one.label}: {one.facts['problem']}", severity="info", about="request")
+    for spelling in sorted(wrong, key=str)[:1]:
+        one = wrong[spelling]
+        sides = (subject.calls, one.message.tool_calls)
+        texts = ["; ".join([f"{call.name} {call.arguments}" for call in side]) or "no call" for side in sides]
+        # Where arguments as text give the same calls, that is a contract of template and server.
+        hint = " As text they are the same: this template needs a server that gives it arguments as text."
+        yield _rerenders.finding(
+            f"{one.label}: the calls are not the same.{hint if right else ''}",
+            severity="info" if right else None,
+            about="request" if right else None,
+            expected=texts[0],
+            actual=texts[1],
+            proof=one.proof,
+        )

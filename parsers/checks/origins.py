@@ -1,12 +1,9 @@
 """Checks that what is sent comes from the output: nothing is made up, and nothing is sent twice.
 
 Places are believed where the parser gives them. Beside them, and for a black box alone, what is sent is laid over what
-had arrived by then (`align`).
-
-Words, numbers and strings of arguments may be escaped in the output (JSON, Python, HTML), spelled otherwise (1e3 and
-1000.0, True and true), or come from the schema (a default, an enum). So the questions to a `Source` are lenient: a
-value counts as made up only if no reading of the output has it. All work is linear in the output; searches that may
-each cost as much are limited.
+had arrived by then (`align`). Values of arguments may be escaped or spelled otherwise in the output, or come from the
+schema, so one counts as made up only if no reading of the output has it. All work is linear; searches that may each
+cost as much are limited.
 """
 
 from __future__ import annotations
@@ -14,10 +11,11 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 from parsers.checks.check import Need, check
 from parsers.checks.json_text import Node, is_whole_object, read_object, walk
@@ -35,7 +33,7 @@ from parsers.vocabulary.channels import (
     known_parts,
 )
 from parsers.vocabulary.events import Segment, TextEvent
-from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Span, Tool, ToolCall
 
 _FLOWING = (REASONING, CONTENT)
@@ -48,89 +46,79 @@ _ESCAPE = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "a": "\a", "v": "\v", "\n": ""}
 
 
-@check(
-    "A3",
-    "Everything sent comes from the output: text is a copy, and so are argument values.",
-    needs=(Need.RAW,),
-)
-def _nothing_invented(subject: Subject) -> list[Finding]:
-    """Errors for text, words and numbers that the output does not have."""
+@check("A3", "Everything sent comes from the output: text is a copy, and so are argument values.", needs=(Need.RAW,))
+def _nothing_invented(subject: Subject) -> Iterator[Finding]:
     trace = subject.trace
-    if any(isinstance(event, TextEvent) and false_copy(trace, event) for _, event in trace.events()):
-        return []  # spans_cover_input tells of it
-    findings = []
+    if next(false_copies(trace), None) is not None:
+        return  # spans_cover_input tells of it
     for channel in _FLOWING:
         found = _misfit(subject, channel)
         if found is not None and _stands_at(trace, *found) is None:
-            stretch, offset = found
-            message = f"`{_around(stretch, offset)}` is sent to {channel.words([])}; the output does not have it."
-            findings.append(_nothing_invented.finding(message, step=stretch.step, actual=stretch.text))
-    return findings + [
-        _nothing_invented.finding(message, step=place.step, actual=word) for message, place, word in _made_up(subject)
-    ]
+            message = f"`{_around(*found)}` is sent to {channel.words([])}; the output does not have it."
+            yield _nothing_invented.finding(message, step=found[0].step, actual=found[0].text)
+    for message, place, word in _made_up(subject):
+        yield _nothing_invented.finding(message, step=place.step, actual=word)
 
 
 @check("A4", "No character of the output is sent twice, or to two channels.", needs=(Need.RAW,))
-def _no_double_ownership(subject: Subject) -> list[Finding]:
-    """At most one finding: the first place that is sent again."""
+def _no_double_ownership(subject: Subject) -> Iterator[Finding]:
+    yield from islice(chain(_claimed_twice(subject.trace), _sent_again(subject), _sent_to_both(subject)), 1)
+
+
+def _claimed_twice(trace: Trace) -> Iterator[Finding]:
     sent: list[tuple[int, int, Channel, int]] = []
-    for step, event in subject.trace.events():
+    for step, event in trace.events():
         # A call's id may hold its name, so only the flowing text must have a place of its own.
         if isinstance(event, TextEvent) and event.owner in ("content", "reasoning", "arguments"):
             parts = [part for part in known_parts(event) if part.end > part.start]
             sent += [(part.start, part.end, channel_of(event), step.index) for part in parts]
     sent.sort(key=lambda one: (one[0], one[1], str(one[2]), one[3]))
-    for (start, end, channel, step_a), (again, _, other, step_b) in pairwise(sent):
+    for (first, end, channel, step_a), (again, _, other, step_b) in pairwise(sent):
         if again < end:
-            span, last = Span(max(start, again), end), max(step_a, step_b)
+            start = max(first, again)
             places = f"twice to `{channel}`" if channel == other else f"to both `{channel}` and `{other}`"
-            message = f"Characters {span.start} to {span.end} were sent {places}."
-            actual = subject.trace.text[span.start : span.end]
-            return [_no_double_ownership.finding(message, step=last, span=span, actual=actual)]
-    return _sent_again(subject) or _sent_to_both(subject)
+            message = f"Characters {start} to {end} were sent {places}."
+            yield _no_double_ownership.finding(message, step=max(step_a, step_b), within=(trace, start, end))
 
 
-def _sent_again(subject: Subject) -> list[Finding]:
-    """Text that the output does not have a second time."""
+def _sent_again(subject: Subject) -> Iterator[Finding]:
     for channel in _FLOWING:
         found = _misfit(subject, channel)
         if found is not None and (start := _stands_at(subject.trace, *found)) is not None:
-            text, step = _around(*found), found[0].step
-            span = Span(start, start + len(text))
+            text = _around(*found)
             message = f"`{text}` is sent to {channel.words([])} once more than the output has it."
-            return [_no_double_ownership.finding(message, step=step, span=span, actual=text)]
-    return []
+            span = Span(start, start + len(text))
+            yield _no_double_ownership.finding(message, step=found[0].step, span=span, actual=text)
 
 
-def _sent_to_both(subject: Subject) -> list[Finding]:
+def _sent_to_both(subject: Subject) -> Iterator[Finding]:
     """More of some letter in content and reasoning together than has arrived, though each of them alone fits."""
-    trace = subject.trace
+    trace, room = subject.trace, Counter[str]()
     if not (trace.message.content and trace.message.reasoning) or any(_misfit(subject, one) for one in _FLOWING):
-        return []
-    room: dict[str, int] = {}
+        return
     for step in trace.steps:
-        for char in trace.text[step.span.start : step.span.end]:
-            room[char] = room.get(char, 0) + 1
+        room.update(trace.text[step.span.start : step.span.end])
         sent = "" if step.delta is None else (step.delta.reasoning or "") + (step.delta.content or "")
         for char in sent:
-            room[char] = room.get(char, 0) - 1
+            room[char] -= 1
             if room[char] < 0 and not char.isspace():
                 message = "What is sent as reasoning and as content is together more than the output has."
-                return [_no_double_ownership.finding(message, step=step.index, actual=sent)]
-    return []
+                yield _no_double_ownership.finding(message, step=step.index, actual=sent)
 
 
-def false_copy(trace: Trace, event: TextEvent) -> Segment | None:
-    """The first part of an event that says it is copied and does not read so."""
-    copied = (part for part in known_parts(event) if part.kind == "copied")
-    return next((part for part in copied if trace.text[part.start : part.end] != part.text), None)
+def false_copies(trace: Trace) -> Iterator[tuple[Step, TextEvent, Segment]]:
+    """Every part of a text that is said to be copied and does not read so, with its event and step."""
+    for step, event in trace.events():
+        if isinstance(event, TextEvent):
+            copied = [part for part in known_parts(event) if part.kind == "copied"]
+            yield from ((step, event, one) for one in copied if trace.text[one.start : one.end] != one.text)
 
 
 # Sent text laid over the output.
 
 
 @dataclass(slots=True)
-class Alignment:
+class _Alignment:
     """`ends`: for each stretch that fits, the place after its last character. `misfit` is the first that does not fit,
     and `offset` where in its text it stops fitting."""
 
@@ -139,7 +127,7 @@ class Alignment:
     offset: int = 0
 
 
-def align(trace: Trace, sent: ChannelText) -> Alignment:
+def align(trace: Trace, sent: ChannelText) -> _Alignment:
     """Lay what was sent over the output, each stretch over what had arrived by its step.
 
     Content and reasoning are copies of the output with some of it left out, so what is sent, whitespace aside, is found
@@ -154,20 +142,18 @@ def align(trace: Trace, sent: ChannelText) -> Alignment:
                 continue
             found = text.find(char, place, limit)
             if found < 0:
-                return Alignment(ends, stretch, offset)
+                return _Alignment(ends, stretch, offset)
             place = found + 1
         ends.append(place)
-    return Alignment(ends)
+    return _Alignment(ends)
 
 
 def _misfit(subject: Subject, channel: Channel) -> tuple[Stretch, int] | None:
-    """The first text of a channel that cannot have come from what had arrived, and where it stops fitting."""
     found = align(subject.trace, subject.streamed[channel])
     return None if found.misfit is None else (found.misfit, found.offset)
 
 
 def _around(stretch: Stretch, offset: int) -> str:
-    """What was sent around the place where it stops fitting."""
     return stretch.text[max(0, offset - _SHOWN) : offset + _SHOWN].strip()
 
 
@@ -182,7 +168,7 @@ def _stands_at(trace: Trace, stretch: Stretch, offset: int) -> int | None:
 # Names, words and numbers of calls that the output does not have.
 
 
-class Source:
+class _Source:
     """One output, and the declared tools, as what values may come from."""
 
     def __init__(self, text: str, tools: Iterable[Tool]) -> None:
@@ -193,7 +179,7 @@ class Source:
     @cached_property
     def readings(self) -> tuple[str, ...]:
         """The output as it is, and with its escapes undone in the ways that change it."""
-        forms = [self.text, unescape(self.text)]
+        forms = [self.text, _unescape(self.text)]
         forms += [html.unescape(form) for form in forms if "&" in form]
         return tuple(dict.fromkeys(forms))
 
@@ -233,7 +219,7 @@ class Source:
         return self._left < 0 or any(digits in form for form in self.readings)
 
 
-def unescape(text: str) -> str:
+def _unescape(text: str) -> str:
     """`text` with the escapes of JSON and Python strings undone; what is no escape stays."""
     if "\\" not in text:
         return text
@@ -259,7 +245,7 @@ def _number(text: str) -> float | None:
 
 def _made_up(subject: Subject) -> Iterator[tuple[str, Place, str]]:
     """A sentence, a place and the text for the first thing of each call that was made up."""
-    source = Source((subject.request.prompt_tail or "") + subject.trace.text, subject.request.tools)
+    source = _Source((subject.request.prompt_tail or "") + subject.trace.text, subject.request.tools)
     for index, call in enumerate(subject.calls):
         words = call_words(index, call.name)
         if (word := source.missing_word(call.name)) is not None:
@@ -273,8 +259,7 @@ def _made_up(subject: Subject) -> Iterator[tuple[str, Place, str]]:
             break
 
 
-def _foreign(source: Source, root: Node, text: str) -> Iterator[tuple[Node, str]]:
-    """Values and keys with something in them that the output does not have."""
+def _foreign(source: _Source, root: Node, text: str) -> Iterator[tuple[Node, str]]:
     for node in walk(root):
         for member in node.members:
             if (word := source.missing_word(member.key)) is not None:
@@ -292,6 +277,3 @@ def is_sound(subject: Subject, call: ToolCall) -> bool:
     if tool is None or not call.complete or not is_whole_object(call.arguments):
         return False
     return not misfits(tool.parameters, call.arguments)
-
-
-CHECKS = (_nothing_invented, _no_double_ownership)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from parsers.checks.check import Need, check, chunking_of
 from parsers.checks.subject import GROWTH, Subject
 from parsers.vocabulary.events import Raised
@@ -14,25 +16,15 @@ SILENT, MANY_STEPS = 256, 16
 
 
 @check("F1", "After the end of the output nothing is held back.", needs=(Need.INSIGHT, Need.FINISHED))
-def _ends_idle(subject: Subject) -> list[Finding]:
-    """One finding per hold that is still there after the last step."""
-    trace = subject.trace
-    if not trace.steps:
-        return []
-    last = trace.steps[-1]
-    findings = [
-        _ends_idle.finding(
-            f"Characters {hold.start} to {hold.end} are still held after the end: {hold.reason}.",
-            step=last.index,
-            span=Span(hold.start, hold.end),
-            actual=trace.text[hold.start : hold.end],
-        )
-        for hold in last.holds
-        if hold.end > hold.start
-    ]
-    if not last.end:
-        findings.append(_ends_idle.finding("The parser was never told that the output ended."))
-    return findings
+def _ends_idle(subject: Subject) -> Iterator[Finding]:
+    for last in subject.trace.steps[-1:]:
+        for hold in last.holds:
+            if hold.end > hold.start:
+                message = f"Characters {hold.start} to {hold.end} are still held after the end: {hold.reason}."
+                within = subject.trace, hold.start, hold.end
+                yield _ends_idle.finding(message, step=last.index, within=within)
+        if not last.end:
+            yield _ends_idle.finding("The parser was never told that the output ended.")
 
 
 @check(
@@ -40,27 +32,15 @@ def _ends_idle(subject: Subject) -> list[Finding]:
     "Text held because a marker may begin there is always shorter than the longest marker.",
     needs=(Need.INSIGHT,),
 )
-def _held_bounded(subject: Subject) -> list[Finding]:
-    """At most one finding: the first step with such a hold, and the longest one. Other holds have other reasons."""
+def _held_bounded(subject: Subject) -> Iterator[Finding]:
+    """The first step with such a hold, and the longest one. Other holds have other reasons."""
     limit = subject.grammar.longest_terminal
-    long = [
-        (step.index, hold)
-        for step in subject.trace.steps
-        for hold in step.holds
-        if hold.kind == "lexer" and _length(hold) >= max(limit, 1)
-    ]
-    if not long:
-        return []
-    index, hold = long[0]
-    longest = max([_length(held) for _, held in long])
-    return [
-        _held_bounded.finding(
-            f"Up to {longest} characters are held for a marker, though the longest has {limit}.",
-            step=index,
-            span=Span(hold.start, hold.end),
-            actual=subject.trace.text[hold.start : hold.end],
-        )
-    ]
+    holds = [(step, hold) for step in subject.trace.steps for hold in step.holds if hold.kind == "lexer"]
+    long = [(step, hold) for step, hold in holds if _length(hold) >= max(limit, 1)]
+    for step, hold in long[:1]:
+        longest = max([_length(one) for _, one in long])
+        message = f"Up to {longest} characters are held for a marker, though the longest has {limit}."
+        yield _held_bounded.finding(message, step=step.index, within=(subject.trace, hold.start, hold.end))
 
 
 def _length(hold: Hold) -> int:
@@ -68,8 +48,8 @@ def _length(hold: Hold) -> int:
 
 
 @check("F3", "The finish reason is length for a cut output, else tool_calls if there are calls, else as given.")
-def _finish_reason(subject: Subject) -> list[Finding]:
-    """At most two findings: the reason is wrong; the server saw calls that the parser does not.
+def _finish_reason(subject: Subject) -> Iterator[Finding]:
+    """The reason is wrong; the server saw calls that the parser does not.
 
     A named tool choice may also end with stop, as in the OpenAI API.
     """
@@ -77,56 +57,47 @@ def _finish_reason(subject: Subject) -> list[Finding]:
     wanted = "length" if given == "length" else "tool_calls" if subject.calls else given or "stop"
     named = subject.request.tool_choice == "named" and trace.finish_reason == "stop" and wanted == "tool_calls"
     last = trace.steps[-1].index if trace.steps else None
-    findings = []
     if trace.finish_reason != wanted and not named:
         message = f"The finish reason is `{trace.finish_reason}` and should be `{wanted}`."
         if not trace.finish_reason:
             message = f"No finish reason is sent; it should be `{wanted}`."
-        findings.append(_finish_reason.finding(message, step=last, expected=wanted, actual=trace.finish_reason))
+        yield _finish_reason.finding(message, step=last, expected=wanted, actual=trace.finish_reason)
     if given == "tool_calls" and not subject.calls:
         message = "The server ended with `tool_calls`, but the parser found no call."
-        findings.append(_finish_reason.finding(message, severity="warning", step=last, expected=given, actual=wanted))
-    return findings
+        yield _finish_reason.finding(message, severity="warning", step=last, expected=given, actual=wanted)
 
 
 @check("E1", "The parser never fails on model output, under any chunking.")
-def _parser_raised(subject: Subject) -> list[Finding]:
-    """One finding for each kind of failure, in the traced replay or in the first other one that has it."""
-    found: dict[str, Finding] = {}
+def _parser_raised(subject: Subject) -> Iterator[Finding]:
+    known: set[str] = set()
     for label, trace in [("", subject.trace), *subject.others]:
-        raised = ((step, event) for step in trace.steps for event in step.diagnostics if isinstance(event, Raised))
-        step, event = next(raised, (None, None))
-        if step is None or event is None or event.failure.kind in found:
-            continue
-        when = f'With the chunking "{label}", the parser' if label else "The parser"
-        found[event.failure.kind] = _parser_raised.finding(
-            f"{when} failed at step {step.index}: {event.message}",
-            step=None if label else step.index,  # step numbers belong to the traced replay only
-            span=Span(event.start, event.end),
-            proof=Proof(chunking_of(trace)) if label else None,
-        )
-    return list(found.values())
+        raised = ((step, event) for step, event in trace.events() if isinstance(event, Raised))
+        for step, event in raised:
+            if event.failure.kind not in known:
+                known.add(event.failure.kind)
+                when = f'With the chunking "{label}", the parser' if label else "The parser"
+                yield _parser_raised.finding(
+                    f"{when} failed at step {step.index}: {event.message}",
+                    step=None if label else step.index,  # step numbers belong to the traced replay only
+                    span=Span(event.start, event.end),
+                    proof=Proof(chunking_of(trace)) if label else None,
+                )
+            break
 
 
-@check(
-    "P1",
-    f"Twice the output takes at most {GROWTH} times the work.",
-    severity="warning",
-    needs=(Need.COSTS,),
-)
-def _linear_time(subject: Subject) -> list[Finding]:
-    """At most one finding, from the characters examined for the output and for one of twice its length; else from
-    the time both took."""
+@check("P1", f"Twice the output takes at most {GROWTH} times the work.", severity="warning", needs=(Need.COSTS,))
+def _linear_time(subject: Subject) -> Iterator[Finding]:
     if subject.costs.examined is not None:
         once, twice = subject.costs.examined
-        return [] if twice <= GROWTH * once else [_grows(once, twice, "examine", "characters", "")]
+        if twice > GROWTH * once:
+            yield _growth(once, twice, "examine", "characters", "")
+        return
     once_s, twice_s = subject.costs.seconds or (0.0, 0.0)
-    if twice_s <= SLOWER * once_s or twice_s < MEASURABLE:
-        return []
-    return [_grows(round(once_s * 1000), round(twice_s * 1000), "take", "time", " ms")]
+    if twice_s > SLOWER * once_s and twice_s >= MEASURABLE:
+        yield _growth(round(once_s * 1000), round(twice_s * 1000), "take", "time", " ms")
 
 
-def _grows(once: int, twice: int, verb: str, noun: str, unit: str) -> Finding:
+def _growth(once: int, twice: int, verb: str, noun: str, unit: str) -> Finding:
     factor = f"{twice / once:.1f} times" if once else f"{twice}{unit} instead of no"
     message = f"An output of twice the length makes the parser {verb} {factor} the {noun}."
     growth = SLOWER if unit else GROWTH
@@ -139,34 +110,22 @@ def _grows(once: int, twice: int, verb: str, noun: str, unit: str) -> Finding:
     severity="warning",
     needs=(Need.FINISHED, Need.RAW),
 )
-def _emission_lag(subject: Subject) -> list[Finding]:
-    """At most one finding: the longest text that is kept back without a reason; for a black box, a note."""
-    if subject.black_box:
-        return _silence(subject)
+def _emission_lag(subject: Subject) -> Iterator[Finding]:
+    """The longest text that is kept back without a reason; for a black box a note, where nothing at all was sent."""
     trace, done, worst = subject.trace, 0, (0, 0, 0)
     for step in trace.steps:
-        done = max([done, *[event.end for event in step.events], *[hold.end for hold in step.holds]])
-        worst = max(worst, (step.span.end - done, -step.index, done))
+        if not subject.black_box:
+            done = max([done, *[event.end for event in step.events], *[hold.end for hold in step.holds]])
+            worst = max(worst, (step.span.end - done, -step.index, done))
+        elif step.delta is not None:
+            worst = max(worst, (step.span.start - done, -step.index, done))
+            done = step.span.end
     length, index, start = worst
-    if length <= max(subject.grammar.longest_terminal, 1):
-        return []
-    message = f"{length} characters have arrived and are neither sent nor held for a stated reason."
-    span = Span(start, start + length)
-    return [_emission_lag.finding(message, step=-index, span=span, actual=trace.text[start : start + length])]
-
-
-def _silence(subject: Subject) -> list[Finding]:
-    """The longest part of the output during which nothing was sent."""
-    trace, since, worst = subject.trace, 0, (0, 0, 0)
-    for step in trace.steps:
-        if step.delta is not None:
-            worst = max(worst, (step.span.start - since, -step.index, since))
-            since = step.span.end
-    length, index, start = worst
-    if length < SILENT or len(trace.steps) < MANY_STEPS:
-        return []
-    message = f"Nothing is sent while {length} characters arrive."
-    return [_emission_lag.finding(message, severity="info", step=-index, span=Span(start, start + length))]
-
-
-CHECKS = (_ends_idle, _held_bounded, _finish_reason, _parser_raised, _linear_time, _emission_lag)
+    within = trace, start, start + length
+    if not subject.black_box:
+        message = f"{length} characters have arrived and are neither sent nor held for a stated reason."
+        if length > max(subject.grammar.longest_terminal, 1):
+            yield _emission_lag.finding(message, step=-index, within=within)
+    elif length >= SILENT and len(trace.steps) >= MANY_STEPS:
+        message, span = f"Nothing is sent while {length} characters arrive.", Span(start, start + length)
+        yield _emission_lag.finding(message, severity="info", step=-index, span=span)

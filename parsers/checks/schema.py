@@ -11,7 +11,8 @@ patternProperties allow it, because a tool will not know it. And `nullable` mean
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -86,7 +87,7 @@ class UnjudgedError(Exception):
 
 
 @dataclass(slots=True, frozen=True)
-class Flaw:
+class _Flaw:
     """Something about a schema itself: it is `broken`, or a part of it is not judged."""
 
     words: str
@@ -94,7 +95,7 @@ class Flaw:
 
 
 @dataclass(slots=True)
-class Problem:
+class _Problem:
     """One way in which a value breaks its schema.
 
     `at` is where the value, or the key it belongs to, begins in the text; `wanted` lists types for a wrong type.
@@ -112,11 +113,11 @@ class Problem:
 class Schema:
     """The schema of a tool's arguments, ready to judge by, and its flaws. Without a validator it judges nothing."""
 
-    flaws: list[Flaw] = field(default_factory=list)
+    flaws: list[_Flaw] = field(default_factory=list)
     root: Any = None
     validator: Validator | None = None
 
-    def problems(self, arguments: str, tool: str) -> list[Problem]:
+    def problems(self, arguments: str, tool: str) -> list[_Problem]:
         """What is wrong with a text that is one JSON object: the first problem of each path, in order of the text.
 
         `tool` is how the tool is called in sentences. Raises UnjudgedError where that cannot be found out.
@@ -132,7 +133,7 @@ class Schema:
             found = [problem for error in self.validator.iter_errors(value) for problem in report.problems(error)]
         except UnicodeEncodeError as error:  # half a character
             raise UnjudgedError from error
-        first: dict[Path, Problem] = {}
+        first: dict[Path, _Problem] = {}
         for problem in sorted(found, key=_by_place):
             first.setdefault(problem.path, problem)
         return list(first.values())
@@ -143,7 +144,7 @@ def schema_of(parameters: Mapping[str, Any]) -> Schema:
     try:
         return _compiled(json.dumps(parameters))
     except RecursionError:
-        return Schema([Flaw("it is too large", broken=False)])
+        return Schema([_Flaw("it is too large", broken=False)])
 
 
 def misfits(parameters: object, arguments: str) -> frozenset[Path]:
@@ -171,7 +172,7 @@ def _compiled(text: str) -> Schema:
     try:
         schema.root = _Copy(json.loads(text), schema.flaws).whole()
     except UnjudgedError:
-        schema.flaws.append(Flaw("it is too large", broken=False))
+        schema.flaws.append(_Flaw("it is too large", broken=False))
         return schema
     patterns, newest = RegexOptions(size_limit=PATTERN_BYTES), '"prefixItems"' in text
     for _ in range(REPAIRS):
@@ -192,21 +193,14 @@ def _validator(schema: Any, patterns: RegexOptions | FancyRegexOptions, *, newes
     return make(schema, validate_formats=True, pattern_options=patterns, keywords=keywords, offline=True)
 
 
-def _flaw(error: ValidationError) -> Flaw:
+def _flaw(error: ValidationError) -> _Flaw:
     place = where(tuple(error.instance_path))
     given = shortened(json.dumps(error.instance, ensure_ascii=False), _TEXT_SHOWN)
-    if isinstance(error.kind, Kind.Format) and _is_pattern(error.instance):
-        return Flaw(f"{place}, since matching {given} could take for ever", broken=False)
-    return Flaw(f"{place} cannot be {given}" if error.instance_path else "a reference in it leads nowhere")
-
-
-def _is_pattern(text: object) -> bool:
-    """Whether a text is a regular expression, if not one that an engine without backtracking knows."""
-    try:
-        _validator({"pattern": text}, FancyRegexOptions(size_limit=PATTERN_BYTES))
-    except ValidationError:
-        return False
-    return True
+    if isinstance(error.kind, Kind.Format):
+        with suppress(ValidationError):  # a regular expression, but not one that an engine without backtracking knows
+            _validator({"pattern": error.instance}, FancyRegexOptions(size_limit=PATTERN_BYTES))
+            return _Flaw(f"{place}, since matching {given} could take for ever", broken=False)
+    return _Flaw(f"{place} cannot be {given}" if error.instance_path else "a reference in it leads nowhere")
 
 
 def _leave_out(schema: Any, path: Sequence[str | int]) -> bool:
@@ -227,22 +221,20 @@ def _key(keys: Collection[str], part: str | int) -> str:
     return next((key for key in keys if key.lstrip("+0") == str(part or "")), str(part))
 
 
+@dataclass(slots=True)
 class _Copy:
-    """A copy of a schema, and the flaws that are met while it is made."""
-
-    def __init__(self, root: Any, flaws: list[Flaw]) -> None:
-        self._root = root
-        self._flaws = flaws
-        self._left = BUDGET
+    root: Any
+    flaws: list[_Flaw]
+    left: int = BUDGET
 
     def whole(self) -> Any:
         """The copy. Raises UnjudgedError where the schema is too deep or too large."""
-        return self._schema(self._root, (), closed=True)
+        return self._schema(self.root, (), closed=True)
 
     def _schema(self, given: Any, path: Path, *, closed: bool) -> Any:
         """A copy of one schema. `closed`: it says all about its value, so that what it does not list is unknown."""
-        self._left -= 1
-        if len(path) > DEEP or self._left < 0:
+        self.left -= 1
+        if len(path) > DEEP or self.left < 0:
             raise UnjudgedError
         if not isinstance(given, dict):
             return given
@@ -273,7 +265,7 @@ class _Copy:
         if key not in _REFERENCES or (key == "$ref" and f"{value}/".startswith("#/")):
             return key not in _ADDRESSES
         target = shortened(json.dumps(value), _TEXT_SHOWN)
-        self._flaws.append(Flaw(f"`{key}`, since {target} is not looked up", broken=False))
+        self.flaws.append(_Flaw(f"`{key}`, since {target} is not looked up", broken=False))
         return False
 
     def _names(self, schema: dict[str, Any]) -> list[str] | None:
@@ -286,7 +278,7 @@ class _Copy:
                 return None
             limited = limited or "properties" in part or "additionalProperties" in part
             names |= dict.fromkeys(_mapping(part.get("properties")))
-            fresh = [one for one in _same(part, self._root) if isinstance(one, dict) and id(one) not in seen]
+            fresh = [one for one in _same(part, self.root) if isinstance(one, dict) and id(one) not in seen]
             seen |= {id(one) for one in fresh}
             waiting += fresh
         return list(names) if limited else None
@@ -303,7 +295,6 @@ def _same(schema: dict[str, Any], root: Any) -> Iterator[Any]:
 
 
 def _target(root: Any, reference: str) -> Any:
-    """The schema that a reference names by its place, or None."""
     for part in unquote(reference).split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
         listed = isinstance(root, list) and name.isdecimal() and int(name) < len(root)
@@ -327,45 +318,44 @@ class _ListedKeys:
 # What judging takes, and what the library says of a value.
 
 
+@dataclass(slots=True)
 class _Work:
     """Counts how often schemas meet values before they do, so that what would take too long is not begun."""
 
-    def __init__(self, root: Any) -> None:
-        self._root = root
-        self._known: dict[tuple[int, int], int] = {}
-        self._sizes: dict[int, int] = {}
+    root: Any
+    known: dict[tuple[int, int], int] = field(default_factory=dict)
+    sizes: dict[int, int] = field(default_factory=dict)
 
     def count(self, schema: Any, value: Any, depth: int = 0) -> int:
         """The steps that judging a value takes at most. Raises UnjudgedError beyond BUDGET."""
         key = id(schema), id(value)
-        if key not in self._known:
+        if key not in self.known:
             if depth > DEEP:
                 raise UnjudgedError
-            self._known[key] = 0  # a schema that means itself ends here
+            self.known[key] = 0  # a schema that means itself ends here
             total = 1 + (self._size(value) >> 4)  # every answer holds the value that it is about
             if isinstance(schema, dict):
                 total *= _answers(schema, value)
-                for part, inner in self._parts(schema, value) if total <= BUDGET else ():
-                    total += self.count(part, inner, depth + 1)
+                for part, inner in self._parts(schema, value):
                     if total > BUDGET:
                         break
+                    total += self.count(part, inner, depth + 1)
             if total > BUDGET:
                 raise UnjudgedError
-            self._known[key] = total
-        return self._known[key]
+            self.known[key] = total
+        return self.known[key]
 
     def _size(self, value: Any) -> int:
-        """How large a value is: its members, items and, roughly, characters."""
         if not isinstance(value, dict | list):
             return len(value) >> 5 if isinstance(value, str) else 0
-        if id(value) not in self._sizes:
+        if id(value) not in self.sizes:
             inner = value.values() if isinstance(value, dict) else value
-            self._sizes[id(value)] = len(value) + sum([self._size(one) for one in inner])
-        return self._sizes[id(value)]
+            self.sizes[id(value)] = len(value) + sum([self._size(one) for one in inner])
+        return self.sizes[id(value)]
 
     def _parts(self, schema: dict[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
         """Every schema that is asked about the value, or about a member or item of it, with that."""
-        yield from ((one, value) for one in _same(schema, self._root))
+        yield from ((one, value) for one in _same(schema, self.root))
         if isinstance(value, dict):
             properties = _mapping(schema.get("properties"))
             yield from ((properties[key], inner) for key, inner in value.items() if key in properties)
@@ -385,15 +375,13 @@ def _answers(schema: dict[str, Any], value: Any) -> int:
 
 
 class _Report:
-    """The library's answers about one text as problems, with their places."""
-
     def __init__(self, text: str, tool: str) -> None:
         self._text = text
         self._tool = tool
         self._root = read_object(text)
         self._members: dict[int, dict[str, Member]] = {}
 
-    def problems(self, error: ValidationError) -> list[Problem]:
+    def problems(self, error: ValidationError) -> list[_Problem]:
         """What one answer says; several problems where it is about several keys, or about the forms of a value."""
         path, node, at = self._place(error.instance_path)
         match error.kind:
@@ -404,18 +392,15 @@ class _Report:
                 return [self._unlisted(node, path, key, "") for key in keys]
             case Kind.Required(property=name):
                 inner = (*path, name)
-                return [Problem(inner, node.end - 1, f"{where(inner)} is missing; {self._tool} requires it")]
+                return [_Problem(inner, node.end - 1, f"{where(inner)} is missing; {self._tool} requires it")]
             case Kind.AnyOf(context=forms) | Kind.OneOfNotValid(context=forms):
-                return self._nearest([self._form(errors) for errors in forms], node, path, at)
+                found = [[one for error in errors for one in self.problems(error)] for errors in forms]
+                return self._nearest([sorted(form, key=_by_place) for form in found], node, path, at)
             case Kind.Type(types=types):
                 return [self._wrong_type(node, path, at, types)]
         return [self._wrong_value(error.kind, node, path, at)]
 
-    def _form(self, errors: Iterable[ValidationError]) -> list[Problem]:
-        return sorted([problem for error in errors for problem in self.problems(error)], key=_by_place)
-
-    def _nearest(self, forms: list[list[Problem]], node: Node, path: Path, at: int) -> list[Problem]:
-        """The problems of the only form that has the right type, or one summary."""
+    def _nearest(self, forms: list[list[_Problem]], node: Node, path: Path, at: int) -> list[_Problem]:
         typed = [[one for one in form if one.wanted and one.path == path] for form in forms]
         near = [form for form, wrong in zip(forms, typed, strict=True) if not wrong]
         if not near:
@@ -423,19 +408,19 @@ class _Report:
         if len(near) == 1:
             return near[0]
         message = f"{where(path)} fits none of the forms that {self._tool} allows"
-        return [Problem(path, at, message, None, self._written(node))]
+        return [_Problem(path, at, message, None, self._written(node))]
 
-    def _unlisted(self, node: Node, path: Path, key: str, listed: str) -> Problem:
+    def _unlisted(self, node: Node, path: Path, key: str, listed: str) -> _Problem:
         owner, inner = where(path) if path else self._tool, (*path, key)
-        return Problem(inner, self._members_of(node)[key].at, f"{where(inner)} is not a property of {owner}{listed}")
+        return _Problem(inner, self._members_of(node)[key].at, f"{where(inner)} is not a property of {owner}{listed}")
 
-    def _wrong_type(self, node: Node, path: Path, at: int, types: Sequence[str]) -> Problem:
+    def _wrong_type(self, node: Node, path: Path, at: int, types: Sequence[str]) -> _Problem:
         wanted = tuple([name for name in _TYPES if name in types])
         words = " or ".join([_TYPES[name] for name in wanted])
         message = f"{where(path)} is {_TYPES[node.kind]}; {self._tool} wants {words}"
-        return Problem(path, at, message, " or ".join(wanted), self._written(node), wanted)
+        return _Problem(path, at, message, " or ".join(wanted), self._written(node), wanted)
 
-    def _wrong_value(self, kind: Kind, node: Node, path: Path, at: int) -> Problem:
+    def _wrong_value(self, kind: Kind, node: Node, path: Path, at: int) -> _Problem:
         expected: str | None = None
         if isinstance(kind, Kind.Enum | Kind.Constant):
             values = kind.options if isinstance(kind, Kind.Enum) else [kind.expected_value]
@@ -447,7 +432,7 @@ class _Report:
             message = f"{where(path)} is {shortened(self._written(node), _TEXT_SHOWN)}; {self._tool} wants {expected}"
         else:
             message = f"{where(path)} is not what {self._tool} wants by `{kind.name}`"
-        return Problem(path, at, message, expected, self._written(node))
+        return _Problem(path, at, message, expected, self._written(node))
 
     def _written(self, node: Node) -> str:
         return self._text[node.start : node.end]
@@ -479,12 +464,11 @@ def _listed_words(names: list[str], many: int) -> str:
     return f", which has {listed or 'none'}"
 
 
-def _by_place(problem: Problem) -> tuple[int, bool]:
+def _by_place(problem: _Problem) -> tuple[int, bool]:
     return problem.at, not problem.wanted
 
 
 def _depth(value: Any) -> int:
-    """How many levels of objects and lists a value has."""
     depth, level = 0, [value]
     while level := [one for one in level if isinstance(one, dict | list)]:
         depth += 1

@@ -30,6 +30,7 @@ from parsers.vocabulary.words import counted
 _PARTS: tuple[Part, ...] = ("name", "id", "arguments")
 _KINDS = ("reasoning", "content", "arguments")
 _Sizes = tuple[int, int, int]
+_NOTHING: _Sizes = (0, 0, 0)
 
 
 @check(
@@ -38,46 +39,37 @@ _Sizes = tuple[int, int, int]
     severity="warning",
     needs=(Need.SERVER_DELTAS,),
 )
-def _server_agrees(subject: Subject) -> list[Finding]:
+def _server_agrees(subject: Subject) -> Iterator[Finding]:
     """One finding per channel and call in which the server's deltas and the replay's depart, one for the finish reason;
     where all is the same, a note on the first chunk that sends it at another time. Where the server sent what it should
     have read, that is the one finding."""
     theirs = delta_channels((number, chunk.delta) for number, chunk in enumerate(subject.server.chunks or (), start=1))
-    unparsed = list(_unparsed(subject, theirs))
-    if unparsed:
-        return unparsed
-    texts = [Channel(None, part) for part in TEXT_PARTS]
-    findings = [
+    apart = [
         _departure(subject, channel, theirs)
-        for channel in texts
+        for channel in [Channel(None, part) for part in TEXT_PARTS]
         if theirs[channel].text != subject.streamed[channel].text
     ]
-    findings += _calls_apart(subject, theirs)
-    findings += _finish_apart(subject)
-    return findings or list(_timing(subject))
+    apart += [*_calls_apart(subject, theirs), *_finish_apart(subject)]
+    return iter([*_unparsed(subject, theirs)] or apart or [*_timing(subject)])
 
 
 def _unparsed(subject: Subject, theirs: Channels) -> Iterator[Finding]:
     """The server sent no call and its content holds their markup: there was no parser for it, or it was not asked."""
     trace, message = subject.trace, subject.trace.message
-    content = _bare(subject, theirs[CONTENT].text)
-    if not content or theirs.calls:
-        return
+    content, raw = _bare(subject, theirs[CONTENT].text), _bare(subject, trace.text)
     start = next((event.start for _, event in trace.events() if isinstance(event, CallStart)), None)
-    if (start is not None or message.reasoning) and content == _bare(subject, trace.text):
-        topic, what = Topic.OUTPUT_UNPARSED, "the whole output"
-    elif start is not None and content.endswith(_bare(subject, trace.text[start:])):
-        topic, what = Topic.CALLS_UNPARSED, "the calls"
-    else:
-        return
-    yield _server_agrees.finding(
-        f"The server sent {what} as content, markup and all: no parser that reads it was at work there.",
-        topic=topic,
-        about="request",
-        expected="; ".join([f"{call.name}({call.arguments})" for call in subject.calls]) or message.reasoning,
-        actual=excerpt(theirs[CONTENT].text, 0),
-        grade="calls" if subject.calls else "text",
-    )
+    whole = (start is not None or message.reasoning) and content == raw
+    calls = start is not None and content.endswith(_bare(subject, trace.text[start:]))
+    if content and not theirs.calls and (whole or calls):
+        yield _server_agrees.finding(
+            f"The server sent {'the whole output' if whole else 'the calls'} as content, markup and all: "
+            "no parser that reads it was at work there.",
+            topic=Topic.OUTPUT_UNPARSED if whole else Topic.CALLS_UNPARSED,
+            about="request",
+            expected="; ".join([f"{call.name}({call.arguments})" for call in subject.calls]) or message.reasoning,
+            actual=theirs[CONTENT].text,
+            grade="calls" if subject.calls else "text",
+        )
 
 
 def _bare(subject: Subject, text: str) -> str:
@@ -86,7 +78,6 @@ def _bare(subject: Subject, text: str) -> str:
 
 
 def _departure(subject: Subject, channel: Channel, theirs: Channels) -> Finding:
-    """Where the two sides depart in a channel that both may have."""
     sent, replayed = theirs[channel].text, subject.streamed[channel].text
     offset = shared_prefix(sent, replayed)
     place = f"at character {offset} of {channel.words(subject.calls)}"
@@ -112,7 +103,6 @@ def _departure(subject: Subject, channel: Channel, theirs: Channels) -> Finding:
 
 
 def _calls_apart(subject: Subject, theirs: Channels) -> Iterator[Finding]:
-    """Every call that only one side has, and every part of one in which the sides depart."""
     ours = subject.streamed
     sent = _begun(chunk.delta for chunk in subject.server.chunks or ())
     replayed = _begun(subject.trace.deltas)
@@ -129,7 +119,6 @@ def _calls_apart(subject: Subject, theirs: Channels) -> Iterator[Finding]:
 
 
 def _begun(deltas: Iterable[MessageDelta | None]) -> dict[int, int]:
-    """By index of a call, the number of the delta that began it."""
     begun: dict[int, int] = {}
     for number, delta in enumerate(deltas, start=1):
         for part in () if delta is None else delta.tool_calls:
@@ -138,7 +127,6 @@ def _begun(deltas: Iterable[MessageDelta | None]) -> dict[int, int]:
 
 
 def _call_alone(index: int, chunk: int | None, step: int | None, side: Channels) -> Finding:
-    """A call that one side does not have."""
     name, arguments = side[Channel(index, "name")].text, side[Channel(index, "arguments")].text
     words, shown = call_words(index, name), f"{name}({arguments})"
     if step is None:
@@ -164,27 +152,25 @@ def _finish_apart(subject: Subject) -> Iterator[Finding]:
 
 def _timing(subject: Subject) -> Iterator[Finding]:
     """The first chunk after which the server has sent more or less than the replay has of the same text."""
-    chunks = subject.server.chunks or ()
-    theirs = list(accumulate((_sizes(chunk.delta) for chunk in chunks), _plus, initial=(0, 0, 0)))
-    ours = list(accumulate((_sizes(delta) for delta in subject.trace.deltas), _plus, initial=(0, 0, 0)))
+    theirs = list(accumulate((_sizes(chunk.delta) for chunk in subject.server.chunks or ()), _plus, initial=_NOTHING))
+    ours = list(accumulate(map(_sizes, subject.trace.deltas), _plus, initial=_NOTHING))
     fed = [step.span.end for step in subject.trace.steps]
     for number, end in enumerate(subject.server.ends or (), start=1):
         step = bisect_right(fed, end)
         if end == len(subject.trace.text):
             return  # what either side still holds comes later
-        if not step or fed[step - 1] != end or theirs[number] == ours[step]:
-            continue
-        part = next(at for at in range(len(_KINDS)) if theirs[number][at] != ours[step][at])
-        sent, replayed = counted(theirs[number][part], "character"), ours[step][part]
-        late = f"by then the server has sent {sent} of {_KINDS[part]}, the replay {replayed} by step {step}"
-        message = f"Chunk {number} is the first to be early or late: {late}."
-        yield _server_agrees.finding(message, severity="info", step=step)
-        return
+        if step and fed[step - 1] == end and theirs[number] != ours[step]:
+            sides = zip(_KINDS, theirs[number], ours[step], strict=True)
+            kind, sent, replayed = next(side for side in sides if side[1] != side[2])
+            late = f"the server has sent {counted(sent, 'character')} of {kind}, the replay {replayed} by step {step}"
+            message = f"Chunk {number} is the first to be early or late: by then {late}."
+            yield _server_agrees.finding(message, severity="info", step=step)
+            return
 
 
 def _sizes(delta: MessageDelta | None) -> _Sizes:
     if delta is None:
-        return 0, 0, 0
+        return _NOTHING
     arguments = sum([len(part.arguments or "") for part in delta.tool_calls])
     return len(delta.reasoning or ""), len(delta.content or ""), arguments
 
@@ -194,38 +180,27 @@ def _plus(one: _Sizes, other: _Sizes) -> _Sizes:
 
 
 @check("K3", "Every chunk of a server has the shape that clients read.", needs=(Need.SERVER_CHUNKS,))
-def _chunk_shape(subject: Subject) -> list[Finding]:
-    """One finding for each kind of oddity, at its first chunk."""
+def _chunk_shape(subject: Subject) -> Iterator[Finding]:
     seen: dict[str, list[tuple[int, Diagnostic]]] = {}
     for step in subject.trace.steps:
         for note in step.diagnostics:
             seen.setdefault(note.code, []).append((step.index, note))
-    findings = []
-    for places in seen.values():
-        number, first = places[0]
-        more = f" ({counted(len(places), 'time')} in all)" if len(places) > 1 else ""
+    for (number, first), *others in seen.values():
+        more = f" ({counted(1 + len(others), 'time')} in all)" if others else ""
         message = f"Chunk {number}: {first.message.rstrip('.')}{more}."
-        findings.append(_chunk_shape.finding(message, severity=first.severity, step=number))
-    return findings
+        yield _chunk_shape.finding(message, severity=first.severity, step=number)
 
 
 @check(
-    "B1",
-    "What the serving layer keeps for each call beside the parser is what was sent.",
-    needs=(Need.BOOKKEEPING,),
+    "B1", "What the serving layer keeps for each call beside the parser is what was sent.", needs=(Need.BOOKKEEPING,)
 )
-def _bookkeeping(subject: Subject) -> list[Finding]:
-    """Errors for lists of different length, and for entries that are not the arguments sent."""
+def _bookkeeping(subject: Subject) -> Iterator[Finding]:
     told, sent, calls = subject.server.told or (), subject.server.sent, subject.calls
     if len({len(told), len(sent), len(calls)}) > 1:
         lists = f"told of {counted(len(told), 'call')}, has {counted(len(sent), 'call')} as sent"
-        return [_bookkeeping.finding(f"The serving layer was {lists}, and the message has {len(calls)}.")]
-    findings = []
+        yield _bookkeeping.finding(f"The serving layer was {lists}, and the message has {len(calls)}.")
+        return
     for index, call in enumerate(calls):
         if sent[index] != call.arguments:
             message = f"The serving layer has other arguments as sent for {call_words(index, call.name)}."
-            findings.append(_bookkeeping.finding(message, expected=call.arguments, actual=sent[index]))
-    return findings
-
-
-CHECKS = (_server_agrees, _chunk_shape, _bookkeeping)
+            yield _bookkeeping.finding(message, expected=call.arguments, actual=sent[index])

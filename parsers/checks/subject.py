@@ -64,48 +64,35 @@ class Variant:
 class Replays:
     """The replays of one output, all in one mode."""
 
-    trace: Trace
-    """The replay under study."""
-    whole: Trace | None = None
-    """The same output in one delta."""
-    compared: Sequence[tuple[str, Trace]] = ()
-    """Other chunkings, each under a label of its own."""
+    trace: Trace  # the replay under study
+    whole: Trace | None = None  # the same output in one delta
+    compared: Sequence[tuple[str, Trace]] = ()  # other chunkings, each under a label of its own
     shares: Mapping[str, int] = field(default_factory=dict)
     """By label, how many chunkings gave the message of a compared replay."""
     one_shot: bool = False
     """`whole` was read by a second code path for whole outputs, so that it is no chunking among others."""
-    rules: Rules = EXACT
-    """What counts as a difference between two messages."""
+    rules: Rules = EXACT  # what counts as a difference between two messages
 
 
 @dataclass(slots=True, frozen=True)
 class Grammar:
     """What is known of the format that the parser is for."""
 
-    terminals: Mapping[str, str] = field(default_factory=dict)
-    """Name to literal of its markers."""
-    longest_terminal: int = 0
-    """In characters; 0 means that the parser has no literal to wait for."""
-    end_tokens: Sequence[str] = ()
-    """The texts that end a turn."""
-    openers: Sequence[str] = ()
-    """The markers that open reasoning."""
-    closers: Sequence[str] = ()
-    """The markers that close it."""
-    policy: Mapping[str, str] = field(default_factory=dict)
-    """The policies in force, by key."""
+    terminals: Mapping[str, str] = field(default_factory=dict)  # name to literal of its markers
+    longest_terminal: int = 0  # in characters; 0 means that the parser has no literal to wait for
+    end_tokens: Sequence[str] = ()  # the texts that end a turn
+    openers: Sequence[str] = ()  # the markers that open reasoning
+    closers: Sequence[str] = ()  # the markers that close it
+    policy: Mapping[str, str] = field(default_factory=dict)  # the policies in force, by key
 
 
 @dataclass(slots=True, frozen=True)
 class Tokens:
     """The output as tokens."""
 
-    pieces: Sequence[Piece] = ()
-    """What each token contributed to the text."""
-    special: frozenset[str] = frozenset()
-    """The texts of the vocabulary's special tokens."""
-    behind: int = 0
-    """How many characters the decode policy has not let out yet at most, when their ids have come."""
+    pieces: Sequence[Piece] = ()  # what each token contributed to the text
+    special: frozenset[str] = frozenset()  # the texts of the vocabulary's special tokens
+    behind: int = 0  # how many characters the decode policy has not let out yet at most, when their ids have come
     spelled: bool = True
     """The text is the bytes of the tokens joined. A decode policy, or byte fallback, makes another text of them."""
 
@@ -114,36 +101,27 @@ class Tokens:
 class Server:
     """What a server made of the output."""
 
-    chunks: Sequence[ServerChunk] | None = None
-    """The chunks it sent."""
-    ends: Sequence[int] | None = None
-    """How many characters of the output were there after each of them."""
-    plays: bool = False
-    """The replay under study is itself what the server sent."""
-    told: Sequence[str] | None = None
-    """The arguments of each call that its serving layer was told of beside the parser."""
-    sent: Sequence[str] = ()
-    """The arguments of each call that its serving layer has down as sent."""
+    chunks: Sequence[ServerChunk] | None = None  # the chunks it sent
+    ends: Sequence[int] | None = None  # how many characters of the output were there after each of them
+    plays: bool = False  # the replay under study is itself what the server sent
+    told: Sequence[str] | None = None  # the arguments of each call that its serving layer was told of beside the parser
+    sent: Sequence[str] = ()  # the arguments of each call that its serving layer has down as sent
 
 
 @dataclass(slots=True, frozen=True)
 class Builtin:
     """What the built-in parser of the same format makes of the output."""
 
-    trace: Trace | None = None
-    """Beside a black box: it settles what a marker is, never what is right."""
-    message: Message | None = None
-    """Where replays differ: it says which of them to call right."""
+    trace: Trace | None = None  # beside a black box: it settles what a marker is, never what is right
+    message: Message | None = None  # where replays differ: it says which of them to call right
 
 
 @dataclass(slots=True, frozen=True)
 class Costs:
     """What reading the output, and reading an output of twice its length, takes."""
 
-    examined: tuple[int, int] | None = None
-    """Characters that the parser looked at."""
-    seconds: tuple[float, float] | None = None
-    """Time by a clock of the caller's."""
+    examined: tuple[int, int] | None = None  # characters that the parser looked at
+    seconds: tuple[float, float] | None = None  # time by a clock of the caller's
 
 
 @dataclass(frozen=True)
@@ -157,12 +135,9 @@ class Subject:
     server: Server = field(default_factory=Server)
     builtin: Builtin = field(default_factory=Builtin)
     costs: Costs = field(default_factory=Costs)
-    variants: Sequence[Variant] = ()
-    """Replays of changed outputs."""
-    black_box: bool = False
-    """The parser says nothing but its deltas, and makes up ids as it likes."""
-    raw: bool = True
-    """The output text is known; else only what became of it is."""
+    variants: Sequence[Variant] = ()  # replays of changed outputs
+    black_box: bool = False  # the parser says nothing but its deltas, and makes up ids as it likes
+    raw: bool = True  # the output text is known; else only what became of it is
 
     @property
     def trace(self) -> Trace:
@@ -183,15 +158,12 @@ class Subject:
     @cached_property
     def streamed(self) -> Channels:
         """The channels as a client builds them from the deltas. A server may skip numbers: calls count by place."""
-        found = self.trace.streamed
+        places = {number: place for place, number in enumerate(self.trace.streamed.calls)}
         if not self.server.plays:
-            return found
-        places = {number: place for place, number in enumerate(found.calls)}
+            return self.trace.streamed
+        streamed = self.trace.streamed.items()
         return Channels(
-            {
-                channel if channel.call is None else Channel(places[channel.call], channel.part): text
-                for channel, text in found.items()
-            }
+            {one if one.call is None else one._replace(call=places[one.call]): text for one, text in streamed}
         )
 
     @cached_property
@@ -240,6 +212,7 @@ def subject_of(
     differ = not all(other.same for other in others) or not same_message(trace.message, whole.message, rules)
     fmt = replayer.format
     own = replayer.by_format() if fmt is not None and fmt.terminals else None
+    server = None if replayer.plays else replayer.server
     return Subject(
         Replays(
             trace,
@@ -257,7 +230,7 @@ def subject_of(
             behind=replayer.behind,
             spelled=replayer.spelled,
         ),
-        _server(replayer),
+        Server(server.chunks, server.ends) if server is not None else Server(plays=replayer.plays),
         Builtin(
             own.trace(TRACED) if own is not None and replayer.black_box else None,
             own.outcome(WHOLE).message if own is not None and differ else None,
@@ -278,12 +251,6 @@ def _grammar(replayer: Replayer) -> Grammar:
     return replace(known, end_tokens=fmt.end_tokens, openers=markers.openers, closers=markers.closers)
 
 
-def _server(replayer: Replayer) -> Server:
-    if replayer.plays or replayer.server is None:
-        return Server(plays=replayer.plays)
-    return Server(replayer.server.chunks, replayer.server.ends)
-
-
 def _examined_twice(replayer: Replayer) -> tuple[int, int] | None:
     """Characters examined for the output, and for the output twice over. Not counted for long outputs, and by nobody
     for a black box."""
@@ -291,9 +258,8 @@ def _examined_twice(replayer: Replayer) -> tuple[int, int] | None:
         return None
     known = replayer.outcome(TRACED)
     once, twice = 0 if known.raised else known.examined, _examined(replayer, 2)
-    if twice <= GROWTH * once:
-        return once, twice
-    return twice, _examined(replayer, 4)  # an output that ends in the middle is another one when it is doubled
+    # An output that ends in the middle is another one when it is doubled.
+    return (once, twice) if twice <= GROWTH * once else (twice, _examined(replayer, 4))
 
 
 def _examined(replayer: Replayer, times: int) -> int:

@@ -1,12 +1,8 @@
 """Where two replays of the same output part.
 
-`Rules` say what counts as a difference at all; they are part of a case and named in the findings they change.
-
-Strategy: the channels of two messages are compared one by one, by halving their common prefix. Of all channels that
-differ, the one that parts earliest in the output text is reported.
-
-Invariants: O(n) in the length of the output; None and "" are the same text; a parser that gives no segments still
-gets steps (from its deltas), never invented offsets.
+The channels of two messages are compared one by one, by halving their common prefix; of all that differ, the one that
+parts earliest in the output text is reported. O(n). None and "" are the same text; a parser that gives no segments
+still gets steps (from its deltas), never invented offsets.
 """
 
 from __future__ import annotations
@@ -15,7 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
-from parsers.vocabulary.channels import TEXT_PARTS, Channel
+from parsers.vocabulary.channels import TEXT_PARTS, Channel, Place
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Message, ToolCall
 from parsers.vocabulary.words import counted
@@ -88,7 +84,6 @@ def message_key(message: Message, rules: Rules = EXACT) -> Key:
 
 
 def _as_json(text: str) -> str:
-    """One spelling for all spellings of a JSON value; text that is not JSON as it is."""
     try:
         return json.dumps(json.loads(text), sort_keys=True)
     except (ValueError, RecursionError):
@@ -157,7 +152,6 @@ def _partings(a: Trace, b: Trace, rules: Rules) -> list[Divergence]:
 
 
 def _counts(channel: Channel, a: str, b: str, rules: Rules) -> bool:
-    """Whether these texts of a channel differ under the rules."""
     if a == b or (channel.part == "id" and not rules.ids):
         return False
     if channel.part == "arguments" and rules.arguments == "json":
@@ -179,36 +173,36 @@ def _parting(a: Trace, b: Trace, channel: Channel) -> Divergence:
 
 
 def _ending(a: Trace, b: Trace, index: int) -> Divergence:
-    """Two calls of which one is complete and the other is not."""
     texts = [trace.channels[Channel(index, "arguments")] for trace in (a, b)]
-    here, there = (text.place(len(text.text)) for text in texts)
     words = ["complete" if trace.message.tool_calls[index].complete else "not complete" for trace in (a, b)]
-    raw, offset = _first([here.raw, there.raw]), len(texts[0].text)
-    return Divergence(Channel(index, "complete"), offset, raw, here.step, there.step, words[0], words[1])
+    places = [text.place(len(text.text)) for text in texts]
+    return _meeting(Channel(index, "complete"), len(texts[0].text), places, words)
 
 
 def _number(a: Trace, b: Trace, common: int) -> Divergence:
     """One trace has more calls: the place is where the first surplus call has its name."""
     name = Channel(common, "name")
-    has = [name in trace.channels for trace in (a, b)]
-    place = (a if has[0] else b).channels[name].place(0)
-    raw = place.raw
-    steps = [
-        place.step if own else None if raw is None else trace.step_at(raw)
-        for own, trace in zip(has, (a, b), strict=True)
-    ]
+    place = (a if name in a.channels else b).channels[name].place(0)
+    steps = [place.step, place.step]
+    for side, trace in enumerate((a, b)):
+        if name not in trace.channels:
+            steps[side] = None if place.raw is None else trace.step_at(place.raw)
     texts = [_names(trace.message.tool_calls) for trace in (a, b)]
-    return Divergence(Channel(None, "calls"), common, raw, steps[0], steps[1], texts[0], texts[1])
+    return Divergence(Channel(None, "calls"), common, place.raw, steps[0], steps[1], *texts)
 
 
 def _order(a: Trace, b: Trace) -> Divergence:
     """The same calls, begun in another order: the place is where the first of them begins that is not due."""
     orders = [t.message.order or tuple(range(len(t.message.tool_calls))) for t in (a, b)]
     at = next(i for i, (x, y) in enumerate(zip(*orders, strict=True)) if x != y)
-    here, there = (t.channels[Channel(o[at], "name")].place(0) for t, o in zip((a, b), orders, strict=True))
+    places = [t.channels[Channel(o[at], "name")].place(0) for t, o in zip((a, b), orders, strict=True)]
     texts = [_names([t.message.tool_calls[i] for i in o]) for t, o in zip((a, b), orders, strict=True)]
-    raw = _first([here.raw, there.raw])
-    return Divergence(Channel(None, "calls"), at, raw, here.step, there.step, texts[0], texts[1])
+    return _meeting(Channel(None, "calls"), at, places, texts)
+
+
+def _meeting(channel: Channel, offset: int, places: list[Place], texts: list[str]) -> Divergence:
+    here, there = places
+    return Divergence(channel, offset, _first([here.raw, there.raw]), here.step, there.step, *texts)
 
 
 def _first(offsets: list[int | None]) -> int | None:

@@ -1,16 +1,13 @@
 """Emission lag: how much later than it arrived each character left for the client, and how much was held meanwhile.
 
-The lag of a character is what was fed between the step it arrived in and the step it left in: 0 if that is one step,
-whatever the size of its delta. Only what reaches the client leaves; markers and dropped text have no lag. It is a
-figure and no fault: a name waits until it is whole. What a parser keeps back without a word is the check's
-(`emission_lag`, P2).
-
-Invariants: linear in the output and the events; stays ascend and never overlap, whatever a parser claims. A parser
-that does not say where its text comes from has no stays.
+The lag of a character is what was fed between the step it arrived in and the step it left in. Only what reaches the
+client has one. It is a figure and no fault; what a parser keeps back without a word is the check's (`emission_lag`).
+Linear in the output and the events; a parser that does not say where its text comes from has no stays.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,24 +39,13 @@ class Stay:
 
 
 @dataclass(slots=True)
-class Wait:
-    """Characters [start, end) that left together, later than the first of them arrived: lag and steps are that one's.
+class Wait(Stay):
+    """Characters that left together, later than the first of them arrived: lag and steps are that one's.
 
     `hold` is what the parser said while it held the first of them, None where it said nothing.
     """
 
-    start: int
-    end: int
-    channel: Owner
-    arrived: int
-    left: int
-    lag: int
     hold: Hold | None = None
-
-    @property
-    def steps(self) -> int:
-        """The lag in steps."""
-        return self.left - self.arrived
 
 
 @dataclass(slots=True)
@@ -105,23 +91,21 @@ def waits(trace: Trace, found: Sequence[Stay]) -> list[Wait]:
     joined: list[Wait] = []
     for stay in found:
         last = joined[-1] if joined else None
-        if not stay.lag:
-            continue
-        if last and (last.end, last.channel, last.left) == (stay.start, stay.channel, stay.left):
+        if stay.lag and last and (last.end, last.channel, last.left) == (stay.start, stay.channel, stay.left):
             last.end = stay.end
-        else:
-            joined.append(Wait(stay.start, stay.end, stay.channel, stay.arrived, stay.left, stay.lag))
-    for wait in joined:
-        wait.hold = _hold_at(trace, wait)
+        elif stay.lag:
+            # When the first character was held last, the reason was known best.
+            holds = trace.steps[stay.left - 2].holds
+            hold = next((hold for hold in holds if hold.start <= stay.start < hold.end), None)
+            joined.append(Wait(stay.start, stay.end, stay.channel, stay.arrived, stay.left, stay.lag, hold))
     return joined
 
 
 def channel_lags(found: Sequence[Stay]) -> list[ChannelLag]:
     """The channels that have text, in their usual order."""
-    by_channel: dict[Owner, dict[int, int]] = {}
+    by_channel: dict[Owner, Counter[int]] = {}
     for stay in found:
-        lags = by_channel.setdefault(stay.channel, {})
-        lags[stay.lag] = lags.get(stay.lag, 0) + stay.end - stay.start
+        by_channel.setdefault(stay.channel, Counter())[stay.lag] += stay.end - stay.start
     return [_channel_lag(channel, by_channel[channel]) for channel in CHANNELS if channel in by_channel]
 
 
@@ -163,12 +147,10 @@ def _claims(trace: Trace) -> list[_Claim]:
     said.sort(key=lambda claim: (claim.start, -claim.end))
     out: list[_Claim] = []
     for claim in said:
-        out += _cut_out(out.pop(), claim) if out and _is_inside(claim, out[-1]) else [claim]
+        outer = out[-1] if out else claim
+        inside = claim.end <= outer.end and claim.end - claim.start < outer.end - outer.start
+        out += _cut_out(out.pop(), claim) if inside else [claim]
     return out
-
-
-def _is_inside(claim: _Claim, other: _Claim) -> bool:
-    return claim.end <= other.end and claim.end - claim.start < other.end - other.start
 
 
 def _cut_out(outer: _Claim, inner: _Claim) -> Iterator[_Claim]:
@@ -177,18 +159,11 @@ def _cut_out(outer: _Claim, inner: _Claim) -> Iterator[_Claim]:
             yield part
 
 
-def _channel_lag(channel: Owner, lags: dict[int, int]) -> ChannelLag:
+def _channel_lag(channel: Owner, lags: Counter[int]) -> ChannelLag:
     """From how many characters have which lag. Of an even number the lower middle one is the median."""
-    characters = sum(lags.values())
     seen, median = 0, 0
     for lag in sorted(lags):
-        if 2 * seen < characters:
+        if 2 * seen < lags.total():
             median = lag
         seen += lags[lag]
-    return ChannelLag(channel, characters, max(lags), median)
-
-
-def _hold_at(trace: Trace, wait: Wait) -> Hold | None:
-    """The hold over the first character when it last was held, which is when its reason was known best."""
-    holds = trace.steps[wait.left - 2].holds
-    return next((hold for hold in holds if hold.start <= wait.start < hold.end), None)
+    return ChannelLag(channel, lags.total(), max(lags), median)

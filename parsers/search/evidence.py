@@ -16,7 +16,7 @@ from parsers.search.markup import BODY, LEFT_OVER, almost_markers, any_marker
 from parsers.search.reading import Reading, is_good, read
 from parsers.selection.registry import known_format
 from parsers.vocabulary.events import CallStart, Severity
-from parsers.vocabulary.trace import Finding, Topic, Trace
+from parsers.vocabulary.trace import About, Finding, Topic, Trace
 from parsers.vocabulary.types import Context, Message, ToolCall
 from parsers.vocabulary.words import counted, listed, quoted
 
@@ -113,12 +113,15 @@ class Evidence:
             return True
         return not calls and (self.attempt is not None or bool(almost_markers(content)))
 
-    def numbers(self, *topics: Topic, severity: Severity | None = None) -> list[int]:
-        """The numbers of the findings about these topics that are no contract."""
+    def numbers(self, *topics: Topic, severity: Severity | None = None, about: About | None = None) -> list[int]:
+        """The numbers of the findings about these topics, or any, that are no contract."""
         return [
             number
             for number, finding in enumerate(self.findings)
-            if finding.topic in topics and finding.policy is None and severity in (None, finding.severity)
+            if (not topics or finding.topic in topics)
+            and finding.policy is None
+            and severity in (None, finding.severity)
+            and about in (None, finding.about)
         ]
 
     def messages(self, numbers: Iterable[int]) -> tuple[Detail, ...]:
@@ -155,7 +158,6 @@ def under(chunking: Chunking, size: int) -> str:
 
 
 def _cut_words(cuts: Sequence[int], size: int) -> str:
-    """'the output is cut after character 3 and an empty delta comes after character 5'."""
     empty = {*empties(cuts), size} & {*cuts}
     inside, others = _after(sorted({*cuts} - empty)), _after(sorted(empty - {0, size}))
     parts = [
@@ -168,11 +170,10 @@ def _cut_words(cuts: Sequence[int], size: int) -> str:
 
 
 def _after(places: Sequence[int]) -> str:
-    """'character 5', 'characters 3 and 5', or nothing."""
     return f"character{'s' * (len(places) > 1)} {listed([str(at) for at in places])}" if places else ""
 
 
-def the_call(index: int, calls: list[ToolCall]) -> str:
+def _the_call(index: int, calls: list[ToolCall]) -> str:
     """'the second call (`f`)'; 'the only call (`f`)' where there is one."""
     name = f" ({quoted(calls[index].name)})" if calls[index].name else ""
     if len(calls) == 1:
@@ -188,7 +189,7 @@ def harm(right: Message, wrong: Message) -> str:
 def _calls(right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
     if right and not wrong:
         every = "both calls" if len(right) == 2 else f"all {len(right)} calls"
-        return f"{the_call(0, right)} is lost" if len(right) == 1 else f"{every} are lost"
+        return f"{_the_call(0, right)} is lost" if len(right) == 1 else f"{every} are lost"
     if len(wrong) < len(right):
         return _fewer(right, wrong)
     if len(wrong) > len(right):
@@ -208,7 +209,7 @@ def _fewer(right: list[ToolCall], wrong: list[ToolCall]) -> str:
         else:
             missing.append(index)
     lost = len(right) - len(wrong)
-    words = [the_call(index, right) for index in missing[:lost]]
+    words = [_the_call(index, right) for index in missing[:lost]]
     merged = len(missing) > lost
     return f"{listed(words)} {'is' if len(words) == 1 else 'are'} lost" + (", and others change" if merged else "")
 
@@ -216,14 +217,13 @@ def _fewer(right: list[ToolCall], wrong: list[ToolCall]) -> str:
 def _call(index: int, right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
     a, b = right[index], wrong[index]
     if a.name != b.name:
-        return f"the name of {the_call(index, right)} becomes {quoted(b.name)}"
+        return f"the name of {_the_call(index, right)} becomes {quoted(b.name)}"
     if a.arguments != b.arguments:
-        return f"the arguments of {the_call(index, right)} {_changed(a.arguments, b.arguments)}"
-    return f"{the_call(index, right)} is not closed" if a.complete and not b.complete else None
+        return f"the arguments of {_the_call(index, right)} {_changed(a.arguments, b.arguments)}"
+    return f"{_the_call(index, right)} is not closed" if a.complete and not b.complete else None
 
 
 def _parting(a: str, b: str) -> tuple[int, str, str]:
-    """Where two texts part, and what each has there that the other has not."""
     at = shared_prefix(a, b)
     back = shared_prefix(a[at:][::-1], b[at:][::-1])
     return at, a[at : len(a) - back], b[at : len(b) - back]
@@ -240,7 +240,6 @@ def _changed(a: str, b: str) -> str:
 
 
 def _texts(right: Message, wrong: Message) -> str | None:
-    """What happens to content and reasoning."""
     pairs = [
         ("content", right.content or "", wrong.content or ""),
         ("reasoning", right.reasoning or "", wrong.reasoning or ""),

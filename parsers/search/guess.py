@@ -1,11 +1,8 @@
 """Which format an output is in: all built-in formats read it, and are ranked by what they make of it.
 
-Strategy
-    Every format one of whose telling markers occurs, or whose calls need none, parses the whole text. Where none
-    reads it well, the markup is put right by the smallest change (an almost right marker spelled as the format
-    spells it, a missing opener put before a call's body) and read again: that is the nearest grammar, and the place
-    of the first change is where the output leaves it. A reading whose calls all lie inside a call of another one is
-    no reading.
+Every format one of whose telling markers occurs, or whose calls need none, parses the whole text. Where none reads it
+well, the markup is put right by the smallest change and read again: that is the nearest grammar, and the place of the
+change is where the output leaves it. A reading whose calls all lie inside a call of another one is no reading.
 
 Invariants: linear in the output, at most three parses for a format; pure; the order of equal guesses never changes.
 """
@@ -43,16 +40,12 @@ def guesses(text: str, context: Context | None = None) -> list[Guess]:
 
 
 def _readable(text: str) -> Iterator[Format]:
-    yield from (fmt for fmt in builtin_formats().values() if fmt.states and (is_bare(fmt) or _occurs(fmt, text)))
-
-
-def _occurs(fmt: Format, text: str) -> bool:
-    """Whether a telling literal of the format is in the text, or begun at its end."""
-    return any(literal in text or _is_begun(literal, text) for literal in telling_literals(fmt))
-
-
-def _is_begun(literal: str, text: str) -> bool:
-    return any(text.endswith(literal[:size]) for size in range(SHORT - 1, len(literal)))
+    """Formats of which a telling literal is in the text, or begun at its end, and those whose calls need none."""
+    for fmt in builtin_formats().values():
+        literals = telling_literals(fmt)
+        begun = (text.endswith(literal[:size]) for literal in literals for size in range(SHORT - 1, len(literal)))
+        if fmt.states and (is_bare(fmt) or any(literal in text for literal in literals) or any(begun)):
+            yield fmt
 
 
 def _best(fmt: Format, text: str, context: Context) -> Reading:
@@ -71,8 +64,8 @@ def _discount_inner(readings: Sequence[Reading]) -> None:
     extents = {one.fmt.name: _extents(one) for one in readings if one.good}
     for one in readings:
         own = extents.get(one.fmt.name, [])
-        outer = any(_holds(others, own) for name, others in extents.items() if name != one.fmt.name)
-        if own and outer:
+        outer = [others[0] for name, others in extents.items() if name != one.fmt.name]
+        if own and any(all(start < begin and stop < end for begin, stop in own) for start, end in outer):
             one.score -= 1000 * one.good
             one.good = 0
 
@@ -83,14 +76,7 @@ def _extents(reading: Reading) -> list[tuple[int, int]]:
     return list(zip(starts, ends, strict=False))
 
 
-def _holds(outer: Sequence[tuple[int, int]], inner: Sequence[tuple[int, int]]) -> bool:
-    """Whether the first call of `outer` has all of `inner`'s after the first well inside of it."""
-    start, end = outer[0]
-    return len(inner) > 0 and all(start < begin and stop < end for begin, stop in inner)
-
-
 def _mended(text: str, context: Context, readings: dict[str, Reading]) -> Iterator[tuple[str, tuple[Reading, Leave]]]:
-    """Formats that read the output better once it is put right, with the place of the first change."""
     near = almost_markers(text)
     for name, fmt in builtin_formats().items():
         best = readings.get(name)
@@ -117,7 +103,6 @@ def _changes(fmt: Format, text: str, near: Sequence[AlmostMarker]) -> Iterator[t
 
 
 def _corrected(text: str, near: Sequence[AlmostMarker]) -> str:
-    """The text with every almost right marker as it should be."""
     parts: list[str] = []
     at = 0
     for one in sorted(near, key=lambda one: one.start):
@@ -128,7 +113,6 @@ def _corrected(text: str, near: Sequence[AlmostMarker]) -> str:
 
 @cache
 def _pairs(name: str) -> tuple[tuple[str, str], ...]:
-    """Opening and closing markers of a built-in format's calls that belong together by name."""
     terminals = builtin_formats()[name].terminals
     ends = [key for key in terminals if key.endswith("_END") and not key.startswith("THINK")]
     starts = [(key.removesuffix("_END") + "_START", key) for key in ends]
@@ -166,7 +150,6 @@ def _guess(fmt: Format, reading: Reading | None, mended: tuple[Reading, Leave] |
 
 
 def _evidence(reading: Reading) -> tuple[str, ...]:
-    """What a reading shows for and against its format."""
     said = [_calls(reading)]
     if reading.markers:
         verb = "are its markers" if len(reading.markers) > 1 else "is its marker"

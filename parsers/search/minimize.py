@@ -3,10 +3,8 @@
 The finding that the verdict rests on is taken, at the chunking that the verdict names. Where no replay can show that
 one, the worst one is: a failure before a difference between chunkings, a difference before what a single replay
 shows, errors before warnings. Of the chunkings that differ the one with the worst difference is taken, then an honest
-one, then the one with the fewest cuts.
-
-A difference has two sides. The other side is a chunking that says the same of every smaller output (all in one delta,
-so many characters at a time), best one whose message is what the format itself reads.
+one, then the one with the fewest cuts. The other side of a difference is a chunking that says the same of every smaller
+output (all in one delta, so many characters at a time), best one whose message is what the format itself reads.
 
 An output that was well formed stays so: where all calls of a message were complete, with JSON for arguments and names
 that are declared, those of a smaller output are. Otherwise one flaw would turn into another on the way.
@@ -21,12 +19,12 @@ from dataclasses import dataclass, replace
 from parsers.checks import CHECKS, run_checks
 from parsers.checks.subject import subject_of
 from parsers.compare.beside import compare_chunking
-from parsers.compare.divergence import ANY_ID, Rules, grade, message_key
+from parsers.compare.divergence import ANY_ID, Rules, grade, message_key, same_message
 from parsers.replays.chunking import WHOLE, Chunking, apply
-from parsers.replays.replayer import Outcome, Replayer
+from parsers.replays.replayer import Replayer
 from parsers.search.evidence import harm
 from parsers.search.found import Minimized, Verdict
-from parsers.search.outcomes import Outcomes, Seen, outcome_key
+from parsers.search.outcomes import Outcomes, outcome_key
 from parsers.search.shrink import Form, Target, form_of, plain
 from parsers.search.sweep import cut_at, one_delta
 from parsers.search.variants import needed
@@ -80,32 +78,27 @@ def start_of(
 def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replays: int) -> Minimized | None:
     """What is said of the small form: the finding as a run of it shows it."""
     small = start.replayer.with_pieces(form.pieces)
-    chunking = plain(small, form.chunking)
-    small, target = _fewer_tools(small, chunking, start.target), start.target
-    if isinstance(target, Misreads):
+    chunking, name, target = plain(small, form.chunking), start.finding.check, start.target
+    small = _fewer_tools(small, chunking, target)
+    if isinstance(target, _Misreads):
         return _misread(start, small, chunking, replays)
-    beside: tuple[Chunking, ...] = ()
-    right: Message | None = None
-    if isinstance(target, Differs):
-        beside, right = _beside(small, chunking, target, rules)
+    beside, right = _beside(small, chunking, target, rules) if isinstance(target, _Differs) else ((), None)
     if small.one_shot is not None and chunking == WHOLE and beside:  # the path that streams is told of first
         chunking, beside = beside[0], (WHOLE, *beside[1:])
     trace = small.trace(chunking)
     others = [compare_chunking(small, other, trace, rules) for other in beside]
-    check = CHECKS.get(start.finding.check)
-    made = () if check is None else needed(check, small, trace)
+    made = needed(CHECKS[name], small, trace)
     found = run_checks(subject_of(small, trace, small.trace(WHOLE), others, rules=rules, variants=made)).findings
-    names = next((group for group in (COMPARING, RAISING) if start.finding.check in group), (start.finding.check,))
-    shown = next((one for one in found if one.check == start.finding.check), None)
-    shown = shown or next((one for one in found if one.check in names), None)
-    if shown is None:
+    names = next((group for group in (COMPARING, RAISING) if name in group), (name,))
+    alike = sorted([one for one in found if one.check in names], key=lambda one: one.check != name)
+    if not alike:
         return None
-    return Minimized(shown.check, shown, form.pieces, chunking, small.context, replays, beside, right)
+    return Minimized(alike[0].check, alike[0], form.pieces, chunking, small.context, replays, beside, right)
 
 
 def _misread(start: Start, small: Replayer, chunking: Chunking, replays: int) -> Minimized:
     """A changed output, made small: what the format reads in it stands as right, so that a run shows the difference."""
-    own = own_reading(small)
+    own = _own_reading(small)
     assert own is not None  # it was read before
     words = f"{start.finding.message} Here {harm(own.message, small.outcome(chunking).message)}."
     shown = replace(start.finding, message=words, step=None, span=None, proof=None)
@@ -126,14 +119,15 @@ def _worst_first(findings: Sequence[Finding], said: Verdict | None) -> list[Find
 def _shown_by(
     finding: Finding, replayer: Replayer, traced: Chunking, outcomes: Outcomes, said: Verdict | None
 ) -> Iterator[tuple[Replayer, Chunking]]:
-    """Outputs and chunkings that may show a finding."""
     proof = finding.proof
     if proof is not None and proof.edits and finding.check in CHANGED:
         yield replayer.changed(proof.edits, proof.context), Chunking.model_validate(proof.chunking)
     if said is not None and said.proof is not None and said.proof.chunking and not said.proof.edits:
         yield replayer, Chunking.model_validate(said.proof.chunking)
-    whole = outcomes.number(replayer.outcome(WHOLE))
-    for seen in sorted(outcomes.seen, key=lambda one: _rank(one, outcomes, replayer)):
+    outcome = replayer.outcome(WHOLE)
+    whole = outcomes.number(outcome)
+    levels = [GRADES.index(grade(one.outcome.message, outcome.message, outcomes.rules)) for one in outcomes.seen]
+    for seen in sorted(outcomes.seen, key=lambda one: (levels[one.number], *one.rank)):
         raised = seen.outcome.raised is not None
         if raised == (finding.check == "parser_raised") and (raised or seen.number != whole):
             yield replayer, seen.smallest
@@ -144,44 +138,40 @@ def _shown_by(
     yield replayer, traced
 
 
-def _rank(seen: Seen, outcomes: Outcomes, replayer: Replayer) -> tuple[int, bool, bool, int]:
-    level = grade(seen.outcome.message, replayer.outcome(WHOLE).message, outcomes.rules)
-    return GRADES.index(level), *seen.rank
-
-
 def _target(
     finding: Finding, replayer: Replayer, original: Replayer, chunking: Chunking, rules: Rules
 ) -> Target | None:
     if finding.check in RAISING:
-        return Raises.at(replayer.outcome(chunking), rules)
+        outcome = replayer.outcome(chunking)
+        return None if outcome.raised is None else _Raises(outcome_key(outcome, rules), rules)
     if finding.check in CHANGED and replayer.pieces != original.pieces:
-        misread = Misreads.at(replayer, chunking, rules, _plant(finding))
+        misread = _Misreads.at(replayer, chunking, rules, _plant(finding))
         return misread if misread is not None and misread.holds(replayer, chunking) else None
     if finding.check in COMPARING:
         return _differing(replayer, chunking, rules)
-    return Finds.at(replayer, chunking, finding, rules)
+    sound = _is_sound(replayer.outcome(chunking).message, replayer.context)
+    target = _Finds(finding, rules, sound, finding.check in LOSING and _is_called(replayer))
+    return target if target.holds(replayer, chunking) else None
 
 
 def _plant(finding: Finding) -> str:
-    """What was planted into an argument, as it is written there."""
     if finding.check != "escapes" or finding.proof is None:
         return ""
     written = finding.proof.edits[0][2]
     return written[written.index(AROUND[0]) + 1 : written.rindex(AROUND[1])]
 
 
-def _differing(replayer: Replayer, chunking: Chunking, rules: Rules) -> Differs | None:
+def _differing(replayer: Replayer, chunking: Chunking, rules: Rules) -> _Differs | None:
     """The difference to a chunking that a smaller output can have as well, the one that is read rightly where there is
     one. A second code path for whole outputs is the other side only where no streamed replay is."""
     streamed = [one_delta(replayer.one_shot is not None), *(Chunking(by="char", size=size) for size in SIZES)]
     others = [*streamed, WHOLE] if replayer.one_shot is not None else streamed
-    found = [Differs.at(replayer, chunking, rules, other) for other in others if other != chunking]
+    found = [_Differs.at(replayer, chunking, rules, other) for other in others if other != chunking]
     differing = [target for target in found if target is not None]
     return max(differing, key=lambda target: target.sound[2], default=None)
 
 
 def _joined(replayer: Replayer, form: Form) -> Form:
-    """The output as one piece where tokens make no difference."""
     if replayer.mode == "ids" or replayer.black_box or form.fixed is not None:
         return form
     return replace(form, pieces=(Piece(form.text),))
@@ -196,46 +186,36 @@ def _fewer_tools(replayer: Replayer, chunking: Chunking, target: Target) -> Repl
 
 
 def _beside(
-    replayer: Replayer, chunking: Chunking, target: Differs, rules: Rules
+    replayer: Replayer, chunking: Chunking, target: _Differs, rules: Rules
 ) -> tuple[tuple[Chunking, ...], Message | None]:
     """The other side, and a chunking that agrees with it, where there is one; then its message stands as right."""
     other = replayer.outcome(target.other)
-    key = message_key(other.message, rules)
     sizes = [Chunking(by="char", size=size) for size in SIZES]
     cuts = [cut_at((cut,)) for cut in range(1, min(len(replayer.text), AGREEING))]
 
     def agrees(third: Chunking) -> bool:
         outcome = replayer.outcome(third)
-        return outcome.raised is None and outcome.deltas > 1 and message_key(outcome.message, rules) == key
+        return outcome.raised is None and outcome.deltas > 1 and same_message(outcome.message, other.message, rules)
 
     thirds = [one for one in (*sizes, *cuts) if one not in (chunking, target.other)]
     third = next((one for one in thirds if agrees(one)), None)
-    right = other.message if target.sound[2] else None
-    failing = replayer.outcome(chunking).message
+    # It is right where it is what the format reads, or agrees with a third and gives more than the failing one.
+    richer = third is not None and _richness(other.message) > _richness(replayer.outcome(chunking).message)
     others = (target.other,) if third is None else (target.other, third)
-    return others, right if third is None else _right(target, other.message, failing)
+    return others, other.message if target.sound[2] or richer else None
 
 
-def _right(target: Differs, other: Message, failing: Message) -> Message | None:
-    """The other message where it stands as right: it is what the format reads, or gives more than the failing one."""
-    return other if target.sound[2] or _richer(other, failing) else None
-
-
-def _richer(whole: Message, other: Message) -> bool:
-    """Whether the whole output gives more than a chunking does. Where it gives less, nobody can say who is right."""
-    a, b = [(sum([is_json(call.arguments) for call in one.tool_calls]), _size(one)) for one in (whole, other)]
-    return a > b
-
-
-def _size(message: Message) -> int:
-    return len(message.content or "") + len(message.reasoning or "")
+def _richness(message: Message) -> tuple[int, int]:
+    """How much a message gives: calls with JSON for arguments, then characters."""
+    calls = sum([is_json(call.arguments) for call in message.tool_calls])
+    return calls, len(message.content or "") + len(message.reasoning or "")
 
 
 # What must stay true of an output while it is made smaller: the targets.
 
 
 @dataclass(slots=True)
-class Differs:
+class _Differs:
     """A chunking gives another message than `other` does, in the same way.
 
     `sound`: whether the calls of both are whole, whether the other one's message is what the format itself reads, and,
@@ -249,24 +229,24 @@ class Differs:
     replays: int = 0
 
     @classmethod
-    def at(cls, replayer: Replayer, chunking: Chunking, rules: Rules, other: Chunking = WHOLE) -> Differs | None:
+    def at(cls, replayer: Replayer, chunking: Chunking, rules: Rules, other: Chunking = WHOLE) -> _Differs | None:
         """The difference at this chunking, or None where there is none."""
         one, beside = replayer.outcome(chunking), replayer.outcome(other)
-        if one.raised or beside.raised or message_key(one.message, rules) == message_key(beside.message, rules):
+        if one.raised or beside.raised or same_message(one.message, beside.message, rules):
             return None
-        sound = is_sound(one.message, replayer.context), is_sound(beside.message, replayer.context)
-        kind, read = _kind(one.message, beside.message, rules), is_read(replayer, beside.message)
-        return cls(rules, kind, (*sound, read, isinstance(kind, tuple) and is_called(replayer)), other)
+        sound = _is_sound(one.message, replayer.context), _is_sound(beside.message, replayer.context)
+        kind, own = _kind(one.message, beside.message, rules), _own_reading(replayer)
+        read = own is not None and own.clean and same_message(own.message, beside.message, ANY_ID)
+        return cls(rules, kind, (*sound, read, isinstance(kind, tuple) and _is_called(replayer)), other)
 
     def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
-        """See Target."""
         self.replays += 2
-        found = Differs.at(replayer, chunking, self.rules, self.other)
+        found = _Differs.at(replayer, chunking, self.rules, self.other)
         return found is not None and found.kind == self.kind and all(map(operator.ge, found.sound, self.sound))
 
 
 @dataclass(slots=True)
-class Misreads:
+class _Misreads:
     """The parser gives another message than the format itself reads, in the same way.
 
     `shape`: the kind of difference, whether there are calls, and whether these are sound and their names known.
@@ -279,26 +259,24 @@ class Misreads:
     replays: int = 0
 
     @classmethod
-    def at(cls, replayer: Replayer, chunking: Chunking, rules: Rules, plant: str = "") -> Misreads | None:
+    def at(cls, replayer: Replayer, chunking: Chunking, rules: Rules, plant: str = "") -> _Misreads | None:
         """What is read wrongly under this chunking, or None."""
-        read, outcome = own_reading(replayer), replayer.outcome(chunking)
+        read, outcome = _own_reading(replayer), replayer.outcome(chunking)
         if read is None or outcome.raised:
             return None
         own, loose = read.message, replace(rules, arguments="json", whitespace="soft", ids=False)
-        if message_key(outcome.message, loose) == message_key(own, loose):
+        if same_message(outcome.message, own, loose):
             return None
         context = replayer.context
-        sound = is_sound(own, replace(context, tools=())), is_sound(own, context)
+        sound = _is_sound(own, replace(context, tools=())), _is_sound(own, context)
         return cls(rules, (_kind(outcome.message, own, loose), bool(own.tool_calls), *sound, read.clean), plant)
 
     def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
-        """See Target."""
         self.replays += 2
-        found = Misreads.at(replayer, chunking, self.rules)
+        found = _Misreads.at(replayer, chunking, self.rules)
         return found is not None and found.shape == self.shape and self._plain(replayer, chunking)
 
     def _plain(self, replayer: Replayer, chunking: Chunking) -> bool:
-        """Whether the output is read rightly without the plant."""
         if not self.plant:
             return True
         at = replayer.text.find(self.plant)
@@ -306,31 +284,23 @@ class Misreads:
             return False
         without = replayer.changed(((at, at + len(self.plant), PLAIN),))
         by = chunking if chunking == WHOLE or chunking.by == "token" else cut_at(())
-        return Misreads.at(without, by, self.rules) is None
+        return _Misreads.at(without, by, self.rules) is None
 
 
 @dataclass(slots=True)
-class Raises:
-    """The parser fails in the same way."""
-
+class _Raises:
     key: Hashable
     rules: Rules
     replays: int = 0
 
-    @classmethod
-    def at(cls, outcome: Outcome, rules: Rules) -> Raises | None:
-        """The failure of a replay, or None where the parser did not fail."""
-        return None if outcome.raised is None else cls(outcome_key(outcome, rules), rules)
-
     def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
-        """See Target."""
         self.replays += 1
         outcome = replayer.outcome(chunking)
         return outcome.raised is not None and outcome_key(outcome, self.rules) == self.key
 
 
 @dataclass(slots=True)
-class Finds:
+class _Finds:
     """A check of one replay finds the same. `called`: the format itself reads whole calls, and no flaw."""
 
     finding: Finding
@@ -339,29 +309,24 @@ class Finds:
     called: bool = False
     replays: int = 0
 
-    @classmethod
-    def at(cls, replayer: Replayer, chunking: Chunking, finding: Finding, rules: Rules) -> Finds | None:
-        """The finding at this chunking, or None where the traced replay does not show it."""
-        outcome = replayer.outcome(chunking)
-        called = finding.check in LOSING and is_called(replayer)
-        target = cls(finding, rules, is_sound(outcome.message, replayer.context), called)
-        return target if target.holds(replayer, chunking) else None
-
     def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
         """See Target."""
         self.replays += 2
-        trace = replayer.trace(chunking)
-        check = CHECKS.get(self.finding.check)
-        if self.sound > is_sound(trace.message, replayer.context) or (self.called and not is_called(replayer)):
+        trace, check = replayer.trace(chunking), CHECKS.get(self.finding.check)
+        unsound = self.sound > _is_sound(trace.message, replayer.context)
+        if check is None or unsound or (self.called and not _is_called(replayer)):
             return False
-        made = () if check is None else needed(check, replayer, trace)
+        made = needed(check, replayer, trace)
         self.replays += len(made) // CHEAPER
         subject = subject_of(replayer, trace, replayer.trace(WHOLE), [], rules=self.rules, variants=made)
-        found = [] if check is None else run_checks(subject, [check.name]).findings
-        return any(_same_kind(one, self.finding) for one in found)
+        return any(_sort(one) == _sort(self.finding) for one in run_checks(subject, [check.name]).findings)
 
 
-def is_sound(message: Message, context: Context) -> bool:
+def _sort(one: Finding) -> tuple[object, ...]:
+    return one.topic, one.severity, one.about, one.grade, one.policy
+
+
+def _is_sound(message: Message, context: Context) -> bool:
     """Whether all its calls are complete, their arguments JSON and their names declared."""
     known = {tool.name for tool in context.tools}
     return all(
@@ -369,28 +334,21 @@ def is_sound(message: Message, context: Context) -> bool:
     )
 
 
-def is_called(replayer: Replayer) -> bool:
+def _is_called(replayer: Replayer) -> bool:
     """Whether the format itself reads whole calls in the output, and nothing wrong with it."""
-    own = own_reading(replayer)
-    called = own is not None and own.clean and bool(own.message.tool_calls)
-    return own is not None and called and is_sound(own.message, replayer.context)
-
-
-def is_read(replayer: Replayer, message: Message) -> bool:
-    """Whether a message is what the format itself reads in the output without a flaw; false where none is known."""
-    own = own_reading(replayer)
-    return own is not None and own.clean and message_key(own.message, ANY_ID) == message_key(message, ANY_ID)
+    own = _own_reading(replayer)
+    return own is not None and own.clean and bool(own.message.tool_calls) and _is_sound(own.message, replayer.context)
 
 
 @dataclass(slots=True, frozen=True)
-class Own:
+class _Own:
     """What the format itself reads in an output. `clean`: it found nothing wrong with it."""
 
     message: Message
     clean: bool
 
 
-def own_reading(replayer: Replayer) -> Own | None:
+def _own_reading(replayer: Replayer) -> _Own | None:
     """What the format itself reads in the output, None where it is not known."""
     grammar = replayer.by_format()
     if grammar is None:
@@ -401,7 +359,7 @@ def own_reading(replayer: Replayer) -> Own | None:
     events += parser.finish(replayer.context.finish_reason)
     assembler.absorb(events)
     clean = not any(isinstance(event, Diagnostic) and event.severity != "info" for event in events)
-    return Own(assembler.message(), clean)
+    return _Own(assembler.message(), clean)
 
 
 def _kind(a: Message, b: Message, rules: Rules) -> Hashable:
@@ -416,8 +374,3 @@ def _kind(a: Message, b: Message, rules: Rules) -> Hashable:
         return level, (a_order, b_order)
     a_call, b_call = next(pair for pair in zip(ones, others, strict=True) if pair[0] != pair[1])
     return level, "part", list(map(operator.ne, a_call, b_call)).index(True)
-
-
-def _same_kind(one: Finding, other: Finding) -> bool:
-    a, b = ((each.topic, each.severity, each.about, each.grade, each.policy) for each in (one, other))
-    return a == b

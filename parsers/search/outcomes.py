@@ -50,13 +50,16 @@ class Outcomes:
 
     def add(self, trial: Trial, outcome: Outcome) -> int:
         """Take one replay in; returns the number of its outcome."""
-        seen = self._seen(trial, outcome)
+        seen, rank = self._seen(trial, outcome), self._rank(trial, outcome)
         seen.count += 1
         seen.honest += trial.honest
-        rank = self._rank(trial, outcome)
         if rank < seen.rank:
             seen.smallest, seen.rank = trial.chunking, rank
-        self._in_group(trial, seen.number)
+        group = self.groups.setdefault(trial.group, Group(trial.group, LABELS[trial.group], trial.honest))
+        group.counts[seen.number] = group.counts.get(seen.number, 0) + 1
+        group.examples.setdefault(seen.number, trial.chunking)
+        if trial.group in ("cuts_honest", "cuts_hostile") and trial.chunking.cuts:
+            self.cuts[trial.chunking.cuts[0]] = seen.number
         return seen.number
 
     def number(self, outcome: Outcome) -> int | None:
@@ -74,15 +77,6 @@ class Outcomes:
         """A second code path for whole outputs comes last: it stands only for what no streamed replay gives."""
         apart = self.replayer.one_shot is not None and trial.chunking == WHOLE
         return apart, not trial.honest, outcome.deltas
-
-    def _in_group(self, trial: Trial, number: int) -> None:
-        group = self.groups.get(trial.group)
-        if group is None:
-            group = self.groups[trial.group] = Group(trial.group, LABELS[trial.group], trial.honest)
-        group.counts[number] = group.counts.get(number, 0) + 1
-        group.examples.setdefault(number, trial.chunking)
-        if trial.group in ("cuts_honest", "cuts_hostile") and trial.chunking.cuts:
-            self.cuts[trial.chunking.cuts[0]] = number
 
     def heat(self, solid: frozenset[int]) -> list[int]:
         """The outcome of every cut in two. A cut inside a marker that is never split is the cut at its end."""

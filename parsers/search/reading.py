@@ -1,16 +1,15 @@
 """What one format makes of an output: a trial parse of the whole text, how well it went, and where it went wrong.
 
-The place where the output leaves the grammar is the first thing the parse stumbled over: a call that is not whole, one
-that was given back as text, a warning, or markup left in the content. What was missing there is asked of the machine
-itself: it reads the output up to that place and says which state it is in, which terminals it accepts and where its
-codec stands.
+The output leaves the grammar at the first thing the parse stumbled over: a call that is not whole or was given back as
+text, a warning, or markup left in the content. What was missing there is asked of a machine that read up to it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 from parsers.checks.json_text import JsonPrefix, is_whole_object
@@ -33,12 +32,9 @@ OUTCOMES = frozenset(("rejected_call", "truncated_call", "incomplete_call"))  # 
 MENDED = ("missing_", "malformed_")  # notes on what the parser put right: the grammar was left all the same
 
 
-@dataclass(slots=True)
+@dataclass
 class Reading:
-    """One format's reading of `text`. `good` calls are whole, with an argument object and a name that is known.
-
-    `left`: where markup is left in the content; `strange` without that of calls the format began and gave back.
-    """
+    """One format's reading of `text`."""
 
     fmt: Format
     text: str
@@ -47,98 +43,93 @@ class Reading:
     events: list[Event]
     moves: list[Transition]
     rejected: list[RejectedCall]
-    runs: list[Ownership]
-    good: int = 0
-    score: int = 0
-    left: list[int] = field(default_factory=list)
-    markers: tuple[str, ...] = ()
-    dropped: int = 0
-    strange: list[int] = field(default_factory=list)
+
+    @cached_property
+    def runs(self) -> list[Ownership]:
+        """Where each character went."""
+        return partition(self.events, len(self.text))
 
     @property
     def complete(self) -> int:
         """Calls that end where their grammar ends them."""
         return sum([call.complete for call in self.message.tool_calls])
 
-    @property
+    @cached_property
+    def good(self) -> int:
+        """Calls that are whole, with an argument object and a name that is known."""
+        return sum([is_good(call, self.context) for call in self.message.tool_calls])
+
+    @cached_property
+    def left(self) -> list[int]:
+        """Where text that went to content looks like markup."""
+        content = [run for run in self.runs if run.owner == "content"]
+        return [match.start() for run in content for match in LEFT_OVER.finditer(self.text, run.start, run.end)]
+
+    @cached_property
+    def strange(self) -> list[int]:
+        """Markup left over that is not the format's own, given back with a call that was none."""
+        if not self.rejected or is_bare(self.fmt):
+            return self.left
+        first, own = self.rejected[0].start, (*telling_literals(self.fmt), "{")
+        return [at for at in self.left if at < first or not self.text.startswith(own, at)]
+
+    @cached_property
+    def markers(self) -> tuple[str, ...]:
+        """The telling markers that were recognised, in order of their first place."""
+        own = frozenset(telling_literals(self.fmt))
+        seen = [self.text[event.start : event.end] for event in self.events if isinstance(event, Marker)]
+        return tuple(dict.fromkeys([marker for marker in seen if marker in own]))
+
+    @cached_property
+    def dropped(self) -> int:
+        """How many letters and digits reach nobody."""
+        lost = [self.text[run.start : run.end] for run in self.runs if run.owner == "dropped"]
+        return sum([char.isalnum() for part in lost for char in part])
+
+    @cached_property
     def warnings(self) -> list[Diagnostic]:
         """What the parser found worth a warning."""
         return [e for e in self.events if isinstance(e, Diagnostic) and e.severity != "info"]
 
-    @property
+    @cached_property
     def notes(self) -> list[Diagnostic]:
         """What it put right by itself."""
         return [e for e in self.events if isinstance(e, Diagnostic) and e.severity == "info"]
 
+    @cached_property
+    def score(self) -> int:
+        """One number to rank readings by. A good call outweighs everything that may be said against a reading."""
+        calls, fmt = self.message.tool_calls, self.fmt
+        whole = sum([call.complete and NAME.fullmatch(call.name) is not None for call in calls]) - self.good
+        score = 1000 * self.good + 250 * max(whole, 0) + 100 * (len(calls) - self.complete)
+        own = len(self.left) - len(self.strange)
+        score -= 120 * min(len(self.strange), 5) + 20 * min(own, 5)
+        score -= 200 * bool(self.dropped) + 10 * min(self.dropped, 50)
+        score -= 60 * min(len(self.warnings), 5) + 20 * min(len(self.notes), 3)
+        score += 30 * min(len(self.markers), 5) + 40 * any(hint in self.text for hint in fmt.models.text)
+        if is_bare(fmt) and (self.left or not calls):
+            score -= BARE_COSTS
+        unused = len([literal for literal in fmt.terminals.values() if literal not in self.text])
+        said = len((self.message.content or "").strip())
+        return score - min(unused, 19) - min(said // 2, 15) - 10 * is_bare(fmt)
+
 
 def read(fmt: Format, text: str, context: Context) -> Reading:
     """Parse the whole text with the format under its own policies."""
-    asked = replace(context, tool_choice="auto")
+    asked, moves = replace(context, tool_choice="auto"), list[Transition]()
     machine = Machine(fmt, fmt.policy.model_dump())
-    moves: list[Transition] = []
     machine.transitions = moves
     machine.begin(asked)
     events = machine.feed(Delta(1, (Piece(text),))) + machine.finish(context.finish_reason)
     assembler = Assembler()
     assembler.add(events)
-    runs = partition(events, len(text))
-    reading = Reading(fmt, text, asked, assembler.message(), events, moves, machine.rejected, runs)
-    reading.good = sum([is_good(call, context) for call in reading.message.tool_calls])
-    reading.left = leftover_markup(text, runs)
-    reading.strange = _strange(reading)
-    reading.markers = _markers(fmt, text, events)
-    lost = [text[run.start : run.end] for run in runs if run.owner == "dropped"]
-    reading.dropped = sum([char.isalnum() for part in lost for char in part])
-    reading.score = _score(reading)
-    return reading
+    return Reading(fmt, text, asked, assembler.message(), events, moves, machine.rejected)
 
 
 def is_good(call: ToolCall, context: Context) -> bool:
     """Whether a call is whole, its arguments are an object, and its name is a name and known where names are."""
     known = not context.tools or context.tool(call.name) is not None
     return call.complete and known and NAME.fullmatch(call.name) is not None and is_whole_object(call.arguments)
-
-
-def leftover_markup(text: str, runs: Sequence[Ownership]) -> list[int]:
-    """Where text that went to content looks like markup."""
-    return [
-        match.start()
-        for run in runs
-        if run.owner == "content"
-        for match in LEFT_OVER.finditer(text, run.start, run.end)
-    ]
-
-
-def _strange(reading: Reading) -> list[int]:
-    """Markup left over that is not the format's own, given back with a call that was none."""
-    if not reading.rejected or is_bare(reading.fmt):
-        return reading.left
-    first, own = reading.rejected[0].start, (*telling_literals(reading.fmt), "{")
-    return [at for at in reading.left if at < first or not reading.text.startswith(own, at)]
-
-
-def _markers(fmt: Format, text: str, events: Sequence[Event]) -> tuple[str, ...]:
-    """The telling markers that were recognised, in order of their first place."""
-    own = frozenset(telling_literals(fmt))
-    seen = [text[event.start : event.end] for event in events if isinstance(event, Marker)]
-    return tuple(dict.fromkeys([marker for marker in seen if marker in own]))
-
-
-def _score(reading: Reading) -> int:
-    """One number to rank readings by. A good call outweighs everything that may be said against a reading."""
-    calls, fmt = reading.message.tool_calls, reading.fmt
-    whole = sum([call.complete and NAME.fullmatch(call.name) is not None for call in calls]) - reading.good
-    score = 1000 * reading.good + 250 * max(whole, 0) + 100 * (len(calls) - reading.complete)
-    own = len(reading.left) - len(reading.strange)
-    score -= 120 * min(len(reading.strange), 5) + 20 * min(own, 5)
-    score -= 200 * bool(reading.dropped) + 10 * min(reading.dropped, 50)
-    score -= 60 * min(len(reading.warnings), 5) + 20 * min(len(reading.notes), 3)
-    score += 30 * min(len(reading.markers), 5) + 40 * any(hint in reading.text for hint in fmt.models.text)
-    if is_bare(fmt) and (reading.left or not calls):
-        score -= BARE_COSTS
-    unused = len([literal for literal in fmt.terminals.values() if literal not in reading.text])
-    said = len((reading.message.content or "").strip())
-    return score - min(unused, 19) - min(said // 2, 15) - 10 * is_bare(fmt)
 
 
 # Where the output leaves the grammar.
@@ -161,7 +152,11 @@ def _leaves(reading: Reading) -> Iterator[Leave]:
     if apart is not None:
         yield Leave(apart)
     for run in reading.runs:
-        if run.owner == "dropped" and run.end < len(reading.text) and _solid(reading.text, run):
+        if (
+            run.owner == "dropped"
+            and run.end < len(reading.text)
+            and any(map(str.isalnum, reading.text[run.start : run.end]))
+        ):
             yield Leave(run.start)
     closing = _unclosed(reading)
     if closing is not None:
@@ -169,7 +164,6 @@ def _leaves(reading: Reading) -> Iterator[Leave]:
 
 
 def _bad_call(reading: Reading) -> Leave | None:
-    """The first call that is cut off, or whose arguments are no object."""
     starts = {event.call: event.start for event in reading.events if isinstance(event, CallStart)}
     ends = {event.call: event.start for event in reading.events if isinstance(event, CallEnd)}
     for index, call in enumerate(reading.message.tool_calls):
@@ -179,7 +173,6 @@ def _bad_call(reading: Reading) -> Leave | None:
 
 
 def _bad_name(reading: Reading) -> Leave | None:
-    """Where the first name goes on with characters that no name has."""
     for event in reading.events:
         if isinstance(event, CallName) and (odd := NAME.match(event.text)) is not None and odd.end() < len(event.text):
             return Leave(event.start + odd.end())
@@ -187,7 +180,6 @@ def _bad_name(reading: Reading) -> Leave | None:
 
 
 def _given_back(reading: Reading) -> Leave | None:
-    """The first call that was none."""
     if not reading.rejected:
         return None
     first = reading.rejected[0]
@@ -195,7 +187,6 @@ def _given_back(reading: Reading) -> Leave | None:
 
 
 def _warned(reading: Reading) -> Leave | None:
-    """The first warning, or note on something that was put right."""
     odd = [
         event.start
         for event in (*reading.warnings, *reading.notes)
@@ -205,7 +196,6 @@ def _warned(reading: Reading) -> Leave | None:
 
 
 def _apart(reading: Reading) -> int | None:
-    """The first markup left over that is not the format's own, nor inside a call that was given back."""
     spans = iter([(one.start, one.end) for one in reading.rejected])
     start, end = next(spans, (len(reading.text) + 1, len(reading.text) + 1))
     for at in reading.strange:
@@ -214,10 +204,6 @@ def _apart(reading: Reading) -> int | None:
         if at < start:
             return at
     return None
-
-
-def _solid(text: str, run: Ownership) -> bool:
-    return any(char.isalnum() for char in text[run.start : run.end])
 
 
 def _unnamed(reading: Reading, rejected: RejectedCall) -> Leave | None:
@@ -264,14 +250,12 @@ def _arguments_at(reading: Reading, call: int, end: int) -> int:
 
 
 def _codec_state(reading: Reading, start: int, end: int) -> State | None:
-    """The first state with a codec that the machine came to in a stretch of the output."""
     states = reading.fmt.states
     reached = [states[move.to_state] for move in reading.moves if start <= move.start <= end]
     return next((state for state in reached if state.codec is not None), None)
 
 
 def _unclosed(reading: Reading) -> str | None:
-    """The closing marker that never came, where the output ends inside a block of calls."""
     last = reading.moves[-1] if reading.moves else None
     if last is None or last.trigger != "END":
         return None
@@ -289,12 +273,10 @@ def _closers(state: State, reading: Reading) -> str | None:
 
 
 def _is_json(state: State) -> bool:
-    """Whether what stands in a state is read as JSON."""
     return state.codec is not None and state.codec.name in JSON_CODECS
 
 
 def _waits_for(reading: Reading, at: int) -> str | None:
-    """What the machine waits for after the output up to `at`, in words."""
     machine = Machine(reading.fmt, reading.fmt.policy.model_dump())
     machine.begin(reading.context)
     machine.feed(Delta(1, (Piece(reading.text[:at]),)))
@@ -313,7 +295,6 @@ def _waits_for(reading: Reading, at: int) -> str | None:
 
 
 def _codec_words(state: State, view: StateView, reading: Reading, at: int) -> str | None:
-    """What the codec waits for where it stands."""
     codec, options = view.codec or CodecState(""), {} if state.codec is None else state.codec.options
     match codec.stand:
         case Stand.INSIDE if _is_json(state):
@@ -334,7 +315,6 @@ def _codec_words(state: State, view: StateView, reading: Reading, at: int) -> st
 
 
 def _json_words(reading: Reading, at: int) -> str | None:
-    """What the JSON of the call that is open at this place waits for."""
     begun = [e.start for e in reading.events if isinstance(e, CallStart) and e.start <= at]
     brace = reading.text.find("{", max(begun, default=0), at)
     reader = JsonPrefix()
@@ -351,7 +331,6 @@ def _name_words(view: StateView, fmt: Format) -> str:
 
 
 def _accepted(view: StateView, fmt: Format, rest: str, first: object = None) -> str | None:
-    """The telling markers that may follow, at most three."""
     telling = set(telling_literals(fmt))
     texts = [fmt.terminals[name] for name in view.accepts if not name.startswith("THINK")]
     texts = [text for text in texts if text in telling or len(text) < SHORT]

@@ -1,8 +1,7 @@
 """The search: every stage in order, as a generator that its caller may stop at any time.
 
-replay: the traced replay and the whole one. sweep: the other chunkings. variants: the changed outputs. shrink: the
-smallest output and chunking that keep the worst finding. Nothing here has a clock: the caller stops iterating when
-its time is up, and `found` says what is known by then.
+The traced replay and the whole one; the other chunkings; the changed outputs; then the smallest output and chunking
+that keep the worst finding. Nothing here has a clock: `found` says what is known when the caller stops iterating.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from parsers.compare.beside import rules_for
 from parsers.compare.divergence import EXACT, Rules
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, label, resolved
 from parsers.replays.replayer import Outcome, Replayer
-from parsers.search.found import Detail, Found, Minimized, OutcomeClass, Progress, Stage, Verdict
+from parsers.search.found import Detail, Found, OutcomeClass, Progress, Stage, Verdict
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.shrink import SHRINKS, Shrinker, reduce
-from parsers.search.sweep import MAX_REPLAYS, cut_at, sweep_of
+from parsers.search.sweep import MAX_REPLAYS, Sweep, cut_at, json_of
 from parsers.search.variants import total, variants
 from parsers.search.verdict import verdict
 from parsers.vocabulary.trace import Proof, Trace
@@ -65,7 +64,7 @@ class Search:
         self._seed = seed
         self._every = EVERY if len(replayer.text) < LONG else 1
         self._variants: list[Variant] = []
-        self._sweep = sweep_of(replayer, asked=asked, recorded=recorded, seed=seed, max_replays=max_replays)
+        self._sweep = Sweep(replayer, asked=asked, recorded=recorded, seed=seed, max_replays=max_replays)
         self._outcomes = Outcomes(replayer, self._rules)
         self._traces: tuple[Trace, Trace] | None = None
         self._report: CheckReport | None = None
@@ -86,7 +85,10 @@ class Search:
     def found(self) -> Found:
         """What is known by now."""
         base, _ = self._replayed()
-        report, said = self._checked(), self._verdict()
+        report, small = self._checked(), None
+        if self._small is not None:
+            start, shrinker = self._small
+            small = minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
         return Found(
             text=self._replayer.text,
             findings=report.findings,
@@ -95,8 +97,8 @@ class Search:
             outcomes=self._outcomes.classes(base),
             groups=list(self._outcomes.groups.values()),
             cuts=self._outcomes.heat(self._sweep.solid),
-            verdict=said,
-            minimized=self._minimized(),
+            verdict=self._verdict(),
+            minimized=small,
             replays=self.replays,
             complete=self._over,
             variants=Counter([variant.kind for variant in self._variants]),
@@ -106,7 +108,6 @@ class Search:
         return Progress(stage, done, max(total, done), self.replays, max(len(self._outcomes.seen), 1))
 
     def _replayed(self) -> tuple[Trace, Trace]:
-        """The traced replay and the whole one."""
         if self._traces is None:
             self._traces = self._replayer.trace(self._traced), self._replayer.trace(WHOLE)
             self._outcomes.begin(self._traced, self._traces[0])
@@ -118,7 +119,6 @@ class Search:
         return self._replayer.outcome(chunking)
 
     def _swept(self) -> Iterator[Progress]:
-        """Every chunking of the sweep."""
         total = self._sweep.total()
         for done, trial in enumerate(self._sweep.trials()):
             if done % self._every == 0:
@@ -140,7 +140,7 @@ class Search:
         again = next((one for one in asked if self._outcomes.number(one) != seen.number), None)
         if again is None:
             return True
-        said = chunking.model_dump(mode="json", exclude_defaults=True) | {"by": chunking.by}
+        said = json_of(chunking)
         base, text, facts = seen.outcome.message, self._replayer.text, {"failures": (seen.outcome.raised, again.raised)}
         self._variants.append(Variant("reused", "again", Proof(said), text, again.message, None, facts, base))
         self._report = None
@@ -162,7 +162,6 @@ class Search:
             self._report = None
 
     def _varied(self) -> Iterator[Progress]:
-        """Replays of changed outputs, where a check asks for them."""
         base, _ = self._replayed()
         if not any(need.is_metamorphic for name in self._only or CHECKS for need in CHECKS[name].needs):
             return
@@ -189,19 +188,10 @@ class Search:
             yield self._progress("shrink", replays, self._shrinks)
 
     def _verdict(self) -> Verdict:
-        """What the findings so far amount to."""
         base, _ = self._replayed()
         return verdict(self._checked().findings, base, self._replayer, outcomes=self._outcomes.classes(base))
 
-    def _minimized(self) -> Minimized | None:
-        """The smallest form so far."""
-        if self._small is None:
-            return None
-        start, shrinker = self._small
-        return minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
-
     def _checked(self) -> CheckReport:
-        """What the checks say of all replays so far."""
         if self._report is None:
             base, whole = self._replayed()
             others = self._outcomes.compared(base)
@@ -210,9 +200,6 @@ class Search:
         return self._report
 
 
-# The search over a stream that is played back: its output cannot be changed and has one chunking, so that there is
-# nothing to search. What was recorded is judged, and the verdict says so.
-
 NOT_SEARCHED = (
     "This is a recorded stream: it has one chunking, and its output cannot be changed, so nothing was searched. "
     "What the server sent was judged as it is."
@@ -220,7 +207,7 @@ NOT_SEARCHED = (
 
 
 class Played:
-    """Has the interface of `Search`, and is over after one replay."""
+    """The search over a stream that is played back: with the interface of `Search`, and over after one replay."""
 
     def __init__(self, replayer: Replayer, *, rules: Rules = EXACT, only: Sequence[str] | None = None) -> None:
         self._replayer = replayer
@@ -235,16 +222,18 @@ class Played:
 
     def found(self) -> Found:
         """What the checks say of it."""
-        report, own = self._report, self._outcome
+        report, trace = self._report, self._trace
+        said = verdict(report.findings, trace, self._replayer)
+        said.details = (*said.details, Detail(NOT_SEARCHED))
         return Found(
             text=self._replayer.text,
             findings=report.findings,
             holding=report.holding,
             skipped=report.skipped,
-            outcomes=[own],
+            outcomes=[OutcomeClass(0, trace.message, trace.finish_reason, 1, 1, RECORDED, label(RECORDED))],
             groups=[],
             cuts=[],
-            verdict=self._verdict(),
+            verdict=said,
             replays=1,
         )
 
@@ -255,13 +244,3 @@ class Played:
     @cached_property
     def _report(self) -> CheckReport:
         return run_checks(subject_of(self._replayer, self._trace, self._trace, (), rules=self._rules), self._only)
-
-    @property
-    def _outcome(self) -> OutcomeClass:
-        trace = self._trace
-        return OutcomeClass(0, trace.message, trace.finish_reason, 1, 1, RECORDED, label(RECORDED))
-
-    def _verdict(self) -> Verdict:
-        said = verdict(self._report.findings, self._trace, self._replayer)
-        said.details = (*said.details, Detail(NOT_SEARCHED))
-        return said

@@ -1,8 +1,7 @@
-"""Delta debugging: the smallest part of a list that still shows something.
+"""The smallest output, cut as little as possible, that still shows a finding.
 
-Strategy: the minimizing algorithm of Zeller and Hildebrandt (Simplifying and Isolating Failure-Inducing Input, 2002),
-with complements only: parts of half the list are left out, then of a quarter, down to single items, until none of
-them can be. What is tried depends on nothing but the list and the answers.
+Delta debugging is the minimizing algorithm of Zeller and Hildebrandt (Simplifying and Isolating Failure-Inducing Input,
+2002), with complements only. What is tried depends on nothing but the output and the answers.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ from __future__ import annotations
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Protocol, TypeVar
 
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens, resolved
 from parsers.replays.replayer import Edit, Replayer, edited
-from parsers.search.sweep import cut_at
+from parsers.search.sweep import MARKUP, cut_at, marker_spans
 from parsers.vocabulary.types import Piece
 
 T = TypeVar("T")
@@ -37,7 +36,6 @@ def reduce(items: Sequence[T], fails: Callable[[Sequence[T]], bool]) -> list[T]:
 
 
 def _without(items: list[T], size: int, fails: Callable[[Sequence[T]], bool]) -> list[T] | None:
-    """The items without those parts of `size` that can be left out, or None where all are needed."""
     at, left = 0, items
     while at < len(left):
         rest = left[:at] + left[at + size :]
@@ -48,16 +46,14 @@ def _without(items: list[T], size: int, fails: Callable[[Sequence[T]], bool]) ->
     return None if len(left) == len(items) else left
 
 
-# What may be left out of an output, or be written shorter: candidates for the shrinker, the largest first.
-#
-# Nothing here knows a format. Outputs are made of markers, brackets, quoted strings, numbers, tags, lines and words,
-# and leaving out a whole one of these (an item with its comma, a tag with its end, all between two markers) mostly
-# gives an output that is well formed again. What is not is refused by the shrinker, at the price of one replay.
+# What may be left out of an output, or be written shorter. Nothing here knows a format: leaving out a whole item with
+# its comma, a tag with its end, or all between two markers mostly gives an output that is well formed again.
 
 Edits = tuple[Edit, ...]
 
-MARKER = re.compile(r"<[^<>\s]{1,60}>|\[/?[A-Z_]{3,60}\]")
-WORDS = re.compile(r"<[^<>\s]{1,60}>|\[/?[A-Z_]{3,60}\]|\w+|\s+|[^\w\s]")
+LINES = re.compile(r"(?<=\n)")
+CHARACTERS = re.compile(r"(?s:.)")
+WORDS = re.compile(rf"{MARKUP.pattern}|\w+|\s+|[^\w\s]")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'", re.DOTALL)
 NUMBER = re.compile(r"(?<!\w)-?\d[\d.eE+-]+")
 NAME = re.compile(r"[^\W\d]\w+")
@@ -72,41 +68,23 @@ HALVES = (("{", "}"), ("[", "]"), ("(", ")"), ("begin|>", "end|>"), ("begin｜>"
 PAIRS = {"}": "{", "]": "[", ")": "("}
 
 
-def structures(text: str) -> list[Edits]:
+def _structural_edits(text: str) -> list[Edits]:
     """Whole items, tags, calls and paragraphs to leave out, values to write shorter, brackets and tags to take off."""
     single = {*_brackets(text), *_between_markers(text), *_paragraphs(text), *_values(text)}
     found = [*((edit,) for edit in single), *_wrappings(text)]
-    return sorted([edits for edits in found if _gain(edits) > 0], key=_largest)[:MOST]
+    return sorted([edits for edits in found if _gain(edits) > 0], key=lambda edits: (-_gain(edits), edits))[:MOST]
 
 
-def lines(text: str) -> list[int]:
-    """Where the lines of a text begin, and where the last one ends."""
-    return _bounds([match.start() for match in re.finditer(r"(?<=\n)", text)], len(text))
-
-
-def words(text: str) -> list[int]:
-    """Where its markers, words, blanks and other characters begin, and where the last one ends."""
-    return _bounds([match.start() for match in WORDS.finditer(text)], len(text))
-
-
-def characters(text: str) -> list[int]:
-    """The place of every character, and the end."""
-    return list(range(len(text) + 1))
-
-
-def _bounds(starts: Iterable[int], size: int) -> list[int]:
-    return sorted({0, size, *starts})
+def _bounds(unit: re.Pattern[str], text: str) -> list[int]:
+    """Where the units of a text begin, and where the last one ends."""
+    return sorted({0, len(text), *[match.start() for match in unit.finditer(text)]})
 
 
 def _gain(edits: Edits) -> int:
     return sum([end - start - len(new) for start, end, new in edits])
 
 
-def _largest(edits: Edits) -> tuple[int, Edits]:
-    return -_gain(edits), edits
-
-
-def flaws(text: str) -> tuple[int, ...]:
+def _flaw_counts(text: str) -> tuple[int, ...]:
     """How far a text is from well formed: brackets, quotes and tags without their other half, commas in odd places."""
     tags = Counter(OPENING.findall(text))
     tags.subtract(CLOSING.findall(text))
@@ -124,14 +102,13 @@ def _wrappings(text: str) -> Iterator[Edits]:
         elif stack and text[stack[-1]] == PAIRS[match.group()]:
             start = stack.pop()
             yield (start, start + 1, ""), (match.start(), match.end(), "")
-    spans = [match.span() for match in MARKER.finditer(text)]
+    spans = [match.span() for match in MARKUP.finditer(text)]
     for index, span in enumerate(spans):
         for other in spans[index + 1 : index + 1 + NEAR]:
             yield (*span, ""), (*other, "")
 
 
 def _brackets(text: str) -> Iterator[Edit]:
-    """What stands in a pair of brackets, and each of its items with one comma."""
     strings = [match.span() for match in STRING.finditer(text)]
     for quoted in (False, True):
         yield from _in_brackets(text, [] if quoted else strings)
@@ -166,7 +143,7 @@ def _items(text: str, marks: list[int]) -> Iterator[Edit]:
 
 
 def _between_markers(text: str) -> Iterator[Edit]:
-    spans = [match.span() for match in MARKER.finditer(text)]
+    spans = [match.span() for match in MARKUP.finditer(text)]
     for index, (start, end) in enumerate(spans):
         for other_start, other_end in spans[index + 1 : index + 1 + NEAR]:
             yield start, other_end, ""
@@ -180,7 +157,7 @@ def _between_markers(text: str) -> Iterator[Edit]:
 
 
 def _paragraphs(text: str) -> Iterator[Edit]:
-    bounds = _bounds([match.end() for match in re.finditer(r"\n\s*\n", text)], len(text))
+    bounds = sorted({0, len(text), *[match.end() for match in re.finditer(r"\n\s*\n", text)]})
     yield from ((start, end, "") for start, end in pairwise(bounds))
 
 
@@ -194,14 +171,9 @@ def _values(text: str) -> Iterator[Edit]:
     yield from ((*match.span(), match.group()[0]) for match in NAME.finditer(text))
 
 
-# The smallest output, cut as little as possible, that still shows a finding.
-#
-# Strategy: first the cuts, by delta debugging, until only those are left that matter. Then the text: whole items, tags,
-# calls and paragraphs and shorter values (`shrink_text`), then lines, words and characters by delta debugging; the cuts
-# go with the characters they stand between. All of it again until nothing gives, or the replays allowed are spent.
-#
-# What is tried depends on the output and the answers alone, so the same search shrinks to the same case. In ids mode
-# a recorded marker is left out whole or not at all; and what was well formed stays so (`flaws`).
+# First the cuts go, by delta debugging, until only those are left that matter; then whole structures and longer values,
+# then lines, words and characters by delta debugging. The cuts go with the characters they stand between. All of it
+# again until nothing gives, or the replays allowed are spent. In ids mode a recorded marker goes whole or not at all.
 
 SHRINKS = 3_000
 
@@ -242,7 +214,7 @@ class Shrinker:
         self._replayer = replayer
         self._target = target
         self._left = max_replays
-        self._flaws = flaws(form.text)
+        self._flaws = _flaw_counts(form.text)
         self._known: dict[tuple[str, tuple[int, ...]], bool] = {}
 
     @property
@@ -255,7 +227,7 @@ class Shrinker:
         before: tuple[int, int] | None = None
         while before != (before := (len(self.form.text), len(self.form.cuts))) and not self._is_spent:
             self._cuts()
-            for step in (self._structures, self._by(lines), self._by(words), self._by(characters)):
+            for step in (self._structures, self._by(LINES), self._by(WORDS), self._by(CHARACTERS)):
                 yield self.replays
                 step()
         self._cuts()
@@ -281,22 +253,19 @@ class Shrinker:
         return taken
 
     def _cuts(self) -> None:
-        """Leave out the cuts that make no difference."""
         if self.form.fixed is None and self.form.cuts:
             kept = reduce(self.form.cuts, lambda cuts: self._holds(replace(self.form, cuts=tuple(cuts))))
             self.form = replace(self.form, cuts=tuple(kept))
 
     def _structures(self) -> None:
-        """The first candidate that holds is taken, and the candidates are found anew."""
-        while any(self._take(form) for edits in structures(self.form.text) for form in self._forms(edits)):
+        while any(self._take(form) for edits in _structural_edits(self.form.text) for form in self._forms(edits)):
             pass
 
-    def _by(self, bounds_of: Callable[[str], list[int]]) -> Callable[[], None]:
-        """Leave out units of text by delta debugging."""
+    def _by(self, unit: re.Pattern[str]) -> Callable[[], None]:
 
         def step() -> None:
             whole = self.form
-            units = list(pairwise(bounds_of(whole.text)))
+            units = list(pairwise(_bounds(unit, whole.text)))
 
             def fails(kept: Sequence[tuple[int, int]]) -> bool:
                 return any(self._take(form) for form in self._forms(_others(units, kept), whole))
@@ -308,33 +277,22 @@ class Shrinker:
     def _forms(self, edits: Sequence[Edit], form: Form | None = None) -> Iterator[Form]:
         """The form after these edits, and the same with a single cut moved by one where the edit touches it."""
         form = form or self.form
-        if self._splits_marker(edits, form):
+        spans = marker_spans(form.pieces) if self._replayer.mode == "ids" else []
+        if any(a < place < b for start, end, _ in edits for place in (start, end) for a, b in spans):
             return
         pieces = edited(form.pieces, edits, self._replayer.markers)
         text = "".join([piece.text for piece in pieces])
         size = len(text)
-        if not size or any(map(operator.gt, flaws(text), self._flaws)):
+        if not size or any(map(operator.gt, _flaw_counts(text), self._flaws)):
             return
-        single = len(form.cuts) == len(edits) == 1 and _touches(form.cuts[0], edits[0])
+        single = len(form.cuts) == len(edits) == 1 and edits[0][0] - 1 <= form.cuts[0] <= edits[0][1] + 1
         for near in (0, -1, 1) if single else (0,):
             cuts = _moved(form, edits, near, size)
             if cuts or not form.cuts:
                 yield Form(pieces, cuts, form.fixed)
 
-    def _splits_marker(self, edits: Sequence[Edit], form: Form) -> bool:
-        if self._replayer.mode != "ids":
-            return False
-        starts = accumulate([len(piece.text) for piece in form.pieces], initial=0)
-        marked = [
-            (start, start + len(piece.text))
-            for piece, start in zip(form.pieces, starts, strict=False)
-            if piece.recorded and piece.kind in ("special", "added")
-        ]
-        return any(a < place < b for start, end, _ in edits for place in (start, end) for a, b in marked)
-
 
 def _others(units: Sequence[tuple[int, int]], kept: Sequence[tuple[int, int]]) -> list[Edit]:
-    """The edits that leave out all units but those kept; neighbours are one edit."""
     left = set(kept)
     edits: list[Edit] = []
     for start, end in units:
@@ -345,10 +303,6 @@ def _others(units: Sequence[tuple[int, int]], kept: Sequence[tuple[int, int]]) -
         else:
             edits.append((start, end, ""))
     return edits
-
-
-def _touches(cut: int, edit: Edit) -> bool:
-    return edit[0] - 1 <= cut <= edit[1] + 1
 
 
 def _moved(form: Form, edits: Sequence[Edit], near: int, size: int) -> tuple[int, ...]:

@@ -1,16 +1,9 @@
 """The chunkings an output is tried under, cheap and telling ones first.
 
-A chunking is *honest* where a server could have sent it: its deltas end between tokens. All others are *hostile*:
-a right parser stands them too, but a finding under an honest one weighs more.
-
-The set is the presets that reports of chunk-dependent parsers name: one token and one character at a time, sizes 1 to
-13, 20, 64 and 100, stream intervals, groups of 2 to 8 tokens as multi-token prediction sends them, the split a server
-really sent, each marker cut after its first character, every cut in two, and random ones. Deltas without text come in
-between, as tokens without text make them. Text kept back for stop strings and text that trails its ids are tried where
-ids tell them apart.
-
-An output so long that every cut in two would cost too much is cut at an even sample of places, and at every place in
-and beside its markers.
+A chunking is *honest* where a server could have sent it: its deltas end between tokens. All others are *hostile*: a
+right parser stands them too, but a finding under an honest one weighs more. Deltas without text come in between, as
+tokens without text make them; text kept back, or trailing its ids, is tried where ids tell it apart. An output so long
+that every cut in two would cost too much is cut at an even sample of places, and at every place in and beside markers.
 """
 
 from __future__ import annotations
@@ -20,10 +13,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from parsers.checks.check import any_of
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replayer import Replayer
+from parsers.vocabulary.types import Piece
 
 SIZES = (*range(1, 14), 20, 64, 100)
 INTERVALS = (2, 3, 4, 5, 8, 12, 13, 20, 64, 100)
@@ -69,33 +64,44 @@ class Trial:
     honest: bool
 
 
-@dataclass(slots=True)
 class Sweep:
-    """The chunkings of one output.
+    """The chunkings to try on a replayer's output.
 
-    `bounds`: where its tokens begin and end. `markers`: what is one, or looks like one. `asked`: chunkings to try in
-    any case. `recorded`: the cuts of the deltas that a server sent. `ids`: whether the parser can see ids, so that late
-    text is worth trying. `solid`: the places inside recorded markers, which are never split. `one_shot`: whether the
-    parser has a second code path for whole outputs. `max_replays` bounds the whole.
+    `asked`: chunkings to try in any case. `recorded`: the cuts of the deltas that a server sent. `max_replays` bounds
+    the whole. `solid`: the places inside recorded markers, which are never split.
     """
 
-    text: str
-    bounds: tuple[int, ...]
-    markers: tuple[tuple[int, int], ...]
-    tokens: int
-    asked: tuple[Chunking, ...] = ()
-    recorded: tuple[int, ...] = ()
-    ids: bool = False
-    solid: frozenset[int] = frozenset()
-    seed: int = 0
-    max_replays: int = MAX_REPLAYS
-    one_shot: bool = False
+    def __init__(
+        self,
+        replayer: Replayer,
+        *,
+        asked: tuple[Chunking, ...] = (),
+        recorded: tuple[int, ...] = (),
+        seed: int = 0,
+        max_replays: int = MAX_REPLAYS,
+    ) -> None:
+        pieces, text = replayer.pieces, replayer.text
+        fixed = marker_spans(pieces) if replayer.mode == "ids" else []
+        self.solid = frozenset(cut for start, end in fixed for cut in range(start + 1, end))
+        spans = {match.span() for match in any_of(replayer.terminals.values()).finditer(text)}
+        self.markers = tuple(sorted(spans | {match.span() for match in MARKUP.finditer(text)}))
+        self._text = text
+        self._bounds = (0, *accumulate([len(piece.text) for piece in pieces]))
+        self._tokens = len(pieces)
+        # Where the parser cannot see ids, late text is not worth trying.
+        black_box_ids = replayer.black_box and any(piece.token_id is not None for piece in pieces)
+        self.ids = replayer.mode == "ids" or black_box_ids
+        self._one_shot = replayer.one_shot is not None
+        self._asked = asked
+        self._recorded = recorded
+        self._seed = seed
+        self._max_replays = max_replays
 
     def trials(self) -> Iterator[Trial]:
         """All of them, lazily."""
-        yield from (_trial("case", chunking, self._is_honest(chunking)) for chunking in self.asked)
-        yield _trial("whole", one_delta(self.one_shot))
-        if self.one_shot:
+        yield from (_trial("case", chunking, self._is_honest(chunking)) for chunking in self._asked)
+        yield _trial("whole", one_delta(self._one_shot))
+        if self._one_shot:
             yield _trial("one_shot", WHOLE)
         yield from self._telling()
         halves, near = self.halves(), frozenset(self._near_markers())
@@ -105,12 +111,12 @@ class Sweep:
 
     def total(self) -> int:
         """About how many there are."""
-        return len(self.halves()) + (RANDOM if len(self.text) > 1 else 0) + 60
+        return len(self.halves()) + (RANDOM if len(self._text) > 1 else 0) + 60
 
     def halves(self) -> Sequence[int]:
         """The places at which the output is cut in two."""
-        size = len(self.text)
-        room = max(FLOOR, min(self.max_replays, MAX_CHARACTERS // max(size, 1)) - RANDOM - 60)
+        size = len(self._text)
+        room = max(FLOOR, min(self._max_replays, MAX_CHARACTERS // max(size, 1)) - RANDOM - 60)
         places = [cut for cut in range(1, size) if cut not in self.solid]
         if len(places) <= room:
             return places
@@ -120,19 +126,19 @@ class Sweep:
         return sorted({*near, *even})
 
     def _telling(self) -> Iterator[Trial]:
-        """The presets."""
         for size in (1, *SIZES[1:]):
-            if size < max(self.tokens, 2):
+            if size < max(self._tokens, 2):
                 yield _trial("tokens", Chunking(by="token", size=size))
         for group, rows in (
-            ("recorded", (self.recorded,)),
+            ("recorded", (self._recorded,)),
             ("markers", self._around_markers()),
-            ("intervals", self._intervals()),
+            # A stream interval sends the first token at once, and then so many at a time.
+            ("intervals", [self._inside(self._bounds[1::interval]) for interval in INTERVALS]),
             ("groups", self._groups()),
         ):
             yield from (_trial(group, cut_at(row)) for row in dict.fromkeys(map(tuple, rows)) if row)
         for size in SIZES:
-            if size < len(self.text):
+            if size < len(self._text):
                 yield _trial("characters", Chunking(by="char", size=size))
         yield from (_trial("empty", cut_at(row)) for row in dict.fromkeys(self._empty()))
         if self.ids:
@@ -149,91 +155,58 @@ class Sweep:
         yield self._inside([*starts, *ends])
 
     def _near_markers(self) -> list[int]:
-        """The places in and beside markers."""
         return self._inside([cut for start, end in self.markers for cut in range(start - 1, end + 2)])
 
     def _is_honest(self, chunking: Chunking) -> bool:
-        """Whether its deltas end between tokens."""
         if chunking.by in ("char", "cuts"):
-            return chunking.by == "cuts" and {*(chunking.cuts or ())} <= {*self.bounds}
+            return chunking.by == "cuts" and {*(chunking.cuts or ())} <= {*self._bounds}
         return chunking.unit != "char"
 
     def _inside(self, cuts: Iterable[int]) -> list[int]:
-        return sorted({cut for cut in cuts if 0 < cut < len(self.text)} - self.solid)
-
-    def _intervals(self) -> Iterator[Sequence[int]]:
-        """A stream interval sends the first token at once, and then so many at a time."""
-        for interval in INTERVALS:
-            yield self._inside(self.bounds[1::interval])
+        return sorted({cut for cut in cuts if 0 < cut < len(self._text)} - self.solid)
 
     def _empty(self) -> Iterator[tuple[int, ...]]:
         """Empty deltas, as tokens without text make them: at the ends, beside markers, everywhere."""
-        size = len(self.text)
+        size = len(self._text)
         yield (0,)
         yield (size, size)
         beside = self._inside([place for span in self.markers for place in span])
-        for places in (beside, self._inside(self.bounds)):
+        for places in (beside, self._inside(self._bounds)):
             yield (0, *sorted([*places, *places]), size, size)
 
     def _groups(self) -> Iterator[Sequence[int]]:
         for number in range(RANDOM // 5):
-            source = random.Random(self.seed * RANDOM + number)
+            source = random.Random(self._seed * RANDOM + number)
             at, cuts = 0, []
-            while (at := at + source.randint(2, 8)) < self.tokens:
-                cuts.append(self.bounds[at])
+            while (at := at + source.randint(2, 8)) < self._tokens:
+                cuts.append(self._bounds[at])
             yield self._inside(cuts)
 
     def _halves(self, cuts: Iterable[int]) -> Iterator[Trial]:
-        bounds = set(self.bounds)
+        bounds = set(self._bounds)
         for cut in cuts:
             yield _trial("cuts_honest" if cut in bounds else "cuts_hostile", cut_at((cut,)))
 
     def _random(self) -> Iterator[Trial]:
-        """The rest of RANDOM, a third of each kind; random groups of tokens are counted among them."""
-        if len(self.text) < 2:
+        if len(self._text) < 2:
             return
         each = RANDOM * 4 // 15
         for number in range(each):
-            seed = self.seed * RANDOM + number
+            seed = self._seed * RANDOM + number
             yield _trial("random_tokens", Chunking(by="random", seed=seed))
             yield _trial("random_characters", Chunking(by="random", seed=seed, unit="char"))
             source = random.Random(seed)
-            yield _trial("random_parts", cut_at(self._inside([source.randrange(len(self.text)) for _ in range(3)])))
+            yield _trial("random_parts", cut_at(self._inside([source.randrange(len(self._text)) for _ in range(3)])))
 
 
-def sweep_of(
-    replayer: Replayer,
-    *,
-    asked: tuple[Chunking, ...] = (),
-    recorded: tuple[int, ...] = (),
-    seed: int = 0,
-    max_replays: int = MAX_REPLAYS,
-) -> Sweep:
-    """The chunkings to try on a replayer's output."""
-    pieces, text = replayer.pieces, replayer.text
-    bounds = (0, *accumulate([len(piece.text) for piece in pieces]))
-    ids = replayer.mode == "ids" or (replayer.black_box and any(piece.token_id is not None for piece in pieces))
-    solid = frozenset(
-        cut
-        for piece, start in zip(pieces, bounds, strict=False)
-        if replayer.mode == "ids" and piece.recorded and piece.kind in ("special", "added")
-        for cut in range(start + 1, start + len(piece.text))
-    )
-    spans = {match.span() for match in any_of(replayer.terminals.values()).finditer(text)}
-    markers = tuple(sorted(spans | {match.span() for match in MARKUP.finditer(text)}))
-    return Sweep(
-        text,
-        bounds,
-        markers,
-        tokens=len(pieces),
-        asked=asked,
-        recorded=recorded,
-        ids=ids,
-        solid=solid,
-        seed=seed,
-        max_replays=max_replays,
-        one_shot=replayer.one_shot is not None,
-    )
+def marker_spans(pieces: Iterable[Piece]) -> list[tuple[int, int]]:
+    """Where the recorded markers stand that are never cut: each is one token."""
+    spans, at = list[tuple[int, int]](), 0
+    for piece in pieces:
+        if piece.recorded and piece.kind in ("special", "added"):
+            spans.append((at, at + len(piece.text)))
+        at += len(piece.text)
+    return spans
 
 
 def _trial(group: str, chunking: Chunking, honest: bool | None = None) -> Trial:
@@ -248,3 +221,8 @@ def one_delta(one_shot: bool) -> Chunking:
 def cut_at(cuts: Sequence[int]) -> Chunking:
     """The chunking by these offsets, which are known to fit."""
     return Chunking.model_construct(by="cuts", cuts=tuple(cuts))
+
+
+def json_of(chunking: Chunking) -> dict[str, Any]:
+    """A chunking as a proof has it."""
+    return chunking.model_dump(mode="json", exclude_defaults=True)

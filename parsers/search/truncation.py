@@ -1,10 +1,8 @@
 """What comes out when the output ends earlier: replays of its beginning with the finish reason `length`.
 
-`Cutter` makes such a replay, for any cut; `cut_records` runs many and keeps a few numbers of each, which is what a
-strip over all cuts needs. A cut inside a recorded marker moves to its end: no server ever sends half a token.
-
-Every cut replays the whole beginning, so all of them together are quadratic; `budget` bounds the characters read. Over
-it the cuts are an even sample, refined by halving between neighbours that differ, as far as the budget lasts.
+A cut inside a recorded marker moves to its end: no server ever sends half a token. All cuts together are quadratic, so
+`budget` bounds the characters read: over it the cuts are an even sample, refined by halving between those that
+differ.
 """
 
 from __future__ import annotations
@@ -14,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
+from parsers.checks.metamorphic_output import made_up_call
 from parsers.replays.chunking import WHOLE
 from parsers.replays.replayer import Outcome, Replayer
-from parsers.vocabulary.types import Message, Piece, ToolCall
+from parsers.vocabulary.types import Message, Piece
 
 BUDGET = 150_000
 
@@ -77,7 +76,7 @@ class Cutter:
     def result(self, offset: int, whole: Message) -> tuple[Outcome, str | None]:
         """What comes out when the output is cut at `offset`, and what is wrong with it."""
         outcome = self.at(offset).outcome(WHOLE)
-        return outcome, cut_problem(outcome, whole, judged=self._judged)
+        return outcome, _cut_problem(outcome, whole, judged=self._judged)
 
     def settled(self, offset: int) -> int:
         """The nearest offset that the output can be cut at: inside it, and not within a recorded marker."""
@@ -95,35 +94,31 @@ def cut_records(cutter: Cutter, whole: Message, budget: int = BUDGET) -> CutReco
     return _Sweep(cutter, whole, budget).run() if cutter.length else CutRecords()
 
 
-def cut_problem(outcome: Outcome, whole: Message, *, judged: bool = True) -> str | None:
+def _cut_problem(outcome: Outcome, whole: Message, *, judged: bool = True) -> str | None:
     """Why the result of a cut output is wrong whatever would have followed, or None.
 
     `judged` false: calls are not looked at, because the parser cannot say which are complete, or a policy decides.
     """
     if outcome.raised is not None:
         return f"The parser failed: {outcome.raised}"
-    rest = iter([_said(call) for call in whole.tool_calls] if judged else ())
-    for index, call in enumerate(outcome.message.tool_calls if judged else ()):
-        if call.complete and _said(call) not in rest:
-            return f"Call {index} (`{call.name}`) is reported as complete, but the whole output has no such call."
-    return None
+    index = made_up_call(outcome.message, whole) if judged else None
+    if index is None:
+        return None
+    name = outcome.message.tool_calls[index].name
+    return f"Call {index} (`{name}`) is reported as complete, but the whole output has no such call."
 
 
-def _said(call: ToolCall) -> tuple[str, str]:
-    return call.name, call.arguments
-
-
+@dataclass(slots=True)
 class _Sweep:
     """Runs an even sample of cuts within the budget, and as much again between those that differ."""
 
-    def __init__(self, cutter: Cutter, whole: Message, budget: int) -> None:
-        self._cutter = cutter
-        self._whole = whole
-        self._budget = budget
+    cutter: Cutter
+    whole: Message
+    budget: int
 
     def run(self) -> CutRecords:
-        length, settled = self._cutter.length, self._cutter.settled
-        stride = max(1, -(-length * (length + 1) // (2 * self._budget)))
+        length, settled = self.cutter.length, self.cutter.settled
+        stride = max(1, -(-length * (length + 1) // (2 * self.budget)))
         offsets = [*range(1, length, stride), length]
         sampled = [self._record(offset) for offset in dict.fromkeys(map(settled, offsets))]
         if stride == 1:
@@ -134,7 +129,7 @@ class _Sweep:
         return CutRecords(refined, every=False)
 
     def _record(self, offset: int) -> CutRecord:
-        outcome, problem = self._cutter.result(offset, self._whole)
+        outcome, problem = self.cutter.result(offset, self.whole)
         message = outcome.message
         return CutRecord(
             offset,
@@ -149,10 +144,10 @@ class _Sweep:
         """Records between two that differ, until each change lies between neighbours."""
         if after.offset - before.offset < 2 or before.shape == after.shape:
             return
-        offset = self._cutter.settled((before.offset + after.offset) // 2)
-        if offset >= after.offset or self._budget < offset:
+        offset = self.cutter.settled((before.offset + after.offset) // 2)
+        if offset >= after.offset or self.budget < offset:
             return
-        self._budget -= offset
+        self.budget -= offset
         middle = self._record(offset)
         yield from self._between(before, middle)
         yield middle

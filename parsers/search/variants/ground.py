@@ -15,6 +15,7 @@ from parsers.checks.subject import Variant, VariantKind
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replay import replay
 from parsers.replays.replayer import Edit, Replayer
+from parsers.search.sweep import json_of
 from parsers.vocabulary.trace import Proof, StateView, Trace
 from parsers.vocabulary.types import Delta, Message, Piece
 from parsers.wrappers.fallback import Fallback
@@ -103,7 +104,7 @@ class Ground:
         changed = self.replayer.changed(edits, context)
         for chunking in chunkings or self.chunkings:
             outcome = changed.outcome(chunking)
-            said = chunking.model_dump(mode="json", exclude_defaults=True)
+            said = json_of(chunking)
             proof = Proof(said, tuple(edits), dict(context or {}))
             yield Variant(
                 kind,

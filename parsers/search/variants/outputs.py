@@ -1,9 +1,7 @@
 """Variants of the whole output: cut off at every character, one marker deleted or doubled, prose or a call beside it.
 
 Where something beside the output must change nothing is decided by the format's own reading: prose comes before only
-where the format is still at its beginning after it, and something follows only where the format is at rest and waits
-for a call. (Inside an open string or value, what follows belongs to it; so do words after the beginning of a bare list
-of calls.)
+where the format is still at its beginning after it, and something follows only where it is at rest outside any value.
 """
 
 from __future__ import annotations
@@ -16,8 +14,8 @@ from typing import Any
 from parsers.checks.check import any_of
 from parsers.checks.subject import Variant
 from parsers.replays.chunking import Chunking
-from parsers.replays.replay import finish_reason
 from parsers.replays.replayer import Edit, edited
+from parsers.search.sweep import marker_spans
 from parsers.search.variants.ground import Ground, before_end, stands_open
 from parsers.vocabulary.events import CallEnd, CallName, Marker
 from parsers.vocabulary.trace import Trace
@@ -34,54 +32,25 @@ CANDIDATES = 12
 def cut_offsets(ground: Ground, budget: int) -> list[int]:
     """Where the output is cut: everywhere if the characters allow, else beside markers and evenly between."""
     size = len(ground.text)
-    spans = _token_spans(ground)
+    spans = marker_spans(ground.pieces)
     most = max(8, budget * 2 // max(size, 1))
     if size <= most:
         chosen = set(range(1, size))
     else:
-        chosen = set(_near_markers(ground)[: most // 2])
+        ends = [found.end() for found in _occurrences(ground)] + [found.start() for found in _occurrences(ground)]
+        near = [end + away for away in (0, 1, -1, 2, -2, 3, -3) for end in ends]
+        chosen = set(near[: most // 2])
         chosen |= {size * part // (most // 2 + 1) for part in range(1, most // 2 + 1)}
     return sorted([cut for cut in chosen if 0 < cut < size and not any(a < cut < b for a, b in spans)])
 
 
-def _near_markers(ground: Ground) -> list[int]:
-    """Cuts around each marker, the nearest ones first."""
-    ends = [found.end() for found in _occurrences(ground)] + [found.start() for found in _occurrences(ground)]
-    return [end + away for away in (0, 1, -1, 2, -2, 3, -3) for end in ends]
-
-
-def _token_spans(ground: Ground) -> list[tuple[int, int]]:
-    """Where recorded markers stand that are never cut."""
-    spans, at = [], 0
-    for piece in ground.pieces:
-        if piece.recorded and piece.kind in ("special", "added") and len(piece.text) > 1:
-            spans.append((at, at + len(piece.text)))
-        at += len(piece.text)
-    return spans
-
-
 def truncated(ground: Ground) -> Iterator[Variant]:
     """The output cut off after each character, read whole; near markers streamed as well."""
-    whole, streamed = ground.chunkings
-    size = len(ground.text)
-    few = set(cut_offsets(ground, ground.bounds.streamed))
+    size, few = len(ground.text), set(cut_offsets(ground, ground.bounds.streamed))
     for cut in cut_offsets(ground, ground.bounds.cut):
-        ways = (whole, streamed) if cut in few else (whole,)
-        label = f"cut off after character {cut}"
-        for one in ground.run("truncated", label, edits=((cut, size, ""),), context=LENGTH, chunkings=ways):
-            one.facts = {**one.facts, "cut": cut, **_record(one.message)}
-            yield one
-
-
-def _record(message: Message) -> dict[str, object]:
-    """What is left of a cut output, in numbers."""
-    return {
-        "calls": len(message.tool_calls),
-        "complete": sum([call.complete for call in message.tool_calls]),
-        "finish": finish_reason(message, "length"),
-        "content": len(message.content or ""),
-        "reasoning": len(message.reasoning or ""),
-    }
+        ways = ground.chunkings if cut in few else ground.chunkings[:1]
+        label, edits = f"cut off after character {cut}", ((cut, size, ""),)
+        yield from ground.run("truncated", label, edits=edits, context=LENGTH, chunkings=ways)
 
 
 def mutations(ground: Ground) -> list[tuple[str, Edit]]:
@@ -99,7 +68,6 @@ def mutations(ground: Ground) -> list[tuple[str, Edit]]:
 
 
 def _occurrences(ground: Ground) -> list[re.Match[str]]:
-    """Every marker in the output, the longest where several begin."""
     return list(any_of(ground.markers).finditer(ground.text))
 
 
@@ -113,31 +81,24 @@ def mutated(ground: Ground) -> Iterator[Variant]:
 
 
 @dataclass(slots=True)
-class Block:
+class _Block:
     """Text that is one or more whole calls, and the calls that the parser reads in it when it stands alone."""
 
     text: str
     calls: list[ToolCall]
 
 
-def blocks(ground: Ground) -> list[Block]:
+def _blocks(ground: Ground) -> list[_Block]:
     """Calls that could be appended: of the output itself, then of the format's example. Each is read alone first."""
     if "blocks" not in ground.memo:
-        ground.memo["blocks"] = list(_blocks(ground))
-    found: list[Block] = ground.memo["blocks"]
-    return found
-
-
-def _blocks(ground: Ground) -> Iterator[Block]:
-    fmt, own = ground.replayer.format, ground.own
-    if fmt is None or own is None or not ground.can_call:
-        return
-    example = ground.reference((Piece(fmt.example),), tools=())
-    texts = [text for trace in (own, example) if trace is not None for text in _candidates(trace)]
-    for text in dict.fromkeys(texts):
-        calls = _alone(ground, text, ground.chunkings[0])
-        if calls:
-            yield Block(text, calls)
+        fmt, own = ground.replayer.format, ground.own
+        example = None if fmt is None else ground.reference((Piece(fmt.example),), tools=())
+        traces = [] if own is None or not ground.can_call else [own, example]
+        texts = [text for trace in traces if trace is not None for text in _candidates(trace)]
+        found = [_Block(text, _alone(ground, text, ground.chunkings[0])) for text in dict.fromkeys(texts)]
+        ground.memo["blocks"] = [block for block in found if block.calls]
+    known: list[_Block] = ground.memo["blocks"]
+    return known
 
 
 def _candidates(trace: Trace) -> Iterator[str]:
@@ -154,7 +115,6 @@ def _candidates(trace: Trace) -> Iterator[str]:
 
 
 def _structure(trace: Trace) -> Iterator[tuple[int, int]]:
-    """The runs of the output that are neither content nor reasoning."""
     begin = None
     for run in trace.partition:
         if run.owner in ("content", "reasoning"):
@@ -185,7 +145,7 @@ def _only_calls(message: Message) -> bool:
 
 def followed(ground: Ground) -> Iterator[Variant]:
     """A valid call appended to the output, and to the output with one marker deleted or doubled."""
-    options = blocks(ground)
+    options = _blocks(ground)
     changes: list[tuple[str, tuple[Edit, ...]]] = [("", ())]
     if options:
         changes += [(f", {label}", (edit,)) for label, edit in mutations(ground)]
@@ -195,36 +155,27 @@ def followed(ground: Ground) -> Iterator[Variant]:
             yield from _followed(ground, label, edits, block)
 
 
-def _followed(ground: Ground, label: str, edits: tuple[Edit, ...], block: Block) -> Iterator[Variant]:
+def _followed(ground: Ground, label: str, edits: tuple[Edit, ...], block: _Block) -> Iterator[Variant]:
     """The calls of the block are compared with those that the same chunking gives of it alone."""
-    size = len(ground.text)
     before = ground.replayer.changed(edits, STOPPED)
     for chunking in ground.chunkings:
-        calls = _alone(ground, block.text, chunking)
-        if not calls:
-            continue
-        last = calls[-1]
-        already = sum([_same(call, last) for call in before.outcome(chunking).message.tool_calls])
-        facts = {"expected": [(call.name, call.arguments) for call in calls], "already": already}
-        facts |= {"changed": bool(edits), "at": size, "bare": ground.bare}
-        words = f"with a call to {last.name} appended{label}"
-        whole = _appended(edits, size, GAP + block.text)
-        yield from ground.run("followed", words, edits=whole, context=STOPPED, facts=facts, chunkings=(chunking,))
+        calls = [(call.name, call.arguments) for call in _alone(ground, block.text, chunking)]
+        if calls:
+            given = [(call.name, call.arguments) for call in before.outcome(chunking).message.tool_calls]
+            facts = {"expected": calls, "already": given.count(calls[-1]), "changed": bool(edits), "bare": ground.bare}
+            words = f"with a call to {calls[-1][0]} appended{label}"
+            whole = _appended(edits, len(ground.text), GAP + block.text)
+            yield from ground.run("followed", words, edits=whole, context=STOPPED, facts=facts, chunkings=(chunking,))
 
 
 def _appended(edits: tuple[Edit, ...], size: int, text: str) -> tuple[Edit, ...]:
-    """The edits with text at the end."""
     if edits and edits[-1][1] == size:
         start, end, before = edits[-1]
         return (*edits[:-1], (start, end, before + text))
     return (*edits, (size, size, text))
 
 
-def _same(call: ToolCall, other: ToolCall) -> bool:
-    return (call.name, call.arguments) == (other.name, other.arguments)
-
-
-def _fitting(ground: Ground, edits: tuple[Edit, ...], options: list[Block]) -> Block | None:
+def _fitting(ground: Ground, edits: tuple[Edit, ...], options: list[_Block]) -> _Block | None:
     """The first block that the format is ready for after a changed output."""
     if not options:
         return None
@@ -232,22 +183,15 @@ def _fitting(ground: Ground, edits: tuple[Edit, ...], options: list[Block]) -> B
     trace = ground.reference((*changed, Piece(GAP)))
     if trace is None or not _at_rest(ground, trace):
         return None
-    openers = _openers(ground, trace)
+    terminals = {} if ground.replayer.format is None else ground.replayer.format.terminals
+    openers = tuple([terminals[name] for name in before_end(trace).accepts if name in terminals])
     return next((block for block in options if block.text.startswith(openers)), None)
 
 
 def _at_rest(ground: Ground, trace: Trace) -> bool:
-    """Whether a reading ends outside calls, values and reasoning."""
     fmt = ground.replayer.format
     state = fmt.states.get(before_end(trace).state) if fmt is not None else None
     return state is not None and state.text not in ("reasoning", "marker") and not stands_open(trace)
-
-
-def _openers(ground: Ground, trace: Trace) -> tuple[str, ...]:
-    """The terminals that the format would take now."""
-    fmt = ground.replayer.format
-    terminals = {} if fmt is None else fmt.terminals
-    return tuple([terminals[name] for name in before_end(trace).accepts if name in terminals])
 
 
 def neighbour(ground: Ground) -> Iterator[Variant]:
@@ -256,21 +200,19 @@ def neighbour(ground: Ground) -> Iterator[Variant]:
         return
     size = len(ground.text)
     if _begins_anew(ground):
-        yield from _beside(ground, "with prose before the output", (0, 0, BEFORE), 0)
+        yield from _beside(ground, "with prose before the output", (0, 0, BEFORE), {})
     if ground.own is not None and _at_rest(ground, ground.own):
-        yield from _beside(ground, "with prose after the output", (size, size, AFTER), size, context=STOPPED)
-    block = _fitting(ground, (), blocks(ground))
+        yield from _beside(ground, "with prose after the output", (size, size, AFTER), STOPPED)
+    block = _fitting(ground, (), _blocks(ground))
     if block is not None:
         words = f"with a call to {block.calls[-1].name} after the output"
-        yield from _beside(ground, words, (size, size, GAP + block.text), size, context=STOPPED)
+        yield from _beside(ground, words, (size, size, GAP + block.text), STOPPED)
 
 
-def _beside(
-    ground: Ground, label: str, edit: Edit, at: int, *, context: dict[str, Any] | None = None
-) -> Iterator[Variant]:
-    facts: dict[str, Any] = {"at": at, "text": edit[2], "bare": ground.bare}
+def _beside(ground: Ground, label: str, edit: Edit, context: dict[str, Any]) -> Iterator[Variant]:
+    facts: dict[str, Any] = {"bare": ground.bare}
     if edit[2] in (BEFORE, AFTER):
-        facts["prose"], facts["kept"] = edit[2].strip(), _is_kept(ground, edit, context or {})
+        facts |= {"prose": edit[2].strip(), "kept": _is_kept(ground, edit, context)}
     yield from ground.run("neighbour", label, edits=(edit,), context=context, facts=facts)
 
 
@@ -278,13 +220,11 @@ def _is_kept(ground: Ground, edit: Edit, context: dict[str, Any]) -> bool:
     """Whether the format makes content of the prose, where the parser shows its deltas only; else nobody asks."""
     if not ground.replayer.black_box:
         return False
-    changed = edited(ground.pieces, (edit,), ground.replayer.markers)
-    trace = ground.reference(changed, **context)
+    trace = ground.reference(edited(ground.pieces, (edit,), ground.replayer.markers), **context)
     return trace is not None and edit[2].strip() in (trace.message.content or "")
 
 
 def _begins_anew(ground: Ground) -> bool:
-    """Whether the format, after the prose, is where it was before it."""
     start = ground.reference(())
     after = ground.reference((Piece(BEFORE),))
     if start is None or after is None or stands_open(after):

@@ -10,6 +10,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -36,7 +37,7 @@ QUOTED: Mapping[str, Syntax] = {
 
 
 @dataclass(slots=True)
-class Place:
+class _Place:
     """A string argument: call number, key and value; where its spelling stands, quotes included; its syntax."""
 
     call: int
@@ -53,47 +54,39 @@ class Place:
         return repr(value) if self.syntax == "python" else value
 
 
-def find_place(ground: Ground) -> Place | None:
+def _find_place(ground: Ground) -> _Place | None:
     """A string argument that can be replaced: the first one with quotes, else the first one at all."""
     found = list(_places(ground))
     return next((place for place in found if place.syntax != "bare"), found[0] if found else None)
 
 
-def _places(ground: Ground) -> Iterator[Place]:
+def _places(ground: Ground) -> Iterator[_Place]:
     own, fmt = ground.own, ground.replayer.format
     if own is None or fmt is None or not ground.can_call:
         return
     states = _states(own)
-    for index, (start, end) in _spans(own).items():
+    for index, span in _spans(own).items():
         call = own.message.tool_calls[index]
-        tool = ground.replayer.context.tool(call.name)
-        arguments = object_of(call.arguments)
-        if not call.complete or arguments is None:
-            continue
-        for key, value in arguments.items():
-            if isinstance(value, str) and value.strip() and is_free_string(tool, key):
-                yield from _spelled(own, fmt, states, index, key, value, start, end)
+        tool, arguments = ground.replayer.context.tool(call.name), object_of(call.arguments) if call.complete else None
+        for key, value in (arguments or {}).items():
+            if isinstance(value, str) and value.strip() and _is_free_string(tool, key):
+                for start, end, syntax in islice(_spelled(own, fmt, states, value, span), 1):
+                    yield _Place(index, key, value, start, end, syntax)
 
 
 def _spelled(
-    own: Trace, fmt: Format, states: list[tuple[int, str]], index: int, key: str, value: str, start: int, end: int
-) -> Iterator[Place]:
-    """The place of a value whose spelling stands once in its call."""
-    raw = own.text[start:end]
-    options: dict[str, Syntax] = {
-        json.dumps(value): "json",
-        json.dumps(value, ensure_ascii=False): "json",
-        repr(value): "python",
-        value: "bare",
-    }
-    for spelling, kind in options.items():
-        if raw.count(spelling) == 1:
-            at = start + raw.index(spelling)
-            state = states[bisect_right(states, at, key=lambda one: one[0]) - 1][1]
-            syntax = _syntax(fmt, state, kind, own.text[:at], own.text[at + len(spelling) :])
+    own: Trace, fmt: Format, states: list[tuple[int, str]], value: str, span: tuple[int, int]
+) -> Iterator[tuple[int, int, Syntax]]:
+    """The spellings of a value that stand once in a stretch of the output, with their place and syntax."""
+    spellings: dict[str, Syntax] = {json.dumps(value): "json", json.dumps(value, ensure_ascii=False): "json"}
+    spellings |= {repr(value): "python", value: "bare"}
+    for spelling, kind in spellings.items():
+        if own.text.count(spelling, *span) == 1:
+            start = own.text.index(spelling, *span)
+            end, state = start + len(spelling), states[bisect_right(states, start, key=itemgetter(0)) - 1][1]
+            syntax = _syntax(fmt, state, kind, own.text[:start], own.text[end:])
             if syntax is not None:
-                yield Place(index, key, value, at, at + len(spelling), syntax)
-                return
+                yield start, end, syntax
 
 
 def _syntax(fmt: Format, state: str, kind: Syntax, before: str, after: str) -> Syntax | None:
@@ -111,7 +104,6 @@ def _syntax(fmt: Format, state: str, kind: Syntax, before: str, after: str) -> S
 
 
 def _spans(own: Trace) -> dict[int, tuple[int, int]]:
-    """Per call of the message, where its name ends and where it ends itself."""
     names, spans = {}, {}
     for _, event in own.events():
         if isinstance(event, CallName):
@@ -127,15 +119,14 @@ def _states(own: Trace) -> list[tuple[int, str]]:
     return [(0, first), *[(move.end, move.to_state) for step in own.steps for move in step.transitions]]
 
 
-def is_free_string(tool: Tool | None, key: str) -> bool:
+def _is_free_string(tool: Tool | None, key: str) -> bool:
     """Whether any text fits an argument: nothing is declared for it, or the type string and no more."""
     properties: Any = ((tool.parameters if tool is not None else None) or {}).get("properties", {})
     schema = properties.get(key, {}) if isinstance(properties, Mapping) else None
-    return isinstance(schema, Mapping) and schema.get("type", "string") == "string" and not _narrows(schema)
-
-
-def _narrows(schema: Mapping[str, Any]) -> bool:
-    return not schema.keys().isdisjoint({"enum", "const", "anyOf", "oneOf", "allOf", "$ref", "not"})
+    narrower = {"enum", "const", "anyOf", "oneOf", "allOf", "$ref", "not"}
+    if not isinstance(schema, Mapping) or schema.get("type", "string") != "string":
+        return False
+    return schema.keys().isdisjoint(narrower)
 
 
 # Variants of one string argument: markers, braces and quotes planted into it, and a long text.
@@ -164,7 +155,7 @@ def plants(ground: Ground) -> list[tuple[str, bool]]:
 
 def escaped(ground: Ground) -> Iterator[Variant]:
     """Each plant in the place of a string argument's text."""
-    place = find_place(ground)
+    place = _find_place(ground)
     if place is None:
         return
     for plant, marker in plants(ground):
@@ -173,7 +164,7 @@ def escaped(ground: Ground) -> Iterator[Variant]:
 
 
 def _with_value(
-    ground: Ground, place: Place, kind: Any, label: str, value: str, facts: dict[str, Any], *ways: Chunking
+    ground: Ground, place: _Place, kind: Any, label: str, value: str, facts: dict[str, Any], *ways: Chunking
 ) -> Iterator[Variant]:
     said = {"call": place.call, "key": place.key, "was": place.value, "value": value, "syntax": place.syntax, **facts}
     edit = (place.start, place.end, place.written(value))
@@ -182,7 +173,7 @@ def _with_value(
 
 def padded(ground: Ground) -> Iterator[Variant]:
     """The argument lengthened to three sizes, and what reading it takes at twice and four times a length."""
-    place = find_place(ground)
+    place = _find_place(ground)
     if place is None:
         return
     work, times = _work(ground, place)
@@ -198,7 +189,7 @@ def _pad(size: int) -> str:
     return PAD * (size // len(PAD) - 1) + "abcdefghij"
 
 
-def _work(ground: Ground, place: Place) -> tuple[Slope, Slope]:
+def _work(ground: Ground, place: _Place) -> tuple[Slope, Slope]:
     """(length, characters examined) and (length, microseconds) for each slope size; nothing where it is not known.
 
     A clock is easily disturbed: times that look steep are taken again, and the shortest of each size count.
@@ -212,8 +203,7 @@ def _work(ground: Ground, place: Place) -> tuple[Slope, Slope]:
     return work, times
 
 
-def _measured(ground: Ground, place: Place) -> tuple[Slope, Slope]:
-    """One measurement of each slope size."""
+def _measured(ground: Ground, place: _Place) -> tuple[Slope, Slope]:
     work, times, clock = [], [], ground.clock or (lambda: 0.0)
     for size in SLOPE_SIZES:
         changed = ground.replayer.changed(((place.start, place.end, place.written(_pad(size))),))

@@ -1,20 +1,20 @@
 """Variants of the request and of the parser, and the calls as the next request will hold them.
 
-The text of the output stays as it is, but for `rerendered`: there it is what the chat template writes for the calls.
-The template is code of others and is run elsewhere (`Replayer.rerender`); here its text is read by the same parser. It
-is the assistant's part of a conversation, so it begins where an output begins.
+Only for `rerendered` the text changes: to what the chat template, run elsewhere, writes for the calls. It is the
+assistant's part of a conversation, so it begins where an output begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 
 from parsers.checks.subject import Variant
 from parsers.machine.reasoning import prompt_opens, reasoning_markers
 from parsers.replays.chunking import Chunking
-from parsers.replays.replay import parse
-from parsers.replays.replayer import Edit
-from parsers.search.sweep import one_delta
+from parsers.replays.replayer import Edit, Replayer
+from parsers.search.sweep import json_of, one_delta
 from parsers.search.variants.ground import Ground
 from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.json_values import is_json
@@ -45,47 +45,41 @@ def reused(ground: Ground) -> Iterator[Variant]:
     A second code path for whole outputs is another parser: the one that streams is compared with itself.
     """
     for chunking in (one_delta(ground.replayer.one_shot is not None), ground.streamed):
-        for label, spoiled in _before(ground):
+        for label, edits, ends in _before(ground):
             parser = ground.replayer.make()
-            _use(parser, ground, spoiled, chunking)
-            again = ground.replayer.with_pieces(ground.pieces).with_parser(_always(parser))
-            outcome = again.outcome(chunking)
-            said = chunking.model_dump(mode="json", exclude_defaults=True) | {"by": chunking.by}
+            _use(parser, ground.replayer.changed(edits), chunking, ends=ends)
+            again = ground.replayer.with_pieces(ground.pieces).with_parser(partial(_identity, parser))
+            outcome, proof = again.outcome(chunking), Proof(json_of(chunking))
             base = ground.base(chunking)
-            yield Variant("reused", label, Proof(said), ground.text, outcome.message, outcome.raised, base=base)
+            yield Variant("reused", label, proof, ground.text, outcome.message, outcome.raised, base=base)
 
 
-def _always(parser: StreamParser) -> Callable[[], StreamParser]:
-    return lambda: parser
+def _identity(parser: StreamParser) -> StreamParser:
+    return parser
 
 
-def _before(ground: Ground) -> list[tuple[str, tuple[Edit, ...] | None]]:
-    """What the instance reads first, as edits of the output; None: all of it."""
+def _before(ground: Ground) -> Iterator[tuple[str, tuple[Edit, ...], bool]]:
+    """What the instance reads first, as edits of the output, and whether that is ended."""
     size = len(ground.text)
-    found: list[tuple[str, tuple[Edit, ...] | None]] = [("after the same output", None)]
+    yield "after the same output", (), True
     if size > 1:
-        found.append(("after the first half of it, which never ended", ((size // 2, size, ""),)))
+        yield "after the first half of it, which never ended", ((size // 2, size, ""),), False
     if ground.markers:
         marker = max(ground.markers, key=ground.text.rfind)
         at = ground.text.rfind(marker)
-        found.append((f"after the same output without its last `{marker}`", ((at, at + len(marker), ""),)))
-    return found
+        # Where the marker is the end of the output, what is left of it never ends either.
+        rest = ((at, at + len(marker), ""),)
+        yield f"after the same output without its last `{marker}`", rest, at + len(marker) < size
 
 
-def _use(parser: StreamParser, ground: Ground, edits: tuple[Edit, ...] | None, chunking: Chunking) -> None:
-    """Let the parser read something first. The first half of an output gets no end."""
-    before = ground.replayer.changed(edits or ())
-    deltas, context = before.deltas(chunking), before.context
-    ends = edits is None or edits[0][1] < len(ground.text)
-    try:
+def _use(parser: StreamParser, before: Replayer, chunking: Chunking, *, ends: bool) -> None:
+    """Let the parser read something first; where it fails, that is no finding here."""
+    with suppress(Exception):
+        parser.begin(before.context, mode=before.mode, markers=before.markers)
+        for delta in before.deltas(chunking):
+            parser.feed(delta)
         if ends:
-            parse(parser, deltas, context, mode=before.mode, markers=before.markers)
-        else:
-            parser.begin(context, mode=before.mode, markers=before.markers)
-            for delta in deltas:
-                parser.feed(delta)
-    except Exception:
-        return
+            parser.finish(before.context.finish_reason)
 
 
 def start_state(ground: Ground) -> Iterator[Variant]:
@@ -97,22 +91,18 @@ def start_state(ground: Ground) -> Iterator[Variant]:
     if fmt is None or fmt.initial_when_reasoning_open is None:
         return
     if context.prompt_tail is not None:
-        yield from _probe(ground, opens=prompt_opens(fmt, context.prompt_tail))
+        # A plain word in place of the output shows in which channel the parser begins.
+        expected = "reasoning" if prompt_opens(fmt, context.prompt_tail) else "content"
+        facts, edit = {"expected": expected, "probe": PROBE}, ((0, len(ground.text), PROBE),)
+        label = f"the word {PROBE} in place of the output"
+        yield from ground.run("start_state", label, edits=edit, facts=facts, chunkings=ground.chunkings[:1])
         return
     doubt = _unclosed(ground) if context.reasoning_open else _orphan(ground)
     if doubt is not None:
-        facts = {"open": not context.reasoning_open, "doubt": doubt}
+        said = {"open": not context.reasoning_open, "doubt": doubt}
         label = f"with reasoning {'not ' if context.reasoning_open else ''}open at the start"
         changes = {"reasoning_open": not context.reasoning_open}
-        yield from ground.run("start_state", label, context=changes, facts=facts, chunkings=ground.chunkings[:1])
-
-
-def _probe(ground: Ground, *, opens: bool) -> Iterator[Variant]:
-    """A plain word in place of the output shows in which channel the parser begins."""
-    edit = ((0, len(ground.text), PROBE),)
-    facts = {"expected": "reasoning" if opens else "content", "probe": PROBE}
-    label = f"the word {PROBE} in place of the output"
-    yield from ground.run("start_state", label, edits=edit, facts=facts, chunkings=ground.chunkings[:1])
+        yield from ground.run("start_state", label, context=changes, facts=said, chunkings=ground.chunkings[:1])
 
 
 def _orphan(ground: Ground) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.replays.chunking import Chunking
-from parsers.search.evidence import harm, the_call, under
+from parsers.search.evidence import _the_call, harm, under
 from parsers.vocabulary.types import Message, ToolCall
 
 
@@ -81,8 +81,8 @@ def test_the_harm_is_said_in_one_phrase(right: Message, wrong: Message, words: s
 def test_equal_calls_that_are_fewer_are_counted() -> None:
     twice = [call("f"), call("f")]
     assert harm(Message(tool_calls=twice), Message(tool_calls=twice[:1])) == "the second call (`f`) is lost"
-    assert the_call(6, [call("f")] * 7) == "call 6 (`f`)"
-    assert the_call(0, [call("")]) == "the only call"
+    assert _the_call(6, [call("f")] * 7) == "call 6 (`f`)"
+    assert _the_call(0, [call("")]) == "the only call"
 
 
 @pytest.mark.parametrize(

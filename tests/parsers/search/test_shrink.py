@@ -13,7 +13,19 @@ from hypothesis import strategies as st
 
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replayer import Replayer, edited_text
-from parsers.search.shrink import Form, Shrinker, characters, flaws, form_of, lines, plain, reduce, structures, words
+from parsers.search.shrink import (
+    CHARACTERS,
+    LINES,
+    WORDS,
+    Form,
+    Shrinker,
+    _bounds,
+    _flaw_counts,
+    _structural_edits,
+    form_of,
+    plain,
+    reduce,
+)
 from parsers.search.sweep import cut_at
 from parsers.selection.registry import get_format, maker
 from parsers.vocabulary.types import Piece
@@ -77,7 +89,7 @@ JSON = '{"name": "get_weather", "arguments": {"city": "Paris, France", "days": [
     ],
 )
 def test_candidates_leave_out_whole_parts(text: str, result: str | None) -> None:
-    found = [edited_text(text, edits) for edits in structures(text)]
+    found = [edited_text(text, edits) for edits in _structural_edits(text)]
     assert [len(one) for one in found] == sorted(len(one) for one in found)
     assert all(len(one) < len(text) for one in found)
     assert result is None or result in found
@@ -85,13 +97,13 @@ def test_candidates_leave_out_whole_parts(text: str, result: str | None) -> None
 
 def test_units_tile_the_text() -> None:
     text = 'Hi <tool_call>\n{"a": 1}\n[TOOL]'
-    assert characters(text) == list(range(len(text) + 1))
-    assert [text[a:b] for a, b in pairwise(lines(text))] == [
+    assert _bounds(CHARACTERS, text) == list(range(len(text) + 1))
+    assert [text[a:b] for a, b in pairwise(_bounds(LINES, text))] == [
         "Hi <tool_call>\n",
         '{"a": 1}\n',
         "[TOOL]",
     ]
-    bounds = words(text)
+    bounds = _bounds(WORDS, text)
     assert [text[a:b] for a, b in pairwise(bounds)][:4] == ["Hi", " ", "<tool_call>", "\n"]
 
 
@@ -108,8 +120,8 @@ def test_units_tile_the_text() -> None:
     ],
 )
 def test_what_is_not_well_formed_counts(good: str, bad: str) -> None:
-    assert not any(flaws(good))
-    assert any(flaws(bad))
+    assert not any(_flaw_counts(good))
+    assert any(_flaw_counts(bad))
 
 
 def test_text_and_cuts_shrink_to_what_is_needed() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from parsers.replays.chunking import WHOLE, Chunking, apply
 from parsers.replays.replayer import Replayer
-from parsers.search.sweep import FLOOR, HONEST, LABELS, RANDOM, SIZES, Trial, sweep_of
+from parsers.search.sweep import FLOOR, HONEST, LABELS, RANDOM, SIZES, Sweep, Trial
 from parsers.selection.registry import get_format, maker
 from parsers.vocabulary.types import Piece
 
@@ -26,7 +26,7 @@ def replayer(*texts: str, **more: Any) -> Replayer:
 
 
 def trials(**more: Any) -> list[Trial]:
-    return list(sweep_of(replayer(), **more).trials())
+    return list(Sweep(replayer(), **more).trials())
 
 
 def cuts_of(trial: Trial, made: Replayer) -> list[int]:
@@ -57,7 +57,7 @@ def test_markers_are_cut_after_their_first_character_and_before_their_last() -> 
 
 def test_what_looks_like_a_marker_is_one_where_the_format_says_nothing() -> None:
     made = Replayer(MAKE, (Piece("a<x=1>[TOOL]"),))
-    assert sweep_of(made).markers == ((1, 6), (6, 12))
+    assert Sweep(made).markers == ((1, 6), (6, 12))
 
 
 def test_a_stream_interval_sends_the_first_token_at_once() -> None:
@@ -68,7 +68,7 @@ def test_a_stream_interval_sends_the_first_token_at_once() -> None:
 
 def test_groups_have_two_to_eight_tokens() -> None:
     made = replayer(*["ab"] * 60)
-    for trial in sweep_of(made).trials():
+    for trial in Sweep(made).trials():
         if trial.group == "groups":
             sizes = [len(delta.pieces) for delta in made.deltas(trial.chunking)]
             assert all(2 <= len(delta.text) // 2 <= 8 for delta in made.deltas(trial.chunking)[:-1])
@@ -88,7 +88,7 @@ def test_the_same_seed_gives_the_same_chunkings_and_another_seed_others() -> Non
 
 
 def test_about_two_hundred_random_ones() -> None:
-    found = list(sweep_of(replayer(*["word "] * 100)).trials())
+    found = list(Sweep(replayer(*["word "] * 100)).trials())
     random = Counter(trial.group for trial in found if trial.group.startswith("random"))
     assert len(random) == 3
     assert 0.9 * RANDOM <= random.total() + sum(trial.group == "groups" for trial in found) <= RANDOM
@@ -98,7 +98,7 @@ def test_about_two_hundred_random_ones() -> None:
 @pytest.mark.parametrize("text", ["", "a", "ab"])
 def test_short_outputs_have_few_chunkings(text: str) -> None:
     made = replayer(text)
-    sweep = sweep_of(made)
+    sweep = Sweep(made)
     for trial in sweep.trials():
         assert apply(trial.chunking, made.pieces, "text")
     assert list(sweep.halves()) == ([1] if text == "ab" else [])
@@ -107,7 +107,7 @@ def test_short_outputs_have_few_chunkings(text: str) -> None:
 
 def test_a_long_output_is_cut_at_a_sample_and_at_its_markers() -> None:
     body = "x" * 50_000
-    sweep = sweep_of(replayer(body, "<tool_call>", body))
+    sweep = Sweep(replayer(body, "<tool_call>", body))
     halves = sweep.halves()
     assert FLOOR - 20 <= len(halves) <= FLOOR
     assert {50_000 + offset for offset in range(-1, 13)} <= set(halves)
@@ -120,11 +120,11 @@ def test_a_long_output_is_cut_at_a_sample_and_at_its_markers() -> None:
 def test_late_text_is_tried_where_ids_tell_it_apart() -> None:
     pieces = (Piece("a", 1, b"a", "text", True), Piece("<tool_call>", 9, b"", "added", True), Piece("b", 2))
     ids = Replayer(MAKE, pieces, mode="ids")
-    sweep = sweep_of(ids)
+    sweep = Sweep(ids)
     groups = {trial.group for trial in sweep.trials()}
     assert "late" in groups
     assert sweep.solid == set(range(2, 12))
     assert list(sweep.halves()) == [1, 12]
     box = Replayer(MAKE, pieces, black_box=True)
-    assert sweep_of(box).ids
-    assert not sweep_of(Replayer(MAKE, (Piece("a"),), black_box=True)).ids
+    assert Sweep(box).ids
+    assert not Sweep(Replayer(MAKE, (Piece("a"),), black_box=True)).ids

@@ -9,7 +9,7 @@ import pytest
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import WHOLE
 from parsers.replays.replayer import Outcome, Replayer
-from parsers.search.truncation import CutRecord, Cutter, cut_problem, cut_records
+from parsers.search.truncation import CutRecord, Cutter, _cut_problem, cut_records
 from parsers.selection.registry import build, get_format, policies
 from parsers.vocabulary.events import CallEnd, Event, Failure
 from parsers.vocabulary.types import Context, Message, Piece, ToolCall
@@ -103,7 +103,7 @@ def test_a_sample_never_cuts_inside_a_recorded_marker() -> None:
     ],
 )
 def test_a_call_reported_complete_must_be_a_call_of_the_whole_output(outcome: Outcome, said: str | None) -> None:
-    found = cut_problem(outcome, Message(tool_calls=[ToolCall("x", "f", '{"a": 1}')]))
+    found = _cut_problem(outcome, Message(tool_calls=[ToolCall("x", "f", '{"a": 1}')]))
     assert found is None if said is None else (found or "").startswith(said)
 
 
@@ -127,8 +127,8 @@ def test_a_parser_that_guesses_the_rest_is_found_at_the_cuts_where_it_does() -> 
 
 def test_what_a_contract_decides_or_a_parser_cannot_say_is_no_problem() -> None:
     made_up = Outcome(Message(tool_calls=[ToolCall(None, "f", "{}")]), 1)
-    assert cut_problem(made_up, Message(), judged=False) is None
-    assert cut_problem(Outcome(Message(), 1, Failure("no")), Message(), judged=False) == "The parser failed: no"
+    assert _cut_problem(made_up, Message(), judged=False) is None
+    assert _cut_problem(Outcome(Message(), 1, Failure("no")), Message(), judged=False) == "The parser failed: no"
     on = replayer(OUTPUT).with_parser(lambda: Guessing(get_format("qwen"), policies(get_format("qwen"))))
     inside = OUTPUT.index(": 1}")
     assert Cutter(on).result(inside, whole(on))[1] is not None

@@ -21,8 +21,8 @@ from parsers.replays.recorded import BlackBox
 from parsers.replays.replayer import Replayer, edited
 from parsers.search.variants import KINDS, Bounds, total, variants
 from parsers.search.variants.ground import Ground
-from parsers.search.variants.planted import find_place
-from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece
+from parsers.search.variants.planted import _find_place
+from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Piece
 
 CALL = '<tool_call>\n{"name": "find", "arguments": {"city": "Bern"}}\n</tool_call>'
 TYPED = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
@@ -102,17 +102,17 @@ def test_a_parser_that_fails_on_the_output_has_no_variants() -> None:
 @pytest.mark.replays
 def test_an_output_of_two_thousand_characters_is_cut_everywhere_and_a_longer_one_within_bounds() -> None:
     text = CALL.replace("Bern", "x" * (2000 - len(CALL)))
-    cuts = {one.facts["cut"] for one in truncations(replayer(text), 2_100_000)}
+    cuts = {one.proof.edits[0][0] for one in truncations(replayer(text), 2_100_000)}
     assert cuts == set(range(1, len(text)))
     found = truncations(replayer(text * 10), 2_100_000)
-    assert sum([one.facts["cut"] for one in found]) < 4_000_000
+    assert sum([one.proof.edits[0][0] for one in found]) < 4_000_000
     beside = text.index("</tool_call>")
-    assert {beside - 1, beside, beside + 1} <= {one.facts["cut"] for one in found}
+    assert {beside - 1, beside, beside + 1} <= {one.proof.edits[0][0] for one in found}
 
 
 def test_where_there_are_too_many_characters_cuts_keep_near_markers_and_spread_over_the_rest() -> None:
     text = CALL.replace("Bern", "x" * 300)
-    cuts = [one.facts["cut"] for one in truncations(replayer(text), 40 * len(text) // 2)]
+    cuts = [one.proof.edits[0][0] for one in truncations(replayer(text), 40 * len(text) // 2)]
     beside = text.index("</tool_call>")
     assert {beside - 1, beside, beside + 1} <= set(cuts)
     assert 30 < len(cuts) <= 40
@@ -124,24 +124,15 @@ def truncations(of: Replayer, cut: int) -> list[Variant]:
     return list(KINDS["truncated"](ground))
 
 
-def test_a_cut_says_what_is_left() -> None:
-    by_cut = {one.facts["cut"]: one.facts for one in made(replayer("Hm. " + CALL), "truncated")}
-    assert by_cut[3] == {
-        "cut": 3,
-        "calls": 0,
-        "complete": 0,
-        "finish": "length",
-        "content": 3,
-        "reasoning": 0,
-        "policy": None,
-    }
-    assert by_cut[len(CALL)]["calls"] == 1
-    assert by_cut[len(CALL)]["complete"] in (0, 1)
+def test_a_cut_output_gives_what_is_left() -> None:
+    by_cut = {one.proof.edits[0][0]: one for one in made(replayer("Hm. " + CALL), "truncated")}
+    assert (by_cut[3].message, by_cut[3].facts) == (Message(content="Hm."), {"policy": None})
+    assert len(by_cut[len(CALL)].message.tool_calls) == 1
 
 
 def test_a_recorded_marker_is_never_cut_and_never_typed_into_a_value() -> None:
     found = made(ids(CALL))
-    cuts = {one.facts["cut"] for one in found if one.kind == "truncated"}
+    cuts = {one.proof.edits[0][0] for one in found if one.kind == "truncated"}
     assert not cuts & set(range(1, 11))
     assert 11 in cuts
     assert not [one for one in found if one.kind == "escaped" and one.facts["marker"]]
@@ -174,7 +165,7 @@ def test_an_appended_call_is_read_by_its_tokens() -> None:
 )
 def test_a_string_argument_is_found_with_its_syntax(text: str, name: str, syntax: str | None) -> None:
     of = replayer(text, name)
-    place = find_place(Ground(of, of.trace(TRACED)))
+    place = _find_place(Ground(of, of.trace(TRACED)))
     assert (place and place.syntax) == syntax
     if place is not None:
         new = of.with_pieces(edited(of.pieces, ((place.start, place.end, place.written('a"b')),)))
@@ -194,7 +185,7 @@ def test_a_string_argument_is_found_with_its_syntax(text: str, name: str, syntax
 def test_only_an_argument_that_may_be_any_string_is_changed(schema: Any, free: bool) -> None:
     tools = [{"name": "find", "parameters": {"type": "object", "properties": {"city": schema}}}]
     of = replayer(CALL, tools=tools)
-    assert (find_place(Ground(of, of.trace(TRACED))) is not None) == free
+    assert (_find_place(Ground(of, of.trace(TRACED))) is not None) == free
 
 
 def test_where_no_format_is_known_only_what_needs_none_is_tried() -> None:

@@ -15,8 +15,7 @@ from parsers.checks.subject import subject_of
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replayer import Replayer
 from parsers.search.found import OutcomeClass, Verdict
-from parsers.search.verdict import verdict
-from parsers.search.verdict_parser import kind_of
+from parsers.search.verdict import _kind_of, verdict
 from parsers.selection.registry import build, get_format, policies
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Failure, Raised
@@ -236,8 +235,8 @@ def test_of_several_faults_the_one_that_explains_most_is_said(ids: list[str], ki
 
 
 def test_text_that_is_sent_twice_is_not_called_lost() -> None:
-    assert kind_of(finding("A1", topic=Topic.ADDITION)) == "text_added"
-    assert kind_of(finding("A1", "The word `sent` of the output is nowhere in the message.")) == "text_lost"
+    assert _kind_of(finding("A1", topic=Topic.ADDITION)) == "text_added"
+    assert _kind_of(finding("A1", "The word `sent` of the output is nowhere in the message.")) == "text_lost"
 
 
 def test_a_fault_is_also_told_beside_the_built_in_parser() -> None:

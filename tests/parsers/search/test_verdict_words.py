@@ -49,8 +49,8 @@ WORDED: dict[type[Any], tuple[str, ...]] = {
     CodecState: ("words", "of"),
     Variant: ("label",),
     Leave: ("missing",),
-    schema.Problem: ("message",),
-    schema.Flaw: ("words",),
+    schema._Problem: ("message",),
+    schema._Flaw: ("words",),
 }
 
 
