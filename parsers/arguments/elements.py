@@ -68,7 +68,6 @@ class Elements(ArgumentParser):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         tags = {"ELEMENT_OPEN": chosen["open"], "ELEMENT_CLOSE": chosen["close"]}
         implied = {f"IMPLIED_{n}": text for n, text in enumerate(chosen["implied_close"])}
@@ -76,12 +75,10 @@ class Elements(ArgumentParser):
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """See ArgumentParser.closers."""
         chosen = {**cls.options, **options}
         return (chosen["open"], *chosen["implied_close"])
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if self.scope == TAG:
             self._tag.append(buffer[pos:end])
         elif self._stack and self._stack[-1].kind in ("new", "text"):
@@ -113,7 +110,6 @@ class Elements(ArgumentParser):
             self._build.begin_string(top.kept[0][1] if top.kept else at)
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See ArgumentParser.literal."""
         if name.startswith("IMPLIED"):
             self._missing(start)
             while self._stack:
@@ -229,7 +225,7 @@ class Elements(ArgumentParser):
         self._build.end_string(at)
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish. At a terminal between arguments the object is whole; elsewhere it was cut off."""
+        """At a terminal between arguments the object is whole; elsewhere it was cut off."""
         if self.scope == OPEN:
             self.complete = not self.over
         elif self.scope == TAG:
@@ -244,7 +240,6 @@ class Elements(ArgumentParser):
             self._build.cut(at)
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         start = self._build.held_from()
         if start is not None:
             return Hold(start, self._at, "codec", self._build.wanted())
@@ -254,7 +249,6 @@ class Elements(ArgumentParser):
         return Hold(self._lead, self._at, "codec", "A tag is read whole.") if self.scope == TAG else None
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self.scope == TAG:
             return CodecState("in a tag")
         path = "/".join([element.name for element in self._stack[-8:]])

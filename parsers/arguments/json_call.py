@@ -87,7 +87,6 @@ class JsonCall(ArgumentParser):
         self._reported = 0  # up to here the object's text has gone out; what follows is structure
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if self._phase == "before":
             pos = self.out.skip_space(buffer, pos, end, base)
             if pos < end and buffer[pos] == "{":
@@ -295,7 +294,6 @@ class JsonCall(ArgumentParser):
         return True
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         if self._lead and self._value is None:
             self._read_lead()
         self._loose.drop()
@@ -306,13 +304,11 @@ class JsonCall(ArgumentParser):
             self.complete = self._value.done
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         if self._committed and (start := self._loose.start) is not None:
             return Hold(start, self._at, "codec", "These may be the arguments, if no key holds them.")
         return None if self._value is None else self._value.hold(self._at)
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self._phase == "after":
             return CodecState("after the object")
         if self._phase == "before":
@@ -344,7 +340,6 @@ class JsonCalls(ArgumentParser):
         self._array_open = False
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if self._phase == "item":
             return self._read(buffer, pos, end, base, final)
         if self._phase == "over" or (self._phase == "ended" and not self._array_open):
@@ -397,7 +392,7 @@ class JsonCalls(ArgumentParser):
         return pos
 
     def terminal(self, name: str, end: int) -> None:
-        """See ArgumentParser.terminal: the machine has opened the next call, closed one, or met a marker of its own."""
+        """The machine has opened the next call, closed one, or met a marker of its own."""
         if name == "ITEM":
             self._next("item")
         elif name == "ITEM_END":
@@ -416,18 +411,15 @@ class JsonCalls(ArgumentParser):
             self.out.diagnostic("missing_array_end", "The array of calls is not closed.", at, at)
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         self._item.over = self.over
         self._item.finish(at)
         self.complete = self._item.complete
         self._unclosed(at)
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         return self._item.hold()
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self._phase == "before":
             return CodecState.before("the calls")
         words = {"first": "in the array, before its first object", "between": "in the array"}

@@ -53,18 +53,15 @@ class KeyValue(NotationParser):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         end = {"CALL_CLOSE": chosen["call_end"]} if chosen["call_end"] else {}
         return {OPEN: {"STRING_OPEN": chosen["string"]}, _STRING: {"STRING_CLOSE": chosen["string"], **end}}
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """See ArgumentParser.closers."""
         return ({**cls.options, **options}["string"],)
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if base + pos != self._at and self._word:
             self._gap()
         while pos < end and not self.queue:
@@ -229,7 +226,6 @@ class KeyValue(NotationParser):
     # strings
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See ArgumentParser.literal."""
         self._at = end
         if name == "CALL_CLOSE":
             if self._is_key:
@@ -287,7 +283,6 @@ class KeyValue(NotationParser):
     # the end
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         at = self._at if self.over and self.scope != OPEN else at
         if self._phase in ("name", "named") and not self.over and not self._needs_key:
             self._finish_name(at)
@@ -337,7 +332,6 @@ class KeyValue(NotationParser):
         return True
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         starts = [self._word_at] * bool(self._word and self._committed) + [start for _, start, _ in self._pieces[:1]]
         starts += [at for at in (self._tail.at, self._builder.held_from()) if at is not None]
         start = min(starts, default=self._at)
@@ -349,7 +343,6 @@ class KeyValue(NotationParser):
         return Hold(start, self._at, "codec", why)
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self._phase == "name":
             return CodecState("in the name", Stand.NAME)
         words = {"named": "after the name", "over": "after the arguments"}.get(self._phase)

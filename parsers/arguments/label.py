@@ -34,7 +34,6 @@ class Label(ArgumentParser):
         self._after_marker: bool = chosen["after_marker"]
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         run = _WORD.match(buffer, pos, end)
         word, stop = ("", pos) if run is None else (run.group(), run.end())
         if stop < end:

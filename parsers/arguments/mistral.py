@@ -240,7 +240,6 @@ class Mistral(ArgumentParser):
         self._value: JsonValue | None = None
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         stop = self._step(buffer, pos, end, base, final)
         self._at = base + stop
         return stop
@@ -290,7 +289,7 @@ class Mistral(ArgumentParser):
         return self._look(buffer, pos, end, base)
 
     def terminal(self, name: str, end: int) -> None:
-        """See ArgumentParser.terminal: another marker, the call's id, or its arguments begin."""
+        """Another marker, the call's id, or its arguments begin."""
         if name == "CALL_ID":
             self.out.drop(self._id_at, self._id_at + sum(map(len, self._id)), DropReason(Cause.ANOTHER_ID))
             self._phase, self._id, self._id_at = "id", [], end
@@ -328,7 +327,6 @@ class Mistral(ArgumentParser):
         return stop
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         if self._array is not None:
             self._array.finish(at)
         elif self._value is not None and self._phase == "arguments":
@@ -347,12 +345,10 @@ class Mistral(ArgumentParser):
         self.append_empty(at)
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         value = self._array.value if self._array is not None else self._value
         return None if value is None else value.hold(self._at)
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         value = self._array.value if self._array is not None else self._value
         if value is not None and self._phase in ("array", "arguments"):
             return CodecState(f"arguments, {value.describe()}", Stand.INSIDE)

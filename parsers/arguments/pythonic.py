@@ -65,7 +65,6 @@ class Pythonic(NotationParser):
         }
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if base + pos != self._at:
             self._gap(self._at)
         scope, free = self.scope, end == len(buffer) and self.scope == OPEN
@@ -305,25 +304,21 @@ class Pythonic(NotationParser):
     # python_text.StringOutput
 
     def piece(self, text: str, start: int, end: int, *, raw: bool) -> None:
-        """See StringOutput."""
         if self._is_key:
             self._key.append((text, start, end))
         else:
             self._builder.string(text, start, end, raw=raw)
 
     def structure(self, start: int, end: int) -> None:
-        """See StringOutput."""
         self.out.marker(start, end)
 
     def unescaped(self, at: int) -> None:
-        """See StringOutput."""
         message = "A quote inside the string is not escaped; it is taken for text, because of what follows it."
         self.out.diagnostic("unescaped_quote", message, at, at + 1)
 
     # the end
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         if self._phase in _BETWEEN_CALLS:
             return
         if self._phase == "equals":
@@ -357,7 +352,6 @@ class Pythonic(NotationParser):
             self._end_string(at)
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         in_string = None if self._string is None else self._string.held_from()
         starts = [start for _, start, _ in self._key[:1]] + [self._word_at] * bool(self._word)
         starts += [at for at in (self._builder.held_from(), in_string) if at is not None]
@@ -370,7 +364,6 @@ class Pythonic(NotationParser):
         return Hold(start, self._at, "codec", why)
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self._phase not in _BETWEEN_CALLS:
             where = "in a string" if self._string is not None else "in a word" if self._word else "between tokens"
             return CodecState(f"arguments, {where}, depth {len(self._stack)}", Stand.INSIDE)

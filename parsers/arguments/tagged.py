@@ -80,7 +80,6 @@ class Tagged(ArgumentParser):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         closers = {"VALUE_CLOSE": chosen["value_close"]}
         closers |= {f"IMPLIED_{n}": text for n, text in enumerate(chosen["implied_close"])}
@@ -90,12 +89,10 @@ class Tagged(ArgumentParser):
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """See ArgumentParser.closers."""
         chosen = {**cls.options, **options}
         return (chosen["value_close"], *chosen["implied_close"])
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if self.scope == KEY:
             self._key.append(buffer[pos:end])
         elif self.scope == VALUE:
@@ -106,7 +103,6 @@ class Tagged(ArgumentParser):
         return end
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See ArgumentParser.literal."""
         if name.startswith("IMPLIED"):
             message = "A parameter has no closing tag; its value ends where the next tag begins."
             self.out.diagnostic("missing_value_close", message, start, start)
@@ -267,7 +263,7 @@ class Tagged(ArgumentParser):
         return coerce_json(json_to_json(found, self._schema), self._schema)
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish. At a terminal between parameters the object is whole; elsewhere it was cut off."""
+        """At a terminal between parameters the object is whole; elsewhere it was cut off."""
         at = self._at if self.over and self.scope != OPEN else at
         if self.scope == OPEN:
             self.complete = not self.over
@@ -297,7 +293,6 @@ class Tagged(ArgumentParser):
             self.out.drop(self._value_at, at, CUT)
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         if self.scope == KEY and self._key:
             return Hold(self._key_at, self._at, "codec", "A parameter's name is sent whole.")
         if self.scope == GAP:
@@ -320,7 +315,6 @@ class Tagged(ArgumentParser):
         return None
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self.scope == OPEN:
             return CodecState("between parameters", Stand.BETWEEN)
         if self.scope == KEY:
@@ -352,13 +346,11 @@ class TaggedBody(Tagged):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See ArgumentParser.scopes."""
         found = super().scopes(options)
         more = {f"JSON_CLOSE_{n}": text for n, text in enumerate(options.get("json_closes", []))}
         return {**found, KEY: {**found[KEY], **more}}
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if not self._decided:
             pos = self.out.skip_space(buffer, pos, end, base)
             self._at = base + pos
@@ -375,7 +367,6 @@ class TaggedBody(Tagged):
         return pos
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See ArgumentParser.literal."""
         self._decided = True
         if self._object is not None:
             self.out.drop(start, end, DropReason(Cause.TAG_AT_OBJECT))
@@ -392,7 +383,6 @@ class TaggedBody(Tagged):
         return types is None or "string" in types
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         if self._object is None:
             super().finish(at)
             return
@@ -401,11 +391,9 @@ class TaggedBody(Tagged):
         self.complete = self._object.complete
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         return super().hold() if self._object is None else self._object.hold()
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         return super().describe() if self._object is None else self._object.describe()
 
 
@@ -434,7 +422,6 @@ class TaggedPairs(Tagged):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         scopes = super().scopes(chosen)
         over = {f"OVER_{n}": text for n, text in enumerate(chosen["call_close"])}
@@ -444,7 +431,6 @@ class TaggedPairs(Tagged):
         return {**scopes, KEY: {**scopes[KEY], **tags, **opener, **over}, GAP: gap}
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if self.scope == GAP:
             pos = self.out.skip_space(buffer, pos, end, base)
             self._at = base + pos
@@ -460,7 +446,6 @@ class TaggedPairs(Tagged):
         self._begin_value(at)
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See ArgumentParser.literal."""
         if name.startswith("OVER"):
             self._no_value(start)
             return start

@@ -181,7 +181,6 @@ class Calls(Writer):
         return self.state in _HELD
 
     def knows(self, name: str) -> bool:
-        """See Output."""
         return not self._tools or name in self._tools
 
     # its beginning and its name
@@ -197,13 +196,11 @@ class Calls(Writer):
         self.add(CallStart(start, end, self._number))
 
     def call_id(self, text: str, start: int, end: int) -> None:
-        """See Output."""
         if self._given_id is not None:
             self.leave_out(self._given_id.start, self._given_id.end, DropReason(Cause.ANOTHER_ID))
         self._given_id = CallId(start, end, text, None, self._number)
 
     def name(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
-        """See Output."""
         if self.quiet:
             return
         if self.state is not CallState.TENTATIVE:

@@ -53,7 +53,6 @@ class Machine:
         self._reads = False  # begun and not finished
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
-        """See StreamParser.begin."""
         self._scanner = Scanner(mode, literals(self.format), markers, drops=bool(self.format.terminals))
         self._program = self._compiled(self._scanner.by_id, context.tool_choice == "none")
         self._calls = Calls(self.format, self.policy, context)
@@ -86,7 +85,6 @@ class Machine:
         return None if state.make_parser is None else state.make_parser(self._calls)
 
     def feed(self, delta: Delta) -> list[Event]:
-        """See StreamParser.feed."""
         if not self._reads:
             raise UsageError("feed() needs begin() first, and none after finish()")
         self._sub = 0
@@ -102,7 +100,6 @@ class Machine:
         return [] if self._calls.defers else self._calls.take()
 
     def finish(self, reason: str | None = None) -> list[Event]:
-        """See StreamParser.finish."""
         if not self._reads:
             raise UsageError("finish() needs begin() first, and is called once")
         self._sub = 0
@@ -452,7 +449,6 @@ class Machine:
     # the view
 
     def view(self) -> StateView:
-        """See StreamParser.view."""
         held, state, calls, parser = self._buffer[self._pos :], self._state, self._calls, self._parser
         codec = None if parser is None else parser.describe()
         holds = calls.holds(self._at)

@@ -156,7 +156,6 @@ class PlainContent(ContentStage):
         self._strips = self._before == "strip"
 
     def text(self, text: str, at: int) -> None:
-        """See ContentStage.text."""
         if not self._solid:
             space = len(text) - len(text.lstrip())
             self._blank.add(text[:space], at)
@@ -179,14 +178,12 @@ class PlainContent(ContentStage):
         self._solid = True
 
     def call(self) -> None:
-        """See ContentStage.call."""
         self._settle(self._between if self._calls else self._before)
         self._calls += 1
         self._solid = False
         self._strips = "strip" in (self._between, self._after)
 
     def finish(self) -> None:
-        """See ContentStage.finish."""
         self._settle(self._after if self._calls else "keep")
 
     def _settle(self, policy: str) -> None:

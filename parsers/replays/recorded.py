@@ -61,25 +61,21 @@ class BlackBox:
         self._arguments: dict[int, list[str]] = {}
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
-        """See StreamParser."""
         self._at, self._arguments = 0, {}
         self._foreign.begin(context)
 
     def feed(self, delta: Delta) -> list[Event]:
-        """See StreamParser."""
         sent = self._foreign.feed(delta)
         self._at += len(delta.text)
         return self._events(sent)
 
     def finish(self, reason: str | None = None) -> list[Event]:
-        """See StreamParser."""
         events = self._events(self._foreign.finish(reason))
         for call, pieces in self._arguments.items():
             events.append(CallEnd(self._at, self._at, call, is_object("".join(pieces))))
         return events
 
     def view(self) -> StateView:
-        """See StreamParser."""
         return UNKNOWN
 
     def _events(self, sent: MessageDelta | None) -> list[Event]:
@@ -244,7 +240,6 @@ class Recorded(BlackBox):
         super().__init__(NAME, self._tape)
 
     def feed(self, delta: Delta) -> list[Event]:
-        """See StreamParser."""
         at, end = self._at, self._at + len(delta.text)
         notes = self._tape.chunk(delta).notes
         told = [Diagnostic(at, end, note.code, NOTES[note.code], note.words) for note in notes]
