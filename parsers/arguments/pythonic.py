@@ -217,7 +217,7 @@ class Pythonic(NotationParser):
         """A string or a word begins."""
         self._is_key = is_key
         if char in QUOTES:
-            self._string = StringReader(self, is_key=is_key, of_keyword=not self._stack)
+            self._string = StringReader(self.out, self._piece, is_key=is_key, of_keyword=not self._stack)
             self.scope = None
             if not is_key:
                 self._builder.begin_string(base + pos)
@@ -301,20 +301,11 @@ class Pythonic(NotationParser):
     def _missing(self, at: int) -> None:
         self.out.diagnostic("missing_close", "A bracket of the call is not closed; it ends here.", at, at)
 
-    # python_text.StringOutput
-
-    def piece(self, text: str, start: int, end: int, *, raw: bool) -> None:
+    def _piece(self, text: str, start: int, end: int, raw: bool) -> None:
         if self._is_key:
             self._key.append((text, start, end))
         else:
             self._builder.string(text, start, end, raw=raw)
-
-    def structure(self, start: int, end: int) -> None:
-        self.out.marker(start, end)
-
-    def unescaped(self, at: int) -> None:
-        message = "A quote inside the string is not escaped; it is taken for text, because of what follows it."
-        self.out.diagnostic("unescaped_quote", message, at, at + 1)
 
     # the end
 

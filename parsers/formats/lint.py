@@ -20,8 +20,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
+from parsers.arguments import ARGUMENT_PARSERS
+from parsers.arguments.contract import ArgumentParser
 from parsers.formats.extends import Expanded, Parents, expand, pointer_to
 from parsers.formats.model import ENGINE_TRIGGERS, CodecRef, Format, Row, State, load_format, policy_values
 from parsers.vocabulary.events import Severity
@@ -34,26 +36,6 @@ _Situation = tuple[str, bool]  # a state, and whether a call is open
 _Firing = tuple[str, str]  # a state, and a trigger that takes no character
 
 
-class CodecFacts(Protocol):
-    """The facts about a codec that lint asks for (`parsers.arguments.CodecSpec` has them)."""
-
-    @property
-    def triggers(self) -> tuple[str, ...]:
-        """The triggers the codec may fire."""
-
-    def check_options(self, options: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """(JSON pointer inside the options, what is wrong) for every bad option."""
-
-    def literals(self, options: Mapping[str, Any]) -> frozenset[str]:
-        """The texts of the codec's own literals."""
-
-    def closers(self, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """The texts that end a string value wherever they stand in it."""
-
-
-Codecs = Mapping[str, CodecFacts]
-
-
 @dataclass(frozen=True, slots=True)
 class LintFinding:
     """One thing wrong with a format: `pointer` (RFC 6901) says where, `message` what and what to do."""
@@ -64,17 +46,15 @@ class LintFinding:
     message: str
 
 
-def lint(fmt: Format, codecs: Codecs | None = None) -> list[LintFinding]:
-    """Every finding, errors first. Without `codecs` the built-in ones are known. Never raises on a valid Format."""
-    known = _builtin_codecs() if codecs is None else codecs
-    found = [finding for check in _CHECKS for finding in check(fmt, known)]
+def lint(fmt: Format) -> list[LintFinding]:
+    """Every finding, errors first. Never raises on a valid Format."""
+    found = [finding for check in _CHECKS for finding in check(fmt)]
     return sorted(found, key=lambda finding: _ORDER.index(finding.severity))
 
 
-def closers_of(fmt: Format, codecs: Codecs | None = None) -> list[tuple[str, str]]:
+def closers_of(fmt: Format) -> list[tuple[str, str]]:
     """(state, text) for everything that ends a value of this format wherever it stands in the value."""
-    known = _builtin_codecs() if codecs is None else codecs
-    return [(name, text) for name, ref, facts in _codec_uses(fmt, known) for text in facts.closers(ref.options)]
+    return [(name, text) for name, ref, codec in _codec_uses(fmt) for text in codec.closers(ref.options)]
 
 
 def in_file(finding: LintFinding, expanded: Expanded) -> LintFinding:
@@ -100,17 +80,11 @@ def lint_file(data: Any, parents: Parents) -> list[LintFinding]:
     return [in_file(one, expanded) for one in found]
 
 
-def _builtin_codecs() -> Codecs:
-    from parsers.arguments import ARGUMENT_PARSERS  # here: formats can be read and drawn without them
-
-    return ARGUMENT_PARSERS
-
-
-def _codec_uses(fmt: Format, codecs: Codecs) -> Iterator[tuple[str, CodecRef, CodecFacts]]:
-    """Every state whose codec exists, with the reference to the codec and what is known of it."""
+def _codec_uses(fmt: Format) -> Iterator[tuple[str, CodecRef, type[ArgumentParser]]]:
+    """Every state whose codec exists, with the reference to the codec and the codec."""
     for name, state in fmt.states.items():
-        if state.codec is not None and state.codec.name in codecs:
-            yield name, state.codec, codecs[state.codec.name]
+        if state.codec is not None and state.codec.name in ARGUMENT_PARSERS:
+            yield name, state.codec, ARGUMENT_PARSERS[state.codec.name]
 
 
 def _rows(fmt: Format) -> Iterator[tuple[str, State, int, Row]]:
@@ -124,7 +98,7 @@ def _one_of(names: Mapping[str, object] | tuple[str, ...]) -> str:
     return ", ".join(names) or "none"
 
 
-def _initial(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _initial(fmt: Format) -> Iterator[LintFinding]:
     for key in ("initial", "initial_when_reasoning_open"):
         name = getattr(fmt, key)
         if name is not None and name not in fmt.states:
@@ -132,7 +106,7 @@ def _initial(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
             yield LintFinding("unknown_initial", "error", pointer_to(key), text)
 
 
-def _targets(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _targets(fmt: Format) -> Iterator[LintFinding]:
     for name, _, index, row in _rows(fmt):
         if row.to not in fmt.states:
             text = (
@@ -141,35 +115,35 @@ def _targets(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
             yield LintFinding("unknown_target", "error", pointer_to("states", name, "rows", index, "to"), text)
 
 
-def _triggers(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _triggers(fmt: Format) -> Iterator[LintFinding]:
     for name, state, index, row in _rows(fmt):
-        facts = None if state.codec is None else codecs.get(state.codec.name)
-        if state.codec is not None and facts is None:
+        codec = None if state.codec is None else ARGUMENT_PARSERS.get(state.codec.name)
+        if state.codec is not None and codec is None:
             continue
-        known = tuple(dict.fromkeys([*fmt.terminals, *ENGINE_TRIGGERS, *(facts.triggers if facts else ())]))
+        known = tuple(dict.fromkeys([*fmt.terminals, *ENGINE_TRIGGERS, *(codec.triggers if codec else ())]))
         if row.on not in known:
             choice = _one_of(known)
             text = f"{name} waits for {row.on}, neither a terminal nor a trigger: add it or use one of {choice}."
             yield LintFinding("unknown_trigger", "error", pointer_to("states", name, "rows", index, "on"), text)
 
 
-def _never_fires(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _never_fires(fmt: Format) -> Iterator[LintFinding]:
     for name, state, index, row in _rows(fmt):
-        reason = _idle_trigger(state, row, codecs) or _idle_guard(row)
+        reason = _idle_trigger(state, row) or _idle_guard(row)
         if reason:
             text = f"The row of {name} on {row.on} can never fire, because {reason}: remove the row."
             yield LintFinding("never_fires", "warning", pointer_to("states", name, "rows", index), text)
 
 
-def _idle_trigger(state: State, row: Row, codecs: Codecs) -> str:
+def _idle_trigger(state: State, row: Row) -> str:
     if row.on not in ENGINE_TRIGGERS or row.on == "END":
         return ""
     if state.codec is None:
         if row.on == "OTHER":
             return "" if state.text in (None, "structure") else f"in a state of {state.text} text all text is expected"
         return "the state has no codec"
-    facts = codecs.get(state.codec.name)
-    return "" if facts is None or row.on in facts.triggers else f"the codec {state.codec.name} has no such trigger"
+    codec = ARGUMENT_PARSERS.get(state.codec.name)
+    return "" if codec is None or row.on in codec.triggers else f"the codec {state.codec.name} has no such trigger"
 
 
 def _idle_guard(row: Row) -> str:
@@ -180,14 +154,14 @@ def _idle_guard(row: Row) -> str:
     return ""
 
 
-def _empty_states(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _empty_states(fmt: Format) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
         if state.text is None and state.codec is None:
             text = f"{name} says neither what its text is nor which codec reads it: give it a text or a codec."
             yield LintFinding("empty_state", "error", pointer_to("states", name), text)
 
 
-def _conflicts(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _conflicts(fmt: Format) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
         for (_, first), (index, second) in combinations(enumerate(state.rows), 2):
             if first.on == second.on and _both_hold(first, second):
@@ -202,7 +176,7 @@ def _both_hold(first: Row, second: Row) -> bool:
     return all(set(first.when[name]) & set(second.when[name]) for name in shared)
 
 
-def _inert(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _inert(fmt: Format) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
         always = {row.on for row in state.rows if not row.when}
         for index, terminal in enumerate(state.inert):
@@ -216,7 +190,7 @@ def _inert(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
                 yield LintFinding("inert_with_row", "warning", where, text)
 
 
-def _same_text(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _same_text(fmt: Format) -> Iterator[LintFinding]:
     first: dict[str, str] = {}
     for name, text in fmt.terminals.items():
         if text in first:
@@ -227,7 +201,7 @@ def _same_text(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
         first.setdefault(text, name)
 
 
-def _unused(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _unused(fmt: Format) -> Iterator[LintFinding]:
     used = {row.on for _, _, _, row in _rows(fmt)} | {name for state in fmt.states.values() for name in state.inert}
     for name in fmt.terminals:
         if name not in used:
@@ -235,7 +209,7 @@ def _unused(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
             yield LintFinding("unused_terminal", "warning", pointer_to("terminals", name), text)
 
 
-def _prefixes(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _prefixes(fmt: Format) -> Iterator[LintFinding]:
     names = {text: name for name, text in fmt.terminals.items()}
     lengths = sorted({len(text) for text in names})
     for longer, whole in fmt.terminals.items():
@@ -251,8 +225,8 @@ def _scope(state: State) -> set[str]:
     return {row.on for row in state.rows} | set(state.inert)
 
 
-def _names(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
-    taken = {*ENGINE_TRIGGERS, *[trigger for *_, facts in _codec_uses(fmt, codecs) for trigger in facts.triggers]}
+def _names(fmt: Format) -> Iterator[LintFinding]:
+    taken = {*ENGINE_TRIGGERS, *[trigger for *_, codec in _codec_uses(fmt) for trigger in codec.triggers]}
     for name in fmt.terminals:
         if name in taken:
             text = f"The terminal {name} has the name of a trigger, so rows on it are ambiguous: rename the terminal."
@@ -262,23 +236,22 @@ def _names(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
         yield LintFinding("reserved_name", "warning", pointer_to("states", "END"), text)
 
 
-def _codecs(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _codecs(fmt: Format) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
         if state.codec is None:
             continue
-        facts = codecs.get(state.codec.name)
-        if facts is None:
-            text = (
-                f"{name} uses the codec {state.codec.name}, which does not exist: use one of {_one_of(tuple(codecs))}."
-            )
+        codec = ARGUMENT_PARSERS.get(state.codec.name)
+        if codec is None:
+            known = _one_of(ARGUMENT_PARSERS)
+            text = f"{name} uses the codec {state.codec.name}, which does not exist: use one of {known}."
             yield LintFinding("unknown_codec", "error", pointer_to("states", name, "codec", "name"), text)
             continue
-        for inside, problem in facts.check_options(state.codec.options):
+        for inside, problem in codec.check_options(state.codec.options):
             text = f"The codec {state.codec.name} of {name} cannot work with its options: {problem}."
             yield LintFinding("codec_option", "error", pointer_to("states", name, "codec", "options") + inside, text)
 
 
-def _policies(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _policies(fmt: Format) -> Iterator[LintFinding]:
     known = policy_values()
     for index, name in enumerate(fmt.policies):
         if name not in known:
@@ -303,8 +276,11 @@ def _unknown_policy(name: str, where: str) -> LintFinding:
     return LintFinding("unknown_policy", "error", where, text)
 
 
-def _tokens(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
-    texts = {*fmt.terminals.values(), *fmt.end_tokens, *_codec_literals(fmt, codecs)}
+def _tokens(fmt: Format) -> Iterator[LintFinding]:
+    texts = {*fmt.terminals.values(), *fmt.end_tokens}
+    for _, ref, codec in _codec_uses(fmt):
+        if not codec.check_options(ref.options):  # else there is a finding about these
+            texts |= {text for scope in codec.scopes(ref.options).values() for text in scope.values()}
     for text in fmt.tokens:
         if text not in texts:
             message = (
@@ -313,13 +289,7 @@ def _tokens(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
             yield LintFinding("unknown_token", "warning", pointer_to("tokens", text), message)
 
 
-def _codec_literals(fmt: Format, codecs: Codecs) -> set[str]:
-    """The texts of the codecs' own literals. Options that are no good have a finding of their own."""
-    used = [(ref, facts) for _, ref, facts in _codec_uses(fmt, codecs) if not facts.check_options(ref.options)]
-    return {text for ref, facts in used for text in facts.literals(ref.options)}
-
-
-def _end_tokens(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _end_tokens(fmt: Format) -> Iterator[LintFinding]:
     names = {text: name for name, text in fmt.terminals.items()}
     for index, text in enumerate(fmt.end_tokens):
         if text in names:
@@ -327,27 +297,27 @@ def _end_tokens(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
             yield LintFinding("same_text", "error", pointer_to("end_tokens", index), message)
 
 
-def _unquote(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _unquote(fmt: Format) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
         if state.unquote and state.text not in ("name", "header", "id"):
             text = f"{name} takes quotes off its text, but reads no name, header or id: remove `unquote`."
             yield LintFinding("unquote", "warning", pointer_to("states", name, "unquote"), text)
 
 
-def _example(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _example(fmt: Format) -> Iterator[LintFinding]:
     if not fmt.example:
         text = "The format has no example output: add one, so that others can see at once what it reads."
         yield LintFinding("no_example", "info", pointer_to("example"), text)
 
 
-def _strings(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _strings(fmt: Format) -> Iterator[LintFinding]:
     """One finding for each state whose codec reads strings that cannot hold some text, because nothing escapes it.
 
     Such a format is not wrong, and models use it; but a program that writes a file through it will meet the file that
     holds its closing tag. Whoever designs a format should know, and choose an escape while there is time.
     """
-    for name, ref, facts in _codec_uses(fmt, codecs):
-        closers = () if facts.check_options(ref.options) else facts.closers(ref.options)
+    for name, ref, codec in _codec_uses(fmt):
+        closers = () if codec.check_options(ref.options) else codec.closers(ref.options)
         if closers:
             shown = " or ".join([repr(text) for text in closers])
             text = (
@@ -372,12 +342,12 @@ class _Walk:
         return [name for name in self.fmt.states if name in names]
 
 
-def _flow(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _flow(fmt: Format) -> Iterator[LintFinding]:
     """Every finding about paths through the format, each place once per code."""
     walks = [_walk(fmt, combination) for combination in _combinations(fmt)]
     seen = set()
     for walk in walks:
-        for finding in (*_missing_ends(walk), *_calls(walk), *_circles(walk, codecs)):
+        for finding in (*_missing_ends(walk), *_calls(walk), *_circles(walk)):
             if (finding.code, finding.pointer) not in seen:
                 seen.add((finding.code, finding.pointer))
                 yield finding
@@ -470,14 +440,14 @@ def _calls(walk: _Walk) -> Iterator[LintFinding]:
                 yield LintFinding("call_left_open", "error", place, text)
 
 
-def _circles(walk: _Walk, codecs: Codecs) -> Iterator[LintFinding]:
+def _circles(walk: _Walk) -> Iterator[LintFinding]:
     """OTHER, REJECT and `keep: again` hand the text to the next state; a circle of them would never read it."""
     table: dict[_Firing, tuple[int, Row]] = {}
     for name in walk.states():
         for index, row in walk.rows[name]:
             table.setdefault((name, row.on), (index, row))
     follow = {
-        firing: _next_firings(walk.fmt, codecs, table, firing)
+        firing: _next_firings(walk.fmt, table, firing)
         for firing, (_, row) in table.items()
         if firing[1] in ("OTHER", "REJECT") or row.keep == "again"
     }
@@ -488,9 +458,7 @@ def _circles(walk: _Walk, codecs: Codecs) -> Iterator[LintFinding]:
         yield LintFinding("endless_circle", "error", pointer_to("states", first[0], "rows", table[first][0]), text)
 
 
-def _next_firings(
-    fmt: Format, codecs: Codecs, table: Mapping[_Firing, tuple[int, Row]], firing: _Firing
-) -> list[_Firing]:
+def _next_firings(fmt: Format, table: Mapping[_Firing, tuple[int, Row]], firing: _Firing) -> list[_Firing]:
     """The firings that can follow at once in the state a row leads to, on the same character."""
     name, trigger = firing
     row = table[firing][1]
@@ -503,8 +471,8 @@ def _next_firings(
     if state.codec is None:
         wanted = ["OTHER"] if state.text == "structure" else []
     else:
-        facts = codecs.get(state.codec.name)
-        known = () if facts is None else facts.triggers
+        codec = ARGUMENT_PARSERS.get(state.codec.name)
+        known = () if codec is None else codec.triggers
         goes_on = trigger == "OTHER" and state.codec == fmt.states[name].codec
         wanted = [one for one in ("OTHER", "REJECT") if one in known and (one == "REJECT" or goes_on)]
     return [(target, one) for one in wanted if (target, one) in table]
