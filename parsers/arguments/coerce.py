@@ -169,7 +169,6 @@ def _as(name: str, text: str) -> str | None:
 
 
 def _integral(text: str) -> bool:
-    """Return whether text is a JSON number with a whole value, such as 4.0."""
     return bool(NUMBER.match(text)) and len(text) < 40 and float(text).is_integer()
 
 

@@ -186,7 +186,6 @@ class Elements(ArgumentParser):
         self.out.marker(self._lead, end, "element_close")
 
     def _stray(self, text: str, end: int) -> None:
-        """A closing tag that closes nothing."""
         if self._stack and self._stack[-1].kind in ("new", "text"):
             self._value(text, self._lead)
         else:

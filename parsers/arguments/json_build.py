@@ -192,7 +192,6 @@ class JsonBuilder:
             self._out.marker(start, end)
 
     def _settle(self, frame: _Frame, bracket: str) -> None:
-        """It is known what a group is."""
         place = frame.place or 0
         at = self._kept[place][0].start
         self._kept[place] = (Segment(bracket, at, at, "synthetic"),)
@@ -299,7 +298,6 @@ class NotationParser(ArgumentParser):
         return pos + 1
 
     def _refuse(self, pos: int, trigger: str = "REJECT") -> int:
-        """What stands at `pos` is not to be read."""
         self.queue.append(trigger)
         return pos
 
@@ -308,7 +306,6 @@ class NotationParser(ArgumentParser):
         self._open[char] += 1
 
     def _pop(self, at: int) -> None:
-        """The innermost container ends."""
         self._open[self._stack.pop()] -= 1
         self._builder.close(at)
         self._phase = "after"

@@ -455,12 +455,10 @@ class _LooseKeys:
         self.open: _Pair | None = None
 
     def begin(self) -> None:
-        """A key begins."""
         self.open = _Pair()
         self._pairs.append(self.open)
 
     def name(self, key: str) -> None:
-        """The key of the pair that was begun last is known."""
         self._pairs[-1].key = key
 
     def leave_open(self) -> None:
@@ -518,5 +516,4 @@ class _LooseKeys:
 
     @property
     def start(self) -> int | None:
-        """Raw offset of the first character kept."""
         return self._pairs[0].pieces[0][1] if self._pairs and self._pairs[0].pieces else None

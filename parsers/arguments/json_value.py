@@ -281,7 +281,6 @@ class JsonValue:
             frame.value_schema = property_schema(frame.schema, unescape_json("".join(frame.key)))
 
     def _schema(self) -> Mapping[str, Any] | None:
-        """The schema of the value that begins here."""
         if not self._frames:
             return self._root
         frame = self._frames[-1]

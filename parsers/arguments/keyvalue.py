@@ -391,11 +391,9 @@ class _OpenTail:
 
     @property
     def at(self) -> int | None:
-        """Return where the tail begins."""
         return self._tail[0][1] if self._tail else None
 
     def text(self, text: str, at: int) -> None:
-        """More of the string."""
         solid = len(text.rstrip(_BLANK_OR_CLOSER)) if self._ended is None else 0
         if solid:
             self.flush()

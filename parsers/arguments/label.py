@@ -56,7 +56,6 @@ class Label(ArgumentParser):
         return word in self._labels or (self._after_marker and 0 < len(word) <= _LONGEST)
 
     def _may_become(self, word: str) -> bool:
-        """Return whether more text can make the word a label."""
         if self._after_marker and len(word) <= _LONGEST:
             return True
         return any(label.startswith(word) for label in self._labels)

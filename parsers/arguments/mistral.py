@@ -189,7 +189,6 @@ class _ArrayReader:
         self._parser.queue += ended
 
     def finish(self, at: int) -> None:
-        """The output ends here."""
         if self.value is not None:
             self.value.finish(at)
             self._parser.complete = self.value.done

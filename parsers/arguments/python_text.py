@@ -367,6 +367,5 @@ def _token(token: str) -> str | None:
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    """Return what an escape sequence that repr() writes means; others stay as they are."""
     found = unescape(match.group())
     return match.group() if found is None else found[0]

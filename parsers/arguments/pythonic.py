@@ -136,7 +136,6 @@ class Pythonic(NotationParser):
         return self._mark(pos, base)
 
     def _trouble(self, pos: int) -> int:
-        """What stands here cannot be part of a call."""
         self._bad = True
         return self._refuse(pos, "MALFORMED" if self._committed else "REJECT")
 
@@ -214,7 +213,6 @@ class Pythonic(NotationParser):
         return self._literal(buffer[pos], pos, base, is_key=True)
 
     def _literal(self, char: str, pos: int, base: int, *, is_key: bool) -> int:
-        """A string or a word begins."""
         self._is_key = is_key
         if char in QUOTES:
             self._string = StringReader(self.out, self._piece, is_key=is_key, of_keyword=not self._stack)
@@ -263,7 +261,6 @@ class Pythonic(NotationParser):
         self._phase = "after"
 
     def _after(self, buffer: str, pos: int, end: int, base: int) -> int:
-        """After a value comes a comma or a closing bracket."""
         if buffer[pos] in PAIRS:
             return self._closer(buffer[pos], pos, base)
         if buffer[pos] != ",":

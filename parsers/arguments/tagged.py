@@ -210,7 +210,6 @@ class Tagged(ArgumentParser):
             self._blank = []
 
     def _write(self, text: str, at: int) -> None:
-        """Write a piece of a string value."""
         pieces = [(text, at, at + len(text))] if self._entities is None else self._entities.feed(text, at)
         self._write_pieces(pieces, text)
 
@@ -470,7 +469,6 @@ class TaggedPairs(Tagged):
         return name == "KEY_CLOSE" and self.scope == GAP
 
     def _no_value(self, at: int) -> None:
-        """The key that was read is nobody's."""
         self.out.diagnostic("missing_value", "A key has no value; it is left out.", at, at)
         self._drop_parameter(at)
         self.scope = OPEN

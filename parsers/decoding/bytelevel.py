@@ -49,7 +49,6 @@ class _Text:
 
     @property
     def pending(self) -> bytes:
-        """The bytes of a character that has begun."""
         return self._decoder.pending
 
     @property
@@ -58,7 +57,6 @@ class _Text:
         return bool(self.pending) or self.last == REPLACEMENT
 
     def add(self, at: int, token: Token) -> None:
-        """Take one token."""
         start = self.total
         if token.whole:
             self.cut_off()

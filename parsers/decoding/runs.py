@@ -52,12 +52,10 @@ class _Run:
 
     @property
     def pending(self) -> bytes:
-        """The bytes of a character that has begun."""
         return b"" if self.broken else self._decoder.getstate()[0]
 
     @property
     def whole(self) -> bool:
-        """Return whether it is characters only."""
         return not self.broken and not self._decoder.getstate()[0]
 
     def add(self, at: int, raw: bytes) -> str:
@@ -86,7 +84,6 @@ class _Machine:
         self.strips = strips
 
     def step(self, at: int, token: Token) -> None:
-        """Take one token."""
         if token.single:
             self.found.texts[at] = text = self._stripped(self.run.add(at, token.raw))
             self.run.gained += len(text)
@@ -129,7 +126,6 @@ class _Machine:
             self.send()
 
     def send(self) -> None:
-        """All that waits is out."""
         run = self.run
         self.sent += sum([len(self.found.texts[at]) for at in self.held]) + run.gained
         run.sent += run.gained
@@ -138,7 +134,6 @@ class _Machine:
         self.held = []
 
     def lose(self, tokens: Sequence[int]) -> None:
-        """These tokens are never sent."""
         for at in tokens:
             self.found.texts[at] = ""
         self.found.lost.update(tokens)
@@ -166,7 +161,6 @@ class _Offsets(_Machine):
         return not self.run.whole or self.found.texts[at][-1:] in ("", REPLACEMENT)
 
     def send(self) -> None:
-        """The next window begins with what is sent. A blank alone is nothing there: the decoder takes it away."""
         run = self.run
         blank = self.strips and not self.held and [self.found.texts[at] for at in run.waiting] == [" "]
         run.size = len(run.waiting)

@@ -136,7 +136,6 @@ class Sheet:
         return found
 
     def _column_x(self, channel: int, net: Net) -> float:
-        """Where a net runs in a column channel."""
         offset = COLUMN_TRACK * (self._column_tracks[channel][net] + 0.5)
         return self._gaps[channel] + offset + (0.0 if channel else MARGIN)
 

@@ -186,7 +186,6 @@ class _Board:
 
 @lru_cache(maxsize=64)
 def _ways(cells: int, columns: int) -> list[list[_Way]]:
-    """The way from each cell to each other one."""
     return [[_way(a, b, columns) for b in range(cells)] for a in range(cells)]
 
 

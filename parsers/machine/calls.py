@@ -159,7 +159,6 @@ class Calls(Writer):
         self._forget(0)
 
     def _forget(self, start: int) -> None:
-        """Nothing is known yet of a call that begins at `start`."""
         self.schema: Mapping[str, Any] | None = None
         self._name = ""
         self._given_id: CallId | None = None

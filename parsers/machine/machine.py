@@ -135,7 +135,6 @@ class Machine:
 
     @property
     def _at(self) -> int:
-        """Raw offset of the first character not consumed."""
         return self._base + self._pos
 
     @property
@@ -248,7 +247,6 @@ class Machine:
     # literals and markers
 
     def _found_literal(self, name: str, start: int, stop: int) -> None:
-        """A literal stands at the buffer's position."""
         if name in self._state.rows:
             self._terminal(name, self._base + start, self._base + stop)
         elif name.startswith(END_TOKEN):
@@ -259,7 +257,6 @@ class Machine:
             self._opaque(stop)
 
     def _literal(self, parser: ArgumentParser, name: str, start: int, end: int) -> None:
-        """One of the argument parser's own literals."""
         self._consume(parser.literal(name, start, end) - self._base)
 
     def _end_token(self, stop: int, item: IdTerminal | None = None) -> None:
@@ -363,7 +360,6 @@ class Machine:
             self._opaque(stop)
 
     def _fire(self, row: CompiledRow, trigger: str, start: int, end: int) -> None:
-        """Fire a row whose trigger is not text."""
         self._turned = True
         if self._circles(start) and self._pos < len(self._buffer):
             self._stray(self._pos + 1)
@@ -433,7 +429,6 @@ class Machine:
             self._skip = self._state
 
     def _move(self, row: CompiledRow, trigger: str, start: int, end: int, continues: bool) -> None:
-        """Go to the row's state."""
         self._sub += 1
         old, new = self._state, self._target(row)
         if self.transitions is not None:

@@ -116,7 +116,6 @@ class CompiledState:
 
 
 def _own_literals(codec: CodecRef | None) -> Mapping[str, Mapping[str, str]]:
-    """The literals of an argument parser, by scope."""
     return {} if codec is None else ARGUMENT_PARSERS[codec.name].scopes(codec.options)
 
 

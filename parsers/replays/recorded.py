@@ -256,15 +256,12 @@ class _Tape:
         """Nothing has to be known."""
 
     def chunk(self, delta: Delta) -> ServerChunk:
-        """The chunk that came with a delta."""
         return self._chunks[delta.index - 1]
 
     def feed(self, delta: Delta) -> MessageDelta | None:
-        """What was sent."""
         return self.chunk(delta).delta
 
     def finish(self, reason: str | None) -> MessageDelta | None:
-        """All has been sent."""
         return None
 
 
