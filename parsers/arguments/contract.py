@@ -199,9 +199,9 @@ class ArgumentParser(ABC):
             self.out.diagnostic(code, f"There is a {reason.words}.", start, start + 1)
         self._told_surplus = True
 
-    def append_empty(self, at: int) -> None:
-        """Write an empty object that stands nowhere in the output."""
-        self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
+    def synthetic(self, text: str, at: int) -> None:
+        """Write a part of the arguments that stands nowhere in the output."""
+        self.out.arguments(text, at, at, (Segment(text, at, at, "synthetic"),))
 
 
 # Text that waits, with the places it came from: a token that was left out in between makes a gap.

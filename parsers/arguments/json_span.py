@@ -68,7 +68,7 @@ class JsonSpan(ArgumentParser):
             else:
                 self.out.arguments(text, start, start + len(text))
         if self.over:
-            self.append_empty(at)
+            self.synthetic("{}", at)
 
     def finish(self, at: int) -> None:
         if self._words:
@@ -79,7 +79,7 @@ class JsonSpan(ArgumentParser):
             return
         self.complete = self.complete or not self.over
         if self._phase == "before" and (self.complete or self.out.closes):
-            self.append_empty(at)
+            self.synthetic("{}", at)
 
     def hold(self) -> Hold | None:
         if self._words:

@@ -147,7 +147,7 @@ class _ArrayReader:
             self._parser.queue.append("REJECT")
             return
         if not self._has_arguments:
-            self._parser.append_empty(at)
+            self._parser.synthetic("{}", at)
         self._parser.complete = True
         self._parser.queue.append("item:end_map")
 
@@ -193,7 +193,7 @@ class _ArrayReader:
             self.value.finish(at)
             self._parser.complete = self.value.done
         elif self._named and not self._parser.complete and self._out.closes:
-            self._parser.append_empty(at)
+            self._parser.synthetic("{}", at)
 
 
 _NAME = re.compile(r"[^\s{\[]+")
@@ -341,7 +341,7 @@ class Mistral(ArgumentParser):
             if not (self.out.knows(name) and _PLAUSIBLE.match(name)):
                 return
             self._commit()
-        self.append_empty(at)
+        self.synthetic("{}", at)
 
     def hold(self) -> Hold | None:
         value = self._array.value if self._array is not None else self._value

@@ -152,10 +152,7 @@ class Tagged(ArgumentParser):
         self._blank, self._blank_at, self._begun = [], at, False
         if self._streams:
             self._write_key()
-            self._synthetic('"', at)
-
-    def _synthetic(self, text: str, at: int) -> None:
-        self.out.arguments(text, at, at, (Segment(text, at, at, "synthetic"),))
+            self.synthetic('"', at)
 
     def _value_text(self, text: str, at: int) -> None:
         if not self._begun:
@@ -168,7 +165,9 @@ class Tagged(ArgumentParser):
             return
         kept = self._trim_length(text)
         if kept:
-            self._flush_blank()
+            if self._blank:
+                self._write("".join(self._blank), self._blank_at)
+                self._blank = []
             self._write(text[:kept], at)
         if kept < len(text):
             self._blank_at = self._blank_at if self._blank else at + kept
@@ -204,11 +203,6 @@ class Tagged(ArgumentParser):
                 self._blank_at += len(text)
             self._blank = self._blank[-1:]
 
-    def _flush_blank(self) -> None:
-        if self._blank:
-            self._write("".join(self._blank), self._blank_at)
-            self._blank = []
-
     def _write(self, text: str, at: int) -> None:
         pieces = [(text, at, at + len(text))] if self._entities is None else self._entities.feed(text, at)
         self._write_pieces(pieces, text)
@@ -228,17 +222,13 @@ class Tagged(ArgumentParser):
         if self._streams:
             self._finish_entities()
             self.out.marker(self._blank_at if self._blank else at, at)
-            self._synthetic('"', at)
+            self.synthetic('"', at)
         else:
-            self._convert(at)
+            text = self._waiting_value()
+            plain = text if self._entities is None else decode_entities(text)
+            written = self._as_json(plain) if self._is_json else None
+            self._write_whole(written or coerce_json(plain_to_json(plain, self._schema), self._schema), text, at)
         self.scope, self._blank, self._value = OPEN, [], []
-
-    def _convert(self, at: int) -> None:
-        """Write a value that waited for its end."""
-        text = self._waiting_value()
-        plain = text if self._entities is None else decode_entities(text)
-        written = self._as_json(plain) if self._is_json else None
-        self._write_whole(written or coerce_json(plain_to_json(plain, self._schema), self._schema), text, at)
 
     def _waiting_value(self) -> str:
         raw = "".join(self._value)
@@ -267,21 +257,21 @@ class Tagged(ArgumentParser):
         if self.scope == OPEN:
             self.complete = not self.over
             if self.complete or self.out.closes:
-                self._synthetic("}" if self._count else "{}", at)
+                self.synthetic("}" if self._count else "{}", at)
         elif self.scope == VALUE and self._streams:
             self._finish_entities()
             self.out.marker(self._blank_at if self._blank else at, at)
-            self._synthetic('"}' if self.out.closes else "", at)
-        elif self.scope == VALUE and not self.out.closes and self._can_only_be_string():
+            self.synthetic('"}' if self.out.closes else "", at)
+        elif (
+            self.scope == VALUE
+            and not (self.out.closes or self._is_json)
+            and can_only_be_string("".join(self._value), self._schema)
+        ):
             text = self._waiting_value()
             self._write_whole(f'"{escape_json(text)}', text, at)
         else:
             self._drop_parameter(at)
-            self._synthetic(("}" if self._count else "{}") if self.out.closes else "", at)
-
-    def _can_only_be_string(self) -> bool:
-        """Return whether a value that waited and is cut off can have been nothing but a string."""
-        return not self._is_json and can_only_be_string("".join(self._value), self._schema)
+            self.synthetic(("}" if self._count else "{}") if self.out.closes else "", at)
 
     def _drop_parameter(self, at: int) -> None:
         if self.scope == KEY:
@@ -303,12 +293,8 @@ class Tagged(ArgumentParser):
             says = "The value is said to be JSON" if self._is_json else f"The schema wants {wanted}"
             reason = f"{says}: the value is written when it is whole."
             return Hold(self._key_start, self._at, "codec", reason)
-        return self._held_in_value()
-
-    def _held_in_value(self) -> Hold | None:
-        entity = None if self._entities is None else self._entities.kept
-        if entity is not None:
-            return Hold(entity[0], self._at, "codec", "May be the beginning of an HTML entity.")
+        if self._entities is not None and (entity := self._entities.kept_at) is not None:
+            return Hold(entity, self._at, "codec", "May be the beginning of an HTML entity.")
         if self._blank:
             return Hold(self._blank_at, self._at, "codec", "White space that may belong to the closing tag.")
         return None
@@ -372,14 +358,10 @@ class TaggedBody(Tagged):
             return end
         if name.startswith("JSON_CLOSE"):
             name = "JSON_CLOSE"
-        elif name == "STRING_CLOSE" and not self._allows_string():
-            name = "KEY_CLOSE"
+        elif name == "STRING_CLOSE":
+            types = types_of(property_schema(self.out.schema, "".join(self._key).strip()))
+            name = name if types is None or "string" in types else "KEY_CLOSE"
         return super().literal(name, start, end)
-
-    def _allows_string(self) -> bool:
-        """Return whether the schema of the key that has just been read allows a string."""
-        types = types_of(property_schema(self.out.schema, "".join(self._key).strip()))
-        return types is None or "string" in types
 
     def finish(self, at: int) -> None:
         if self._object is None:
@@ -448,7 +430,11 @@ class TaggedPairs(Tagged):
         if name.startswith("OVER"):
             self._no_value(start)
             return start
-        if self._repeats(name):
+        if self.scope == GAP:
+            repeated = name == "KEY_CLOSE"
+        else:
+            repeated = self.scope == KEY and name == "KEY_OPEN" and not "".join(self._key).strip()
+        if repeated:
             self.out.marker(start if self.scope == GAP else self._key_at, end)
             self._key_at = self._at = end
             return end
@@ -461,12 +447,6 @@ class TaggedPairs(Tagged):
             self.out.diagnostic("missing_key_close", message, start, start)
             self._end_key("KEY_CLOSE", start, start)
         return super().literal(name, start, end)
-
-    def _repeats(self, name: str) -> bool:
-        """Return whether the tag is that of the key once more."""
-        if self.scope == KEY:
-            return name == "KEY_OPEN" and not "".join(self._key).strip()
-        return name == "KEY_CLOSE" and self.scope == GAP
 
     def _no_value(self, at: int) -> None:
         self.out.diagnostic("missing_value", "A key has no value; it is left out.", at, at)
@@ -505,9 +485,9 @@ class EntityDecoder:
         return [(kept, self._at, self._at + len(kept))] if kept else []
 
     @property
-    def kept(self) -> tuple[int, int] | None:
-        """Raw span of what is kept."""
-        return (self._at, self._at + len(self._kept)) if self._kept else None
+    def kept_at(self) -> int | None:
+        """Raw offset of what is kept."""
+        return self._at if self._kept else None
 
 
 def decode_entities(text: str) -> str:
