@@ -18,7 +18,7 @@ stop strings, text that trails its ids) are those of vLLM's parser replay harnes
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -34,13 +34,13 @@ Count = Annotated[int, Field(strict=True, ge=0)]
 Size = Annotated[int, Field(strict=True, ge=1)]
 
 DEFAULT_MAX = 8
-_OPTIONS: dict[By, frozenset[str]] = {
-    "token": frozenset({"size"}),
-    "char": frozenset({"size"}),
-    "whole": frozenset(),
-    "random": frozenset({"seed", "max", "unit"}),
-    "cuts": frozenset({"cuts"}),
-    "recorded": frozenset(),
+_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "token": ("size",),
+    "char": ("size",),
+    "whole": (),
+    "random": ("seed", "max", "unit"),
+    "cuts": ("cuts",),
+    "recorded": (),
 }
 
 
@@ -64,17 +64,13 @@ class Chunking(Model):
 
     @model_validator(mode="after")
     def _only_its_own_options(self) -> Chunking:
-        options = {name for name in ("size", "seed", "max", "unit", "cuts") if self._is_set(name)}
-        for name in sorted(options - _OPTIONS[self.by]):
-            raise PydanticCustomError(
-                "foreign_option", "'{name}' means nothing in a chunking by {by}", {"name": name, "by": self.by}
-            )
+        for name in sorted({option for options in _OPTIONS.values() for option in options} - {*_OPTIONS[self.by]}):
+            if getattr(self, name) != type(self).model_fields[name].default:
+                told = {"name": name, "by": self.by}
+                raise PydanticCustomError("foreign_option", "'{name}' means nothing in a chunking by {by}", told)
         if self.by == "cuts" and self.cuts is None:
             raise PydanticCustomError("missing_cuts", "a chunking by cuts needs 'cuts': a list of offsets")
         return self
-
-    def _is_set(self, name: str) -> bool:
-        return bool(getattr(self, name) != type(self).model_fields[name].default)
 
 
 WHOLE = Chunking(by="whole")
@@ -341,6 +337,11 @@ def _cut(pieces: Sequence[Piece], ends: Iterable[_End]) -> Iterator[tuple[Piece,
         yield tuple(parts)
 
 
+def cut_pieces(pieces: Sequence[Piece], ends: Iterable[int]) -> tuple[tuple[Piece, ...], ...]:
+    """The pieces in parts that end at these offsets. A token without text goes with the text before it."""
+    return tuple(_cut(pieces, [_End(len(pieces), end) for end in ends]))
+
+
 def _part(piece: Piece, begin: int, end: int) -> Piece:
     if begin:
         return Piece(piece.text[begin:end], kind=piece.kind, recorded=piece.recorded)
@@ -369,23 +370,15 @@ def _ids(pieces: Sequence[Piece], ends: Sequence[_End]) -> Iterator[tuple[int, .
 #
 # `parse_spec` undoes `spec`.
 
-LATE = {"holdback": "holdback_chars", "delay": "text_delay"}
-PARTS: dict[str, tuple[str, ...]] = {
-    "token": ("size",),
-    "char": ("size",),
-    "whole": (),
-    "random": ("seed", "max", "unit"),
-    "cuts": ("cuts",),
-    "recorded": (),
-}
+_LATE = {"holdback": "holdback_chars", "delay": "text_delay"}
 
 
 def spec(chunking: Chunking) -> str:
     """The word for a chunking."""
-    values = [_word(getattr(chunking, part)) for part in PARTS[chunking.by]]
+    values = [_word(getattr(chunking, part)) for part in _OPTIONS[chunking.by]]
     if values == ["1"] and chunking.by in ("token", "char"):
         values = []
-    late = [f"+{word}={getattr(chunking, key)}" for word, key in LATE.items() if getattr(chunking, key)]
+    late = [f"+{word}={getattr(chunking, key)}" for word, key in _LATE.items() if getattr(chunking, key)]
     return ":".join([chunking.by, *values]).rstrip(":") + "".join(late)
 
 
@@ -394,13 +387,13 @@ def parse_spec(text: str) -> Chunking:
     base, *late = text.split("+")
     by, *values = base.split(":")
     try:
-        if len(values) > len(PARTS[by]):
+        if len(values) > len(_OPTIONS[by]):
             raise ValueError
         data: dict[str, Any] = {"by": by} | ({"cuts": ()} if by == "cuts" else {})
-        data |= {part: _value(part, value) for part, value in zip(PARTS[by], values, strict=False) if value}
+        data |= {part: _value(part, value) for part, value in zip(_OPTIONS[by], values, strict=False) if value}
         for word in late:
             key, _, number = word.partition("=")
-            data[LATE[key]] = int(number)
+            data[_LATE[key]] = int(number)
         return Chunking.model_validate(data)
     except (KeyError, ValueError, ValidationError) as error:
         known = "token, char, char:5, whole, recorded, random:SEED, cuts:A,B"

@@ -274,7 +274,10 @@ class Replayer:
     def deltas(self, chunking: Chunking) -> list[Delta]:
         """What the parser is fed under `chunking`. Raises UsageError where the parser has another one only."""
         if self.own is not None:
-            return self._played(self.own, chunking)
+            if chunking == RECORDED:
+                return list(self.own.deltas())
+            problem = "a recorded stream can be replayed as it was recorded only: use the chunking 'recorded'"
+            raise UsageError(problem)
         counted = by_tokens(chunking) or chunking.by == "recorded"
         late = chunking.holdback_chars or chunking.text_delay
         if counted or late or self.mode == "ids" or self.black_box or len(self.pieces) < 2:
@@ -325,11 +328,6 @@ class Replayer:
 
     def _applied(self, chunking: Chunking) -> list[Delta]:
         return apply(chunking, self.pieces, self.mode, due=self.due, sent=self.sent)
-
-    def _played(self, stream: ServerStream, chunking: Chunking) -> list[Delta]:
-        if chunking != RECORDED:
-            raise UsageError("a recorded stream can be replayed as it was recorded only: use the chunking 'recorded'")
-        return list(stream.deltas())
 
     def _parser(self, chunking: Chunking) -> StreamParser:
         return self.one_shot() if self.one_shot is not None and chunking == WHOLE else self.make()

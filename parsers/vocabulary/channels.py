@@ -95,11 +95,6 @@ class ChannelText:
             return Place(stretch.start + inside, stretch.step, stretch.kind)
         return Place(stretch.start, stretch.step, stretch.kind)
 
-    def length_at(self, step: int) -> int:
-        """How many characters were sent up to and including a step."""
-        index = bisect_right(self.stretches, step, key=lambda stretch: stretch.step) - 1
-        return self.stretches[index].at + len(self.stretches[index].text) if index >= 0 else 0
-
 
 class Channels(dict[Channel, ChannelText]):
     """The channels of a message in reporting order. A channel that has no text is empty."""
