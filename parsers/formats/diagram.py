@@ -98,28 +98,15 @@ def _guard(row: Row) -> str:
 
 
 # Words that Mermaid reads as a statement when a line begins with them, in any spelling.
-MERMAID_WORDS = frozenset(
-    [
-        "accdescr",
-        "acctitle",
-        "class",
-        "classdef",
-        "click",
-        "default",
-        "direction",
-        "end",
-        "hide",
-        "note",
-        "scale",
-        "state",
-        "style",
-    ]
-)
+_MERMAID_WORDS = {
+    *("accdescr", "acctitle", "class", "classdef", "click", "default", "direction", "end", "hide", "note", "scale"),
+    *("state", "style"),
+}
 
 
 def mermaid(fmt: Format) -> str:
     """The format as a Mermaid state diagram: one line per row, in the order of the ids."""
-    names = {name: name for name in fmt.states if name.lower() not in MERMAID_WORDS}
+    names = {name: name for name in fmt.states if name.lower() not in _MERMAID_WORDS}
     lines = ["stateDiagram-v2"]
     for name in fmt.states:
         if name not in names:

@@ -23,6 +23,7 @@ from parsers.formats.layout_routes import (
     Run,
     Segment,
     facings,
+    length,
     place_labels,
     route,
     text_box,
@@ -42,7 +43,7 @@ CROSSING, BEND, TALL = 60.0, 15.0, 4.0  # what these cost, with the length of al
 LOOSE = 0.5  # runs in a column channel are counted in rows, so half a row apart is apart
 
 
-class Sheet:
+class _Sheet:
     """All coordinates of one placement. `width` and `height` cover nodes and lines, not labels at the sides."""
 
     def __init__(self, graph: Graph, cells: Mapping[str, Cell]) -> None:
@@ -60,10 +61,6 @@ class Sheet:
         self._row_tracks = {channel: tracks(runs.values(), MARGIN) for channel, runs in self._row_runs().items()}
         self._top, self._shelf, self.height = self._down()
 
-    def boxes(self) -> dict[str, Box]:
-        """Every node's box, in the order of the graph."""
-        return {name: self._box(name) for name in self.graph.names}
-
     def lines(self) -> list[Line]:
         """Every edge as corner points, in the order of the links."""
         return [Line(self._points(way), self.graph.links[way.link].label) for way in self.routes]
@@ -74,9 +71,8 @@ class Sheet:
         across = [segment for line in lines for segment in line if segment[0][1] == segment[1][1]]
         down = [segment for line in lines for segment in line if segment[0][0] == segment[1][0]]
         crossings = sum(_cross(a, b) for a in across for b in down)
-        length = sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in across + down)
         bends = sum(len(line) - 1 for line in lines)
-        return length + CROSSING * crossings + BEND * bends + TALL * self.height
+        return sum(map(length, across + down)) + CROSSING * crossings + BEND * bends + TALL * self.height
 
     # across
 
@@ -135,10 +131,6 @@ class Sheet:
                     found[tip] = round(center + offset, 1)
         return found
 
-    def _column_x(self, channel: int, net: Net) -> float:
-        offset = COLUMN_TRACK * (self._column_tracks[channel][net] + 0.5)
-        return self._gaps[channel] + offset + (0.0 if channel else MARGIN)
-
     # down
 
     def _stretches(self, way: Route) -> list[tuple[int, float, float]]:
@@ -146,7 +138,8 @@ class Sheet:
         here, there = self._ports[way.link, "out"], self._ports[way.link, "into"]
         if way.column is None:
             return [(way.first, here, there)]
-        turn = self._column_x(way.column, way.net)
+        offset = COLUMN_TRACK * (self._column_tracks[way.column][way.net] + 0.5)
+        turn = self._gaps[way.column] + offset + (0.0 if way.column else MARGIN)
         return [(way.first, here, turn), (way.last, turn, there)]
 
     def _row_runs(self) -> dict[int, dict[Net, Run]]:
@@ -180,16 +173,14 @@ class Sheet:
             return busy + MARGIN if levels else MARGIN
         if channel == 0:
             return busy + OVER if levels else MARGIN
-        return max(GAP_PLAIN, busy + OVER if levels else 0.0, self._room_for_labels(channel))
-
-    def _room_for_labels(self, channel: int) -> float:
-        """The height that straight edges through a row channel need for their labels."""
         spans = [sorted((way.source.row, way.target.row)) for way in self.routes if way.straight]
-        return GAP_ARROW if any(low < channel <= high for low, high in spans) else 0.0
+        labels = GAP_ARROW if any(low < channel <= high for low, high in spans) else 0.0
+        return max(GAP_PLAIN, busy + OVER if levels else 0.0, labels)
 
     # boxes and lines
 
-    def _box(self, name: str) -> Box:
+    def box(self, name: str) -> Box:
+        """The box of a node."""
         cell, width = self.cells[name], self._widths[name]
         left, top = self._center(cell) - width / 2, self._top[cell.row]
         return Box(left, top, left + width, top + NODE_HEIGHT)
@@ -212,7 +203,7 @@ class Sheet:
     def _level(self, way: Route) -> list[Point]:
         """A straight edge in a row; it makes room for its opposite."""
         link = self.graph.links[way.link]
-        source, target = self._box(link.source), self._box(link.target)
+        source, target = self.box(link.source), self.box(link.target)
         forward = way.target.column > way.source.column
         shift = (-PARALLEL if forward else PARALLEL) if (link.target, link.source) in self._joined else 0.0
         y = source.top + NODE_HEIGHT / 2 + shift
@@ -237,23 +228,19 @@ def _cross(across: Segment, down: Segment) -> bool:
     return min(x1, x2) < x < max(x1, x2) and min(y1, y2) < y < max(y1, y2)
 
 
-def path_data(points: Sequence[Point], radius: float) -> str:
+def _path_data(points: Sequence[Point], radius: float) -> str:
     """SVG path data along the points, with rounded corners."""
     parts = [f"M{_number(points[0])}"]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
-        reach = min(radius, _distance(before, corner) / 2, _distance(corner, after) / 2)
+        reach = min(radius, length((before, corner)) / 2, length((corner, after)) / 2)
         near, far = _towards(corner, before, reach), _towards(corner, after, reach)
         parts.append(f"L{_number(near)}Q{_number(corner)} {_number(far)}")
     return "".join([*parts, f"L{_number(points[-1])}"])
 
 
-def _distance(a: Point, b: Point) -> float:
-    return abs(a[0] - b[0]) + abs(a[1] - b[1])
-
-
 def _towards(a: Point, b: Point, reach: float) -> Point:
-    length = _distance(a, b)
-    return (a[0] + (b[0] - a[0]) * reach / length, a[1] + (b[1] - a[1]) * reach / length)
+    whole = length((a, b))
+    return (a[0] + (b[0] - a[0]) * reach / whole, a[1] + (b[1] - a[1]) * reach / whole)
 
 
 def _number(point: Point) -> str:
@@ -262,10 +249,9 @@ def _number(point: Point) -> str:
 
 # A drawing of a state diagram: boxes, lines with right angles, and labels, all sizes in SVG user units.
 #
-# Strategy, one module per step: every node gets a cell of a grid (`layout_cells`), every edge a way that crosses no
-# cell it does not end at (`layout_routes`) and a place on the borders it touches (`layout_ports`); that gives
-# coordinates (`layout_sheet`), and labels take free places beside their lines (`layout_labels`). Several placements
-# are drawn and the best one is kept: few crossings, short lines, no wider than asked for.
+# Every node gets a cell of a grid (`layout_cells`), every edge a way that crosses no cell it does not end at and a
+# place on the borders it touches (`layout_routes`); that gives coordinates (`_Sheet`). Several placements are drawn and
+# the best one is kept: few crossings, short lines, no wider than asked for.
 #
 # Text is taken to be 11 px of a monospaced font. Labels are centred: `label_x`, `label_y` are the middle of their
 # baseline. The same graph always gives the same drawing, so drawings are kept and shared.
@@ -316,7 +302,7 @@ def layout(graph: Graph, max_width: float = MAX_WIDTH) -> Diagram:
     """Draw the graph, if possible no wider than `max_width`. An empty graph gives an empty drawing."""
     if not graph.names:
         return Diagram(0, 0)
-    sheets = [Sheet(graph, cells) for count in _column_counts(graph, max_width) for cells in placements(graph, count)]
+    sheets = [_Sheet(graph, cells) for count in _column_counts(graph, max_width) for cells in placements(graph, count)]
     costs = [sheet.cost() + _too_wide(sheet.width, max_width) for sheet in sheets]
     rated = []
     for index in sorted(range(len(sheets)), key=costs.__getitem__)[:SHORTLIST]:
@@ -338,28 +324,26 @@ def _column_counts(graph: Graph, max_width: float) -> list[int]:
     return sorted({max(1, min(len(graph.names), count)) for count in (fitting - 1, fitting, fitting + 1)})
 
 
-def _draw(sheet: Sheet) -> tuple[Diagram, float]:
+def _draw(sheet: _Sheet) -> tuple[Diagram, float]:
     """The drawing, as wide as nodes, lines and labels need, and how badly its labels stand."""
-    boxes, lines = sheet.boxes(), sheet.lines()
+    graph, lines = sheet.graph, sheet.lines()
+    boxes = {name: sheet.box(name) for name in graph.names}
     labels, disorder = place_labels(lines, list(boxes.values()), Box(0, 0, sheet.width, sheet.height))
     texts = [text_box(line.label, at) for line, at in zip(lines, labels, strict=True)]
     left = min([0.0, *[box.left - MARGIN / 2 for box in texts]])
     right = max([sheet.width, *[box.right + MARGIN / 2 for box in texts]])
+    nodes = [
+        Node(name, round(box.left - left, 1), box.top, box.right - box.left, box.bottom - box.top, name == graph.end)
+        for name, box in boxes.items()
+    ]
+    edges = []
+    for link, line, (x, y) in zip(graph.links, lines, labels, strict=True):
+        path = _path_data([(across - left, down) for across, down in line.points], CORNER)
+        edges.append(Edge(link.source, link.target, link.rows, path, link.label, round(x - left, 1), round(y, 1)))
     drawing = Diagram(
         round(right - left, 1),
         round(sheet.height, 1),
-        tuple([_node(sheet.graph, name, box, left) for name, box in boxes.items()]),
-        tuple([_edge(sheet.graph, index, lines[index], at, left) for index, at in enumerate(labels)]),
+        tuple(nodes),
+        tuple(edges),
     )
     return drawing, disorder
-
-
-def _node(graph: Graph, name: str, box: Box, left: float) -> Node:
-    x = round(box.left - left, 1)
-    return Node(name, x, box.top, box.right - box.left, box.bottom - box.top, name == graph.end)
-
-
-def _edge(graph: Graph, index: int, line: Line, at: Point, left: float) -> Edge:
-    link = graph.links[index]
-    path = path_data([(x - left, y) for x, y in line.points], CORNER)
-    return Edge(link.source, link.target, link.rows, path, link.label, round(at[0] - left, 1), round(at[1], 1))

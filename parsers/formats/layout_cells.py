@@ -11,6 +11,7 @@ graph always gives the same placements.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -59,13 +60,11 @@ class Graph:
         self._spread(self.start, 0, known)
         for name in inner:
             if name not in known:
-                self._spread(name, min(self._next_depths(name, known), default=0), known)
+                following = [link.target for link in self.links if link.source == name]
+                self._spread(name, min([known[one] for one in following if one in known], default=0), known)
         if self.end is not None:
             known[self.end] = 1 + max(known.values())
         return known
-
-    def _next_depths(self, name: str, known: Mapping[str, int]) -> list[int]:
-        return [known[link.target] for link in self.links if link.source == name and link.target in known]
 
     def _spread(self, root: str, depth: int, known: dict[str, int]) -> None:
         """Give `root` this depth, and what it reaches first the following ones, breadth first."""
@@ -108,12 +107,11 @@ def _snake(order: Sequence[str], columns: int) -> dict[str, Cell]:
 
 
 def _layers(order: Sequence[str], depth: Mapping[str, int]) -> dict[str, Cell]:
-    filled: dict[int, int] = {}
+    filled: Counter[int] = Counter()
     cells = {}
     for name in order:
-        column = depth[name]
-        cells[name] = Cell(filled.get(column, 0), column)
-        filled[column] = filled.get(column, 0) + 1
+        cells[name] = Cell(filled[depth[name]], depth[name])
+        filled[depth[name]] += 1
     return cells
 
 
@@ -198,13 +196,10 @@ def _way(a: int, b: int, columns: int) -> _Way:
 
 def is_straight(a: Cell, b: Cell, taken: set[Cell]) -> bool:
     """Whether one straight line joins two different cells without crossing a third that is taken."""
-    if a.row == b.row and a.column != b.column:
-        low, high = sorted((a.column, b.column))
-        return not any(Cell(a.row, column) in taken for column in range(low + 1, high))
-    if a.column == b.column and a.row != b.row:
-        low, high = sorted((a.row, b.row))
-        return not any(Cell(row, a.column) in taken for row in range(low + 1, high))
-    return False
+    if a == b or (a.row != b.row and a.column != b.column):
+        return False
+    (low, high), shared = sorted((a, b)), 0 if a.row == b.row else 1
+    return not any(low < cell < high and cell[shared] == a[shared] for cell in taken)
 
 
 def _compact(cells: Mapping[str, Cell]) -> dict[str, Cell]:

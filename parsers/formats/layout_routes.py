@@ -56,7 +56,7 @@ class Line:
         return list(zip(self.points, self.points[1:], strict=False))
 
 
-Stroke = tuple[int, Box]  # the number of a line, and ink of it
+_Stroke = tuple[int, Box]  # the number of a line, and ink of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class _Place:
     at: Point
     anchor: Point
     dislike: float
-    near: Sequence[Stroke]
+    near: Sequence[_Stroke]
 
 
 def text_box(label: str, at: Point) -> Box:
@@ -83,14 +83,13 @@ def place_labels(lines: Sequence[Line], nodes: Sequence[Box], page: Box) -> tupl
 
     A label may leave the page at its sides.
     """
-    strokes: list[Stroke] = [
-        (number, _stroke(segment)) for number, line in enumerate(lines) for segment in line.segments()
-    ]
+    strokes = [(number, _stroke(segment)) for number, line in enumerate(lines) for segment in line.segments()]
     strokes += [(number, _head(*line.points[-1])) for number, line in enumerate(lines)]
     placed: list[Box] = []
     found: dict[int, Point] = {}
     total = 0.0
-    for number in sorted(range(len(lines)), key=lambda i: (_room(lines[i]), i)):
+    rooms = [sum(map(length, line.segments())) - len(line.label) * CHARACTER for line in lines]
+    for number in sorted(range(len(lines)), key=rooms.__getitem__):
         label = lines[number].label
         best, least = lines[number].points[0], float("inf")
         for place in sorted(_places(lines[number], strokes), key=lambda place: place.dislike):
@@ -122,27 +121,24 @@ def _with_strokes(cost: float, limit: float, number: int, box: Box, place: _Plac
     return cost
 
 
-def _room(line: Line) -> float:
-    return sum(map(_length, line.segments())) - len(line.label) * CHARACTER
-
-
-def _length(segment: Segment) -> float:
+def length(segment: Segment) -> float:
+    """The length of a horizontal or vertical piece, or of the way around a corner."""
     (x1, y1), (x2, y2) = segment
     return abs(x1 - x2) + abs(y1 - y2)
 
 
-def _places(line: Line, strokes: Sequence[Stroke]) -> Iterator[_Place]:
-    longest = max(map(_length, line.segments()))
+def _places(line: Line, strokes: Sequence[_Stroke]) -> Iterator[_Place]:
+    longest = max(map(length, line.segments()))
     half = len(line.label) * CHARACTER / 2
     for segment in line.segments():
         (x1, y1), (x2, y2) = segment
         around = _stroke(segment, BESIDE + 2 * half, BELOW + DESCENT)
         near = [stroke for stroke in strokes if stroke[1].overlaps(around)]
-        steps = min(TRIED, int(_length(segment) / 2 / STEP))
+        steps = min(TRIED, int(length(segment) / 2 / STEP))
         for step in range(-steps, steps + 1):
-            part = 0.5 + step * STEP / _length(segment) if steps < TRIED else 0.5 + step / (2 * TRIED)
+            part = 0.5 + step * STEP / length(segment) if steps < TRIED else 0.5 + step / (2 * TRIED)
             x, y = x1 + (x2 - x1) * part, y1 + (y2 - y1) * part
-            dislike = FAR * abs(part - 0.5) * _length(segment) + SHORT * (longest - _length(segment))
+            dislike = FAR * abs(part - 0.5) * length(segment) + SHORT * (longest - length(segment))
             if y1 == y2:
                 yield _Place((x, y - ABOVE), (x, y), dislike, near)
                 yield _Place((x, y + BELOW), (x, y), dislike + OTHER_SIDE, near)
@@ -358,7 +354,7 @@ LEFT, STRAIGHT, RIGHT, LOOP = range(4)
 
 
 @dataclass(slots=True)
-class Facing:
+class _Facing:
     """The ports between two nodes of one column (or one node and the outside), from left to right.
 
     `labels` is the room that each slot needs on its right.
@@ -383,14 +379,14 @@ class Facing:
         return [max(usual, label) for label in self.labels[:-1]]
 
 
-def facings(graph: Graph, cells: Mapping[str, Cell], routes: Sequence[Route]) -> list[Facing]:
+def facings(graph: Graph, cells: Mapping[str, Cell], routes: Sequence[Route]) -> list[_Facing]:
     """Every pair of facing borders that has ports."""
     found = []
     for column in range(1 + max(cell.column for cell in cells.values())):
         stack = sorted((cell.row, name) for name, cell in cells.items() if cell.column == column)
         names = [name for _, name in stack]
         for upper, lower in zip([None, *names], [*names, None], strict=True):
-            facing = Facing(tuple(name for name in (upper, lower) if name is not None))
+            facing = _Facing(tuple(name for name in (upper, lower) if name is not None))
             facing.slots = _slots(graph, routes, upper, lower)
             facing.labels = [_label_room(graph, slot) for slot in facing.slots]
             found.append(facing)
