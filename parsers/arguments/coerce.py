@@ -13,6 +13,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from parsers.vocabulary.json_values import is_json
+
 Schema = Mapping[str, Any]
 
 LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character: such text cannot be written as UTF-8
@@ -164,14 +166,4 @@ def _as(name: str, text: str) -> str | None:
         return _BOOLEANS.get(text.lower())
     if name == "string":
         return json.dumps(text, ensure_ascii=False)
-    return _container(text, "{" if name == "object" else "[")
-
-
-def _container(text: str, opener: str) -> str | None:
-    if not text.startswith(opener):
-        return None
-    try:
-        json.loads(text, parse_int=float)  # int() refuses thousands of digits
-    except (ValueError, RecursionError):
-        return None
-    return text
+    return text if text.startswith("{" if name == "object" else "[") and is_json(text) else None

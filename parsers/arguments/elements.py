@@ -118,7 +118,13 @@ class Elements(ArgumentParser):
             return start
         if name == "TAG_END":
             self._at = end
-            self._end_tag(start, end)
+            raw = "".join(self._tag)
+            tag = raw.strip()
+            if self._closing:
+                self._closing_tag(tag, raw, end)
+            else:
+                self._open_element(tag, self._tag_at + len(raw) - len(raw.lstrip()), start, end)
+            self.scope = VALUE if self._stack else OPEN
             return end
         if name == "ELEMENT_OPEN" and self._stack and self._stack[-1].kind == "text":
             self._missing(start)
@@ -130,15 +136,6 @@ class Elements(ArgumentParser):
     def _missing(self, at: int) -> None:
         message = f"The element {self._stack[-1].name} has no closing tag; it ends where the next tag begins."
         self.out.diagnostic("missing_value_close", message, at, at)
-
-    def _end_tag(self, start: int, end: int) -> None:
-        raw = "".join(self._tag)
-        name = raw.strip()
-        if self._closing:
-            self._closing_tag(name, raw, end)
-        else:
-            self._open_element(name, self._tag_at + len(raw) - len(raw.lstrip()), start, end)
-        self.scope = VALUE if self._stack else OPEN
 
     def _open_element(self, name: str, at: int, start: int, end: int) -> None:
         """An element begins; `at` is where its name stands in the tag that ends at [start, end)."""
@@ -176,20 +173,17 @@ class Elements(ArgumentParser):
         parent.kept = []
 
     def _closing_tag(self, name: str, raw: str, end: int) -> None:
-        if not self._names[name]:
-            self._stray(f"{self._close_text}{raw}{self._tag_end}", end)
+        if not self._names[name]:  # it closes nothing
+            if self._stack and self._stack[-1].kind in ("new", "text"):
+                self._value(f"{self._close_text}{raw}{self._tag_end}", self._lead)
+            else:
+                self.out.drop(self._lead, end, DropReason(Cause.TAG_CLOSES_NOTHING))
             return
         while self._stack[-1].name != name:
             self._missing(self._lead)
             self._end_element(self._lead)
         self._end_element(self._lead, own=True)
         self.out.marker(self._lead, end, "element_close")
-
-    def _stray(self, text: str, end: int) -> None:
-        if self._stack and self._stack[-1].kind in ("new", "text"):
-            self._value(text, self._lead)
-        else:
-            self.out.drop(self._lead, end, DropReason(Cause.TAG_CLOSES_NOTHING))
 
     def _end_element(self, at: int, *, own: bool = False) -> None:
         """The innermost element is over; `own`: by its own closing tag."""

@@ -287,6 +287,8 @@ class NotationParser(ArgumentParser):
         self._builder = JsonBuilder(out)
         self._steps: Mapping[str, Callable[[str, int, int, int], int]] = {}
         self._phase = ""
+        self._name: Piece = ("", 0, 0)
+        self._committed = self._is_key = False
         self._stack: list[str] = []
         self._open = dict.fromkeys("[({", 0)
         self._word: list[str] = []
@@ -300,6 +302,12 @@ class NotationParser(ArgumentParser):
     def _refuse(self, pos: int, trigger: str = "REJECT") -> int:
         self.queue.append(trigger)
         return pos
+
+    def _commit(self, at: int) -> None:
+        """The call is named, and its arguments begin."""
+        self._committed = True
+        self.out.name(*self._name)
+        self._builder.open("{", at)
 
     def _push(self, char: str) -> None:
         self._stack.append(char)

@@ -12,7 +12,6 @@ marker before it the name alone might be prose.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -22,6 +21,7 @@ from parsers.arguments.contract import OPEN, Output, is_quoted
 from parsers.arguments.json_build import PAIRS, NotationParser, Piece
 from parsers.arguments.json_value import escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
+from parsers.vocabulary.json_values import is_json
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _STRING = "string"
@@ -41,9 +41,7 @@ class KeyValue(NotationParser):
         chosen = self.settings
         self._call_end: str = chosen["call_end"]
         self._needs_key: bool = chosen["require_key"]
-        self._committed = self._is_key = False
         self._phase = "name"
-        self._name: Piece = ("", 0, 0)
         self._tail = _OpenTail(self._builder.string)
         self._pieces: list[Piece] = []
         self._steps = {
@@ -106,11 +104,6 @@ class KeyValue(NotationParser):
             self._commit(base + pos)
         self._phase = "key"
         return self._mark(pos, base)
-
-    def _commit(self, at: int) -> None:
-        self._committed = True
-        self.out.name(*self._name)
-        self._builder.open("{", at)
 
     # keys
 
@@ -285,7 +278,12 @@ class KeyValue(NotationParser):
     def finish(self, at: int) -> None:
         at = self._at if self.over and self.scope != OPEN else at
         if self._phase in ("name", "named") and not self.over and not self._needs_key:
-            self._finish_name(at)
+            if self._word:
+                self._name = self._take_word()
+            if self._name[0]:  # the end of the call follows its name: it has no arguments
+                self._commit(at)
+                self._builder.close(at)
+                self.complete = True
         if not self._committed:
             self._drop_word(CUT)
             for _, start, end in [self._name, *self._pieces]:
@@ -307,15 +305,6 @@ class KeyValue(NotationParser):
             self._missing("closing bracket", at)
         self.complete = True
         self._builder.close_all(at)
-
-    def _finish_name(self, at: int) -> None:
-        """The end of the call follows its name: it has no arguments."""
-        if self._word:
-            self._name = self._take_word()
-        if self._name[0]:
-            self._commit(at)
-            self._builder.close(at)
-            self.complete = True
 
     def _finish_string(self, at: int) -> bool:
         """A string is open: the call's end closes it, so does an output's that ends with it and was not cut off."""
@@ -370,11 +359,7 @@ def _word_to_json(text: str) -> str:
         return "null"
     if text in _CONSTANTS or NUMBER.match(text):
         return text
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        try:
-            json.loads(text)
-        except ValueError:
-            return f'"{escape_json(text)}"'
+    if len(text) > 1 and text[0] == text[-1] == '"' and is_json(text):
         return text
     return f'"{escape_json(text)}"'
 

@@ -52,8 +52,7 @@ class Pythonic(NotationParser):
         super().__init__(out, options)
         self._in_list: bool = self.settings["brackets"]
         self._phase = "start"
-        self._committed = self._bad = self._is_key = False
-        self._name: Piece = ("", 0, 0)
+        self._bad = False
         self._string: StringReader | None = None
         self._key: list[Piece] = []
         self._steps = {
@@ -140,11 +139,6 @@ class Pythonic(NotationParser):
         return self._refuse(pos, "MALFORMED" if self._committed else "REJECT")
 
     # keywords
-
-    def _commit(self, at: int) -> None:
-        self._committed = True
-        self.out.name(*self._name)
-        self._builder.open("{", at)
 
     def _call(self, buffer: str, pos: int, end: int, base: int) -> int:
         if buffer[pos] == ")":
@@ -317,7 +311,11 @@ class Pythonic(NotationParser):
     def _finish_call(self, at: int) -> bool:
         """Write what is left of the call. Returns whether it is whole; where the output ends a word may be cut off."""
         if self._string is not None:
-            self._finish_string(self._string, at)
+            cut = self._string.finish(over=self.over)
+            if cut is not None:
+                self.out.drop(*cut, CUT)
+            if self._string.done:
+                self._end_string(at)
         if self._phase == "word" and not self.over and not self._bad:
             self._end_word()
         if self._word:
@@ -331,13 +329,6 @@ class Pythonic(NotationParser):
                 self.out.drop(start, end, CUT)
             self._builder.cut(at)
         return whole
-
-    def _finish_string(self, string: StringReader, at: int) -> None:
-        cut = string.finish(over=self.over)
-        if cut is not None:
-            self.out.drop(*cut, CUT)
-        if string.done:
-            self._end_string(at)
 
     def hold(self) -> Hold | None:
         in_string = None if self._string is None else self._string.held_from()

@@ -54,7 +54,10 @@ class Machine:
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
         self._scanner = Scanner(mode, literals(self.format), markers, drops=bool(self.format.terminals))
-        self._program = self._compiled(self._scanner.by_id, context.tool_choice == "none")
+        by_id, skips_tools = self._scanner.by_id, context.tool_choice == "none"
+        if (by_id, skips_tools) not in self._programs:
+            self._programs[by_id, skips_tools] = Program(self.format, self.policy, by_id, skip_tools=skips_tools)
+        self._program = self._programs[by_id, skips_tools]
         self._calls = Calls(self.format, self.policy, context)
         self.rejected = self._calls.rejected
         self.examined = 0
@@ -74,13 +77,6 @@ class Machine:
         self._view = _NO_VIEW
         self._reads = True
 
-    def _compiled(self, by_id: frozenset[str], skip_tools: bool) -> Program:
-        found = self._programs.get((by_id, skip_tools))
-        if found is None:
-            found = Program(self.format, self.policy, by_id, skip_tools=skip_tools)
-            self._programs[by_id, skip_tools] = found
-        return found
-
     def _new_parser(self, state: CompiledState) -> ArgumentParser | None:
         return None if state.make_parser is None else state.make_parser(self._calls)
 
@@ -90,13 +86,15 @@ class Machine:
         self._sub = 0
         if self._scanner.mode == "text":
             if text := delta.text:
-                self._read(text)
+                self._append(text)
+                self._run(final=False)
         else:
             for item in self._scanner.scan(delta):
                 if isinstance(item, IdTerminal):
                     self._id_terminal(item)
                 else:
-                    self._read(item)
+                    self._append(item)
+                    self._run(final=False)
         return [] if self._calls.defers else self._calls.take()
 
     def finish(self, reason: str | None = None) -> list[Event]:
@@ -153,10 +151,6 @@ class Machine:
         self._pos = 0
         self._found = {}
 
-    def _read(self, text: str) -> None:
-        self._append(text)
-        self._run(final=False)
-
     def _consume(self, stop: int) -> str:
         """Take characters from the buffer. Those of a call that does not stand are kept, or go where it says."""
         at, text = self._base + self._pos, self._buffer[self._pos : stop]
@@ -171,10 +165,12 @@ class Machine:
         while self._pos < len(self._buffer):
             if self._skip is not None and not self._skipped(self._skip, final):
                 return
-            mark = None if self._marked is None else self._marker_ahead(self._marked)
-            if mark == self._pos and self._marked is not None:
-                self._marker(self._marked[1])
-                continue
+            mark = None
+            if self._marked is not None and self._marked[0] >= self._at and not self._closed_to(self._marked[1]):
+                mark = self._marked[0] - self._base  # the value that it was text of is over by now
+                if mark == self._pos:
+                    self._marker(self._marked[1])
+                    continue
             start, name, stop = self._next(final)
             start = start if mark is None else min(start, mark)
             if start > self._pos:
@@ -284,11 +280,6 @@ class Machine:
         if parser is None or parser.scope == OPEN or item.special:
             return False
         return item.text not in self._state.own(parser.scope)
-
-    def _marker_ahead(self, marked: tuple[int, IdTerminal]) -> int | None:
-        """Return where in the buffer a marker by its id stands that was text of a value that is over by now."""
-        at, item = marked
-        return None if at < self._at or self._closed_to(item) else at - self._base
 
     def _marker(self, item: IdTerminal) -> None:
         """A marker by its id stands at the buffer's position. It may have to be looked at again in another state."""
