@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from parsers.decoding.policy import Decode, Decoder
@@ -81,8 +80,7 @@ def _byte_base(pieces: Sequence[Piece]) -> int | None:
 # they were given, and keeps back one character less than the longest of them has, unless it is sent anyway.
 
 
-@dataclass(slots=True, frozen=True)
-class StopPlace:
+class StopPlace(NamedTuple):
     """The token that completes a stop string, and where the text ends then."""
 
     token: int

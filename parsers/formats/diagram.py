@@ -45,7 +45,8 @@ def rows_table(fmt: Format, expanded: Expanded | None = None) -> list[RowLine]:
     for (name, index), row_id in row_ids(fmt).items():
         row = fmt.states[name].rows[index]
         source = expanded.origin(pointer_to("states", name, "rows", index)).label if expanded else ""
-        text, guard = fmt.terminals.get(row.on), _guard(row)
+        text = fmt.terminals.get(row.on)
+        guard = ", ".join([f"{policy}: {' or '.join(values)}" for policy, values in row.when.items()])
         lines.append(
             RowLine(row_id, name, row.on, text, row.to, row.emit, row.keep, guard, row.note, row.diagnostic, source)
         )
@@ -91,10 +92,6 @@ def _rows(fmt: Format, policy: Mapping[str, str] | None) -> Iterator[tuple[str, 
         row = fmt.states[state].rows[index]
         if values is None or guard_holds(row, values):
             yield row_id, state, row
-
-
-def _guard(row: Row) -> str:
-    return ", ".join([f"{name}: {' or '.join(values)}" for name, values in row.when.items()])
 
 
 # Words that Mermaid reads as a statement when a line begins with them, in any spelling.

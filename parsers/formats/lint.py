@@ -32,6 +32,7 @@ from parsers.vocabulary.types import FormatError
 MOST_COMBINATIONS = 64
 _ORDER = ("error", "warning", "info")
 _CALL_TEXT = ("name", "header", "id")
+_NO_CALL = "can be reached with no call open"
 _Situation = tuple[str, bool]  # a state, and whether a call is open
 _Firing = tuple[str, str]  # a state, and a trigger that takes no character
 
@@ -107,11 +108,10 @@ def _initial(fmt: Format) -> Iterator[LintFinding]:
 
 
 def _targets(fmt: Format) -> Iterator[LintFinding]:
+    known = _one_of(fmt.states)
     for name, _, index, row in _rows(fmt):
         if row.to not in fmt.states:
-            text = (
-                f"{name} goes to {row.to} on {row.on}, which is no state: add it or use one of {_one_of(fmt.states)}."
-            )
+            text = f"{name} goes to {row.to} on {row.on}, which is no state: add it or use one of {known}."
             yield LintFinding("unknown_target", "error", pointer_to("states", name, "rows", index, "to"), text)
 
 
@@ -138,9 +138,9 @@ def _never_fires(fmt: Format) -> Iterator[LintFinding]:
 def _idle_trigger(state: State, row: Row) -> str:
     if row.on not in ENGINE_TRIGGERS or row.on == "END":
         return ""
+    if state.codec is None and row.on == "OTHER":
+        return "" if state.text in (None, "structure") else f"in a state of {state.text} text all text is expected"
     if state.codec is None:
-        if row.on == "OTHER":
-            return "" if state.text in (None, "structure") else f"in a state of {state.text} text all text is expected"
         return "the state has no codec"
     codec = ARGUMENT_PARSERS.get(state.codec.name)
     return "" if codec is None or row.on in codec.triggers else f"the codec {state.codec.name} has no such trigger"
@@ -193,12 +193,10 @@ def _inert(fmt: Format) -> Iterator[LintFinding]:
 def _same_text(fmt: Format) -> Iterator[LintFinding]:
     first: dict[str, str] = {}
     for name, text in fmt.terminals.items():
-        if text in first:
-            message = (
-                f"{name} has the text of {first[text]}, {text!r}, so only one can match: use one terminal for both."
-            )
+        other = first.setdefault(text, name)
+        if other != name:
+            message = f"{name} has the text of {other}, {text!r}, so only one can match: use one terminal for both."
             yield LintFinding("same_text", "error", pointer_to("terminals", name), message)
-        first.setdefault(text, name)
 
 
 def _unused(fmt: Format) -> Iterator[LintFinding]:
@@ -214,15 +212,12 @@ def _prefixes(fmt: Format) -> Iterator[LintFinding]:
     lengths = sorted({len(text) for text in names})
     for longer, whole in fmt.terminals.items():
         for text in [whole[:length] for length in lengths if length < len(whole) and whole[:length] in names]:
-            where = [state for state, one in fmt.states.items() if {names[text], longer} <= _scope(one)]
+            scopes = {state: {*one.inert, *[row.on for row in one.rows]} for state, one in fmt.states.items()}
+            where = tuple([state for state, scope in scopes.items() if {names[text], longer} <= scope])
             if where:
-                held = f"{text!r} is held in {_one_of(tuple(where))} while it may still become {whole!r}"
+                held = f"{text!r} is held in {_one_of(where)} while it may still become {whole!r}"
                 message = f"{held} ({longer}): nothing to do, if that is meant."
                 yield LintFinding("prefix_terminal", "info", pointer_to("terminals", names[text]), message)
-
-
-def _scope(state: State) -> set[str]:
-    return {row.on for row in state.rows} | set(state.inert)
 
 
 def _names(fmt: Format) -> Iterator[LintFinding]:
@@ -283,9 +278,8 @@ def _tokens(fmt: Format) -> Iterator[LintFinding]:
             texts |= {text for scope in codec.scopes(ref.options).values() for text in scope.values()}
     for text in fmt.tokens:
         if text not in texts:
-            message = (
-                f"`tokens` lists {text!r}, which is the text of no terminal: add the terminal or remove the token."
-            )
+            problem = f"`tokens` lists {text!r}, which is the text of no terminal"
+            message = f"{problem}: add the terminal or remove the token."
             yield LintFinding("unknown_token", "warning", pointer_to("tokens", text), message)
 
 
@@ -299,7 +293,7 @@ def _end_tokens(fmt: Format) -> Iterator[LintFinding]:
 
 def _unquote(fmt: Format) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
-        if state.unquote and state.text not in ("name", "header", "id"):
+        if state.unquote and state.text not in _CALL_TEXT:
             text = f"{name} takes quotes off its text, but reads no name, header or id: remove `unquote`."
             yield LintFinding("unquote", "warning", pointer_to("states", name, "unquote"), text)
 
@@ -313,8 +307,8 @@ def _example(fmt: Format) -> Iterator[LintFinding]:
 def _strings(fmt: Format) -> Iterator[LintFinding]:
     """One finding for each state whose codec reads strings that cannot hold some text, because nothing escapes it.
 
-    Such a format is not wrong, and models use it; but a program that writes a file through it will meet the file that
-    holds its closing tag. Whoever designs a format should know, and choose an escape while there is time.
+    Such a format is not wrong; but a program that writes a file through it will meet the file that holds its closing
+    tag, and whoever designs one can still choose an escape.
     """
     for name, ref, codec in _codec_uses(fmt):
         closers = () if codec.check_options(ref.options) else codec.closers(ref.options)
@@ -338,13 +332,15 @@ class _Walk:
 
     def states(self) -> list[str]:
         """The states reached, in the order of the format."""
-        names = {name for name, _ in self.reached}
-        return [name for name in self.fmt.states if name in names]
+        return [name for name in self.fmt.states if {(name, False), (name, True)} & self.reached.keys()]
 
 
 def _flow(fmt: Format) -> Iterator[LintFinding]:
     """Every finding about paths through the format, each place once per code."""
-    walks = [_walk(fmt, combination) for combination in _combinations(fmt)]
+    known = {name: values for name, values in policy_values().items() if any(name in r.when for *_, r in _rows(fmt))}
+    if prod(map(len, known.values())) > MOST_COMBINATIONS:
+        known = {}
+    walks = [_walk(fmt, dict(zip(known, values, strict=True))) for values in product(*known.values())]
     seen = set()
     for walk in walks:
         for finding in (*_missing_ends(walk), *_calls(walk), *_circles(walk)):
@@ -358,30 +354,13 @@ def _flow(fmt: Format) -> Iterator[LintFinding]:
             yield LintFinding("unreachable_state", "warning", pointer_to("states", name), text)
 
 
-def _combinations(fmt: Format) -> Iterator[Mapping[str, str] | None]:
-    """The values that the policies named by guards can take together; None when there are too many."""
-    known = policy_values()
-    named = [name for name in known if any(name in row.when for _, _, _, row in _rows(fmt))]
-    if prod([len(known[name]) for name in named]) > MOST_COMBINATIONS:
-        yield None
-        return
-    for values in product(*[known[name] for name in named]):
-        yield dict(zip(named, values, strict=True))
-
-
-def _in_force(row: Row, combination: Mapping[str, str] | None) -> bool:
-    """Say whether the row counts. A guard on a policy that does not exist is left out: it has a finding of its own."""
-    if combination is None:
-        return True
-    return all(combination[name] in values for name, values in row.when.items() if name in combination)
-
-
-def _walk(fmt: Format, combination: Mapping[str, str] | None) -> _Walk:
+def _walk(fmt: Format, combination: Mapping[str, str]) -> _Walk:
+    """The walk under these policy values. A guard on a policy that is not among them is left out."""
     force: dict[str, list[tuple[int, Row]]] = {name: [] for name in fmt.states}
     for name, _, index, row in _rows(fmt):
-        if _in_force(row, combination):
+        if all(combination[policy] in values for policy, values in row.when.items() if policy in combination):
             force[name].append((index, row))
-    words = " and ".join([f"{name} is {value}" for name, value in (combination or {}).items()])
+    words = " and ".join([f"{name} is {value}" for name, value in combination.items()])
     starts = [name for name in fmt.states if name in (fmt.initial, fmt.initial_when_reasoning_open)]
     reached: dict[_Situation, None] = dict.fromkeys((name, False) for name in starts)
     queue = list(reached)
@@ -410,9 +389,8 @@ def _effect(row: Row, is_open: bool) -> tuple[bool, str]:
 def _missing_ends(walk: _Walk) -> Iterator[LintFinding]:
     for name in walk.states():
         if not any(row.on == "END" for _, row in walk.rows[name]):
-            text = (
-                f"{name} has no row on END{walk.combination}: add one that says what to do when the output ends there."
-            )
+            advice = "add one that says what to do when the output ends there"
+            text = f"{name} has no row on END{walk.combination}: {advice}."
             yield LintFinding("missing_end", "error", pointer_to("states", name), text)
 
 
@@ -420,9 +398,7 @@ def _calls(walk: _Walk) -> Iterator[LintFinding]:
     for name, is_open in walk.reached:
         state = walk.fmt.states[name]
         if not is_open and state.codec is None and state.text in _CALL_TEXT:
-            text = (
-                f"{name} reads a call's {state.text}, but can be reached with no call open: emit CallStart before it."
-            )
+            text = f"{name} reads a call's {state.text}, but {_NO_CALL}: emit CallStart before it."
             yield LintFinding("text_outside_call", "error", pointer_to("states", name, "text"), text)
         for index, row in walk.rows[name]:
             after, wrong = _effect(row, is_open)
@@ -431,9 +407,7 @@ def _calls(walk: _Walk) -> Iterator[LintFinding]:
                 text = f"{name} emits CallStart on {row.on} while a call is open: emit CallEnd before it."
                 yield LintFinding("start_in_call", "error", place, text)
             elif wrong == "CallEnd":
-                text = (
-                    f"{name} emits CallEnd on {row.on}, but can be reached with no call open: emit CallStart before it."
-                )
+                text = f"{name} emits CallEnd on {row.on}, but {_NO_CALL}: emit CallStart before it."
                 yield LintFinding("end_outside_call", "error", place, text)
             if row.on == "END" and after:
                 text = f"{name} can be reached with a call open and leaves it open at END: emit CallEnd there."

@@ -170,15 +170,11 @@ def _base_label(chunking: Chunking) -> str:
     if chunking.by == "cuts":
         return _cuts_label(chunking.cuts or ())
     if chunking.by == "random":
-        return _random_label(chunking)
+        what = "random characters" if chunking.unit == "char" else "random"
+        size = "" if chunking.max in (None, DEFAULT_MAX) else f", up to {chunking.max}"
+        return f"{what}{size}, seed {chunking.seed}"
     noun = "token" if chunking.by == "token" else "character"
     return f"{noun} by {noun}" if chunking.size == 1 else _count(chunking.size, noun)
-
-
-def _random_label(chunking: Chunking) -> str:
-    what = "random characters" if chunking.unit == "char" else "random"
-    size = "" if chunking.max in (None, DEFAULT_MAX) else f", up to {chunking.max}"
-    return f"{what}{size}, seed {chunking.seed}"
 
 
 def _cuts_label(cuts: tuple[int, ...]) -> str:
@@ -211,7 +207,7 @@ def _ends(chunking: Chunking, pieces: Sequence[Piece], mode: Mode, sent: Sent | 
     length = starts[-1]
     if sent is not None:
         return _as_sent(sent, pieces, starts, mode)
-    cuts = _checked_cuts(chunking.cuts, length) if chunking.by == "cuts" else _grid(chunking, length)
+    cuts = _checked_cuts(chunking.cuts or (), length) if chunking.by == "cuts" else _grid(chunking, length)
     return [*_with_pieces(_beside_markers(cuts, pieces, mode, length), starts), _End(len(pieces), length)]
 
 
@@ -237,31 +233,23 @@ def _counts(sent: Sent, pieces: Sequence[Piece]) -> tuple[int, ...] | None:
 
 def _grid(chunking: Chunking, length: int) -> list[int]:
     """Cuts strictly between 0 and `length`, in the chunking's own unit."""
-    if chunking.by == "random":
-        return list(_random_cuts(chunking.seed, chunking.max or DEFAULT_MAX, length))
-    return [] if chunking.by == "whole" else list(range(chunking.size, length, chunking.size))
+    if chunking.by != "random":
+        return [] if chunking.by == "whole" else list(range(chunking.size, length, chunking.size))
+    source, largest, cuts = random.Random(chunking.seed), chunking.max or DEFAULT_MAX, list[int]()
+    while (cut := source.randint(1, largest) + (cuts[-1] if cuts else 0)) < length:
+        cuts.append(cut)
+    return cuts
 
 
-def _random_cuts(seed: int, largest: int, length: int) -> Iterator[int]:
-    source = random.Random(seed)
-    cut = source.randint(1, largest)
-    while cut < length:
-        yield cut
-        cut += source.randint(1, largest)
-
-
-def _checked_cuts(cuts: Iterable[int] | None, length: int) -> list[int]:
+def _checked_cuts(cuts: Sequence[int], length: int) -> list[int]:
     """The cuts, if they are offsets of the output and never decrease."""
-    before = 0
-    for cut in cuts or ():
+    for before, cut in pairwise([0, *cuts]):
         if not 0 <= cut <= length:
-            raise UsageError(
-                f"cut {cut} is not inside the output of {_count(length, 'code point')}: give offsets from 0 to {length}"
-            )
+            size = _count(length, "code point")
+            raise UsageError(f"cut {cut} is not inside the output of {size}: give offsets from 0 to {length}")
         if cut < before:
             raise UsageError(f"cut {cut} is after the larger cut {before}: give the cuts in increasing order")
-        before = cut
-    return list(cuts or ())
+    return list(cuts)
 
 
 def _beside_markers(cuts: Sequence[int], pieces: Sequence[Piece], mode: Mode, length: int) -> Iterator[int]:
@@ -284,21 +272,14 @@ def _past_markers(cuts: Iterable[int], pieces: Sequence[Piece], mode: Mode) -> I
     if mode == "text":
         yield from cuts
         return
-    markers = _marker_spans(pieces)
+    stops = accumulate([len(piece.text) for piece in pieces])
+    spans = ((stop - len(piece.text), stop, piece) for piece, stop in zip(pieces, stops, strict=True) if piece.text)
+    markers = ((start, stop) for start, stop, piece in spans if piece.recorded and piece.kind in ("special", "added"))
     start, end = next(markers, (0, 0))
     for cut in cuts:
         while end and cut >= end:
             start, end = next(markers, (0, 0))
         yield end if end and start < cut else cut
-
-
-def _marker_spans(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
-    start = 0
-    for piece in pieces:
-        end = start + len(piece.text)
-        if piece.recorded and piece.kind in ("special", "added") and start < end:
-            yield start, end
-        start = end
 
 
 def _with_pieces(cuts: Iterable[int], starts: Sequence[int]) -> Iterator[_End]:
@@ -358,17 +339,9 @@ def _ids(pieces: Sequence[Piece], ends: Sequence[_End]) -> Iterator[tuple[int, .
         before = begun
 
 
-# A chunking in one word, for addresses and menus: token, token:3, char:5, whole, random:7:8:char, cuts:4,118.
-#
-# =================================  ============================================================
-# token[:size], char[:size], whole   so many tokens or code points a delta, or all of them
-# recorded                           the deltas as a server sent them
-# random:seed[:max[:unit]]           sizes drawn from 1 to max
-# cuts:offset,offset,...             deltas end at these offsets; cuts alone is one delta
-# +holdback=n, +delay=n              at the end of any: text kept back, text later than its ids
-# =================================  ============================================================
-#
-# `parse_spec` undoes `spec`.
+# A chunking in one word, for addresses and menus: token, token:3, char:5, whole, random:7:8:char, cuts:4,118: how it is
+# cut, its options in their order, and at the end of any +holdback=n (text kept back) or +delay=n (text later than its
+# ids). `parse_spec` undoes `spec`.
 
 _LATE = {"holdback": "holdback_chars", "delay": "text_delay"}
 

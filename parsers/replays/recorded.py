@@ -71,10 +71,8 @@ class BlackBox:
         return self._events(sent)
 
     def finish(self, reason: str | None = None) -> list[Event]:
-        events = self._events(self._foreign.finish(reason))
-        for call, pieces in self._arguments.items():
-            events.append(CallEnd(self._at, self._at, call, is_object("".join(pieces))))
-        return events
+        at, events = self._at, self._events(self._foreign.finish(reason))
+        return [*events, *[CallEnd(at, at, call, is_object("".join(p))) for call, p in self._arguments.items()]]
 
     def view(self) -> StateView:
         return UNKNOWN

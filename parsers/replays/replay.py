@@ -17,7 +17,7 @@ from parsers.vocabulary.trace import Ownership, StateView, Step, StreamParser, T
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, Mode, Span, UsageError
 from parsers.wire.assemble import Assembler
 
-OURS = (FormatError, UsageError)  # the caller's fault, not the parser's
+_OURS = (FormatError, UsageError)  # the caller's fault, not the parser's
 
 
 def finish_reason(message: Message, reason: str | None) -> str:
@@ -90,10 +90,10 @@ class _Recorder:
         """Start the parser. What it fails with is told in the first step."""
         try:
             call()
-        except OURS:
+        except _OURS:
             raise
         except Exception as error:
-            self._failed = [self._raised(error, 0)]
+            self._failed = [Raised.at(0, 0, failure_of(error))]
 
     def step(self, call: Callable[[], list[Event]], length: int, ids: tuple[int, ...], *, end: bool = False) -> None:
         """Let the parser take one delta, and record what it did."""
@@ -118,14 +118,11 @@ class _Recorder:
             return events
         try:
             return call()
-        except OURS:
+        except _OURS:
             raise
         except Exception as error:
             self._failed = []
-            return [self._raised(error, length)]
-
-    def _raised(self, error: Exception, length: int) -> Event:
-        return Raised.at(self._at, self._at + length, failure_of(error))
+            return [Raised.at(self._at, self._at + length, failure_of(error))]
 
 
 def failure_of(error: Exception) -> Failure:
