@@ -15,7 +15,7 @@ from parsers.formats.layout_cells import Graph, Link
 from parsers.formats.model import Format, Row, guard_holds, row_ids
 
 END = "END"
-LONGEST_LABEL = 3  # parts of a label; further rows are counted
+_LONGEST_LABEL = 3  # parts of a label; further rows are counted
 
 
 @dataclass(slots=True)
@@ -82,8 +82,8 @@ def label(rows: list[str]) -> str:
             runs.append([number])
     parts = [part for run in runs for part in ([run] if len(run) > 2 else [[number] for number in run])]
     words = [f"r{part[0]}" if len(part) == 1 else f"r{part[0]}–r{part[-1]}" for part in parts]
-    more = sum(map(len, parts[LONGEST_LABEL:]))
-    return ", ".join([*words[:LONGEST_LABEL], f"+{more}"] if more else words)
+    more = sum(map(len, parts[_LONGEST_LABEL:]))
+    return ", ".join([*words[:_LONGEST_LABEL], f"+{more}"] if more else words)
 
 
 def _rows(fmt: Format, policy: Mapping[str, str] | None) -> Iterator[tuple[str, str, Row]]:

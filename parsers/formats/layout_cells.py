@@ -19,12 +19,12 @@ from math import inf
 from random import Random
 from typing import NamedTuple
 
-DETOUR = 2.5  # what it costs an edge that it cannot be one straight line
-BACKWARD = 1.5  # what it costs an edge to a deeper layer that it runs to the left or upwards
+_DETOUR = 2.5  # what it costs an edge that it cannot be one straight line
+_BACKWARD = 1.5  # what it costs an edge to a deeper layer that it runs to the left or upwards
 ROW = 1.2  # what one more row costs
-SHUFFLED = 16  # at most so many further drafts, in a random but always the same order
+_SHUFFLED = 16  # at most so many further drafts, in a random but always the same order
 EFFORT = 8000  # nodes times links that are worked on; a graph beyond that is laid out in plain order
-END_SHARE = 0.35  # how much an edge to the end counts, compared with one between two states
+_END_SHARE = 0.35  # how much an edge to the end counts, compared with one between two states
 
 
 class Cell(NamedTuple):
@@ -88,7 +88,7 @@ def placements(graph: Graph, columns: int) -> list[dict[str, Cell]]:
     if not effort:
         return [_compact(drafts[0])]
     shuffle = Random(len(order))
-    others = [[order[0], *shuffle.sample(order[1:], len(order) - 1)] for _ in range(min(effort - 1, SHUFFLED))]
+    others = [[order[0], *shuffle.sample(order[1:], len(order) - 1)] for _ in range(min(effort - 1, _SHUFFLED))]
     drafts += [_snake(other, columns) for other in others]
     found: list[dict[str, Cell]] = []
     for draft in drafts:
@@ -134,7 +134,7 @@ class _Board:
         self.cells = columns * (2 + max(cell.row for cell in draft.values()))
         self.ways = _ways(self.cells, columns)
         self.links = [
-            (number[link.source], number[link.target], END_SHARE, False)
+            (number[link.source], number[link.target], _END_SHARE, False)
             if link.target == graph.end
             else (number[link.source], number[link.target], 1.0, depth[link.target] > depth[link.source])
             for link in graph.links
@@ -173,7 +173,7 @@ class _Board:
         for source, target, weight, forward in self.links:
             distance, backward, between = ways[at[source]][at[target]]
             if distance > 1 and (between is None or 1 in taken[between]):
-                distance += DETOUR
+                distance += _DETOUR
             total += weight * distance
             if forward:
                 total += backward
@@ -191,7 +191,7 @@ def _way(a: int, b: int, columns: int) -> _Way:
     down, right = b // columns - a // columns, b % columns - a % columns
     step = columns if down else 1
     between = None if down and right else slice(min(a, b) + step, max(a, b), step)
-    return _Way(abs(down) + abs(right), BACKWARD * ((right < 0) + (down < 0)), between)
+    return _Way(abs(down) + abs(right), _BACKWARD * ((right < 0) + (down < 0)), between)
 
 
 def is_straight(a: Cell, b: Cell, taken: set[Cell]) -> bool:

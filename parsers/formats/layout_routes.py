@@ -169,9 +169,9 @@ def _stroke(segment: Segment, wide: float = 1, high: float = 1) -> Box:
 # would overlap get tracks of their own; tracks are ordered so that few lines cross.
 
 BEND = 0.6
-CROWDED = 0.5  # what it costs to run beside another net in the same channel
+_CROWDED = 0.5  # what it costs to run beside another net in the same channel
 OUTSIDE = 0.4  # what it costs to open a channel outside the grid
-SHARED = 0.25  # how much of a way counts that the edge's own net takes already
+_SHARED = 0.25  # how much of a way counts that the edge's own net takes already
 COLUMN, ROW = 2.0, 1.0  # lengths of a step sideways and down, about their proportion on the page
 
 Net = tuple[str, str]  # target and the side it is entered by: N or S
@@ -237,8 +237,8 @@ class _Traffic:
         low, high = min(a, b), max(a, b)
         met = {run[0] for run in runs if run[1] < high and low < run[2]}
         if net in met:
-            return SHARED * (high - low)
-        return (high - low) + CROWDED * len(met)
+            return _SHARED * (high - low)
+        return (high - low) + _CROWDED * len(met)
 
 
 def route(graph: Graph, cells: Mapping[str, Cell]) -> list[Route]:
@@ -347,9 +347,9 @@ def _crossings(upper: Run, lower: Run) -> int:
 
 LEAST, MOST = 20, 26  # distances of neighbouring ports
 EDGE = 10.0  # from the last port to the corner of the node
-LABEL_MARGIN = 10.0
+_LABEL_MARGIN = 10.0
 
-Tip = tuple[int, str]  # a link and which of its ends: out or into
+_Tip = tuple[int, str]  # a link and which of its ends: out or into
 LEFT, STRAIGHT, RIGHT, LOOP = range(4)
 
 
@@ -361,7 +361,7 @@ class _Facing:
     """
 
     nodes: tuple[str, ...]
-    slots: list[tuple[Tip, ...]] = field(default_factory=list)
+    slots: list[tuple[_Tip, ...]] = field(default_factory=list)
     labels: list[float] = field(default_factory=list)
 
     def width(self) -> float:
@@ -393,14 +393,14 @@ def facings(graph: Graph, cells: Mapping[str, Cell], routes: Sequence[Route]) ->
     return [facing for facing in found if facing.slots]
 
 
-def _label_room(graph: Graph, slot: tuple[Tip, ...]) -> float:
+def _label_room(graph: Graph, slot: tuple[_Tip, ...]) -> float:
     """The room right of a straight edge; other edges have their labels elsewhere."""
     (link, tip), straight = slot[0], len({link for link, _ in slot}) == 1 and len(slot) == 2
-    return len(graph.links[link].label) * CHARACTER + LABEL_MARGIN if straight and tip == "out" else 0.0
+    return len(graph.links[link].label) * CHARACTER + _LABEL_MARGIN if straight and tip == "out" else 0.0
 
 
-def _slots(graph: Graph, routes: Sequence[Route], upper: str | None, lower: str | None) -> list[tuple[Tip, ...]]:
-    keyed: dict[object, list[Tip]] = {}
+def _slots(graph: Graph, routes: Sequence[Route], upper: str | None, lower: str | None) -> list[tuple[_Tip, ...]]:
+    keyed: dict[object, list[_Tip]] = {}
     where: dict[object, list[tuple[int, float]]] = {}
     for route in routes:
         link = graph.links[route.link]

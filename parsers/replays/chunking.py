@@ -30,8 +30,8 @@ from parsers.vocabulary.types import Delta, Mode, Piece, UsageError
 
 By = Literal["token", "char", "whole", "random", "cuts", "recorded"]
 Unit = Literal["token", "char"]
-Count = Annotated[int, Field(strict=True, ge=0)]
-Size = Annotated[int, Field(strict=True, ge=1)]
+_Count = Annotated[int, Field(strict=True, ge=0)]
+_Size = Annotated[int, Field(strict=True, ge=1)]
 
 DEFAULT_MAX = 8
 _OPTIONS: Mapping[str, tuple[str, ...]] = {
@@ -54,13 +54,13 @@ class Chunking(Model):
     """
 
     by: By
-    size: Size = 1
+    size: _Size = 1
     seed: Annotated[int, Field(strict=True)] = 0
-    max: Size | None = None
+    max: _Size | None = None
     unit: Unit | None = None
     cuts: tuple[Annotated[int, Field(strict=True)], ...] | None = None
-    holdback_chars: Count = 0
-    text_delay: Count = 0
+    holdback_chars: _Count = 0
+    text_delay: _Count = 0
 
     @model_validator(mode="after")
     def _only_its_own_options(self) -> Chunking:

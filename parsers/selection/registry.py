@@ -23,8 +23,8 @@ from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import UsageError
 
 CODER = ("coder", "qwen3.5", "qwen3.6")
-NOT_CODER = "qwen2"
-CODER_PARSER = "qwen_coder"
+_NOT_CODER = "qwen2"
+_CODER_PARSER = "qwen_coder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Family:
     @property
     def parsers(self) -> tuple[str, ...]:
         """The parsers its models may be read with, the usual one first."""
-        return (self.parser, CODER_PARSER) if self.coder else (self.parser,)
+        return (self.parser, _CODER_PARSER) if self.coder else (self.parser,)
 
 
 FAMILIES = (
@@ -95,7 +95,7 @@ def family_of(model_type: str) -> Family | None:
 # Selection is: an enforced name, else evidence from the model (type, then id), else evidence from the tokenizer's
 # vocabulary, else from the output itself, else passthrough. It always says why.
 
-PYTHON_CALLS = re.compile(r"^\[[A-Za-z_]\w*\(", re.MULTILINE)
+_PYTHON_CALLS = re.compile(r"^\[[A-Za-z_]\w*\(", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -211,9 +211,9 @@ def _by_family(evidence: Evidence, family: Family | None) -> Selection | None:
     """Families whose model id says which of two grammars the model writes."""
     model = (evidence.model_id or "").lower()
     part = next((part for part in CODER if part in model), None)
-    if family is None or not family.coder or part is None or NOT_CODER in model:
+    if family is None or not family.coder or part is None or _NOT_CODER in model:
         return None
-    return Selection(CODER_PARSER, (f"The model id {evidence.model_id} contains {part!r}.",))
+    return Selection(_CODER_PARSER, (f"The model id {evidence.model_id} contains {part!r}.",))
 
 
 def _by_id(evidence: Evidence, among: Collection[Format] | None = None) -> Selection | None:
@@ -260,7 +260,7 @@ def _by_text(evidence: Evidence) -> Selection | None:
     found = _first_in_text(evidence, builtin_formats().values())
     if found is not None:
         return Selection(found.name, (*found.reasons, "No model or vocabulary was given."))
-    listed = PYTHON_CALLS.search(evidence.text)
+    listed = _PYTHON_CALLS.search(evidence.text)
     if listed is None:
         return None
     return Selection("pythonic", (f"The output has a list of Python calls at character {listed.start()}.",))
