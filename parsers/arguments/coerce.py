@@ -13,6 +13,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from parsers.vocabulary.json_values import is_json
+
 Schema = Mapping[str, Any]
 
 LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character: such text cannot be written as UTF-8
@@ -36,9 +38,9 @@ _ORDER = ("null", "integer", "number", "boolean", "object", "array", "string")
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
 _NUMBER_START = re.compile(r"-?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][-+]?[0-9]*)?\Z")
-_WORDS = {"null": ("null",), "boolean": ("true", "false", "1", "0")}
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
 _BOOLEANS = {"true": "true", "false": "false", "1": "true", "0": "false"}
+_WORDS = {"null": ("null",), "boolean": tuple(_BOOLEANS)}
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
 MAX_SCHEMA_DEPTH = 16
 
@@ -145,10 +147,8 @@ def _string_to_json(raw: str, types: frozenset[str]) -> str:
 
 
 def _scalar_type(raw: str) -> frozenset[str]:
-    if _INTEGER.match(raw):
-        return frozenset({"integer", "number"})
     if NUMBER.match(raw):
-        return frozenset({"number"})
+        return frozenset({"integer", "number"} if _INTEGER.match(raw) else {"number"})
     names = {"true": "boolean", "false": "boolean", "null": "null"}
     return frozenset({names[raw]} if raw in names else ())
 
@@ -158,26 +158,12 @@ def _as(name: str, text: str) -> str | None:
     if name == "null":
         return "null" if text.lower() == "null" else None
     if name == "integer":
-        return text if _INTEGER.match(text) or _integral(text) else None
+        whole = NUMBER.match(text) and len(text) < 40 and float(text).is_integer()  # such as 4.0
+        return text if whole or _INTEGER.match(text) else None
     if name == "number":
         return text if NUMBER.match(text) else None
     if name == "boolean":
         return _BOOLEANS.get(text.lower())
     if name == "string":
         return json.dumps(text, ensure_ascii=False)
-    return _container(text, "{" if name == "object" else "[")
-
-
-def _integral(text: str) -> bool:
-    """Return whether text is a JSON number with a whole value, such as 4.0."""
-    return bool(NUMBER.match(text)) and len(text) < 40 and float(text).is_integer()
-
-
-def _container(text: str, opener: str) -> str | None:
-    if not text.startswith(opener):
-        return None
-    try:
-        json.loads(text, parse_int=float)  # int() refuses thousands of digits
-    except (ValueError, RecursionError):
-        return None
-    return text
+    return text if text.startswith("{" if name == "object" else "[") and is_json(text) else None

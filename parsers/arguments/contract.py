@@ -36,12 +36,26 @@ def is_quoted(text: str) -> bool:
     return len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
 
 
-class Output(Protocol):
-    """An argument parser puts what it found here. All positions are raw offsets in the output text."""
+class ValueOutput(Protocol):
+    """The part of an `Output` that a single value needs."""
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
         """JSON Schema of the open call's arguments, when its tool is declared and named."""
+
+    @property
+    def closes(self) -> bool:
+        """Return whether cut-off arguments are to be closed by appending (policy truncated_call: close)."""
+
+    def arguments(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
+        """The next piece of the arguments' JSON text."""
+
+    def drop(self, start: int, end: int, reason: DropReason) -> None:
+        """Characters that reach nobody."""
+
+
+class Output(ValueOutput, Protocol):
+    """An argument parser puts what it found here. All positions are raw offsets in the output text."""
 
     def knows(self, name: str) -> bool:
         """Return whether a tool of that name is declared, or none are."""
@@ -50,18 +64,11 @@ class Output(Protocol):
     def policy(self) -> Mapping[str, str]:
         """The policies in force."""
 
-    @property
-    def closes(self) -> bool:
-        """Return whether cut-off arguments are to be closed by appending (policy truncated_call: close)."""
-
     def marker(self, start: int, end: int, terminal: str = "structure") -> None:
         """Characters that are structure."""
 
     def skip_space(self, buffer: str, pos: int, end: int, base: int) -> int:
         """White space from `pos` on is structure; returns where it ends. `base` is the raw offset of buffer[0]."""
-
-    def drop(self, start: int, end: int, reason: DropReason) -> None:
-        """Characters that reach nobody."""
 
     def diagnostic(self, code: str, message: str, start: int, end: int, severity: Severity = "warning") -> None:
         """Something the user should know."""
@@ -71,9 +78,6 @@ class Output(Protocol):
 
     def name(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         """The call's whole name. This is what commits a tentative call."""
-
-    def arguments(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
-        """The next piece of the arguments' JSON text."""
 
 
 class ArgumentParser(ABC):
@@ -129,11 +133,6 @@ class ArgumentParser(ABC):
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
         """Its own literals by scope name."""
         return {}
-
-    @classmethod
-    def literals(cls, options: Mapping[str, Any]) -> frozenset[str]:
-        """The texts of its own literals."""
-        return frozenset(text for scope in cls.scopes(options).values() for text in scope.values())
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -200,9 +199,9 @@ class ArgumentParser(ABC):
             self.out.diagnostic(code, f"There is a {reason.words}.", start, start + 1)
         self._told_surplus = True
 
-    def append_empty(self, at: int) -> None:
-        """Write an empty object that stands nowhere in the output."""
-        self.out.arguments("{}", at, at, (Segment("{}", at, at, "synthetic"),))
+    def synthetic(self, text: str, at: int) -> None:
+        """Write a part of the arguments that stands nowhere in the output."""
+        self.out.arguments(text, at, at, (Segment(text, at, at, "synthetic"),))
 
 
 # Text that waits, with the places it came from: a token that was left out in between makes a gap.

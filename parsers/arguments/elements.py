@@ -68,7 +68,6 @@ class Elements(ArgumentParser):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         tags = {"ELEMENT_OPEN": chosen["open"], "ELEMENT_CLOSE": chosen["close"]}
         implied = {f"IMPLIED_{n}": text for n, text in enumerate(chosen["implied_close"])}
@@ -76,12 +75,10 @@ class Elements(ArgumentParser):
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """See ArgumentParser.closers."""
         chosen = {**cls.options, **options}
         return (chosen["open"], *chosen["implied_close"])
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if self.scope == TAG:
             self._tag.append(buffer[pos:end])
         elif self._stack and self._stack[-1].kind in ("new", "text"):
@@ -113,7 +110,6 @@ class Elements(ArgumentParser):
             self._build.begin_string(top.kept[0][1] if top.kept else at)
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See ArgumentParser.literal."""
         if name.startswith("IMPLIED"):
             self._missing(start)
             while self._stack:
@@ -122,7 +118,13 @@ class Elements(ArgumentParser):
             return start
         if name == "TAG_END":
             self._at = end
-            self._end_tag(start, end)
+            raw = "".join(self._tag)
+            tag = raw.strip()
+            if self._closing:
+                self._closing_tag(tag, raw, end)
+            else:
+                self._open_element(tag, self._tag_at + len(raw) - len(raw.lstrip()), start, end)
+            self.scope = VALUE if self._stack else OPEN
             return end
         if name == "ELEMENT_OPEN" and self._stack and self._stack[-1].kind == "text":
             self._missing(start)
@@ -134,15 +136,6 @@ class Elements(ArgumentParser):
     def _missing(self, at: int) -> None:
         message = f"The element {self._stack[-1].name} has no closing tag; it ends where the next tag begins."
         self.out.diagnostic("missing_value_close", message, at, at)
-
-    def _end_tag(self, start: int, end: int) -> None:
-        raw = "".join(self._tag)
-        name = raw.strip()
-        if self._closing:
-            self._closing_tag(name, raw, end)
-        else:
-            self._open_element(name, self._tag_at + len(raw) - len(raw.lstrip()), start, end)
-        self.scope = VALUE if self._stack else OPEN
 
     def _open_element(self, name: str, at: int, start: int, end: int) -> None:
         """An element begins; `at` is where its name stands in the tag that ends at [start, end)."""
@@ -180,21 +173,17 @@ class Elements(ArgumentParser):
         parent.kept = []
 
     def _closing_tag(self, name: str, raw: str, end: int) -> None:
-        if not self._names[name]:
-            self._stray(f"{self._close_text}{raw}{self._tag_end}", end)
+        if not self._names[name]:  # it closes nothing
+            if self._stack and self._stack[-1].kind in ("new", "text"):
+                self._value(f"{self._close_text}{raw}{self._tag_end}", self._lead)
+            else:
+                self.out.drop(self._lead, end, DropReason(Cause.TAG_CLOSES_NOTHING))
             return
         while self._stack[-1].name != name:
             self._missing(self._lead)
             self._end_element(self._lead)
         self._end_element(self._lead, own=True)
         self.out.marker(self._lead, end, "element_close")
-
-    def _stray(self, text: str, end: int) -> None:
-        """A closing tag that closes nothing."""
-        if self._stack and self._stack[-1].kind in ("new", "text"):
-            self._value(text, self._lead)
-        else:
-            self.out.drop(self._lead, end, DropReason(Cause.TAG_CLOSES_NOTHING))
 
     def _end_element(self, at: int, *, own: bool = False) -> None:
         """The innermost element is over; `own`: by its own closing tag."""
@@ -229,7 +218,7 @@ class Elements(ArgumentParser):
         self._build.end_string(at)
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish. At a terminal between arguments the object is whole; elsewhere it was cut off."""
+        """At a terminal between arguments the object is whole; elsewhere it was cut off."""
         if self.scope == OPEN:
             self.complete = not self.over
         elif self.scope == TAG:
@@ -244,7 +233,6 @@ class Elements(ArgumentParser):
             self._build.cut(at)
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         start = self._build.held_from()
         if start is not None:
             return Hold(start, self._at, "codec", self._build.wanted())
@@ -254,7 +242,6 @@ class Elements(ArgumentParser):
         return Hold(self._lead, self._at, "codec", "A tag is read whole.") if self.scope == TAG else None
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self.scope == TAG:
             return CodecState("in a tag")
         path = "/".join([element.name for element in self._stack[-8:]])

@@ -192,7 +192,6 @@ class JsonBuilder:
             self._out.marker(start, end)
 
     def _settle(self, frame: _Frame, bracket: str) -> None:
-        """It is known what a group is."""
         place = frame.place or 0
         at = self._kept[place][0].start
         self._kept[place] = (Segment(bracket, at, at, "synthetic"),)
@@ -288,6 +287,8 @@ class NotationParser(ArgumentParser):
         self._builder = JsonBuilder(out)
         self._steps: Mapping[str, Callable[[str, int, int, int], int]] = {}
         self._phase = ""
+        self._name: Piece = ("", 0, 0)
+        self._committed = self._is_key = False
         self._stack: list[str] = []
         self._open = dict.fromkeys("[({", 0)
         self._word: list[str] = []
@@ -299,16 +300,20 @@ class NotationParser(ArgumentParser):
         return pos + 1
 
     def _refuse(self, pos: int, trigger: str = "REJECT") -> int:
-        """What stands at `pos` is not to be read."""
         self.queue.append(trigger)
         return pos
+
+    def _commit(self, at: int) -> None:
+        """The call is named, and its arguments begin."""
+        self._committed = True
+        self.out.name(*self._name)
+        self._builder.open("{", at)
 
     def _push(self, char: str) -> None:
         self._stack.append(char)
         self._open[char] += 1
 
     def _pop(self, at: int) -> None:
-        """The innermost container ends."""
         self._open[self._stack.pop()] -= 1
         self._builder.close(at)
         self._phase = "after"

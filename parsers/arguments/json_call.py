@@ -87,7 +87,6 @@ class JsonCall(ArgumentParser):
         self._reported = 0  # up to here the object's text has gone out; what follows is structure
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if self._phase == "before":
             pos = self.out.skip_space(buffer, pos, end, base)
             if pos < end and buffer[pos] == "{":
@@ -117,7 +116,10 @@ class JsonCall(ArgumentParser):
                 pos = stop if unit in ("quote", "close") else pos
                 break
             if scan.odd and not self._odd:
-                self._tell_odd(base + pos, base + stop)
+                self._odd = True
+                self._report(base + stop)
+                message = "The call's object is not JSON here; the call stands, because its name was sent."
+                self.out.diagnostic("malformed_call", message, base + pos, base + pos + 1)
             pos = stop
             if self._phase != "object" or (unit == "quote" and not free):
                 break
@@ -130,12 +132,6 @@ class JsonCall(ArgumentParser):
         if self._reported < at:
             self.out.marker(self._reported, at)
             self._reported = at
-
-    def _tell_odd(self, at: int, end: int) -> None:
-        self._odd = True
-        self._report(end)
-        message = "The call's object is not JSON here; the call stands, because its name was sent."
-        self.out.diagnostic("malformed_call", message, at, at + 1)
 
     def _unit(self, unit: Unit, text: str, start: int, end: int) -> bool:
         """Follow one unit of the outer object; False rejects the candidate."""
@@ -155,8 +151,9 @@ class JsonCall(ArgumentParser):
             self._report(start)
             self._loose.open.pieces.append((text, start))
             self._reported = end
-        if unit == "colon" and scan.depth == self._level:
-            self._after_colon(end)
+        if unit == "colon" and scan.depth == self._level and self._awaits_arguments():
+            self._phase, self._read_arguments = "arguments", True
+            self._settle(end)
         elif unit == "open" and text == "{" and self._wraps():
             self._level, self._key = scan.depth, ""
             self._settle(end)
@@ -181,6 +178,9 @@ class JsonCall(ArgumentParser):
     def _awaits_name(self) -> bool:
         return self._scan.depth == self._level and self._key in self._name_keys and self._name is None
 
+    def _awaits_arguments(self) -> bool:
+        return self._key in self._argument_keys and not self._read_arguments
+
     def _quote(self, at: int) -> bool:
         """A string of the outer object opens or closes; False where a name has nothing in it."""
         is_key = self._scan.depth == self._level and self._scan.is_key
@@ -190,7 +190,10 @@ class JsonCall(ArgumentParser):
                 self._loose.begin()
         elif is_key:
             self._key = unescape_json("".join(self._string))
-            self._know_key()
+            if self._awaits_name() or self._awaits_arguments() or self._key in self._wrapper_keys:
+                self._loose.leave_open()
+            else:
+                self._loose.name(self._key)
         elif self._is_name():
             name = unescape_json("".join(self._string))
             self._name = (name, self._string_at, at)
@@ -198,14 +201,6 @@ class JsonCall(ArgumentParser):
                 return False
             self._commit()
         return True
-
-    def _know_key(self) -> None:
-        """A key is whole: does it say what follows, or may it be an argument?"""
-        holds_arguments = self._key in self._argument_keys and not self._read_arguments
-        if self._awaits_name() or holds_arguments or self._key in self._wrapper_keys:
-            self._loose.leave_open()
-        else:
-            self._loose.name(self._key)
 
     def _commit(self) -> None:
         """Name the call, once enough of it is known."""
@@ -217,11 +212,6 @@ class JsonCall(ArgumentParser):
         self.out.name(text, start, end, None if copied else (Segment(text, start, end, "converted"),))
         if self._early is not None:
             self._early.replay(self.out)
-
-    def _after_colon(self, at: int) -> None:
-        if self._key in self._argument_keys and not self._read_arguments:
-            self._phase, self._read_arguments = "arguments", True
-            self._settle(at)
 
     def _arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         if self._value is None:
@@ -295,24 +285,21 @@ class JsonCall(ArgumentParser):
         return True
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         if self._lead and self._value is None:
             self._read_lead()
         self._loose.drop()
         if self._value is None and self._committed and self._phase != "after" and self.out.closes:
-            self.append_empty(at)
+            self.synthetic("{}", at)
         if self._phase == "arguments" and self._value is not None:
             self._value.finish(at)
             self.complete = self._value.done
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         if self._committed and (start := self._loose.start) is not None:
             return Hold(start, self._at, "codec", "These may be the arguments, if no key holds them.")
         return None if self._value is None else self._value.hold(self._at)
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self._phase == "after":
             return CodecState("after the object")
         if self._phase == "before":
@@ -344,7 +331,6 @@ class JsonCalls(ArgumentParser):
         self._array_open = False
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if self._phase == "item":
             return self._read(buffer, pos, end, base, final)
         if self._phase == "over" or (self._phase == "ended" and not self._array_open):
@@ -397,7 +383,7 @@ class JsonCalls(ArgumentParser):
         return pos
 
     def terminal(self, name: str, end: int) -> None:
-        """See ArgumentParser.terminal: the machine has opened the next call, closed one, or met a marker of its own."""
+        """The machine has opened the next call, closed one, or met a marker of its own."""
         if name == "ITEM":
             self._next("item")
         elif name == "ITEM_END":
@@ -416,18 +402,15 @@ class JsonCalls(ArgumentParser):
             self.out.diagnostic("missing_array_end", "The array of calls is not closed.", at, at)
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         self._item.over = self.over
         self._item.finish(at)
         self.complete = self._item.complete
         self._unclosed(at)
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         return self._item.hold()
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self._phase == "before":
             return CodecState.before("the calls")
         words = {"first": "in the array, before its first object", "between": "in the array"}
@@ -463,12 +446,10 @@ class _LooseKeys:
         self.open: _Pair | None = None
 
     def begin(self) -> None:
-        """A key begins."""
         self.open = _Pair()
         self._pairs.append(self.open)
 
     def name(self, key: str) -> None:
-        """The key of the pair that was begun last is known."""
         self._pairs[-1].key = key
 
     def leave_open(self) -> None:
@@ -489,7 +470,7 @@ class _LooseKeys:
         """The object ends at `at`: write them as the arguments; an empty object where there are none."""
         count = 0
         for pair in self._pairs:
-            if not self._is_argument(pair.key):
+            if pair.key in _OWN_KEYS and property_schema(self._out.schema, pair.key) is None:
                 self._mark(pair.pieces)
                 continue
             start = pair.pieces[0][1]
@@ -505,9 +486,6 @@ class _LooseKeys:
     def _mark(self, pieces: Sequence[_Piece]) -> None:
         for text, at in pieces:
             self._out.marker(at, at + len(text))
-
-    def _is_argument(self, key: str) -> bool:
-        return key not in _OWN_KEYS or property_schema(self._out.schema, key) is not None
 
     def _segments(self, pieces: list[_Piece]) -> list[Segment]:
         """One pair: as it is, or with its value coerced to the schema."""
@@ -526,5 +504,4 @@ class _LooseKeys:
 
     @property
     def start(self) -> int | None:
-        """Raw offset of the first character kept."""
         return self._pairs[0].pieces[0][1] if self._pairs and self._pairs[0].pieces else None

@@ -31,7 +31,6 @@ class JsonSpan(ArgumentParser):
         self._at = 0
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if self._phase == "before":
             pos = self.out.skip_space(buffer, pos, end, base)
             if pos < end:
@@ -69,10 +68,9 @@ class JsonSpan(ArgumentParser):
             else:
                 self.out.arguments(text, start, start + len(text))
         if self.over:
-            self.append_empty(at)
+            self.synthetic("{}", at)
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         if self._words:
             self._finish_bare(at)
         if self._phase == "value":
@@ -81,16 +79,14 @@ class JsonSpan(ArgumentParser):
             return
         self.complete = self.complete or not self.over
         if self._phase == "before" and (self.complete or self.out.closes):
-            self.append_empty(at)
+            self.synthetic("{}", at)
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         if self._words:
             return Hold(self._words[0][1], self._at, "codec", "It is no JSON, and closing here must leave valid JSON.")
         return self._value.hold(self._at)
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self._phase == "before":
             return CodecState.before("the value")
         words = {"bare": "not JSON", "after": "after the value"}.get(self._phase)

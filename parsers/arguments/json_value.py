@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from parsers.arguments.coerce import (
     LONE_SURROGATE,
@@ -28,7 +28,7 @@ from parsers.arguments.coerce import (
     property_schema,
     types_of,
 )
-from parsers.arguments.contract import Waiting
+from parsers.arguments.contract import ValueOutput, Waiting
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.trace import Hold
@@ -181,24 +181,6 @@ _HALF_ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})?\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _STRUCTURE: frozenset[Unit] = frozenset({"open", "close", "colon", "comma"})
 
 
-class ValueOutput(Protocol):
-    """The part of an argument parser's Output that a value needs."""
-
-    @property
-    def schema(self) -> Mapping[str, Any] | None:
-        """JSON Schema of the value, when known."""
-
-    @property
-    def closes(self) -> bool:
-        """Return whether cut-off text is to be closed by appending."""
-
-    def arguments(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
-        """The next piece of the value."""
-
-    def drop(self, start: int, end: int, reason: DropReason) -> None:
-        """Characters that reach nobody."""
-
-
 @dataclass(slots=True)
 class _Frame:
     """An open container: its schema, whether it is an object, and the pieces of the current key."""
@@ -239,7 +221,9 @@ class JsonValue:
         free = end == len(buffer) and not scan.in_string
         while pos < end and not self.done:
             if self._in_scalar and (buffer[pos] in '{}[],:"' or buffer[pos].isspace()):
-                sent = self._end_scalar(buffer, sent, pos, base)
+                sent = self._end_value(buffer, sent, pos, base)
+                self.done = not self._frames and self._started
+                self._flush_tail()
                 if self.done:
                     break
             unit, stop = scan.step(buffer, pos, end, final=final)
@@ -262,12 +246,6 @@ class JsonValue:
         if sent < pos:
             self._pass(buffer, sent, pos, base)
         return pos
-
-    def _end_scalar(self, buffer: str, sent: int, pos: int, base: int) -> int:
-        sent = self._end_value(buffer, sent, pos, base)
-        self.done = not self._frames and self._started
-        self._flush_tail()
-        return sent
 
     def _scalar(self, buffer: str, sent: int, pos: int, base: int) -> int:
         """A scalar begins or goes on; returns up to where the buffer has been passed on or put aside."""
@@ -303,7 +281,6 @@ class JsonValue:
             frame.value_schema = property_schema(frame.schema, unescape_json("".join(frame.key)))
 
     def _schema(self) -> Mapping[str, Any] | None:
-        """The schema of the value that begins here."""
         if not self._frames:
             return self._root
         frame = self._frames[-1]
@@ -334,7 +311,7 @@ class JsonValue:
         self.out.arguments(text, self._held_at, end, held.spelled(text))
 
     def _guard(self, unit: Unit, buffer: str, start: int, stop: int, base: int) -> None:
-        """Pass text on only up to a point from which appended brackets give valid JSON."""
+        """Pass text on only up to a point from which appended brackets give valid JSON: no key, nor half an escape."""
         if self._held is not None or start == stop:
             self._pass(buffer, start, stop, base)
         elif self._may_close_after(unit, buffer[start:stop]):
@@ -346,7 +323,6 @@ class JsonValue:
             self._tail.add(buffer[start:stop], base + start)
 
     def _may_close_after(self, unit: Unit, text: str) -> bool:
-        """Return whether brackets could be appended after this unit: not in a key, nor after half an escape."""
         if unit == "string":
             return not self.scan.is_key and not _HALF_ESCAPE.match(text)
         return unit in ("open", "close") or (unit == "quote" and not self.scan.is_key)
@@ -383,22 +359,18 @@ class JsonValue:
         if raw.startswith('"') and can_only_be_string(raw[1:], self._schema()):
             self._release(held, raw, at)
         else:
-            self._drop(held, CUT)
             self._held = None
+            for run in held.runs():
+                self.out.drop(run.start, run.end, CUT)
 
     def _close(self, at: int) -> None:
         """Drop what could not be completed and append the brackets that balance the rest."""
-        for waiting in (self._tail, self._held):
-            if waiting is not None:
-                self._drop(waiting, DropReason(Cause.CUT_AFTER_CLOSING))
+        for run in (run for waiting in (self._tail, self._held) if waiting is not None for run in waiting.runs()):
+            self.out.drop(run.start, run.end, DropReason(Cause.CUT_AFTER_CLOSING))
         in_string = self.scan.in_string and not self.scan.is_key and self._held is None
         closers = '"' * in_string + "".join(CLOSERS[b] for b in reversed(self.scan.stack))
         self._tail = self._held = None
         self.out.arguments(closers, at, at, (Segment(closers, at, at, "synthetic"),))
-
-    def _drop(self, waiting: Waiting, reason: DropReason) -> None:
-        for run in waiting.runs():
-            self.out.drop(run.start, run.end, reason)
 
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""

@@ -12,7 +12,6 @@ marker before it the name alone might be prose.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -22,6 +21,7 @@ from parsers.arguments.contract import OPEN, Output, is_quoted
 from parsers.arguments.json_build import PAIRS, NotationParser, Piece
 from parsers.arguments.json_value import escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
+from parsers.vocabulary.json_values import is_json
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _STRING = "string"
@@ -41,9 +41,7 @@ class KeyValue(NotationParser):
         chosen = self.settings
         self._call_end: str = chosen["call_end"]
         self._needs_key: bool = chosen["require_key"]
-        self._committed = self._is_key = False
         self._phase = "name"
-        self._name: Piece = ("", 0, 0)
         self._tail = _OpenTail(self._builder.string)
         self._pieces: list[Piece] = []
         self._steps = {
@@ -53,18 +51,15 @@ class KeyValue(NotationParser):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         end = {"CALL_CLOSE": chosen["call_end"]} if chosen["call_end"] else {}
         return {OPEN: {"STRING_OPEN": chosen["string"]}, _STRING: {"STRING_CLOSE": chosen["string"], **end}}
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """See ArgumentParser.closers."""
         return ({**cls.options, **options}["string"],)
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if base + pos != self._at and self._word:
             self._gap()
         while pos < end and not self.queue:
@@ -109,11 +104,6 @@ class KeyValue(NotationParser):
             self._commit(base + pos)
         self._phase = "key"
         return self._mark(pos, base)
-
-    def _commit(self, at: int) -> None:
-        self._committed = True
-        self.out.name(*self._name)
-        self._builder.open("{", at)
 
     # keys
 
@@ -229,7 +219,6 @@ class KeyValue(NotationParser):
     # strings
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See ArgumentParser.literal."""
         self._at = end
         if name == "CALL_CLOSE":
             if self._is_key:
@@ -287,10 +276,14 @@ class KeyValue(NotationParser):
     # the end
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         at = self._at if self.over and self.scope != OPEN else at
         if self._phase in ("name", "named") and not self.over and not self._needs_key:
-            self._finish_name(at)
+            if self._word:
+                self._name = self._take_word()
+            if self._name[0]:  # the end of the call follows its name: it has no arguments
+                self._commit(at)
+                self._builder.close(at)
+                self.complete = True
         if not self._committed:
             self._drop_word(CUT)
             for _, start, end in [self._name, *self._pieces]:
@@ -313,15 +306,6 @@ class KeyValue(NotationParser):
         self.complete = True
         self._builder.close_all(at)
 
-    def _finish_name(self, at: int) -> None:
-        """The end of the call follows its name: it has no arguments."""
-        if self._word:
-            self._name = self._take_word()
-        if self._name[0]:
-            self._commit(at)
-            self._builder.close(at)
-            self.complete = True
-
     def _finish_string(self, at: int) -> bool:
         """A string is open: the call's end closes it, so does an output's that ends with it and was not cut off."""
         for _, start, end in self._pieces:
@@ -337,7 +321,6 @@ class KeyValue(NotationParser):
         return True
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         starts = [self._word_at] * bool(self._word and self._committed) + [start for _, start, _ in self._pieces[:1]]
         starts += [at for at in (self._tail.at, self._builder.held_from()) if at is not None]
         start = min(starts, default=self._at)
@@ -349,7 +332,6 @@ class KeyValue(NotationParser):
         return Hold(start, self._at, "codec", why)
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self._phase == "name":
             return CodecState("in the name", Stand.NAME)
         words = {"named": "after the name", "over": "after the arguments"}.get(self._phase)
@@ -377,11 +359,7 @@ def _word_to_json(text: str) -> str:
         return "null"
     if text in _CONSTANTS or NUMBER.match(text):
         return text
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        try:
-            json.loads(text)
-        except ValueError:
-            return f'"{escape_json(text)}"'
+    if len(text) > 1 and text[0] == text[-1] == '"' and is_json(text):
         return text
     return f'"{escape_json(text)}"'
 
@@ -398,11 +376,9 @@ class _OpenTail:
 
     @property
     def at(self) -> int | None:
-        """Return where the tail begins."""
         return self._tail[0][1] if self._tail else None
 
     def text(self, text: str, at: int) -> None:
-        """More of the string."""
         solid = len(text.rstrip(_BLANK_OR_CLOSER)) if self._ended is None else 0
         if solid:
             self.flush()

@@ -34,11 +34,11 @@ class Label(ArgumentParser):
         self._after_marker: bool = chosen["after_marker"]
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         run = _WORD.match(buffer, pos, end)
         word, stop = ("", pos) if run is None else (run.group(), run.end())
         if stop < end:
-            is_label = buffer[stop] == "\n" and self._is_label(word)
+            is_label = word in self._labels or (self._after_marker and 0 < len(word) <= _LONGEST)
+            is_label = is_label and buffer[stop] == "\n"
             stop += 1
         elif final or stop < len(buffer):
             is_label = self._after_marker and word in self._labels
@@ -53,11 +53,7 @@ class Label(ArgumentParser):
         self.queue.append("LABEL")
         return stop
 
-    def _is_label(self, word: str) -> bool:
-        return word in self._labels or (self._after_marker and 0 < len(word) <= _LONGEST)
-
     def _may_become(self, word: str) -> bool:
-        """Return whether more text can make the word a label."""
         if self._after_marker and len(word) <= _LONGEST:
             return True
         return any(label.startswith(word) for label in self._labels)

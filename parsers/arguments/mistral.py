@@ -121,8 +121,12 @@ class _ArrayReader:
         if self._in_name():
             self._name(text, start)
         elif self._scan.is_key and self._scan.depth == 2:
-            self._key = text
-            self._parser.queue.append(f"item:map_key={self._meaning(text)}")
+            self._key, means = text, "other"  # the first of a kind counts, others are skipped
+            if text in _ARGUMENT_KEYS and not self._has_arguments:
+                means = "arguments"
+            elif text == "name" and not self._named:
+                means = "name"
+            self._parser.queue.append(f"item:map_key={means}")
 
     def _name(self, text: str, end: int) -> None:
         if not text.strip():
@@ -136,18 +140,12 @@ class _ArrayReader:
             self._early.replay(self._out)
         self._parser.queue += ["item.name:string", "CONTINUE"]
 
-    def _meaning(self, key: str) -> str:
-        """Return what a key of the call's object stands for. The first of a kind counts, others are skipped."""
-        if key in _ARGUMENT_KEYS and not self._has_arguments:
-            return "arguments"
-        return "name" if key == "name" and not self._named else "other"
-
     def _end_item(self, at: int) -> None:
         if not self._named:
             self._parser.queue.append("REJECT")
             return
         if not self._has_arguments:
-            self._parser.append_empty(at)
+            self._parser.synthetic("{}", at)
         self._parser.complete = True
         self._parser.queue.append("item:end_map")
 
@@ -189,12 +187,11 @@ class _ArrayReader:
         self._parser.queue += ended
 
     def finish(self, at: int) -> None:
-        """The output ends here."""
         if self.value is not None:
             self.value.finish(at)
             self._parser.complete = self.value.done
         elif self._named and not self._parser.complete and self._out.closes:
-            self._parser.append_empty(at)
+            self._parser.synthetic("{}", at)
 
 
 _NAME = re.compile(r"[^\s{\[]+")
@@ -240,25 +237,23 @@ class Mistral(ArgumentParser):
         self._value: JsonValue | None = None
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
-        stop = self._step(buffer, pos, end, base, final)
-        self._at = base + stop
-        return stop
-
-    def _step(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         if self._phase == "array" and self._array is not None:
-            return self._array.text(buffer, pos, end, base, final=final)
-        if self._phase == "arguments":
-            return self._arguments(buffer, pos, end, base, final)
-        if self._phase == "id":
+            pos = self._array.text(buffer, pos, end, base, final=final)
+        elif self._phase == "arguments":
+            pos = self._arguments(buffer, pos, end, base, final)
+        elif self._phase == "id":
             self._id.append(buffer[pos:end])
-            return end
-        if self._phase == "after":
+            pos = end
+        elif self._phase == "after":
             self.queue.append("OTHER")
-            return pos
-        if self._phase == "name":
-            return self._name_text(buffer, pos, end, base)
-        return self._look(buffer, pos, end, base)
+        elif self._phase == "name" and (run := _NAME.match(buffer, pos, end)) is not None:
+            self._name.append(run.group())
+            pos = run.end()
+        else:
+            self._phase = "after_name" if self._phase == "name" else self._phase
+            pos = self._look(buffer, pos, end, base)
+        self._at = base + pos
+        return pos
 
     def _look(self, buffer: str, pos: int, end: int, base: int) -> int:
         """The first character after the marker, or after the name, says what comes."""
@@ -281,16 +276,8 @@ class Mistral(ArgumentParser):
             self.queue.append("NAME")
         return pos
 
-    def _name_text(self, buffer: str, pos: int, end: int, base: int) -> int:
-        match = _NAME.match(buffer, pos, end)
-        if match is not None:
-            self._name.append(match.group())
-            return match.end()
-        self._phase = "after_name"
-        return self._look(buffer, pos, end, base)
-
     def terminal(self, name: str, end: int) -> None:
-        """See ArgumentParser.terminal: another marker, the call's id, or its arguments begin."""
+        """Another marker, the call's id, or its arguments begin."""
         if name == "CALL_ID":
             self.out.drop(self._id_at, self._id_at + sum(map(len, self._id)), DropReason(Cause.ANOTHER_ID))
             self._phase, self._id, self._id_at = "id", [], end
@@ -328,32 +315,24 @@ class Mistral(ArgumentParser):
         return stop
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
+        name = "".join(self._name)
         if self._array is not None:
             self._array.finish(at)
-        elif self._value is not None and self._phase == "arguments":
+        elif self._phase == "arguments" and self._value is not None:
             self._value.finish(at)
             self.complete = self._value.done
-        elif self._phase in ("name", "after_name", "id", "arguments"):
-            self._finish_bare(at)
-
-    def _finish_bare(self, at: int) -> None:
-        """A call without arguments: an empty object, if the name may be meant as one."""
-        name = "".join(self._name)
-        if self._phase != "arguments":
-            if not (self.out.knows(name) and _PLAUSIBLE.match(name)):
-                return
+        elif self._phase == "arguments":
+            self.synthetic("{}", at)
+        elif self._phase in ("name", "after_name", "id") and self.out.knows(name) and _PLAUSIBLE.match(name):
             self._commit()
-        self.append_empty(at)
+            self.synthetic("{}", at)
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
-        value = self._array.value if self._array is not None else self._value
+        value = self._value if self._array is None else self._array.value
         return None if value is None else value.hold(self._at)
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
-        value = self._array.value if self._array is not None else self._value
+        value = self._value if self._array is None else self._array.value
         if value is not None and self._phase in ("array", "arguments"):
             return CodecState(f"arguments, {value.describe()}", Stand.INSIDE)
         if self._phase == "start":

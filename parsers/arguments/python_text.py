@@ -14,9 +14,11 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from typing import Any, Literal, Protocol
+from collections.abc import Callable
+from typing import Any, Literal
 
 from parsers.arguments.coerce import LONE_SURROGATE, NUMBER, Schema, text_to_json, types_of
+from parsers.arguments.contract import Output
 
 QUOTES = "'\""
 _FOLLOWERS = ",:)]}"
@@ -122,33 +124,24 @@ def _named(text: str) -> tuple[str, int] | None:
         return text, len(text)
 
 
-class StringOutput(Protocol):
-    """The pieces of a string go here."""
-
-    def piece(self, text: str, start: int, end: int, *, raw: bool) -> None:
-        """A piece of the value; `raw`: it stands in the output as it is."""
-
-    def structure(self, start: int, end: int) -> None:
-        """Characters that are no part of the value."""
-
-    def unescaped(self, at: int) -> None:
-        """A quote inside the string was not escaped."""
-
-
 class StringReader:
     """Reads one string value: a literal, or several that follow each other.
 
-    `open`: no marker can match; `done`: the value is over and the next character is not read; `waits`: more text is
-    needed to go on.
+    `put` gets its pieces: text, start, end, and whether they stand in the output as they are.
+
+    `open`: no marker can match; `done`: the value is over and the next character is not read.
     """
 
     __slots__ = (
-        *("_at", "_broken", "_closing", "_escape", "_is_key", "_of_keyword", "_out", "_phase"),
+        *("_at", "_broken", "_closing", "_escape", "_is_key", "_of_keyword", "_out", "_phase", "_put"),
         *("_quote", "_quotes", "_triple"),
     )
 
-    def __init__(self, out: StringOutput, *, is_key: bool, of_keyword: bool = False) -> None:
+    def __init__(
+        self, out: Output, put: Callable[[str, int, int, bool], None], *, is_key: bool, of_keyword: bool
+    ) -> None:
         self._out = out
+        self._put = put
         self._is_key = is_key
         self._of_keyword = of_keyword
         self._phase: Literal["before", "opened", "text", "closing", "done"] = "before"
@@ -175,7 +168,7 @@ class StringReader:
             before = pos
             if self._phase == "before":
                 self._quote, self._triple, self._phase = buffer[pos], False, "opened"
-                self._out.structure(base + pos, base + pos + 1)
+                self._out.marker(base + pos, base + pos + 1)
                 return pos + 1
             if self._phase == "opened":
                 pos = self._opened(buffer, pos, end, base, final)
@@ -194,7 +187,7 @@ class StringReader:
         if buffer[pos] != self._quote:
             self._phase = "text"
         elif pos + 1 < end and buffer[pos + 1] == self._quote:
-            self._out.structure(base + pos, base + pos + 2)
+            self._out.marker(base + pos, base + pos + 2)
             self._phase, self._triple = "text", True
             pos += 2
         elif final or pos + 1 < len(buffer):
@@ -210,14 +203,14 @@ class StringReader:
             return self._escaped(buffer, pos, end, base)
         doubtful = self._broken and self._doubtful(buffer, pos)
         if doubtful and _END_OF_VALUE.match(buffer[pos + 1 : pos + 1 + _LOOKAHEAD]) is None:
-            self._out.piece(buffer[pos], base + pos, base + pos + 1, raw=True)
+            self._put(buffer[pos], base + pos, base + pos + 1, True)
             return pos + 1
         if buffer[pos] == self._quote:
             return self._quoted(pos, base)
         self._give_quotes()
         run = _RUN[self._quote].match(buffer, pos, end)
         stop = pos if run is None else run.end()
-        self._out.piece(buffer[pos:stop], base + pos, base + stop, raw=True)
+        self._put(buffer[pos:stop], base + pos, base + stop, True)
         return stop
 
     def _waits(self, buffer: str, pos: int, final: bool) -> bool:
@@ -245,14 +238,14 @@ class StringReader:
     def _give_quotes(self) -> None:
         """Fewer than three quotes are text of a string that three close."""
         if self._quotes:
-            self._out.piece(self._quotes, self._at, self._at + len(self._quotes), raw=True)
+            self._put(self._quotes, self._at, self._at + len(self._quotes), True)
             self._quotes = ""
 
     def _escaped(self, buffer: str, pos: int, end: int, base: int) -> int:
         self._give_quotes()
         meaning = _SIMPLE.get(buffer[pos + 1]) if pos + 1 < end and not self._escape else None
         if meaning:  # the usual case, which needs no state
-            self._out.piece(meaning, base + pos, base + pos + 2, raw=False)
+            self._put(meaning, base + pos, base + pos + 2, False)
             return pos + 2
         while pos < end:
             self._at = self._at if self._escape else base + pos
@@ -272,9 +265,9 @@ class StringReader:
         """Pass on what `length` characters of the escape sequence mean."""
         stop = self._at + length
         if text:
-            self._out.piece(text, self._at, stop, raw=text == self._escape[:length])
+            self._put(text, self._at, stop, text == self._escape[:length])
         else:
-            self._out.structure(self._at, stop)
+            self._out.marker(self._at, stop)
         self._escape, self._at = self._escape[length:], stop
 
     def _close(self, buffer: str, pos: int, end: int, base: int) -> int:
@@ -293,14 +286,15 @@ class StringReader:
         else:
             text = "".join(self._closing)
             if not self._broken:
-                self._out.unescaped(self._at)
+                message = "A quote inside the string is not escaped; it is taken for text, because of what follows it."
+                self._out.diagnostic("unescaped_quote", message, self._at, self._at + 1)
             self._broken, self._phase = True, "text"
-            self._out.piece(text, self._at, self._at + len(text), raw=True)
+            self._put(text, self._at, self._at + len(text), True)
         return pos
 
     def _end(self) -> None:
         self._phase = "done"
-        self._out.structure(self._at, self._at + sum(map(len, self._closing)))
+        self._out.marker(self._at, self._at + sum(map(len, self._closing)))
 
     def gap(self) -> None:
         """A token that is no text stands here: what waits is decided."""
@@ -308,7 +302,7 @@ class StringReader:
             self._end()
         rest, self._escape, self._quotes = self._escape or self._quotes, "", ""
         if rest:
-            self._out.piece(rest, self._at, self._at + len(rest), raw=True)
+            self._put(rest, self._at, self._at + len(rest), True)
 
     def finish(self, *, over: bool) -> tuple[int, int] | None:
         """No more text. Returns what was cut off (`over`: the output ends; otherwise it is text of the string)."""
@@ -373,6 +367,5 @@ def _token(token: str) -> str | None:
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    """Return what an escape sequence that repr() writes means; others stay as they are."""
     found = unescape(match.group())
     return match.group() if found is None else found[0]

@@ -52,8 +52,7 @@ class Pythonic(NotationParser):
         super().__init__(out, options)
         self._in_list: bool = self.settings["brackets"]
         self._phase = "start"
-        self._committed = self._bad = self._is_key = False
-        self._name: Piece = ("", 0, 0)
+        self._bad = False
         self._string: StringReader | None = None
         self._key: list[Piece] = []
         self._steps = {
@@ -65,7 +64,6 @@ class Pythonic(NotationParser):
         }
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if base + pos != self._at:
             self._gap(self._at)
         scope, free = self.scope, end == len(buffer) and self.scope == OPEN
@@ -137,16 +135,10 @@ class Pythonic(NotationParser):
         return self._mark(pos, base)
 
     def _trouble(self, pos: int) -> int:
-        """What stands here cannot be part of a call."""
         self._bad = True
         return self._refuse(pos, "MALFORMED" if self._committed else "REJECT")
 
     # keywords
-
-    def _commit(self, at: int) -> None:
-        self._committed = True
-        self.out.name(*self._name)
-        self._builder.open("{", at)
 
     def _call(self, buffer: str, pos: int, end: int, base: int) -> int:
         if buffer[pos] == ")":
@@ -215,10 +207,9 @@ class Pythonic(NotationParser):
         return self._literal(buffer[pos], pos, base, is_key=True)
 
     def _literal(self, char: str, pos: int, base: int, *, is_key: bool) -> int:
-        """A string or a word begins."""
         self._is_key = is_key
         if char in QUOTES:
-            self._string = StringReader(self, is_key=is_key, of_keyword=not self._stack)
+            self._string = StringReader(self.out, self._piece, is_key=is_key, of_keyword=not self._stack)
             self.scope = None
             if not is_key:
                 self._builder.begin_string(base + pos)
@@ -264,7 +255,6 @@ class Pythonic(NotationParser):
         self._phase = "after"
 
     def _after(self, buffer: str, pos: int, end: int, base: int) -> int:
-        """After a value comes a comma or a closing bracket."""
         if buffer[pos] in PAIRS:
             return self._closer(buffer[pos], pos, base)
         if buffer[pos] != ",":
@@ -302,28 +292,15 @@ class Pythonic(NotationParser):
     def _missing(self, at: int) -> None:
         self.out.diagnostic("missing_close", "A bracket of the call is not closed; it ends here.", at, at)
 
-    # python_text.StringOutput
-
-    def piece(self, text: str, start: int, end: int, *, raw: bool) -> None:
-        """See StringOutput."""
+    def _piece(self, text: str, start: int, end: int, raw: bool) -> None:
         if self._is_key:
             self._key.append((text, start, end))
         else:
             self._builder.string(text, start, end, raw=raw)
 
-    def structure(self, start: int, end: int) -> None:
-        """See StringOutput."""
-        self.out.marker(start, end)
-
-    def unescaped(self, at: int) -> None:
-        """See StringOutput."""
-        message = "A quote inside the string is not escaped; it is taken for text, because of what follows it."
-        self.out.diagnostic("unescaped_quote", message, at, at + 1)
-
     # the end
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         if self._phase in _BETWEEN_CALLS:
             return
         if self._phase == "equals":
@@ -334,7 +311,11 @@ class Pythonic(NotationParser):
     def _finish_call(self, at: int) -> bool:
         """Write what is left of the call. Returns whether it is whole; where the output ends a word may be cut off."""
         if self._string is not None:
-            self._finish_string(self._string, at)
+            cut = self._string.finish(over=self.over)
+            if cut is not None:
+                self.out.drop(*cut, CUT)
+            if self._string.done:
+                self._end_string(at)
         if self._phase == "word" and not self.over and not self._bad:
             self._end_word()
         if self._word:
@@ -349,15 +330,7 @@ class Pythonic(NotationParser):
             self._builder.cut(at)
         return whole
 
-    def _finish_string(self, string: StringReader, at: int) -> None:
-        cut = string.finish(over=self.over)
-        if cut is not None:
-            self.out.drop(*cut, CUT)
-        if string.done:
-            self._end_string(at)
-
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         in_string = None if self._string is None else self._string.held_from()
         starts = [start for _, start, _ in self._key[:1]] + [self._word_at] * bool(self._word)
         starts += [at for at in (self._builder.held_from(), in_string) if at is not None]
@@ -370,7 +343,6 @@ class Pythonic(NotationParser):
         return Hold(start, self._at, "codec", why)
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self._phase not in _BETWEEN_CALLS:
             where = "in a string" if self._string is not None else "in a word" if self._word else "between tokens"
             return CodecState(f"arguments, {where}, depth {len(self._stack)}", Stand.INSIDE)

@@ -80,7 +80,6 @@ class Tagged(ArgumentParser):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         closers = {"VALUE_CLOSE": chosen["value_close"]}
         closers |= {f"IMPLIED_{n}": text for n, text in enumerate(chosen["implied_close"])}
@@ -90,12 +89,10 @@ class Tagged(ArgumentParser):
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """See ArgumentParser.closers."""
         chosen = {**cls.options, **options}
         return (chosen["value_close"], *chosen["implied_close"])
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if self.scope == KEY:
             self._key.append(buffer[pos:end])
         elif self.scope == VALUE:
@@ -106,7 +103,6 @@ class Tagged(ArgumentParser):
         return end
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See ArgumentParser.literal."""
         if name.startswith("IMPLIED"):
             message = "A parameter has no closing tag; its value ends where the next tag begins."
             self.out.diagnostic("missing_value_close", message, start, start)
@@ -156,10 +152,7 @@ class Tagged(ArgumentParser):
         self._blank, self._blank_at, self._begun = [], at, False
         if self._streams:
             self._write_key()
-            self._synthetic('"', at)
-
-    def _synthetic(self, text: str, at: int) -> None:
-        self.out.arguments(text, at, at, (Segment(text, at, at, "synthetic"),))
+            self.synthetic('"', at)
 
     def _value_text(self, text: str, at: int) -> None:
         if not self._begun:
@@ -172,7 +165,9 @@ class Tagged(ArgumentParser):
             return
         kept = self._trim_length(text)
         if kept:
-            self._flush_blank()
+            if self._blank:
+                self._write("".join(self._blank), self._blank_at)
+                self._blank = []
             self._write(text[:kept], at)
         if kept < len(text):
             self._blank_at = self._blank_at if self._blank else at + kept
@@ -208,13 +203,7 @@ class Tagged(ArgumentParser):
                 self._blank_at += len(text)
             self._blank = self._blank[-1:]
 
-    def _flush_blank(self) -> None:
-        if self._blank:
-            self._write("".join(self._blank), self._blank_at)
-            self._blank = []
-
     def _write(self, text: str, at: int) -> None:
-        """Write a piece of a string value."""
         pieces = [(text, at, at + len(text))] if self._entities is None else self._entities.feed(text, at)
         self._write_pieces(pieces, text)
 
@@ -233,17 +222,13 @@ class Tagged(ArgumentParser):
         if self._streams:
             self._finish_entities()
             self.out.marker(self._blank_at if self._blank else at, at)
-            self._synthetic('"', at)
+            self.synthetic('"', at)
         else:
-            self._convert(at)
+            text = self._waiting_value()
+            plain = text if self._entities is None else decode_entities(text)
+            written = self._as_json(plain) if self._is_json else None
+            self._write_whole(written or coerce_json(plain_to_json(plain, self._schema), self._schema), text, at)
         self.scope, self._blank, self._value = OPEN, [], []
-
-    def _convert(self, at: int) -> None:
-        """Write a value that waited for its end."""
-        text = self._waiting_value()
-        plain = text if self._entities is None else decode_entities(text)
-        written = self._as_json(plain) if self._is_json else None
-        self._write_whole(written or coerce_json(plain_to_json(plain, self._schema), self._schema), text, at)
 
     def _waiting_value(self) -> str:
         raw = "".join(self._value)
@@ -267,26 +252,26 @@ class Tagged(ArgumentParser):
         return coerce_json(json_to_json(found, self._schema), self._schema)
 
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish. At a terminal between parameters the object is whole; elsewhere it was cut off."""
+        """At a terminal between parameters the object is whole; elsewhere it was cut off."""
         at = self._at if self.over and self.scope != OPEN else at
         if self.scope == OPEN:
             self.complete = not self.over
             if self.complete or self.out.closes:
-                self._synthetic("}" if self._count else "{}", at)
+                self.synthetic("}" if self._count else "{}", at)
         elif self.scope == VALUE and self._streams:
             self._finish_entities()
             self.out.marker(self._blank_at if self._blank else at, at)
-            self._synthetic('"}' if self.out.closes else "", at)
-        elif self.scope == VALUE and not self.out.closes and self._can_only_be_string():
+            self.synthetic('"}' if self.out.closes else "", at)
+        elif (
+            self.scope == VALUE
+            and not (self.out.closes or self._is_json)
+            and can_only_be_string("".join(self._value), self._schema)
+        ):
             text = self._waiting_value()
             self._write_whole(f'"{escape_json(text)}', text, at)
         else:
             self._drop_parameter(at)
-            self._synthetic(("}" if self._count else "{}") if self.out.closes else "", at)
-
-    def _can_only_be_string(self) -> bool:
-        """Return whether a value that waited and is cut off can have been nothing but a string."""
-        return not self._is_json and can_only_be_string("".join(self._value), self._schema)
+            self.synthetic(("}" if self._count else "{}") if self.out.closes else "", at)
 
     def _drop_parameter(self, at: int) -> None:
         if self.scope == KEY:
@@ -297,7 +282,6 @@ class Tagged(ArgumentParser):
             self.out.drop(self._value_at, at, CUT)
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         if self.scope == KEY and self._key:
             return Hold(self._key_at, self._at, "codec", "A parameter's name is sent whole.")
         if self.scope == GAP:
@@ -309,18 +293,13 @@ class Tagged(ArgumentParser):
             says = "The value is said to be JSON" if self._is_json else f"The schema wants {wanted}"
             reason = f"{says}: the value is written when it is whole."
             return Hold(self._key_start, self._at, "codec", reason)
-        return self._held_in_value()
-
-    def _held_in_value(self) -> Hold | None:
-        entity = None if self._entities is None else self._entities.kept
-        if entity is not None:
-            return Hold(entity[0], self._at, "codec", "May be the beginning of an HTML entity.")
+        if self._entities is not None and (entity := self._entities.kept_at) is not None:
+            return Hold(entity, self._at, "codec", "May be the beginning of an HTML entity.")
         if self._blank:
             return Hold(self._blank_at, self._at, "codec", "White space that may belong to the closing tag.")
         return None
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         if self.scope == OPEN:
             return CodecState("between parameters", Stand.BETWEEN)
         if self.scope == KEY:
@@ -352,13 +331,11 @@ class TaggedBody(Tagged):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See ArgumentParser.scopes."""
         found = super().scopes(options)
         more = {f"JSON_CLOSE_{n}": text for n, text in enumerate(options.get("json_closes", []))}
         return {**found, KEY: {**found[KEY], **more}}
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if not self._decided:
             pos = self.out.skip_space(buffer, pos, end, base)
             self._at = base + pos
@@ -375,24 +352,18 @@ class TaggedBody(Tagged):
         return pos
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See ArgumentParser.literal."""
         self._decided = True
         if self._object is not None:
             self.out.drop(start, end, DropReason(Cause.TAG_AT_OBJECT))
             return end
         if name.startswith("JSON_CLOSE"):
             name = "JSON_CLOSE"
-        elif name == "STRING_CLOSE" and not self._allows_string():
-            name = "KEY_CLOSE"
+        elif name == "STRING_CLOSE":
+            types = types_of(property_schema(self.out.schema, "".join(self._key).strip()))
+            name = name if types is None or "string" in types else "KEY_CLOSE"
         return super().literal(name, start, end)
 
-    def _allows_string(self) -> bool:
-        """Return whether the schema of the key that has just been read allows a string."""
-        types = types_of(property_schema(self.out.schema, "".join(self._key).strip()))
-        return types is None or "string" in types
-
     def finish(self, at: int) -> None:
-        """See ArgumentParser.finish."""
         if self._object is None:
             super().finish(at)
             return
@@ -401,11 +372,9 @@ class TaggedBody(Tagged):
         self.complete = self._object.complete
 
     def hold(self) -> Hold | None:
-        """See ArgumentParser.hold."""
         return super().hold() if self._object is None else self._object.hold()
 
     def describe(self) -> CodecState:
-        """See ArgumentParser.describe."""
         return super().describe() if self._object is None else self._object.describe()
 
 
@@ -434,7 +403,6 @@ class TaggedPairs(Tagged):
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        """See ArgumentParser.scopes."""
         chosen = {**cls.options, **options}
         scopes = super().scopes(chosen)
         over = {f"OVER_{n}": text for n, text in enumerate(chosen["call_close"])}
@@ -444,7 +412,6 @@ class TaggedPairs(Tagged):
         return {**scopes, KEY: {**scopes[KEY], **tags, **opener, **over}, GAP: gap}
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        """See ArgumentParser.text."""
         if self.scope == GAP:
             pos = self.out.skip_space(buffer, pos, end, base)
             self._at = base + pos
@@ -460,11 +427,14 @@ class TaggedPairs(Tagged):
         self._begin_value(at)
 
     def literal(self, name: str, start: int, end: int) -> int:
-        """See ArgumentParser.literal."""
         if name.startswith("OVER"):
             self._no_value(start)
             return start
-        if self._repeats(name):
+        if self.scope == GAP:
+            repeated = name == "KEY_CLOSE"
+        else:
+            repeated = self.scope == KEY and name == "KEY_OPEN" and not "".join(self._key).strip()
+        if repeated:
             self.out.marker(start if self.scope == GAP else self._key_at, end)
             self._key_at = self._at = end
             return end
@@ -478,14 +448,7 @@ class TaggedPairs(Tagged):
             self._end_key("KEY_CLOSE", start, start)
         return super().literal(name, start, end)
 
-    def _repeats(self, name: str) -> bool:
-        """Return whether the tag is that of the key once more."""
-        if self.scope == KEY:
-            return name == "KEY_OPEN" and not "".join(self._key).strip()
-        return name == "KEY_CLOSE" and self.scope == GAP
-
     def _no_value(self, at: int) -> None:
-        """The key that was read is nobody's."""
         self.out.diagnostic("missing_value", "A key has no value; it is left out.", at, at)
         self._drop_parameter(at)
         self.scope = OPEN
@@ -522,9 +485,9 @@ class EntityDecoder:
         return [(kept, self._at, self._at + len(kept))] if kept else []
 
     @property
-    def kept(self) -> tuple[int, int] | None:
-        """Raw span of what is kept."""
-        return (self._at, self._at + len(self._kept)) if self._kept else None
+    def kept_at(self) -> int | None:
+        """Raw offset of what is kept."""
+        return self._at if self._kept else None
 
 
 def decode_entities(text: str) -> str:

@@ -7,6 +7,7 @@ a marker's piece has the marker's text and nothing else. Each step costs the byt
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from parsers.decoding.policy import FLUSHES, DecodePolicy, Spelled
 from parsers.decoding.tokens import Token
@@ -49,7 +50,6 @@ class _Text:
 
     @property
     def pending(self) -> bytes:
-        """The bytes of a character that has begun."""
         return self._decoder.pending
 
     @property
@@ -58,7 +58,6 @@ class _Text:
         return bool(self.pending) or self.last == REPLACEMENT
 
     def add(self, at: int, token: Token) -> None:
-        """Take one token."""
         start = self.total
         if token.whole:
             self.cut_off()
@@ -81,13 +80,6 @@ class _Text:
         self.total += len(text)
         self.before = text[-2] if len(text) > 1 else self.last
         self.last = text[-1]
-
-
-class _AtOnce:
-    """Text is out with the token that completes it."""
-
-    def __call__(self, text: _Text) -> int:
-        return text.total
 
 
 class _Whole:
@@ -132,7 +124,7 @@ class _Words(_Whole):
 
 
 _RELEASES: dict[DecodePolicy, Callable[[], Callable[[_Text], int]]] = {
-    "exact": _AtOnce,
+    "exact": lambda: attrgetter("total"),
     "vllm_fast": _Whole,
     "vllm_slow": _Whole,
     "vllm_mistral": _Whole,
@@ -147,12 +139,8 @@ _RELEASES: dict[DecodePolicy, Callable[[], Callable[[_Text], int]]] = {
 
 REPLACEMENT = "\ufffd"
 _IDEOGRAPHS = (
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x2A6DF),
-    (0x2A700, 0x2CEAF),
-    (0x2F800, 0x2FA1F),
+    *((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF)),
+    *((0x20000, 0x2A6DF), (0x2A700, 0x2CEAF), (0x2F800, 0x2FA1F)),
 )
 
 

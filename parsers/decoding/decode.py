@@ -47,7 +47,8 @@ def decode_pieces(
     cut = set() if end is None else _cut(found.texts, end)
     ends = list(accumulate([len(text) for text in found.texts]))
     due = _due(out, characters_kept_back(stop, include=include), end, ends)
-    changed = [_with_text(piece, text) for piece, text in zip(pieces, found.texts, strict=True)]
+    both = zip(pieces, found.texts, strict=True)
+    changed = [piece if piece.text == text else replace(piece, text=text) for piece, text in both]
     facts = [_facts(at, token, found, cut, ends, due) for at, token in enumerate(tokens)]
     return Decoded(tuple(changed), None if due == ends else tuple(due), tuple(facts))
 
@@ -138,10 +139,6 @@ def _due(out: Sequence[int], kept: int, end: StopPlace | None, ends: Sequence[in
     total = ends[-1] if ends else 0
     whole = len(out) - 1 if end is None else end.token
     return [min(total, max(0, one - kept)) if at < whole else total for at, one in enumerate(out)]
-
-
-def _with_text(piece: Piece, text: str) -> Piece:
-    return piece if piece.text == text else replace(piece, text=text)
 
 
 def _facts(at: int, token: Token, found: Spelled, cut: set[int], ends: Sequence[int], due: Sequence[int]) -> TokenFacts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -11,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from parsers.formats.model import Model
 from parsers.vocabulary.types import Piece
+from parsers.vocabulary.words import counted
 
 DecodePolicy = Literal["exact", "vllm_fast", "vllm_slow", "vllm_mistral", "sglang", "text_streamer"]
 Decoder = Literal["byte_level", "byte_fallback"]
@@ -93,33 +93,21 @@ class Decoded:
 
     def summary(self) -> tuple[str, ...]:
         """Return what the policy left out or changed, a few words each."""
-        return tuple(_summary(self.tokens))
-
-
-def _summary(tokens: Sequence[TokenFacts]) -> list[str]:
-    said = []
-    end = next((at for at in range(len(tokens), 0, -1) if not _over(tokens[at - 1])), 0)
-    for group, where in ((tokens[:end], "in the middle"), (tokens[end:], "at the end")):
-        if lost := sum([len(facts.lost) for facts in group]):
-            said.append(f"{_count(lost, 'byte')} lost by policy {where}")
-    for words, number in (
-        ("left out, id only", sum([facts.skipped for facts in tokens])),
-        ("revised after its text was sent", sum([facts.revised for facts in tokens])),
-        ("at or after the stop string", sum([facts.stopped for facts in tokens])),
-    ):
-        said += [f"{_count(number, 'token')} {words}"] * bool(number)
-    if late := max([facts.late for facts in tokens], default=0):
-        said.append(f"text up to {_count(late, 'token')} late")
-    return said
-
-
-def _over(facts: TokenFacts) -> bool:
-    """Return whether nothing of a token is sent, so that what was lost before it was lost at the end."""
-    return bool(facts.lost) or facts.skipped or facts.stopped
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+        said, tokens = list[str](), self.tokens
+        sent = [at for at, facts in enumerate(tokens, 1) if not (facts.lost or facts.skipped or facts.stopped)]
+        end = sent[-1] if sent else 0  # what is lost behind it is lost at the end
+        for group, where in ((tokens[:end], "in the middle"), (tokens[end:], "at the end")):
+            if lost := sum([len(facts.lost) for facts in group]):
+                said.append(f"{counted(lost, 'byte')} lost by policy {where}")
+        for words, number in (
+            ("left out, id only", sum([facts.skipped for facts in tokens])),
+            ("revised after its text was sent", sum([facts.revised for facts in tokens])),
+            ("at or after the stop string", sum([facts.stopped for facts in tokens])),
+        ):
+            said += [f"{counted(number, 'token')} {words}"] * bool(number)
+        if late := max([facts.late for facts in tokens], default=0):
+            said.append(f"text up to {counted(late, 'token')} late")
+        return tuple(said)
 
 
 # What a decoder and a policy make of the tokens, before stop strings: the same shape for both kinds of decoders.

@@ -52,12 +52,10 @@ class _Run:
 
     @property
     def pending(self) -> bytes:
-        """The bytes of a character that has begun."""
         return b"" if self.broken else self._decoder.getstate()[0]
 
     @property
     def whole(self) -> bool:
-        """Return whether it is characters only."""
         return not self.broken and not self._decoder.getstate()[0]
 
     def add(self, at: int, raw: bytes) -> str:
@@ -86,7 +84,6 @@ class _Machine:
         self.strips = strips
 
     def step(self, at: int, token: Token) -> None:
-        """Take one token."""
         if token.single:
             self.found.texts[at] = text = self._stripped(self.run.add(at, token.raw))
             self.run.gained += len(text)
@@ -129,7 +126,6 @@ class _Machine:
             self.send()
 
     def send(self) -> None:
-        """All that waits is out."""
         run = self.run
         self.sent += sum([len(self.found.texts[at]) for at in self.held]) + run.gained
         run.sent += run.gained
@@ -138,7 +134,6 @@ class _Machine:
         self.held = []
 
     def lose(self, tokens: Sequence[int]) -> None:
-        """These tokens are never sent."""
         for at in tokens:
             self.found.texts[at] = ""
         self.found.lost.update(tokens)
@@ -166,7 +161,6 @@ class _Offsets(_Machine):
         return not self.run.whole or self.found.texts[at][-1:] in ("", REPLACEMENT)
 
     def send(self) -> None:
-        """The next window begins with what is sent. A blank alone is nothing there: the decoder takes it away."""
         run = self.run
         blank = self.strips and not self.held and [self.found.texts[at] for at in run.waiting] == [" "]
         run.size = len(run.waiting)
@@ -179,9 +173,7 @@ class _Offsets(_Machine):
 class _Stream(_Offsets):
     """As _Offsets, but a decoder that revises what was sent makes it fail and begin anew (DecodeStream in vLLM)."""
 
-    def __init__(self, size: int, *, fresh: bool, strips: bool) -> None:
-        super().__init__(size, fresh=fresh, strips=strips)
-        self.failing = False
+    failing = False
 
     def close(self) -> None:
         self.failing = self.failing or (bool(self.run.sent) and not self.run.whole)
@@ -190,12 +182,9 @@ class _Stream(_Offsets):
     def release(self, at: int, token: Token) -> None:
         if self.waits(at):
             return
-        if self.failing:
-            self._begin_anew(at, token)
-        else:
+        if not self.failing:
             self.send()
-
-    def _begin_anew(self, at: int, token: Token) -> None:
+            return
         self.lose([one for one in (*self.held, *self.run.waiting) if one != at])
         self.held, self.run = [], _Run()
         self.failing, self.fresh = False, self.strips
@@ -209,10 +198,8 @@ class _Printable(_Offsets):
     (`blank`), and its last two characters (`tail`).
     """
 
-    def __init__(self, size: int, *, fresh: bool, strips: bool) -> None:
-        super().__init__(size, fresh=fresh, strips=strips)
-        self.base = self.length = self.blank = 0
-        self.tail = ""
+    base = length = blank = 0
+    tail = ""
 
     def close(self) -> None:
         waiting = self.run.waiting
@@ -254,9 +241,7 @@ class _Words(_Machine):
     `closed`: the text before the run. Characters of a run are out all at once, since each is a token.
     """
 
-    def __init__(self, size: int, *, fresh: bool, strips: bool) -> None:
-        super().__init__(size, fresh=fresh, strips=strips)
-        self.closed = 0
+    closed = 0
 
     def unsent(self) -> int:
         return self.run.size - self.run.sent
@@ -274,18 +259,14 @@ class _Words(_Machine):
             self.closed += len(text)
         if self.run.whole and text and (text[-1] in " \n" or is_cjk(text[-1])):
             self.send()
-            self._forget(text[-1])
+            if text[-1] == "\n":  # it empties the cache, and the decoder begins again
+                self.closed, self.run, self.fresh = self.sent, _Run(), self.strips
 
     def send(self) -> None:
         run = self.run
         self.held = []
         super().send()
         self.sent = self.closed + run.sent
-
-    def _forget(self, last: str) -> None:
-        """A newline empties the cache, and the decoder begins again."""
-        if last == "\n":
-            self.closed, self.run, self.fresh = self.sent, _Run(), self.strips
 
 
 _MACHINES: dict[DecodePolicy, type[_Machine]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from parsers.decoding.policy import Decode, Decoder
@@ -36,17 +35,14 @@ def decoder_tokens(pieces: Sequence[Piece], decode: Decode, decoder: Decoder, en
     """The tokens as the decoder gets them."""
     base = _byte_base(pieces) if decoder == "byte_fallback" else None
     tokens = [_token(piece, decoder, base) for piece in pieces]
-    for at, piece in enumerate(pieces):
-        if piece.kind == "special" and _leaves_out(decode, tokens[at].text):
-            tokens[at] = _SKIPPED
+    kept = _MISTRAL_KEEPS if decode.policy == "vllm_mistral" else frozenset[str]()
+    if kept or decode.skip_special_tokens:  # Mistral's tokenizer leaves out the same whatever the request says
+        for at, piece in enumerate(pieces):
+            if piece.kind == "special" and tokens[at].text not in kept:
+                tokens[at] = _SKIPPED
     if decode.drop_eos and pieces and _ends(pieces[-1], tokens[-1].text, frozenset(end_tokens)):
         tokens[-1] = _SKIPPED
     return tokens
-
-
-def _leaves_out(decode: Decode, text: str) -> bool:
-    """Mistral's tokenizer leaves out the same special tokens whatever the request says."""
-    return text not in _MISTRAL_KEEPS if decode.policy == "vllm_mistral" else decode.skip_special_tokens
 
 
 def _ends(last: Piece, text: str, end_tokens: frozenset[str]) -> bool:
@@ -84,8 +80,7 @@ def _byte_base(pieces: Sequence[Piece]) -> int | None:
 # they were given, and keeps back one character less than the longest of them has, unless it is sent anyway.
 
 
-@dataclass(slots=True, frozen=True)
-class StopPlace:
+class StopPlace(NamedTuple):
     """The token that completes a stop string, and where the text ends then."""
 
     token: int

@@ -1,20 +1,9 @@
-"""Incremental UTF-8 decoding: bytes in, text out, as soon as the bytes allow it.
+"""Incremental UTF-8 decoding: bytes in, text out, as soon as the bytes allow it, however they are cut.
 
-Tokens of byte-level vocabularies end anywhere, inside characters too. The decoder holds the first bytes of a
-character until the rest arrives and never holds anything else.
-
-Invariants:
-
-==========  =====================================================================================
-exact       the texts of all feeds plus the text of `finish` equal
-            `bytes.decode("utf-8", errors="replace")` of the joined bytes, however they are cut
-prompt      `pending` is the beginning of some valid character, so at most 3 bytes; a byte that can
-            no longer become part of a character is replaced by U+FFFD in the feed that shows it
-linear      a feed costs its own length, never the length of what came before
-==========  =====================================================================================
-
-CPython's own incremental decoder has the first and the third; it delays only the encoded surrogates
-(ED A0..BF, Unicode 16 table 3-7), whose two bytes are settled here.
+The texts of all feeds and of `finish` are `bytes.decode("utf-8", errors="replace")` of the joined bytes. `pending` is
+the beginning of some valid character: a byte that can no longer become part of one is U+FFFD in the feed that shows it.
+CPython's own decoder delays only the encoded surrogates (ED A0..BF, Unicode 16 table 3-7), whose two bytes are settled
+here. A feed costs its own length.
 """
 
 from __future__ import annotations

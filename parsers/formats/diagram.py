@@ -15,7 +15,7 @@ from parsers.formats.layout_cells import Graph, Link
 from parsers.formats.model import Format, Row, guard_holds, row_ids
 
 END = "END"
-LONGEST_LABEL = 3  # parts of a label; further rows are counted
+_LONGEST_LABEL = 3  # parts of a label; further rows are counted
 
 
 @dataclass(slots=True)
@@ -45,7 +45,8 @@ def rows_table(fmt: Format, expanded: Expanded | None = None) -> list[RowLine]:
     for (name, index), row_id in row_ids(fmt).items():
         row = fmt.states[name].rows[index]
         source = expanded.origin(pointer_to("states", name, "rows", index)).label if expanded else ""
-        text, guard = fmt.terminals.get(row.on), _guard(row)
+        text = fmt.terminals.get(row.on)
+        guard = ", ".join([f"{policy}: {' or '.join(values)}" for policy, values in row.when.items()])
         lines.append(
             RowLine(row_id, name, row.on, text, row.to, row.emit, row.keep, guard, row.note, row.diagnostic, source)
         )
@@ -81,8 +82,8 @@ def label(rows: list[str]) -> str:
             runs.append([number])
     parts = [part for run in runs for part in ([run] if len(run) > 2 else [[number] for number in run])]
     words = [f"r{part[0]}" if len(part) == 1 else f"r{part[0]}–r{part[-1]}" for part in parts]
-    more = sum(map(len, parts[LONGEST_LABEL:]))
-    return ", ".join([*words[:LONGEST_LABEL], f"+{more}"] if more else words)
+    more = sum(map(len, parts[_LONGEST_LABEL:]))
+    return ", ".join([*words[:_LONGEST_LABEL], f"+{more}"] if more else words)
 
 
 def _rows(fmt: Format, policy: Mapping[str, str] | None) -> Iterator[tuple[str, str, Row]]:
@@ -93,33 +94,16 @@ def _rows(fmt: Format, policy: Mapping[str, str] | None) -> Iterator[tuple[str, 
             yield row_id, state, row
 
 
-def _guard(row: Row) -> str:
-    return ", ".join([f"{name}: {' or '.join(values)}" for name, values in row.when.items()])
-
-
 # Words that Mermaid reads as a statement when a line begins with them, in any spelling.
-MERMAID_WORDS = frozenset(
-    [
-        "accdescr",
-        "acctitle",
-        "class",
-        "classdef",
-        "click",
-        "default",
-        "direction",
-        "end",
-        "hide",
-        "note",
-        "scale",
-        "state",
-        "style",
-    ]
-)
+_MERMAID_WORDS = {
+    *("accdescr", "acctitle", "class", "classdef", "click", "default", "direction", "end", "hide", "note", "scale"),
+    *("state", "style"),
+}
 
 
 def mermaid(fmt: Format) -> str:
     """The format as a Mermaid state diagram: one line per row, in the order of the ids."""
-    names = {name: name for name in fmt.states if name.lower() not in MERMAID_WORDS}
+    names = {name: name for name in fmt.states if name.lower() not in _MERMAID_WORDS}
     lines = ["stateDiagram-v2"]
     for name in fmt.states:
         if name not in names:

@@ -126,7 +126,8 @@ class _Part:
 
 def _taken_apart(value: Any, shape: tuple[str, ...], origin: Origin) -> _Part:
     """The tree of a value. `shape` is the path to it, with a star for the name of a state."""
-    if shape == ("states", "*", "rows") and _are_rows(value):
+    is_list = shape == ("states", "*", "rows") and isinstance(value, list)
+    if is_list and all(isinstance(row, dict) and isinstance(row.get("on"), str) for row in value):
         rows = _Part(origin, "rows")
         times: Counter[str] = Counter()
         for index, row in enumerate(value):
@@ -145,10 +146,6 @@ def _taken_apart(value: Any, shape: tuple[str, ...], origin: Origin) -> _Part:
 
 def _below(origin: Origin, step: str | int) -> Origin:
     return Origin(OWN, origin.pointer + pointer_to(step)) if origin.source == OWN else origin
-
-
-def _are_rows(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(row, dict) and isinstance(row.get("on"), str) for row in value)
 
 
 def _row_kind(row: Mapping[str, Any]) -> _Kind:
@@ -213,7 +210,8 @@ def _laid_over(below: _Part, above: _Part) -> _Part:
     """`above` on top of `below`. A place or a removal that meets nothing stays: more may be laid below later."""
     if above.kind == "place":
         return below
-    if not (below.is_object and above.is_object) or _is_other_codec(below, above):
+    other_codec = above.kind == "codec" and above.inside("name") not in (None, below.inside("name"))
+    if other_codec or not (below.is_object and above.is_object):
         return above
     behind: dict[str | None, list[str]] = {None: []}
     last = behind[None]
@@ -234,10 +232,6 @@ def _upper(below: _Part | None, above: _Part | None) -> _Part | None:
     return None if above.kind == "removal" and below.kind != "place" else _laid_over(below, above)
 
 
-def _is_other_codec(below: _Part, above: _Part) -> bool:
-    return above.kind == "codec" and above.inside("name") not in (None, below.inside("name"))
-
-
 # The reasoning block
 
 
@@ -256,7 +250,11 @@ def _over_reasoning(block: _Part, whole: _Part) -> _Part:
     names = list(states.parts)
     if "REASONING" not in names:
         names.insert(names.index(initial) + 1, "REASONING")
-    lower = {name: _content_rows(name, initial) if _is_content(states.parts.get(name)) else {} for name in names}
+    lower: dict[str, Any] = {}
+    for name in names:
+        state = states.parts.get(name)
+        reads = state is not None and state.inside("text") == "content" and "codec" not in state.parts
+        lower[name] = _content_rows(name, initial) if reads else {}
     lower["REASONING"] = _reasoning_state(initial, _endings(block, states.parts[initial]))
     data = {"initial_when_reasoning_open": "REASONING", "states": lower}
     return _laid_over(_taken_apart(data, (), origin), whole)
@@ -289,10 +287,6 @@ def _markers(block: _Part, terminals: _Part, origin: Origin) -> dict[str, _Part]
     return found
 
 
-def _is_content(state: _Part | None) -> bool:
-    return state is not None and state.inside("text") == "content" and "codec" not in state.parts
-
-
 def _content_rows(name: str, initial: str) -> dict[str, Any]:
     closer: dict[str, Any] = {"on": "THINK_END", "to": name, "diagnostic": "orphan_reasoning_end"}
     if name == initial:
@@ -313,7 +307,8 @@ def _endings(block: _Part, initial: _Part) -> list[dict[str, Any]]:
     ended_by, rows = block.parts.get("ended_by"), initial.parts.get("rows")
     found = []
     for terminal, note in ended_by.parts.items() if ended_by else ():
-        same = [row.value for row in (rows.parts.values() if rows else ()) if _is_row_on(row, terminal)]
+        values = [row.value for row in (rows.parts.values() if rows else ()) if row.kind == "value"]
+        same = [row for row in values if row["on"] == terminal]
         if not same:
             raise _wrong(note, f"the first state has no row on {terminal}")
         for row in same:
@@ -321,7 +316,3 @@ def _endings(block: _Part, initial: _Part) -> list[dict[str, Any]]:
             kept = {key: row[key] for key in ("on", "to", "keep", "when") if key in row}
             found.append({**kept, "emit": ["ReasoningEnd", *emit], "note": note.value})
     return found
-
-
-def _is_row_on(part: _Part, terminal: str) -> bool:
-    return part.kind == "value" and part.value["on"] == terminal

@@ -23,26 +23,27 @@ from parsers.formats.layout_routes import (
     Run,
     Segment,
     facings,
+    length,
     place_labels,
     route,
     text_box,
     tracks,
 )
 
-NODE_HEIGHT = 28.0
-NODE_PADDING = 10.0
-NODE_WIDTH = 76.0  # at least, so that most boxes are equal; only the end may be smaller
-MARGIN = 8.0
-PARALLEL = 6.0  # half the distance of two opposite horizontal edges
-TRACK = 16.0  # distance of tracks between rows: a label fits between them
-COLUMN_TRACK = 10.0
-UNDER, OVER = 20.0, 14.0  # from a node down to the first track, from the last track down to the next node
-GAP_PLAIN, GAP_ARROW, GAP_LABEL = 24.0, 44.0, 26.0
-CROSSING, BEND, TALL = 60.0, 15.0, 4.0  # what these cost, with the length of all lines
-LOOSE = 0.5  # runs in a column channel are counted in rows, so half a row apart is apart
+_NODE_HEIGHT = 28.0
+_NODE_PADDING = 10.0
+_NODE_WIDTH = 76.0  # at least, so that most boxes are equal; only the end may be smaller
+_MARGIN = 8.0
+_PARALLEL = 6.0  # half the distance of two opposite horizontal edges
+_TRACK = 16.0  # distance of tracks between rows: a label fits between them
+_COLUMN_TRACK = 10.0
+_UNDER, _OVER = 20.0, 14.0  # from a node down to the first track, from the last track down to the next node
+_GAP_PLAIN, _GAP_ARROW, _GAP_LABEL = 24.0, 44.0, 26.0
+_CROSSING, _BEND, _TALL = 60.0, 15.0, 4.0  # what these cost, with the length of all lines
+_LOOSE = 0.5  # runs in a column channel are counted in rows, so half a row apart is apart
 
 
-class Sheet:
+class _Sheet:
     """All coordinates of one placement. `width` and `height` cover nodes and lines, not labels at the sides."""
 
     def __init__(self, graph: Graph, cells: Mapping[str, Cell]) -> None:
@@ -57,12 +58,8 @@ class Sheet:
         self._column_tracks = self._tracks_in_columns()
         self._left, self._gaps, self.width = self._across()
         self._ports = self._port_places()
-        self._row_tracks = {channel: tracks(runs.values(), MARGIN) for channel, runs in self._row_runs().items()}
+        self._row_tracks = {channel: tracks(runs.values(), _MARGIN) for channel, runs in self._row_runs().items()}
         self._top, self._shelf, self.height = self._down()
-
-    def boxes(self) -> dict[str, Box]:
-        """Every node's box, in the order of the graph."""
-        return {name: self._box(name) for name in self.graph.names}
 
     def lines(self) -> list[Line]:
         """Every edge as corner points, in the order of the links."""
@@ -74,17 +71,16 @@ class Sheet:
         across = [segment for line in lines for segment in line if segment[0][1] == segment[1][1]]
         down = [segment for line in lines for segment in line if segment[0][0] == segment[1][0]]
         crossings = sum(_cross(a, b) for a in across for b in down)
-        length = sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in across + down)
         bends = sum(len(line) - 1 for line in lines)
-        return length + CROSSING * crossings + BEND * bends + TALL * self.height
+        return sum(map(length, across + down)) + _CROSSING * crossings + _BEND * bends + _TALL * self.height
 
     # across
 
     def _node_widths(self) -> dict[str, float]:
         widths = {}
         for name in self.graph.names:
-            least = 0.0 if name == self.graph.end else NODE_WIDTH
-            widths[name] = max(least, 2 * NODE_PADDING + CHARACTER * len(name))
+            least = 0.0 if name == self.graph.end else _NODE_WIDTH
+            widths[name] = max(least, 2 * _NODE_PADDING + CHARACTER * len(name))
         for facing in self._facings:
             for name in facing.nodes:
                 widths[name] = max(widths[name], facing.width())
@@ -98,7 +94,7 @@ class Sheet:
             run = _run(runs[way.column], way.net, float(way.first), float(way.last))
             for channel, cell in ((way.first, way.source), (way.last, way.target)):
                 (run.before if cell.column < way.column else run.after).append(float(channel))
-        return [tracks(nets.values(), LOOSE) for nets in runs]
+        return [tracks(nets.values(), _LOOSE) for nets in runs]
 
     def _across(self) -> tuple[list[float], list[float], float]:
         """Where each column begins, where each column channel begins, and the width of it all."""
@@ -111,15 +107,15 @@ class Sheet:
         return edges[1:-1:2], edges[0:-1:2], edges[-1]
 
     def _gap(self, channel: int) -> float:
-        room = COLUMN_TRACK * len(set(self._column_tracks[channel].values()))
+        room = _COLUMN_TRACK * len(set(self._column_tracks[channel].values()))
         if channel in (0, self._columns):
-            return MARGIN + room
+            return _MARGIN + room
         labels = [
-            max(GAP_ARROW, len(self.graph.links[way.link].label) * CHARACTER + GAP_LABEL)
+            max(_GAP_ARROW, len(self.graph.links[way.link].label) * CHARACTER + _GAP_LABEL)
             for way in self.routes
             if way.straight and {way.source.column, way.target.column} == {channel - 1, channel}
         ]
-        return room + max([COLUMN_TRACK if room else GAP_PLAIN, *labels])
+        return room + max([_COLUMN_TRACK if room else _GAP_PLAIN, *labels])
 
     def _center(self, cell: Cell) -> float:
         widths = [self._widths[name] for name, other in self.cells.items() if other.column == cell.column]
@@ -135,11 +131,6 @@ class Sheet:
                     found[tip] = round(center + offset, 1)
         return found
 
-    def _column_x(self, channel: int, net: Net) -> float:
-        """Where a net runs in a column channel."""
-        offset = COLUMN_TRACK * (self._column_tracks[channel][net] + 0.5)
-        return self._gaps[channel] + offset + (0.0 if channel else MARGIN)
-
     # down
 
     def _stretches(self, way: Route) -> list[tuple[int, float, float]]:
@@ -147,7 +138,8 @@ class Sheet:
         here, there = self._ports[way.link, "out"], self._ports[way.link, "into"]
         if way.column is None:
             return [(way.first, here, there)]
-        turn = self._column_x(way.column, way.net)
+        offset = _COLUMN_TRACK * (self._column_tracks[way.column][way.net] + 0.5)
+        turn = self._gaps[way.column] + offset + (0.0 if way.column else _MARGIN)
         return [(way.first, here, turn), (way.last, turn, there)]
 
     def _row_runs(self) -> dict[int, dict[Net, Run]]:
@@ -168,32 +160,30 @@ class Sheet:
         """Where each row begins, where the first track of each row channel lies, and the height of it all."""
         tops, shelves, y = [], [], 0.0
         for channel in range(self._rows + 1):
-            shelves.append(y + UNDER)
+            shelves.append(y + _UNDER)
             y += self._channel_height(channel)
             tops.append(y)
-            y += NODE_HEIGHT
+            y += _NODE_HEIGHT
         return tops, shelves, tops[-1]
 
     def _channel_height(self, channel: int) -> float:
         levels = len(set(self._row_tracks.get(channel, {}).values()))
-        busy = UNDER + TRACK * (levels - 1)
+        busy = _UNDER + _TRACK * (levels - 1)
         if channel == self._rows:
-            return busy + MARGIN if levels else MARGIN
+            return busy + _MARGIN if levels else _MARGIN
         if channel == 0:
-            return busy + OVER if levels else MARGIN
-        return max(GAP_PLAIN, busy + OVER if levels else 0.0, self._room_for_labels(channel))
-
-    def _room_for_labels(self, channel: int) -> float:
-        """The height that straight edges through a row channel need for their labels."""
+            return busy + _OVER if levels else _MARGIN
         spans = [sorted((way.source.row, way.target.row)) for way in self.routes if way.straight]
-        return GAP_ARROW if any(low < channel <= high for low, high in spans) else 0.0
+        labels = _GAP_ARROW if any(low < channel <= high for low, high in spans) else 0.0
+        return max(_GAP_PLAIN, busy + _OVER if levels else 0.0, labels)
 
     # boxes and lines
 
-    def _box(self, name: str) -> Box:
+    def box(self, name: str) -> Box:
+        """The box of a node."""
         cell, width = self.cells[name], self._widths[name]
         left, top = self._center(cell) - width / 2, self._top[cell.row]
-        return Box(left, top, left + width, top + NODE_HEIGHT)
+        return Box(left, top, left + width, top + _NODE_HEIGHT)
 
     def _points(self, way: Route) -> list[Point]:
         if way.straight and way.source.row == way.target.row:
@@ -203,20 +193,20 @@ class Sheet:
         finish = self._tip(way, "into", way.target, lower=not down if way.straight else way.into == "S")
         corners: list[Point] = []
         for channel, a, b in [] if way.straight else self._stretches(way):
-            y = self._shelf[channel] + TRACK * self._row_tracks[channel][way.net]
+            y = self._shelf[channel] + _TRACK * self._row_tracks[channel][way.net]
             corners += [(a, y), (b, y)]
         return [begin, *[after for before, after in pairwise([begin, *corners, finish]) if after != before]]
 
     def _tip(self, way: Route, tip: str, cell: Cell, *, lower: bool) -> Point:
-        return (self._ports[way.link, tip], self._top[cell.row] + (NODE_HEIGHT if lower else 0.0))
+        return (self._ports[way.link, tip], self._top[cell.row] + (_NODE_HEIGHT if lower else 0.0))
 
     def _level(self, way: Route) -> list[Point]:
         """A straight edge in a row; it makes room for its opposite."""
         link = self.graph.links[way.link]
-        source, target = self._box(link.source), self._box(link.target)
+        source, target = self.box(link.source), self.box(link.target)
         forward = way.target.column > way.source.column
-        shift = (-PARALLEL if forward else PARALLEL) if (link.target, link.source) in self._joined else 0.0
-        y = source.top + NODE_HEIGHT / 2 + shift
+        shift = (-_PARALLEL if forward else _PARALLEL) if (link.target, link.source) in self._joined else 0.0
+        y = source.top + _NODE_HEIGHT / 2 + shift
         return [(source.right, y), (target.left, y)] if forward else [(source.left, y), (target.right, y)]
 
 
@@ -238,23 +228,19 @@ def _cross(across: Segment, down: Segment) -> bool:
     return min(x1, x2) < x < max(x1, x2) and min(y1, y2) < y < max(y1, y2)
 
 
-def path_data(points: Sequence[Point], radius: float) -> str:
+def _path_data(points: Sequence[Point], radius: float) -> str:
     """SVG path data along the points, with rounded corners."""
     parts = [f"M{_number(points[0])}"]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
-        reach = min(radius, _distance(before, corner) / 2, _distance(corner, after) / 2)
+        reach = min(radius, length((before, corner)) / 2, length((corner, after)) / 2)
         near, far = _towards(corner, before, reach), _towards(corner, after, reach)
         parts.append(f"L{_number(near)}Q{_number(corner)} {_number(far)}")
     return "".join([*parts, f"L{_number(points[-1])}"])
 
 
-def _distance(a: Point, b: Point) -> float:
-    return abs(a[0] - b[0]) + abs(a[1] - b[1])
-
-
 def _towards(a: Point, b: Point, reach: float) -> Point:
-    length = _distance(a, b)
-    return (a[0] + (b[0] - a[0]) * reach / length, a[1] + (b[1] - a[1]) * reach / length)
+    whole = length((a, b))
+    return (a[0] + (b[0] - a[0]) * reach / whole, a[1] + (b[1] - a[1]) * reach / whole)
 
 
 def _number(point: Point) -> str:
@@ -263,18 +249,17 @@ def _number(point: Point) -> str:
 
 # A drawing of a state diagram: boxes, lines with right angles, and labels, all sizes in SVG user units.
 #
-# Strategy, one module per step: every node gets a cell of a grid (`layout_cells`), every edge a way that crosses no
-# cell it does not end at (`layout_routes`) and a place on the borders it touches (`layout_ports`); that gives
-# coordinates (`layout_sheet`), and labels take free places beside their lines (`layout_labels`). Several placements
-# are drawn and the best one is kept: few crossings, short lines, no wider than asked for.
+# Every node gets a cell of a grid (`layout_cells`), every edge a way that crosses no cell it does not end at and a
+# place on the borders it touches (`layout_routes`); that gives coordinates (`_Sheet`). Several placements are drawn and
+# the best one is kept: few crossings, short lines, no wider than asked for.
 #
 # Text is taken to be 11 px of a monospaced font. Labels are centred: `label_x`, `label_y` are the middle of their
 # baseline. The same graph always gives the same drawing, so drawings are kept and shared.
 
-MAX_WIDTH = 456.0  # 480 without the padding of the page
+_MAX_WIDTH = 456.0  # 480 without the padding of the page
 CORNER = 5.0
-TOO_WIDE = 4.0
-SHORTLIST = 8  # placements whose labels are placed before one is chosen
+_TOO_WIDE = 4.0
+_SHORTLIST = 8  # placements whose labels are placed before one is chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,14 +298,14 @@ class Diagram:
 
 
 @lru_cache(maxsize=128)
-def layout(graph: Graph, max_width: float = MAX_WIDTH) -> Diagram:
+def layout(graph: Graph, max_width: float = _MAX_WIDTH) -> Diagram:
     """Draw the graph, if possible no wider than `max_width`. An empty graph gives an empty drawing."""
     if not graph.names:
         return Diagram(0, 0)
-    sheets = [Sheet(graph, cells) for count in _column_counts(graph, max_width) for cells in placements(graph, count)]
+    sheets = [_Sheet(graph, cells) for count in _column_counts(graph, max_width) for cells in placements(graph, count)]
     costs = [sheet.cost() + _too_wide(sheet.width, max_width) for sheet in sheets]
     rated = []
-    for index in sorted(range(len(sheets)), key=costs.__getitem__)[:SHORTLIST]:
+    for index in sorted(range(len(sheets)), key=costs.__getitem__)[:_SHORTLIST]:
         drawing, disorder = _draw(sheets[index])
         rated.append((sheets[index].cost() + _too_wide(drawing.width, max_width) + disorder, index, drawing))
     return min(rated, key=lambda one: one[:2])[2]
@@ -329,38 +314,36 @@ def layout(graph: Graph, max_width: float = MAX_WIDTH) -> Diagram:
 def _too_wide(width: float, max_width: float) -> float:
     """What it costs to be wider: little at first, then more than any detour."""
     extra = max(0.0, width - max_width)
-    return TOO_WIDE * extra * (1 + extra / MARGIN)
+    return _TOO_WIDE * extra * (1 + extra / _MARGIN)
 
 
 def _column_counts(graph: Graph, max_width: float) -> list[int]:
     """The numbers of columns worth trying: what would fit on average, one more and one less."""
-    average = sum(NODE_PADDING * 2 + CHARACTER * len(name) for name in graph.names) / len(graph.names)
-    fitting = int((max_width - 2 * MARGIN + GAP_ARROW) // (average + GAP_ARROW))
+    average = sum(_NODE_PADDING * 2 + CHARACTER * len(name) for name in graph.names) / len(graph.names)
+    fitting = int((max_width - 2 * _MARGIN + _GAP_ARROW) // (average + _GAP_ARROW))
     return sorted({max(1, min(len(graph.names), count)) for count in (fitting - 1, fitting, fitting + 1)})
 
 
-def _draw(sheet: Sheet) -> tuple[Diagram, float]:
+def _draw(sheet: _Sheet) -> tuple[Diagram, float]:
     """The drawing, as wide as nodes, lines and labels need, and how badly its labels stand."""
-    boxes, lines = sheet.boxes(), sheet.lines()
+    graph, lines = sheet.graph, sheet.lines()
+    boxes = {name: sheet.box(name) for name in graph.names}
     labels, disorder = place_labels(lines, list(boxes.values()), Box(0, 0, sheet.width, sheet.height))
     texts = [text_box(line.label, at) for line, at in zip(lines, labels, strict=True)]
-    left = min([0.0, *[box.left - MARGIN / 2 for box in texts]])
-    right = max([sheet.width, *[box.right + MARGIN / 2 for box in texts]])
+    left = min([0.0, *[box.left - _MARGIN / 2 for box in texts]])
+    right = max([sheet.width, *[box.right + _MARGIN / 2 for box in texts]])
+    nodes = [
+        Node(name, round(box.left - left, 1), box.top, box.right - box.left, box.bottom - box.top, name == graph.end)
+        for name, box in boxes.items()
+    ]
+    edges = []
+    for link, line, (x, y) in zip(graph.links, lines, labels, strict=True):
+        path = _path_data([(across - left, down) for across, down in line.points], CORNER)
+        edges.append(Edge(link.source, link.target, link.rows, path, link.label, round(x - left, 1), round(y, 1)))
     drawing = Diagram(
         round(right - left, 1),
         round(sheet.height, 1),
-        tuple([_node(sheet.graph, name, box, left) for name, box in boxes.items()]),
-        tuple([_edge(sheet.graph, index, lines[index], at, left) for index, at in enumerate(labels)]),
+        tuple(nodes),
+        tuple(edges),
     )
     return drawing, disorder
-
-
-def _node(graph: Graph, name: str, box: Box, left: float) -> Node:
-    x = round(box.left - left, 1)
-    return Node(name, x, box.top, box.right - box.left, box.bottom - box.top, name == graph.end)
-
-
-def _edge(graph: Graph, index: int, line: Line, at: Point, left: float) -> Edge:
-    link = graph.links[index]
-    path = path_data([(x - left, y) for x, y in line.points], CORNER)
-    return Edge(link.source, link.target, link.rows, path, link.label, round(at[0] - left, 1), round(at[1], 1))

@@ -11,6 +11,7 @@ graph always gives the same placements.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,12 +19,12 @@ from math import inf
 from random import Random
 from typing import NamedTuple
 
-DETOUR = 2.5  # what it costs an edge that it cannot be one straight line
-BACKWARD = 1.5  # what it costs an edge to a deeper layer that it runs to the left or upwards
+_DETOUR = 2.5  # what it costs an edge that it cannot be one straight line
+_BACKWARD = 1.5  # what it costs an edge to a deeper layer that it runs to the left or upwards
 ROW = 1.2  # what one more row costs
-SHUFFLED = 16  # at most so many further drafts, in a random but always the same order
+_SHUFFLED = 16  # at most so many further drafts, in a random but always the same order
 EFFORT = 8000  # nodes times links that are worked on; a graph beyond that is laid out in plain order
-END_SHARE = 0.35  # how much an edge to the end counts, compared with one between two states
+_END_SHARE = 0.35  # how much an edge to the end counts, compared with one between two states
 
 
 class Cell(NamedTuple):
@@ -59,13 +60,11 @@ class Graph:
         self._spread(self.start, 0, known)
         for name in inner:
             if name not in known:
-                self._spread(name, min(self._next_depths(name, known), default=0), known)
+                following = [link.target for link in self.links if link.source == name]
+                self._spread(name, min([known[one] for one in following if one in known], default=0), known)
         if self.end is not None:
             known[self.end] = 1 + max(known.values())
         return known
-
-    def _next_depths(self, name: str, known: Mapping[str, int]) -> list[int]:
-        return [known[link.target] for link in self.links if link.source == name and link.target in known]
 
     def _spread(self, root: str, depth: int, known: dict[str, int]) -> None:
         """Give `root` this depth, and what it reaches first the following ones, breadth first."""
@@ -89,7 +88,7 @@ def placements(graph: Graph, columns: int) -> list[dict[str, Cell]]:
     if not effort:
         return [_compact(drafts[0])]
     shuffle = Random(len(order))
-    others = [[order[0], *shuffle.sample(order[1:], len(order) - 1)] for _ in range(min(effort - 1, SHUFFLED))]
+    others = [[order[0], *shuffle.sample(order[1:], len(order) - 1)] for _ in range(min(effort - 1, _SHUFFLED))]
     drafts += [_snake(other, columns) for other in others]
     found: list[dict[str, Cell]] = []
     for draft in drafts:
@@ -108,12 +107,11 @@ def _snake(order: Sequence[str], columns: int) -> dict[str, Cell]:
 
 
 def _layers(order: Sequence[str], depth: Mapping[str, int]) -> dict[str, Cell]:
-    filled: dict[int, int] = {}
+    filled: Counter[int] = Counter()
     cells = {}
     for name in order:
-        column = depth[name]
-        cells[name] = Cell(filled.get(column, 0), column)
-        filled[column] = filled.get(column, 0) + 1
+        cells[name] = Cell(filled[depth[name]], depth[name])
+        filled[depth[name]] += 1
     return cells
 
 
@@ -136,7 +134,7 @@ class _Board:
         self.cells = columns * (2 + max(cell.row for cell in draft.values()))
         self.ways = _ways(self.cells, columns)
         self.links = [
-            (number[link.source], number[link.target], END_SHARE, False)
+            (number[link.source], number[link.target], _END_SHARE, False)
             if link.target == graph.end
             else (number[link.source], number[link.target], 1.0, depth[link.target] > depth[link.source])
             for link in graph.links
@@ -175,7 +173,7 @@ class _Board:
         for source, target, weight, forward in self.links:
             distance, backward, between = ways[at[source]][at[target]]
             if distance > 1 and (between is None or 1 in taken[between]):
-                distance += DETOUR
+                distance += _DETOUR
             total += weight * distance
             if forward:
                 total += backward
@@ -186,7 +184,6 @@ class _Board:
 
 @lru_cache(maxsize=64)
 def _ways(cells: int, columns: int) -> list[list[_Way]]:
-    """The way from each cell to each other one."""
     return [[_way(a, b, columns) for b in range(cells)] for a in range(cells)]
 
 
@@ -194,18 +191,15 @@ def _way(a: int, b: int, columns: int) -> _Way:
     down, right = b // columns - a // columns, b % columns - a % columns
     step = columns if down else 1
     between = None if down and right else slice(min(a, b) + step, max(a, b), step)
-    return _Way(abs(down) + abs(right), BACKWARD * ((right < 0) + (down < 0)), between)
+    return _Way(abs(down) + abs(right), _BACKWARD * ((right < 0) + (down < 0)), between)
 
 
 def is_straight(a: Cell, b: Cell, taken: set[Cell]) -> bool:
     """Whether one straight line joins two different cells without crossing a third that is taken."""
-    if a.row == b.row and a.column != b.column:
-        low, high = sorted((a.column, b.column))
-        return not any(Cell(a.row, column) in taken for column in range(low + 1, high))
-    if a.column == b.column and a.row != b.row:
-        low, high = sorted((a.row, b.row))
-        return not any(Cell(row, a.column) in taken for row in range(low + 1, high))
-    return False
+    if a == b or (a.row != b.row and a.column != b.column):
+        return False
+    (low, high), shared = sorted((a, b)), 0 if a.row == b.row else 1
+    return not any(low < cell < high and cell[shared] == a[shared] for cell in taken)
 
 
 def _compact(cells: Mapping[str, Cell]) -> dict[str, Cell]:

@@ -56,7 +56,7 @@ class Line:
         return list(zip(self.points, self.points[1:], strict=False))
 
 
-Stroke = tuple[int, Box]  # the number of a line, and ink of it
+_Stroke = tuple[int, Box]  # the number of a line, and ink of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class _Place:
     at: Point
     anchor: Point
     dislike: float
-    near: Sequence[Stroke]
+    near: Sequence[_Stroke]
 
 
 def text_box(label: str, at: Point) -> Box:
@@ -83,14 +83,13 @@ def place_labels(lines: Sequence[Line], nodes: Sequence[Box], page: Box) -> tupl
 
     A label may leave the page at its sides.
     """
-    strokes: list[Stroke] = [
-        (number, _stroke(segment)) for number, line in enumerate(lines) for segment in line.segments()
-    ]
+    strokes = [(number, _stroke(segment)) for number, line in enumerate(lines) for segment in line.segments()]
     strokes += [(number, _head(*line.points[-1])) for number, line in enumerate(lines)]
     placed: list[Box] = []
     found: dict[int, Point] = {}
     total = 0.0
-    for number in sorted(range(len(lines)), key=lambda i: (_room(lines[i]), i)):
+    rooms = [sum(map(length, line.segments())) - len(line.label) * CHARACTER for line in lines]
+    for number in sorted(range(len(lines)), key=rooms.__getitem__):
         label = lines[number].label
         best, least = lines[number].points[0], float("inf")
         for place in sorted(_places(lines[number], strokes), key=lambda place: place.dislike):
@@ -122,27 +121,24 @@ def _with_strokes(cost: float, limit: float, number: int, box: Box, place: _Plac
     return cost
 
 
-def _room(line: Line) -> float:
-    return sum(map(_length, line.segments())) - len(line.label) * CHARACTER
-
-
-def _length(segment: Segment) -> float:
+def length(segment: Segment) -> float:
+    """The length of a horizontal or vertical piece, or of the way around a corner."""
     (x1, y1), (x2, y2) = segment
     return abs(x1 - x2) + abs(y1 - y2)
 
 
-def _places(line: Line, strokes: Sequence[Stroke]) -> Iterator[_Place]:
-    longest = max(map(_length, line.segments()))
+def _places(line: Line, strokes: Sequence[_Stroke]) -> Iterator[_Place]:
+    longest = max(map(length, line.segments()))
     half = len(line.label) * CHARACTER / 2
     for segment in line.segments():
         (x1, y1), (x2, y2) = segment
         around = _stroke(segment, BESIDE + 2 * half, BELOW + DESCENT)
         near = [stroke for stroke in strokes if stroke[1].overlaps(around)]
-        steps = min(TRIED, int(_length(segment) / 2 / STEP))
+        steps = min(TRIED, int(length(segment) / 2 / STEP))
         for step in range(-steps, steps + 1):
-            part = 0.5 + step * STEP / _length(segment) if steps < TRIED else 0.5 + step / (2 * TRIED)
+            part = 0.5 + step * STEP / length(segment) if steps < TRIED else 0.5 + step / (2 * TRIED)
             x, y = x1 + (x2 - x1) * part, y1 + (y2 - y1) * part
-            dislike = FAR * abs(part - 0.5) * _length(segment) + SHORT * (longest - _length(segment))
+            dislike = FAR * abs(part - 0.5) * length(segment) + SHORT * (longest - length(segment))
             if y1 == y2:
                 yield _Place((x, y - ABOVE), (x, y), dislike, near)
                 yield _Place((x, y + BELOW), (x, y), dislike + OTHER_SIDE, near)
@@ -173,9 +169,9 @@ def _stroke(segment: Segment, wide: float = 1, high: float = 1) -> Box:
 # would overlap get tracks of their own; tracks are ordered so that few lines cross.
 
 BEND = 0.6
-CROWDED = 0.5  # what it costs to run beside another net in the same channel
+_CROWDED = 0.5  # what it costs to run beside another net in the same channel
 OUTSIDE = 0.4  # what it costs to open a channel outside the grid
-SHARED = 0.25  # how much of a way counts that the edge's own net takes already
+_SHARED = 0.25  # how much of a way counts that the edge's own net takes already
 COLUMN, ROW = 2.0, 1.0  # lengths of a step sideways and down, about their proportion on the page
 
 Net = tuple[str, str]  # target and the side it is entered by: N or S
@@ -241,8 +237,8 @@ class _Traffic:
         low, high = min(a, b), max(a, b)
         met = {run[0] for run in runs if run[1] < high and low < run[2]}
         if net in met:
-            return SHARED * (high - low)
-        return (high - low) + CROWDED * len(met)
+            return _SHARED * (high - low)
+        return (high - low) + _CROWDED * len(met)
 
 
 def route(graph: Graph, cells: Mapping[str, Cell]) -> list[Route]:
@@ -351,21 +347,21 @@ def _crossings(upper: Run, lower: Run) -> int:
 
 LEAST, MOST = 20, 26  # distances of neighbouring ports
 EDGE = 10.0  # from the last port to the corner of the node
-LABEL_MARGIN = 10.0
+_LABEL_MARGIN = 10.0
 
-Tip = tuple[int, str]  # a link and which of its ends: out or into
+_Tip = tuple[int, str]  # a link and which of its ends: out or into
 LEFT, STRAIGHT, RIGHT, LOOP = range(4)
 
 
 @dataclass(slots=True)
-class Facing:
+class _Facing:
     """The ports between two nodes of one column (or one node and the outside), from left to right.
 
     `labels` is the room that each slot needs on its right.
     """
 
     nodes: tuple[str, ...]
-    slots: list[tuple[Tip, ...]] = field(default_factory=list)
+    slots: list[tuple[_Tip, ...]] = field(default_factory=list)
     labels: list[float] = field(default_factory=list)
 
     def width(self) -> float:
@@ -383,28 +379,28 @@ class Facing:
         return [max(usual, label) for label in self.labels[:-1]]
 
 
-def facings(graph: Graph, cells: Mapping[str, Cell], routes: Sequence[Route]) -> list[Facing]:
+def facings(graph: Graph, cells: Mapping[str, Cell], routes: Sequence[Route]) -> list[_Facing]:
     """Every pair of facing borders that has ports."""
     found = []
     for column in range(1 + max(cell.column for cell in cells.values())):
         stack = sorted((cell.row, name) for name, cell in cells.items() if cell.column == column)
         names = [name for _, name in stack]
         for upper, lower in zip([None, *names], [*names, None], strict=True):
-            facing = Facing(tuple(name for name in (upper, lower) if name is not None))
+            facing = _Facing(tuple(name for name in (upper, lower) if name is not None))
             facing.slots = _slots(graph, routes, upper, lower)
             facing.labels = [_label_room(graph, slot) for slot in facing.slots]
             found.append(facing)
     return [facing for facing in found if facing.slots]
 
 
-def _label_room(graph: Graph, slot: tuple[Tip, ...]) -> float:
+def _label_room(graph: Graph, slot: tuple[_Tip, ...]) -> float:
     """The room right of a straight edge; other edges have their labels elsewhere."""
     (link, tip), straight = slot[0], len({link for link, _ in slot}) == 1 and len(slot) == 2
-    return len(graph.links[link].label) * CHARACTER + LABEL_MARGIN if straight and tip == "out" else 0.0
+    return len(graph.links[link].label) * CHARACTER + _LABEL_MARGIN if straight and tip == "out" else 0.0
 
 
-def _slots(graph: Graph, routes: Sequence[Route], upper: str | None, lower: str | None) -> list[tuple[Tip, ...]]:
-    keyed: dict[object, list[Tip]] = {}
+def _slots(graph: Graph, routes: Sequence[Route], upper: str | None, lower: str | None) -> list[tuple[_Tip, ...]]:
+    keyed: dict[object, list[_Tip]] = {}
     where: dict[object, list[tuple[int, float]]] = {}
     for route in routes:
         link = graph.links[route.link]

@@ -20,8 +20,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
+from parsers.arguments import ARGUMENT_PARSERS
+from parsers.arguments.contract import ArgumentParser
 from parsers.formats.extends import Expanded, Parents, expand, pointer_to
 from parsers.formats.model import ENGINE_TRIGGERS, CodecRef, Format, Row, State, load_format, policy_values
 from parsers.vocabulary.events import Severity
@@ -30,28 +32,9 @@ from parsers.vocabulary.types import FormatError
 MOST_COMBINATIONS = 64
 _ORDER = ("error", "warning", "info")
 _CALL_TEXT = ("name", "header", "id")
+_NO_CALL = "can be reached with no call open"
 _Situation = tuple[str, bool]  # a state, and whether a call is open
 _Firing = tuple[str, str]  # a state, and a trigger that takes no character
-
-
-class CodecFacts(Protocol):
-    """The facts about a codec that lint asks for (`parsers.arguments.CodecSpec` has them)."""
-
-    @property
-    def triggers(self) -> tuple[str, ...]:
-        """The triggers the codec may fire."""
-
-    def check_options(self, options: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """(JSON pointer inside the options, what is wrong) for every bad option."""
-
-    def literals(self, options: Mapping[str, Any]) -> frozenset[str]:
-        """The texts of the codec's own literals."""
-
-    def closers(self, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """The texts that end a string value wherever they stand in it."""
-
-
-Codecs = Mapping[str, CodecFacts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +47,15 @@ class LintFinding:
     message: str
 
 
-def lint(fmt: Format, codecs: Codecs | None = None) -> list[LintFinding]:
-    """Every finding, errors first. Without `codecs` the built-in ones are known. Never raises on a valid Format."""
-    known = _builtin_codecs() if codecs is None else codecs
-    found = [finding for check in _CHECKS for finding in check(fmt, known)]
+def lint(fmt: Format) -> list[LintFinding]:
+    """Every finding, errors first. Never raises on a valid Format."""
+    found = [finding for check in _CHECKS for finding in check(fmt)]
     return sorted(found, key=lambda finding: _ORDER.index(finding.severity))
 
 
-def closers_of(fmt: Format, codecs: Codecs | None = None) -> list[tuple[str, str]]:
+def closers_of(fmt: Format) -> list[tuple[str, str]]:
     """(state, text) for everything that ends a value of this format wherever it stands in the value."""
-    known = _builtin_codecs() if codecs is None else codecs
-    return [(name, text) for name, ref, facts in _codec_uses(fmt, known) for text in facts.closers(ref.options)]
+    return [(name, text) for name, ref, codec in _codec_uses(fmt) for text in codec.closers(ref.options)]
 
 
 def in_file(finding: LintFinding, expanded: Expanded) -> LintFinding:
@@ -100,17 +81,11 @@ def lint_file(data: Any, parents: Parents) -> list[LintFinding]:
     return [in_file(one, expanded) for one in found]
 
 
-def _builtin_codecs() -> Codecs:
-    from parsers.arguments import ARGUMENT_PARSERS  # here: formats can be read and drawn without them
-
-    return ARGUMENT_PARSERS
-
-
-def _codec_uses(fmt: Format, codecs: Codecs) -> Iterator[tuple[str, CodecRef, CodecFacts]]:
-    """Every state whose codec exists, with the reference to the codec and what is known of it."""
+def _codec_uses(fmt: Format) -> Iterator[tuple[str, CodecRef, type[ArgumentParser]]]:
+    """Every state whose codec exists, with the reference to the codec and the codec."""
     for name, state in fmt.states.items():
-        if state.codec is not None and state.codec.name in codecs:
-            yield name, state.codec, codecs[state.codec.name]
+        if state.codec is not None and state.codec.name in ARGUMENT_PARSERS:
+            yield name, state.codec, ARGUMENT_PARSERS[state.codec.name]
 
 
 def _rows(fmt: Format) -> Iterator[tuple[str, State, int, Row]]:
@@ -124,7 +99,7 @@ def _one_of(names: Mapping[str, object] | tuple[str, ...]) -> str:
     return ", ".join(names) or "none"
 
 
-def _initial(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _initial(fmt: Format) -> Iterator[LintFinding]:
     for key in ("initial", "initial_when_reasoning_open"):
         name = getattr(fmt, key)
         if name is not None and name not in fmt.states:
@@ -132,44 +107,43 @@ def _initial(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
             yield LintFinding("unknown_initial", "error", pointer_to(key), text)
 
 
-def _targets(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _targets(fmt: Format) -> Iterator[LintFinding]:
+    known = _one_of(fmt.states)
     for name, _, index, row in _rows(fmt):
         if row.to not in fmt.states:
-            text = (
-                f"{name} goes to {row.to} on {row.on}, which is no state: add it or use one of {_one_of(fmt.states)}."
-            )
+            text = f"{name} goes to {row.to} on {row.on}, which is no state: add it or use one of {known}."
             yield LintFinding("unknown_target", "error", pointer_to("states", name, "rows", index, "to"), text)
 
 
-def _triggers(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _triggers(fmt: Format) -> Iterator[LintFinding]:
     for name, state, index, row in _rows(fmt):
-        facts = None if state.codec is None else codecs.get(state.codec.name)
-        if state.codec is not None and facts is None:
+        codec = None if state.codec is None else ARGUMENT_PARSERS.get(state.codec.name)
+        if state.codec is not None and codec is None:
             continue
-        known = tuple(dict.fromkeys([*fmt.terminals, *ENGINE_TRIGGERS, *(facts.triggers if facts else ())]))
+        known = tuple(dict.fromkeys([*fmt.terminals, *ENGINE_TRIGGERS, *(codec.triggers if codec else ())]))
         if row.on not in known:
             choice = _one_of(known)
             text = f"{name} waits for {row.on}, neither a terminal nor a trigger: add it or use one of {choice}."
             yield LintFinding("unknown_trigger", "error", pointer_to("states", name, "rows", index, "on"), text)
 
 
-def _never_fires(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _never_fires(fmt: Format) -> Iterator[LintFinding]:
     for name, state, index, row in _rows(fmt):
-        reason = _idle_trigger(state, row, codecs) or _idle_guard(row)
+        reason = _idle_trigger(state, row) or _idle_guard(row)
         if reason:
             text = f"The row of {name} on {row.on} can never fire, because {reason}: remove the row."
             yield LintFinding("never_fires", "warning", pointer_to("states", name, "rows", index), text)
 
 
-def _idle_trigger(state: State, row: Row, codecs: Codecs) -> str:
+def _idle_trigger(state: State, row: Row) -> str:
     if row.on not in ENGINE_TRIGGERS or row.on == "END":
         return ""
+    if state.codec is None and row.on == "OTHER":
+        return "" if state.text in (None, "structure") else f"in a state of {state.text} text all text is expected"
     if state.codec is None:
-        if row.on == "OTHER":
-            return "" if state.text in (None, "structure") else f"in a state of {state.text} text all text is expected"
         return "the state has no codec"
-    facts = codecs.get(state.codec.name)
-    return "" if facts is None or row.on in facts.triggers else f"the codec {state.codec.name} has no such trigger"
+    codec = ARGUMENT_PARSERS.get(state.codec.name)
+    return "" if codec is None or row.on in codec.triggers else f"the codec {state.codec.name} has no such trigger"
 
 
 def _idle_guard(row: Row) -> str:
@@ -180,14 +154,14 @@ def _idle_guard(row: Row) -> str:
     return ""
 
 
-def _empty_states(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _empty_states(fmt: Format) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
         if state.text is None and state.codec is None:
             text = f"{name} says neither what its text is nor which codec reads it: give it a text or a codec."
             yield LintFinding("empty_state", "error", pointer_to("states", name), text)
 
 
-def _conflicts(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _conflicts(fmt: Format) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
         for (_, first), (index, second) in combinations(enumerate(state.rows), 2):
             if first.on == second.on and _both_hold(first, second):
@@ -202,7 +176,7 @@ def _both_hold(first: Row, second: Row) -> bool:
     return all(set(first.when[name]) & set(second.when[name]) for name in shared)
 
 
-def _inert(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _inert(fmt: Format) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
         always = {row.on for row in state.rows if not row.when}
         for index, terminal in enumerate(state.inert):
@@ -216,18 +190,16 @@ def _inert(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
                 yield LintFinding("inert_with_row", "warning", where, text)
 
 
-def _same_text(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _same_text(fmt: Format) -> Iterator[LintFinding]:
     first: dict[str, str] = {}
     for name, text in fmt.terminals.items():
-        if text in first:
-            message = (
-                f"{name} has the text of {first[text]}, {text!r}, so only one can match: use one terminal for both."
-            )
+        other = first.setdefault(text, name)
+        if other != name:
+            message = f"{name} has the text of {other}, {text!r}, so only one can match: use one terminal for both."
             yield LintFinding("same_text", "error", pointer_to("terminals", name), message)
-        first.setdefault(text, name)
 
 
-def _unused(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _unused(fmt: Format) -> Iterator[LintFinding]:
     used = {row.on for _, _, _, row in _rows(fmt)} | {name for state in fmt.states.values() for name in state.inert}
     for name in fmt.terminals:
         if name not in used:
@@ -235,24 +207,21 @@ def _unused(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
             yield LintFinding("unused_terminal", "warning", pointer_to("terminals", name), text)
 
 
-def _prefixes(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _prefixes(fmt: Format) -> Iterator[LintFinding]:
     names = {text: name for name, text in fmt.terminals.items()}
     lengths = sorted({len(text) for text in names})
     for longer, whole in fmt.terminals.items():
         for text in [whole[:length] for length in lengths if length < len(whole) and whole[:length] in names]:
-            where = [state for state, one in fmt.states.items() if {names[text], longer} <= _scope(one)]
+            scopes = {state: {*one.inert, *[row.on for row in one.rows]} for state, one in fmt.states.items()}
+            where = tuple([state for state, scope in scopes.items() if {names[text], longer} <= scope])
             if where:
-                held = f"{text!r} is held in {_one_of(tuple(where))} while it may still become {whole!r}"
+                held = f"{text!r} is held in {_one_of(where)} while it may still become {whole!r}"
                 message = f"{held} ({longer}): nothing to do, if that is meant."
                 yield LintFinding("prefix_terminal", "info", pointer_to("terminals", names[text]), message)
 
 
-def _scope(state: State) -> set[str]:
-    return {row.on for row in state.rows} | set(state.inert)
-
-
-def _names(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
-    taken = {*ENGINE_TRIGGERS, *[trigger for *_, facts in _codec_uses(fmt, codecs) for trigger in facts.triggers]}
+def _names(fmt: Format) -> Iterator[LintFinding]:
+    taken = {*ENGINE_TRIGGERS, *[trigger for *_, codec in _codec_uses(fmt) for trigger in codec.triggers]}
     for name in fmt.terminals:
         if name in taken:
             text = f"The terminal {name} has the name of a trigger, so rows on it are ambiguous: rename the terminal."
@@ -262,23 +231,22 @@ def _names(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
         yield LintFinding("reserved_name", "warning", pointer_to("states", "END"), text)
 
 
-def _codecs(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _codecs(fmt: Format) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
         if state.codec is None:
             continue
-        facts = codecs.get(state.codec.name)
-        if facts is None:
-            text = (
-                f"{name} uses the codec {state.codec.name}, which does not exist: use one of {_one_of(tuple(codecs))}."
-            )
+        codec = ARGUMENT_PARSERS.get(state.codec.name)
+        if codec is None:
+            known = _one_of(ARGUMENT_PARSERS)
+            text = f"{name} uses the codec {state.codec.name}, which does not exist: use one of {known}."
             yield LintFinding("unknown_codec", "error", pointer_to("states", name, "codec", "name"), text)
             continue
-        for inside, problem in facts.check_options(state.codec.options):
+        for inside, problem in codec.check_options(state.codec.options):
             text = f"The codec {state.codec.name} of {name} cannot work with its options: {problem}."
             yield LintFinding("codec_option", "error", pointer_to("states", name, "codec", "options") + inside, text)
 
 
-def _policies(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _policies(fmt: Format) -> Iterator[LintFinding]:
     known = policy_values()
     for index, name in enumerate(fmt.policies):
         if name not in known:
@@ -303,23 +271,19 @@ def _unknown_policy(name: str, where: str) -> LintFinding:
     return LintFinding("unknown_policy", "error", where, text)
 
 
-def _tokens(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
-    texts = {*fmt.terminals.values(), *fmt.end_tokens, *_codec_literals(fmt, codecs)}
+def _tokens(fmt: Format) -> Iterator[LintFinding]:
+    texts = {*fmt.terminals.values(), *fmt.end_tokens}
+    for _, ref, codec in _codec_uses(fmt):
+        if not codec.check_options(ref.options):  # else there is a finding about these
+            texts |= {text for scope in codec.scopes(ref.options).values() for text in scope.values()}
     for text in fmt.tokens:
         if text not in texts:
-            message = (
-                f"`tokens` lists {text!r}, which is the text of no terminal: add the terminal or remove the token."
-            )
+            problem = f"`tokens` lists {text!r}, which is the text of no terminal"
+            message = f"{problem}: add the terminal or remove the token."
             yield LintFinding("unknown_token", "warning", pointer_to("tokens", text), message)
 
 
-def _codec_literals(fmt: Format, codecs: Codecs) -> set[str]:
-    """The texts of the codecs' own literals. Options that are no good have a finding of their own."""
-    used = [(ref, facts) for _, ref, facts in _codec_uses(fmt, codecs) if not facts.check_options(ref.options)]
-    return {text for ref, facts in used for text in facts.literals(ref.options)}
-
-
-def _end_tokens(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _end_tokens(fmt: Format) -> Iterator[LintFinding]:
     names = {text: name for name, text in fmt.terminals.items()}
     for index, text in enumerate(fmt.end_tokens):
         if text in names:
@@ -327,27 +291,27 @@ def _end_tokens(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
             yield LintFinding("same_text", "error", pointer_to("end_tokens", index), message)
 
 
-def _unquote(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _unquote(fmt: Format) -> Iterator[LintFinding]:
     for name, state in fmt.states.items():
-        if state.unquote and state.text not in ("name", "header", "id"):
+        if state.unquote and state.text not in _CALL_TEXT:
             text = f"{name} takes quotes off its text, but reads no name, header or id: remove `unquote`."
             yield LintFinding("unquote", "warning", pointer_to("states", name, "unquote"), text)
 
 
-def _example(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _example(fmt: Format) -> Iterator[LintFinding]:
     if not fmt.example:
         text = "The format has no example output: add one, so that others can see at once what it reads."
         yield LintFinding("no_example", "info", pointer_to("example"), text)
 
 
-def _strings(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _strings(fmt: Format) -> Iterator[LintFinding]:
     """One finding for each state whose codec reads strings that cannot hold some text, because nothing escapes it.
 
-    Such a format is not wrong, and models use it; but a program that writes a file through it will meet the file that
-    holds its closing tag. Whoever designs a format should know, and choose an escape while there is time.
+    Such a format is not wrong; but a program that writes a file through it will meet the file that holds its closing
+    tag, and whoever designs one can still choose an escape.
     """
-    for name, ref, facts in _codec_uses(fmt, codecs):
-        closers = () if facts.check_options(ref.options) else facts.closers(ref.options)
+    for name, ref, codec in _codec_uses(fmt):
+        closers = () if codec.check_options(ref.options) else codec.closers(ref.options)
         if closers:
             shown = " or ".join([repr(text) for text in closers])
             text = (
@@ -368,16 +332,18 @@ class _Walk:
 
     def states(self) -> list[str]:
         """The states reached, in the order of the format."""
-        names = {name for name, _ in self.reached}
-        return [name for name in self.fmt.states if name in names]
+        return [name for name in self.fmt.states if {(name, False), (name, True)} & self.reached.keys()]
 
 
-def _flow(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
+def _flow(fmt: Format) -> Iterator[LintFinding]:
     """Every finding about paths through the format, each place once per code."""
-    walks = [_walk(fmt, combination) for combination in _combinations(fmt)]
+    known = {name: values for name, values in policy_values().items() if any(name in r.when for *_, r in _rows(fmt))}
+    if prod(map(len, known.values())) > MOST_COMBINATIONS:
+        known = {}
+    walks = [_walk(fmt, dict(zip(known, values, strict=True))) for values in product(*known.values())]
     seen = set()
     for walk in walks:
-        for finding in (*_missing_ends(walk), *_calls(walk), *_circles(walk, codecs)):
+        for finding in (*_missing_ends(walk), *_calls(walk), *_circles(walk)):
             if (finding.code, finding.pointer) not in seen:
                 seen.add((finding.code, finding.pointer))
                 yield finding
@@ -388,30 +354,13 @@ def _flow(fmt: Format, codecs: Codecs) -> Iterator[LintFinding]:
             yield LintFinding("unreachable_state", "warning", pointer_to("states", name), text)
 
 
-def _combinations(fmt: Format) -> Iterator[Mapping[str, str] | None]:
-    """The values that the policies named by guards can take together; None when there are too many."""
-    known = policy_values()
-    named = [name for name in known if any(name in row.when for _, _, _, row in _rows(fmt))]
-    if prod([len(known[name]) for name in named]) > MOST_COMBINATIONS:
-        yield None
-        return
-    for values in product(*[known[name] for name in named]):
-        yield dict(zip(named, values, strict=True))
-
-
-def _in_force(row: Row, combination: Mapping[str, str] | None) -> bool:
-    """Say whether the row counts. A guard on a policy that does not exist is left out: it has a finding of its own."""
-    if combination is None:
-        return True
-    return all(combination[name] in values for name, values in row.when.items() if name in combination)
-
-
-def _walk(fmt: Format, combination: Mapping[str, str] | None) -> _Walk:
+def _walk(fmt: Format, combination: Mapping[str, str]) -> _Walk:
+    """The walk under these policy values. A guard on a policy that is not among them is left out."""
     force: dict[str, list[tuple[int, Row]]] = {name: [] for name in fmt.states}
     for name, _, index, row in _rows(fmt):
-        if _in_force(row, combination):
+        if all(combination[policy] in values for policy, values in row.when.items() if policy in combination):
             force[name].append((index, row))
-    words = " and ".join([f"{name} is {value}" for name, value in (combination or {}).items()])
+    words = " and ".join([f"{name} is {value}" for name, value in combination.items()])
     starts = [name for name in fmt.states if name in (fmt.initial, fmt.initial_when_reasoning_open)]
     reached: dict[_Situation, None] = dict.fromkeys((name, False) for name in starts)
     queue = list(reached)
@@ -440,9 +389,8 @@ def _effect(row: Row, is_open: bool) -> tuple[bool, str]:
 def _missing_ends(walk: _Walk) -> Iterator[LintFinding]:
     for name in walk.states():
         if not any(row.on == "END" for _, row in walk.rows[name]):
-            text = (
-                f"{name} has no row on END{walk.combination}: add one that says what to do when the output ends there."
-            )
+            advice = "add one that says what to do when the output ends there"
+            text = f"{name} has no row on END{walk.combination}: {advice}."
             yield LintFinding("missing_end", "error", pointer_to("states", name), text)
 
 
@@ -450,9 +398,7 @@ def _calls(walk: _Walk) -> Iterator[LintFinding]:
     for name, is_open in walk.reached:
         state = walk.fmt.states[name]
         if not is_open and state.codec is None and state.text in _CALL_TEXT:
-            text = (
-                f"{name} reads a call's {state.text}, but can be reached with no call open: emit CallStart before it."
-            )
+            text = f"{name} reads a call's {state.text}, but {_NO_CALL}: emit CallStart before it."
             yield LintFinding("text_outside_call", "error", pointer_to("states", name, "text"), text)
         for index, row in walk.rows[name]:
             after, wrong = _effect(row, is_open)
@@ -461,23 +407,21 @@ def _calls(walk: _Walk) -> Iterator[LintFinding]:
                 text = f"{name} emits CallStart on {row.on} while a call is open: emit CallEnd before it."
                 yield LintFinding("start_in_call", "error", place, text)
             elif wrong == "CallEnd":
-                text = (
-                    f"{name} emits CallEnd on {row.on}, but can be reached with no call open: emit CallStart before it."
-                )
+                text = f"{name} emits CallEnd on {row.on}, but {_NO_CALL}: emit CallStart before it."
                 yield LintFinding("end_outside_call", "error", place, text)
             if row.on == "END" and after:
                 text = f"{name} can be reached with a call open and leaves it open at END: emit CallEnd there."
                 yield LintFinding("call_left_open", "error", place, text)
 
 
-def _circles(walk: _Walk, codecs: Codecs) -> Iterator[LintFinding]:
+def _circles(walk: _Walk) -> Iterator[LintFinding]:
     """OTHER, REJECT and `keep: again` hand the text to the next state; a circle of them would never read it."""
     table: dict[_Firing, tuple[int, Row]] = {}
     for name in walk.states():
         for index, row in walk.rows[name]:
             table.setdefault((name, row.on), (index, row))
     follow = {
-        firing: _next_firings(walk.fmt, codecs, table, firing)
+        firing: _next_firings(walk.fmt, table, firing)
         for firing, (_, row) in table.items()
         if firing[1] in ("OTHER", "REJECT") or row.keep == "again"
     }
@@ -488,9 +432,7 @@ def _circles(walk: _Walk, codecs: Codecs) -> Iterator[LintFinding]:
         yield LintFinding("endless_circle", "error", pointer_to("states", first[0], "rows", table[first][0]), text)
 
 
-def _next_firings(
-    fmt: Format, codecs: Codecs, table: Mapping[_Firing, tuple[int, Row]], firing: _Firing
-) -> list[_Firing]:
+def _next_firings(fmt: Format, table: Mapping[_Firing, tuple[int, Row]], firing: _Firing) -> list[_Firing]:
     """The firings that can follow at once in the state a row leads to, on the same character."""
     name, trigger = firing
     row = table[firing][1]
@@ -503,8 +445,8 @@ def _next_firings(
     if state.codec is None:
         wanted = ["OTHER"] if state.text == "structure" else []
     else:
-        facts = codecs.get(state.codec.name)
-        known = () if facts is None else facts.triggers
+        codec = ARGUMENT_PARSERS.get(state.codec.name)
+        known = () if codec is None else codec.triggers
         goes_on = trigger == "OTHER" and state.codec == fmt.states[name].codec
         wanted = [one for one in ("OTHER", "REJECT") if one in known and (one == "REJECT" or goes_on)]
     return [(target, one) for one in wanted if (target, one) in table]

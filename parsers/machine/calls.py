@@ -1,14 +1,5 @@
 """The life of a call as a table: what may happen to it in each state, and where that leads.
 
-    NONE       no call is open
-    TENTATIVE  it has begun, its name is not known: its events are held and its text is kept, it may be text after all
-    NAMED      its name is known; it is judged when it is whole (invalid_call strict, truncated_call text or drop)
-    OPEN       it stands: its events have gone out, and nothing takes them back
-    AS_TEXT    its tool was not declared (unknown_tool text): its text is content until it ends
-    DROPPED    the same with unknown_tool drop: its text reaches nobody
-    SKIPPED    it was rejected (recovery skip_call): its text reaches nobody until a marker stands where calls end
-    FAILED     it was rejected (recovery fail): nothing that follows reaches anybody
-
 What a state does not list cannot happen to its call, so it is passed over: the end of a call where none is open, a
 second name, the beginning of a call after a failure. `Calls` asks this table and nothing else where a call stands; the
 trace has the state of every step (`StateView.call_state`).
@@ -43,7 +34,7 @@ from parsers.vocabulary.types import Context
 
 
 class CallState(Enum):
-    """The states of the call that was begun last."""
+    """The states of the call that was begun last. `docs/design.md` says what becomes of its text in each."""
 
     NONE = "no call"
     TENTATIVE = "tentative"
@@ -70,37 +61,25 @@ class CallEvent(Enum):
     CLOSE = "a row ends it, or the output does"
 
 
+_REFUSALS = {
+    CallEvent.REJECT: CallState.NONE,
+    CallEvent.SKIP: CallState.SKIPPED,
+    CallEvent.FAIL: CallState.FAILED,
+}
 LIFE: Mapping[CallState, Mapping[CallEvent, CallState]] = {
-    CallState.NONE: {
-        CallEvent.START: CallState.TENTATIVE,
-    },
+    CallState.NONE: {CallEvent.START: CallState.TENTATIVE},
     CallState.TENTATIVE: {
         CallEvent.COMMIT: CallState.OPEN,
         CallEvent.NAME: CallState.NAMED,
         CallEvent.UNKNOWN_AS_TEXT: CallState.AS_TEXT,
         CallEvent.UNKNOWN_DROPPED: CallState.DROPPED,
-        CallEvent.REJECT: CallState.NONE,
-        CallEvent.SKIP: CallState.SKIPPED,
-        CallEvent.FAIL: CallState.FAILED,
+        **_REFUSALS,
     },
-    CallState.NAMED: {
-        CallEvent.COMMIT: CallState.OPEN,
-        CallEvent.REJECT: CallState.NONE,
-        CallEvent.SKIP: CallState.SKIPPED,
-        CallEvent.FAIL: CallState.FAILED,
-    },
-    CallState.OPEN: {
-        CallEvent.CLOSE: CallState.NONE,
-    },
-    CallState.AS_TEXT: {
-        CallEvent.CLOSE: CallState.NONE,
-    },
-    CallState.DROPPED: {
-        CallEvent.CLOSE: CallState.NONE,
-    },
-    CallState.SKIPPED: {
-        CallEvent.RESUME: CallState.NONE,
-    },
+    CallState.NAMED: {CallEvent.COMMIT: CallState.OPEN, **_REFUSALS},
+    CallState.OPEN: {CallEvent.CLOSE: CallState.NONE},
+    CallState.AS_TEXT: {CallEvent.CLOSE: CallState.NONE},
+    CallState.DROPPED: {CallEvent.CLOSE: CallState.NONE},
+    CallState.SKIPPED: {CallEvent.RESUME: CallState.NONE},
     CallState.FAILED: {},
 }
 
@@ -119,10 +98,7 @@ def life_of_a_call() -> Format:
 
 # What a state means for text and events. In a state that is in none of these, all goes out as it comes.
 _HELD = frozenset({CallState.TENTATIVE, CallState.NAMED})  # events wait, raw text is kept: all of it may be given back
-_REJECTED = {
-    CallState.SKIPPED: DropReason(Cause.SKIPPED),
-    CallState.FAILED: DropReason(Cause.FOLLOWS_MALFORMED),
-}
+_REJECTED = {CallState.SKIPPED: DropReason(Cause.SKIPPED), CallState.FAILED: DropReason(Cause.FOLLOWS_MALFORMED)}
 _UNWANTED = frozenset({CallState.AS_TEXT, CallState.DROPPED, *_REJECTED})  # raw text goes where the policy says
 
 _RECOVERIES = {"content": CallEvent.REJECT, "skip_call": CallEvent.SKIP, "fail": CallEvent.FAIL}
@@ -132,7 +108,7 @@ HEADS: frozenset[TextKind | None] = frozenset({"name", "header", "id"})  # state
 
 
 class Calls(Writer):
-    """Implements arguments.Output and stages.TextOutput: writes what is found in the state that the call is in.
+    """Implements arguments.Output: writes what is found in the state that the call is in.
 
     `keeps`: raw text that is read belongs to a call that does not stand, and has to be given to `keep`. `defers`:
     everything waits for the end of the output (llama_content seed_literal).
@@ -159,7 +135,6 @@ class Calls(Writer):
         self._forget(0)
 
     def _forget(self, start: int) -> None:
-        """Nothing is known yet of a call that begins at `start`."""
         self.schema: Mapping[str, Any] | None = None
         self._name = ""
         self._given_id: CallId | None = None
@@ -181,7 +156,6 @@ class Calls(Writer):
         return self.state in _HELD
 
     def knows(self, name: str) -> bool:
-        """See Output."""
         return not self._tools or name in self._tools
 
     # its beginning and its name
@@ -197,13 +171,11 @@ class Calls(Writer):
         self.add(CallStart(start, end, self._number))
 
     def call_id(self, text: str, start: int, end: int) -> None:
-        """See Output."""
         if self._given_id is not None:
             self.leave_out(self._given_id.start, self._given_id.end, DropReason(Cause.ANOTHER_ID))
         self._given_id = CallId(start, end, text, None, self._number)
 
     def name(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
-        """See Output."""
         if self.quiet:
             return
         if self.state is not CallState.TENTATIVE:
@@ -215,16 +187,15 @@ class Calls(Writer):
         if unknown is not None:
             self._refuse(unknown)
             return
-        given = self._given_id or self._made_id(start)
+        given = self._given_id
+        if given is None:
+            made = call_id(self.policy["id_dialect"], self._ids, self._seed, self._number, text)
+            given = CallId(start, start, made, (Segment(made, start, start, "synthetic"),), self._number)
         self.after_start([given, CallName(start, end, text, segments, self._number)])
         if self._judges:
             self._go(CallEvent.NAME)
         else:
             self._commit()
-
-    def _made_id(self, at: int) -> CallId:
-        made = call_id(self.policy["id_dialect"], self._ids, self._seed, self._number, self._name)
-        return CallId(at, at, made, (Segment(made, at, at, "synthetic"),), self._number)
 
     def _refuse(self, event: CallEvent) -> None:
         """The call is to a tool that was not declared."""
@@ -260,7 +231,10 @@ class Calls(Writer):
         if self.state is CallState.OPEN:
             self.add(CallEnd(start, end, self._number, complete))
             if not complete:
-                self._tell_incomplete(end, over=over)
+                code, what = "incomplete_call", "The end marker comes inside"
+                if over:
+                    code, what = "truncated_call", "The output ends inside"
+                self.diagnostic(code, f"{what} the call to {self._name}; its arguments are not whole.", end, end)
         elif CallEvent.CLOSE in LIFE[self.state]:
             self.rejected[-1].end = end
         else:
@@ -276,12 +250,6 @@ class Calls(Writer):
         if self.policy["invalid_call"] == "strict" and not is_object(self.held_arguments()):
             return DropReason(Cause.NOT_ONE_OBJECT)
         return None
-
-    def _tell_incomplete(self, at: int, *, over: bool) -> None:
-        code, what = "incomplete_call", "The end marker comes inside"
-        if over:
-            code, what = "truncated_call", "The output ends inside"
-        self.diagnostic(code, f"{what} the call to {self._name}; its arguments are not whole.", at, at)
 
     def reject(self, reason: DropReason, *, ended: bool) -> None:
         """The call that is held is none: its text is content, or is dropped where a policy says so. `ended`: its end

@@ -53,9 +53,11 @@ class Machine:
         self._reads = False  # begun and not finished
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
-        """See StreamParser.begin."""
         self._scanner = Scanner(mode, literals(self.format), markers, drops=bool(self.format.terminals))
-        self._program = self._compiled(self._scanner.by_id, context.tool_choice == "none")
+        by_id, skips_tools = self._scanner.by_id, context.tool_choice == "none"
+        if (by_id, skips_tools) not in self._programs:
+            self._programs[by_id, skips_tools] = Program(self.format, self.policy, by_id, skip_tools=skips_tools)
+        self._program = self._programs[by_id, skips_tools]
         self._calls = Calls(self.format, self.policy, context)
         self.rejected = self._calls.rejected
         self.examined = 0
@@ -75,34 +77,27 @@ class Machine:
         self._view = _NO_VIEW
         self._reads = True
 
-    def _compiled(self, by_id: frozenset[str], skip_tools: bool) -> Program:
-        found = self._programs.get((by_id, skip_tools))
-        if found is None:
-            found = Program(self.format, self.policy, by_id, skip_tools=skip_tools)
-            self._programs[by_id, skip_tools] = found
-        return found
-
     def _new_parser(self, state: CompiledState) -> ArgumentParser | None:
         return None if state.make_parser is None else state.make_parser(self._calls)
 
     def feed(self, delta: Delta) -> list[Event]:
-        """See StreamParser.feed."""
         if not self._reads:
             raise UsageError("feed() needs begin() first, and none after finish()")
         self._sub = 0
         if self._scanner.mode == "text":
             if text := delta.text:
-                self._read(text)
+                self._append(text)
+                self._run(final=False)
         else:
             for item in self._scanner.scan(delta):
                 if isinstance(item, IdTerminal):
                     self._id_terminal(item)
                 else:
-                    self._read(item)
+                    self._append(item)
+                    self._run(final=False)
         return [] if self._calls.defers else self._calls.take()
 
     def finish(self, reason: str | None = None) -> list[Event]:
-        """See StreamParser.finish."""
         if not self._reads:
             raise UsageError("finish() needs begin() first, and is called once")
         self._sub = 0
@@ -138,7 +133,6 @@ class Machine:
 
     @property
     def _at(self) -> int:
-        """Raw offset of the first character not consumed."""
         return self._base + self._pos
 
     @property
@@ -157,10 +151,6 @@ class Machine:
         self._pos = 0
         self._found = {}
 
-    def _read(self, text: str) -> None:
-        self._append(text)
-        self._run(final=False)
-
     def _consume(self, stop: int) -> str:
         """Take characters from the buffer. Those of a call that does not stand are kept, or go where it says."""
         at, text = self._base + self._pos, self._buffer[self._pos : stop]
@@ -175,10 +165,12 @@ class Machine:
         while self._pos < len(self._buffer):
             if self._skip is not None and not self._skipped(self._skip, final):
                 return
-            mark = None if self._marked is None else self._marker_ahead(self._marked)
-            if mark == self._pos and self._marked is not None:
-                self._marker(self._marked[1])
-                continue
+            mark = None
+            if self._marked is not None and self._marked[0] >= self._at and not self._closed_to(self._marked[1]):
+                mark = self._marked[0] - self._base  # the value that it was text of is over by now
+                if mark == self._pos:
+                    self._marker(self._marked[1])
+                    continue
             start, name, stop = self._next(final)
             start = start if mark is None else min(start, mark)
             if start > self._pos:
@@ -251,7 +243,6 @@ class Machine:
     # literals and markers
 
     def _found_literal(self, name: str, start: int, stop: int) -> None:
-        """A literal stands at the buffer's position."""
         if name in self._state.rows:
             self._terminal(name, self._base + start, self._base + stop)
         elif name.startswith(END_TOKEN):
@@ -262,7 +253,6 @@ class Machine:
             self._opaque(stop)
 
     def _literal(self, parser: ArgumentParser, name: str, start: int, end: int) -> None:
-        """One of the argument parser's own literals."""
         self._consume(parser.literal(name, start, end) - self._base)
 
     def _end_token(self, stop: int, item: IdTerminal | None = None) -> None:
@@ -290,11 +280,6 @@ class Machine:
         if parser is None or parser.scope == OPEN or item.special:
             return False
         return item.text not in self._state.own(parser.scope)
-
-    def _marker_ahead(self, marked: tuple[int, IdTerminal]) -> int | None:
-        """Return where in the buffer a marker by its id stands that was text of a value that is over by now."""
-        at, item = marked
-        return None if at < self._at or self._closed_to(item) else at - self._base
 
     def _marker(self, item: IdTerminal) -> None:
         """A marker by its id stands at the buffer's position. It may have to be looked at again in another state."""
@@ -366,7 +351,6 @@ class Machine:
             self._opaque(stop)
 
     def _fire(self, row: CompiledRow, trigger: str, start: int, end: int) -> None:
-        """Fire a row whose trigger is not text."""
         self._turned = True
         if self._circles(start) and self._pos < len(self._buffer):
             self._stray(self._pos + 1)
@@ -436,7 +420,6 @@ class Machine:
             self._skip = self._state
 
     def _move(self, row: CompiledRow, trigger: str, start: int, end: int, continues: bool) -> None:
-        """Go to the row's state."""
         self._sub += 1
         old, new = self._state, self._target(row)
         if self.transitions is not None:
@@ -452,7 +435,6 @@ class Machine:
     # the view
 
     def view(self) -> StateView:
-        """See StreamParser.view."""
         held, state, calls, parser = self._buffer[self._pos :], self._state, self._calls, self._parser
         codec = None if parser is None else parser.describe()
         holds = calls.holds(self._at)

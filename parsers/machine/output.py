@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import (
@@ -21,6 +20,7 @@ from parsers.vocabulary.events import (
     Marker,
     ReasoningText,
     Segment,
+    SegmentKind,
     Severity,
 )
 
@@ -82,10 +82,14 @@ class Writer:
             self._run_parts, self._run_segments = ["\n"], [Segment("\n", start, start, "synthetic")]
 
     def _end_run(self) -> None:
-        """The run, if there is one, becomes an event."""
+        """The run, if there is one, becomes an event. Structure joins that before it, also of an earlier delta."""
         kind, self._run_kind = self._run_kind, None
         if kind is Marker:
-            self._end_structure()
+            start, last = self._run_start, self._target[-1] if self._target else None
+            if isinstance(last, Marker) and last.terminal == _STRUCTURE and last.end == start:
+                start = last.start
+                self._target.pop()
+            self._target.append(Marker(start, self._run_end))
         elif kind is not None:
             segments = None if self._run_segments is None else tuple(self._run_segments)
             text = self._run_parts[0] if len(self._run_parts) == 1 else "".join(self._run_parts)
@@ -96,14 +100,6 @@ class Writer:
             else:
                 event = ReasoningText(self._run_start, self._run_end, text, segments)
             self._target.append(event)
-
-    def _end_structure(self) -> None:
-        """Structure joins the structure before it, also where that was held in an earlier delta."""
-        last = self._target[-1] if self._target else None
-        if isinstance(last, Marker) and last.terminal == _STRUCTURE and last.end == self._run_start:
-            self._target[-1] = Marker(last.start, self._run_end)
-        else:
-            self._target.append(Marker(self._run_start, self._run_end))
 
     def content(self, text: str, start: int) -> None:
         """Content, copied from the raw text at `start`."""
@@ -126,10 +122,9 @@ class Writer:
     def join(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
         """Content that stands for the raw spans, in order (one empty span: for nothing)."""
         start, end = spans[0][0], spans[-1][1]
-        kind: Literal["synthetic", "converted"] = "synthetic" if start == end else "converted"
-        texts = [text] + [""] * (len(spans) - 1)
-        parts = tuple([Segment(part, *span, kind) for part, span in zip(texts, spans, strict=True)])
-        self.text(ContentText, text, start, end, parts)
+        kind: SegmentKind = "synthetic" if start == end else "converted"
+        parts = [Segment("" if number else text, *span, kind) for number, span in enumerate(spans)]
+        self.text(ContentText, text, start, end, tuple(parts))
 
     def marker(self, start: int, end: int, terminal: str = _STRUCTURE) -> None:
         """Characters that are structure: a terminal by its name, or what stands between terminals."""

@@ -104,10 +104,9 @@ class CompiledState:
         candidates = () if scope is None else scope.candidates(held)
         if not candidates:
             return (), self.awaits
-        texts = [
-            f"{self._literals[name]} ({len(held)} of {len(self._literals[name])} characters)" for name in candidates
-        ]
-        return candidates, f"Could begin {' or '.join(texts)}."
+        texts = [self._literals[name] for name in candidates]
+        words = " or ".join([f"{text} ({len(held)} of {len(text)} characters)" for text in texts])
+        return candidates, f"Could begin {words}."
 
     @property
     def longest(self) -> int:
@@ -116,7 +115,6 @@ class CompiledState:
 
 
 def _own_literals(codec: CodecRef | None) -> Mapping[str, Mapping[str, str]]:
-    """The literals of an argument parser, by scope."""
     return {} if codec is None else ARGUMENT_PARSERS[codec.name].scopes(codec.options)
 
 
@@ -178,10 +176,9 @@ class Program:
 
     def state(self, name: str) -> CompiledState:
         """A state by name. Raises FormatError where the format has none of that name."""
-        try:
-            return self._states[name]
-        except KeyError:
-            raise FormatError(f"there is no state {name!r}", "/states") from None
+        if name not in self._states:
+            raise FormatError(f"there is no state {name!r}", "/states")
+        return self._states[name]
 
     @property
     def longest(self) -> int:

@@ -16,7 +16,7 @@ from parsers.vocabulary.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
-class ReasoningMarkers:
+class _ReasoningMarkers:
     """The texts that open and close reasoning in a format."""
 
     openers: tuple[str, ...]
@@ -30,7 +30,7 @@ class ReasoningMarkers:
         )
 
 
-def reasoning_markers(fmt: Format) -> ReasoningMarkers:
+def reasoning_markers(fmt: Format) -> _ReasoningMarkers:
     """The reasoning markers of a format, in the order of its rows."""
     openers: dict[str, None] = {}
     closers: dict[str, None] = {}
@@ -43,7 +43,7 @@ def reasoning_markers(fmt: Format) -> ReasoningMarkers:
                 openers[fmt.terminals[row.on]] = None
             elif state.text == "reasoning" and "ReasoningEnd" in row.emit and target.text == "content":
                 closers[fmt.terminals[row.on]] = None
-    return ReasoningMarkers(tuple(openers), tuple(closers))
+    return _ReasoningMarkers(tuple(openers), tuple(closers))
 
 
 def prompt_opens(fmt: Format, tail: str | None) -> bool:

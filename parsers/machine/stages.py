@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Protocol
 
+from parsers.machine.output import Writer
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.trace import Hold, HoldKind
 
@@ -28,16 +29,6 @@ class PlainOutput(Protocol):
 
     def leave_out(self, start: int, end: int, reason: DropReason) -> None:
         """Characters that reach nobody."""
-
-
-class TextOutput(PlainOutput, Protocol):
-    """A stage puts here what it decided."""
-
-    def join(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
-        """Content that stands for the raw spans, in order (one empty span: for nothing)."""
-
-    def reasoning(self, text: str, start: int) -> None:
-        """Reasoning, copied from the raw text at `start`."""
 
 
 class Blank:
@@ -69,7 +60,7 @@ class Blank:
 class ReasoningStage:
     """Passes reasoning on; with reasoning_tail 'strip' its last white space is dropped."""
 
-    def __init__(self, out: TextOutput, policy: Mapping[str, str]) -> None:
+    def __init__(self, out: Writer, policy: Mapping[str, str]) -> None:
         self._out = out
         self._strips = policy["reasoning_tail"] == "strip"
         self._blank = Blank()
@@ -156,7 +147,6 @@ class PlainContent(ContentStage):
         self._strips = self._before == "strip"
 
     def text(self, text: str, at: int) -> None:
-        """See ContentStage.text."""
         if not self._solid:
             space = len(text) - len(text.lstrip())
             self._blank.add(text[:space], at)
@@ -179,14 +169,12 @@ class PlainContent(ContentStage):
         self._solid = True
 
     def call(self) -> None:
-        """See ContentStage.call."""
         self._settle(self._between if self._calls else self._before)
         self._calls += 1
         self._solid = False
         self._strips = "strip" in (self._between, self._after)
 
     def finish(self) -> None:
-        """See ContentStage.finish."""
         self._settle(self._after if self._calls else "keep")
 
     def _settle(self, policy: str) -> None:
@@ -209,7 +197,7 @@ _TRAILING = " \t\r\n\f\v;"
 _SEPARATORS = _TRAILING + ","
 
 
-def llama_content(out: TextOutput, policy: Mapping[str, str]) -> ContentStage:
+def llama_content(out: Writer, policy: Mapping[str, str]) -> ContentStage:
     """The stage for the policy's value."""
     value = policy["llama_content"]
     if value == "seed_literal":
@@ -222,7 +210,7 @@ class _Structural(ContentStage):
 
     why = "White space or separators that a call would drop."
 
-    def __init__(self, out: TextOutput) -> None:
+    def __init__(self, out: Writer) -> None:
         super().__init__(out)
         self._joins = out.join
         self._any = False
@@ -272,7 +260,7 @@ class _Structural(ContentStage):
 class _SeedLiteral(ContentStage):
     """Keeps all text to the end and applies the literal rule; without a call the output is the content as it is."""
 
-    def __init__(self, out: TextOutput) -> None:
+    def __init__(self, out: Writer) -> None:
         super().__init__(out)
         self._joins = out.join
         self._runs: list[Blank] = [Blank()]

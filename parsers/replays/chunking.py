@@ -18,7 +18,7 @@ stop strings, text that trails its ids) are those of vLLM's parser replay harnes
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -30,17 +30,17 @@ from parsers.vocabulary.types import Delta, Mode, Piece, UsageError
 
 By = Literal["token", "char", "whole", "random", "cuts", "recorded"]
 Unit = Literal["token", "char"]
-Count = Annotated[int, Field(strict=True, ge=0)]
-Size = Annotated[int, Field(strict=True, ge=1)]
+_Count = Annotated[int, Field(strict=True, ge=0)]
+_Size = Annotated[int, Field(strict=True, ge=1)]
 
 DEFAULT_MAX = 8
-_OPTIONS: dict[By, frozenset[str]] = {
-    "token": frozenset({"size"}),
-    "char": frozenset({"size"}),
-    "whole": frozenset(),
-    "random": frozenset({"seed", "max", "unit"}),
-    "cuts": frozenset({"cuts"}),
-    "recorded": frozenset(),
+_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "token": ("size",),
+    "char": ("size",),
+    "whole": (),
+    "random": ("seed", "max", "unit"),
+    "cuts": ("cuts",),
+    "recorded": (),
 }
 
 
@@ -54,27 +54,23 @@ class Chunking(Model):
     """
 
     by: By
-    size: Size = 1
+    size: _Size = 1
     seed: Annotated[int, Field(strict=True)] = 0
-    max: Size | None = None
+    max: _Size | None = None
     unit: Unit | None = None
     cuts: tuple[Annotated[int, Field(strict=True)], ...] | None = None
-    holdback_chars: Count = 0
-    text_delay: Count = 0
+    holdback_chars: _Count = 0
+    text_delay: _Count = 0
 
     @model_validator(mode="after")
     def _only_its_own_options(self) -> Chunking:
-        options = {name for name in ("size", "seed", "max", "unit", "cuts") if self._is_set(name)}
-        for name in sorted(options - _OPTIONS[self.by]):
-            raise PydanticCustomError(
-                "foreign_option", "'{name}' means nothing in a chunking by {by}", {"name": name, "by": self.by}
-            )
+        for name in sorted({option for options in _OPTIONS.values() for option in options} - {*_OPTIONS[self.by]}):
+            if getattr(self, name) != type(self).model_fields[name].default:
+                told = {"name": name, "by": self.by}
+                raise PydanticCustomError("foreign_option", "'{name}' means nothing in a chunking by {by}", told)
         if self.by == "cuts" and self.cuts is None:
             raise PydanticCustomError("missing_cuts", "a chunking by cuts needs 'cuts': a list of offsets")
         return self
-
-    def _is_set(self, name: str) -> bool:
-        return bool(getattr(self, name) != type(self).model_fields[name].default)
 
 
 WHOLE = Chunking(by="whole")
@@ -174,15 +170,11 @@ def _base_label(chunking: Chunking) -> str:
     if chunking.by == "cuts":
         return _cuts_label(chunking.cuts or ())
     if chunking.by == "random":
-        return _random_label(chunking)
+        what = "random characters" if chunking.unit == "char" else "random"
+        size = "" if chunking.max in (None, DEFAULT_MAX) else f", up to {chunking.max}"
+        return f"{what}{size}, seed {chunking.seed}"
     noun = "token" if chunking.by == "token" else "character"
     return f"{noun} by {noun}" if chunking.size == 1 else _count(chunking.size, noun)
-
-
-def _random_label(chunking: Chunking) -> str:
-    what = "random characters" if chunking.unit == "char" else "random"
-    size = "" if chunking.max in (None, DEFAULT_MAX) else f", up to {chunking.max}"
-    return f"{what}{size}, seed {chunking.seed}"
 
 
 def _cuts_label(cuts: tuple[int, ...]) -> str:
@@ -215,7 +207,7 @@ def _ends(chunking: Chunking, pieces: Sequence[Piece], mode: Mode, sent: Sent | 
     length = starts[-1]
     if sent is not None:
         return _as_sent(sent, pieces, starts, mode)
-    cuts = _checked_cuts(chunking.cuts, length) if chunking.by == "cuts" else _grid(chunking, length)
+    cuts = _checked_cuts(chunking.cuts or (), length) if chunking.by == "cuts" else _grid(chunking, length)
     return [*_with_pieces(_beside_markers(cuts, pieces, mode, length), starts), _End(len(pieces), length)]
 
 
@@ -241,31 +233,23 @@ def _counts(sent: Sent, pieces: Sequence[Piece]) -> tuple[int, ...] | None:
 
 def _grid(chunking: Chunking, length: int) -> list[int]:
     """Cuts strictly between 0 and `length`, in the chunking's own unit."""
-    if chunking.by == "random":
-        return list(_random_cuts(chunking.seed, chunking.max or DEFAULT_MAX, length))
-    return [] if chunking.by == "whole" else list(range(chunking.size, length, chunking.size))
+    if chunking.by != "random":
+        return [] if chunking.by == "whole" else list(range(chunking.size, length, chunking.size))
+    source, largest, cuts = random.Random(chunking.seed), chunking.max or DEFAULT_MAX, list[int]()
+    while (cut := source.randint(1, largest) + (cuts[-1] if cuts else 0)) < length:
+        cuts.append(cut)
+    return cuts
 
 
-def _random_cuts(seed: int, largest: int, length: int) -> Iterator[int]:
-    source = random.Random(seed)
-    cut = source.randint(1, largest)
-    while cut < length:
-        yield cut
-        cut += source.randint(1, largest)
-
-
-def _checked_cuts(cuts: Iterable[int] | None, length: int) -> list[int]:
+def _checked_cuts(cuts: Sequence[int], length: int) -> list[int]:
     """The cuts, if they are offsets of the output and never decrease."""
-    before = 0
-    for cut in cuts or ():
+    for before, cut in pairwise([0, *cuts]):
         if not 0 <= cut <= length:
-            raise UsageError(
-                f"cut {cut} is not inside the output of {_count(length, 'code point')}: give offsets from 0 to {length}"
-            )
+            size = _count(length, "code point")
+            raise UsageError(f"cut {cut} is not inside the output of {size}: give offsets from 0 to {length}")
         if cut < before:
             raise UsageError(f"cut {cut} is after the larger cut {before}: give the cuts in increasing order")
-        before = cut
-    return list(cuts or ())
+    return list(cuts)
 
 
 def _beside_markers(cuts: Sequence[int], pieces: Sequence[Piece], mode: Mode, length: int) -> Iterator[int]:
@@ -288,21 +272,14 @@ def _past_markers(cuts: Iterable[int], pieces: Sequence[Piece], mode: Mode) -> I
     if mode == "text":
         yield from cuts
         return
-    markers = _marker_spans(pieces)
+    stops = accumulate([len(piece.text) for piece in pieces])
+    spans = ((stop - len(piece.text), stop, piece) for piece, stop in zip(pieces, stops, strict=True) if piece.text)
+    markers = ((start, stop) for start, stop, piece in spans if piece.recorded and piece.kind in ("special", "added"))
     start, end = next(markers, (0, 0))
     for cut in cuts:
         while end and cut >= end:
             start, end = next(markers, (0, 0))
         yield end if end and start < cut else cut
-
-
-def _marker_spans(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
-    start = 0
-    for piece in pieces:
-        end = start + len(piece.text)
-        if piece.recorded and piece.kind in ("special", "added") and start < end:
-            yield start, end
-        start = end
 
 
 def _with_pieces(cuts: Iterable[int], starts: Sequence[int]) -> Iterator[_End]:
@@ -341,6 +318,11 @@ def _cut(pieces: Sequence[Piece], ends: Iterable[_End]) -> Iterator[tuple[Piece,
         yield tuple(parts)
 
 
+def cut_pieces(pieces: Sequence[Piece], ends: Iterable[int]) -> tuple[tuple[Piece, ...], ...]:
+    """The pieces in parts that end at these offsets. A token without text goes with the text before it."""
+    return tuple(_cut(pieces, [_End(len(pieces), end) for end in ends]))
+
+
 def _part(piece: Piece, begin: int, end: int) -> Piece:
     if begin:
         return Piece(piece.text[begin:end], kind=piece.kind, recorded=piece.recorded)
@@ -357,35 +339,19 @@ def _ids(pieces: Sequence[Piece], ends: Sequence[_End]) -> Iterator[tuple[int, .
         before = begun
 
 
-# A chunking in one word, for addresses and menus: token, token:3, char:5, whole, random:7:8:char, cuts:4,118.
-#
-# =================================  ============================================================
-# token[:size], char[:size], whole   so many tokens or code points a delta, or all of them
-# recorded                           the deltas as a server sent them
-# random:seed[:max[:unit]]           sizes drawn from 1 to max
-# cuts:offset,offset,...             deltas end at these offsets; cuts alone is one delta
-# +holdback=n, +delay=n              at the end of any: text kept back, text later than its ids
-# =================================  ============================================================
-#
-# `parse_spec` undoes `spec`.
+# A chunking in one word, for addresses and menus: token, token:3, char:5, whole, random:7:8:char, cuts:4,118: how it is
+# cut, its options in their order, and at the end of any +holdback=n (text kept back) or +delay=n (text later than its
+# ids). `parse_spec` undoes `spec`.
 
-LATE = {"holdback": "holdback_chars", "delay": "text_delay"}
-PARTS: dict[str, tuple[str, ...]] = {
-    "token": ("size",),
-    "char": ("size",),
-    "whole": (),
-    "random": ("seed", "max", "unit"),
-    "cuts": ("cuts",),
-    "recorded": (),
-}
+_LATE = {"holdback": "holdback_chars", "delay": "text_delay"}
 
 
 def spec(chunking: Chunking) -> str:
     """The word for a chunking."""
-    values = [_word(getattr(chunking, part)) for part in PARTS[chunking.by]]
+    values = [_word(getattr(chunking, part)) for part in _OPTIONS[chunking.by]]
     if values == ["1"] and chunking.by in ("token", "char"):
         values = []
-    late = [f"+{word}={getattr(chunking, key)}" for word, key in LATE.items() if getattr(chunking, key)]
+    late = [f"+{word}={getattr(chunking, key)}" for word, key in _LATE.items() if getattr(chunking, key)]
     return ":".join([chunking.by, *values]).rstrip(":") + "".join(late)
 
 
@@ -394,13 +360,13 @@ def parse_spec(text: str) -> Chunking:
     base, *late = text.split("+")
     by, *values = base.split(":")
     try:
-        if len(values) > len(PARTS[by]):
+        if len(values) > len(_OPTIONS[by]):
             raise ValueError
         data: dict[str, Any] = {"by": by} | ({"cuts": ()} if by == "cuts" else {})
-        data |= {part: _value(part, value) for part, value in zip(PARTS[by], values, strict=False) if value}
+        data |= {part: _value(part, value) for part, value in zip(_OPTIONS[by], values, strict=False) if value}
         for word in late:
             key, _, number = word.partition("=")
-            data[LATE[key]] = int(number)
+            data[_LATE[key]] = int(number)
         return Chunking.model_validate(data)
     except (KeyError, ValueError, ValidationError) as error:
         known = "token, char, char:5, whole, recorded, random:SEED, cuts:A,B"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
+from parsers.replays.chunking import cut_pieces
 from parsers.vocabulary.channels import Channel, delta_texts
 from parsers.vocabulary.events import (
     CallArguments,
@@ -35,7 +36,7 @@ from parsers.wire.read import NOTES, ServerChunk, read_stream
 UNKNOWN = StateView("UNKNOWN")
 
 
-class ForeignParser(Protocol):
+class _ForeignParser(Protocol):
     """What a foreign parser must be able to do. It may raise; what it raises becomes a finding."""
 
     def begin(self, context: Context) -> None:
@@ -51,7 +52,7 @@ class ForeignParser(Protocol):
 class BlackBox:
     """A foreign parser as a StreamParser."""
 
-    def __init__(self, name: str, foreign: ForeignParser) -> None:
+    def __init__(self, name: str, foreign: _ForeignParser) -> None:
         self.name = name
         self.transitions: list[Transition] | None = None
         self.rejected: list[RejectedCall] = []
@@ -61,25 +62,19 @@ class BlackBox:
         self._arguments: dict[int, list[str]] = {}
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
-        """See StreamParser."""
         self._at, self._arguments = 0, {}
         self._foreign.begin(context)
 
     def feed(self, delta: Delta) -> list[Event]:
-        """See StreamParser."""
         sent = self._foreign.feed(delta)
         self._at += len(delta.text)
         return self._events(sent)
 
     def finish(self, reason: str | None = None) -> list[Event]:
-        """See StreamParser."""
-        events = self._events(self._foreign.finish(reason))
-        for call, pieces in self._arguments.items():
-            events.append(CallEnd(self._at, self._at, call, is_object("".join(pieces))))
-        return events
+        at, events = self._at, self._events(self._foreign.finish(reason))
+        return [*events, *[CallEnd(at, at, call, is_object("".join(p))) for call, p in self._arguments.items()]]
 
     def view(self) -> StateView:
-        """See StreamParser."""
         return UNKNOWN
 
     def _events(self, sent: MessageDelta | None) -> list[Event]:
@@ -122,10 +117,8 @@ class BlackBox:
 
 NAME = "recorded"
 
-__all__ = ["NAME", "RawDelta", "Recorded", "ServerStream", "as_sent", "cut_pieces", "read_stream", "server_stream"]
 
-
-class RawDelta(Protocol):
+class _RawDelta(Protocol):
     """A delta of the raw output: its text and, where known, its token ids."""
 
     @property
@@ -174,7 +167,7 @@ class ServerStream:
 
 
 def server_stream(
-    stream: Iterable[Mapping[str, Any]], pieces: Sequence[Piece] = (), deltas: Sequence[RawDelta] | None = None
+    stream: Iterable[Mapping[str, Any]], pieces: Sequence[Piece] = (), deltas: Sequence[_RawDelta] | None = None
 ) -> ServerStream:
     """The stream, with the output's tokens `pieces` shared out over its chunks; `deltas`: how the output arrived."""
     chunks = tuple(read_stream(stream))
@@ -182,30 +175,25 @@ def server_stream(
 
 
 def _shared(
-    chunks: Sequence[ServerChunk], pieces: Sequence[Piece], deltas: Sequence[RawDelta] | None
+    chunks: Sequence[ServerChunk], pieces: Sequence[Piece], deltas: Sequence[_RawDelta] | None
 ) -> tuple[tuple[Piece, ...], ...] | None:
-    counts = [len(chunk.ids or ()) for chunk in chunks]
+    sent = [one for chunk in chunks for one in chunk.ids or ()]
     if not pieces or not chunks:
         return None
-    if sum(counts) == len(pieces) and _same_ids(chunks, pieces):
-        ends = list(accumulate(counts, initial=0))
+    if len(sent) == len(pieces) and all(p.token_id in (one, None) for p, one in zip(pieces, sent, strict=True)):
+        ends = list(accumulate([len(chunk.ids or ()) for chunk in chunks], initial=0))
         return tuple([tuple(pieces[start:end]) for start, end in pairwise(ends)])
     if len(chunks) == 1:
         return (tuple(pieces),)
     lengths = _lengths(chunks, deltas, "".join([piece.text for piece in pieces]))
-    return None if lengths is None else tuple(cut_pieces(pieces, lengths))
+    return None if lengths is None else cut_pieces(pieces, accumulate(lengths))
 
 
-def _same_ids(chunks: Iterable[ServerChunk], pieces: Iterable[Piece]) -> bool:
-    sent = [one for chunk in chunks for one in chunk.ids or ()]
-    return all(piece.token_id in (one, None) for piece, one in zip(pieces, sent, strict=True))
-
-
-def _lengths(chunks: Sequence[ServerChunk], deltas: Sequence[RawDelta] | None, text: str) -> list[int] | None:
+def _lengths(chunks: Sequence[ServerChunk], deltas: Sequence[_RawDelta] | None, text: str) -> list[int] | None:
     """How many characters came with each chunk; None where nobody knows."""
     sizes = [len(delta.text) for delta in deltas or ()]
-    carrying = ([True] * len(chunks), [chunk.ids is not None for chunk in chunks], [_says(chunk) for chunk in chunks])
-    for places in carrying:
+    with_ids, with_delta = [chunk.ids is not None for chunk in chunks], [chunk.delta is not None for chunk in chunks]
+    for places in ([True] * len(chunks), with_ids, with_delta):
         if sizes and sum(places) == len(sizes):
             left = iter(sizes)
             return [next(left) if place else 0 for place in places]
@@ -213,27 +201,6 @@ def _lengths(chunks: Sequence[ServerChunk], deltas: Sequence[RawDelta] | None, t
     if "".join([delta.content or "" for delta in sent]) == text and not any(d.reasoning or d.tool_calls for d in sent):
         return [len(delta.content or "") for delta in sent]
     return None
-
-
-def _says(chunk: ServerChunk) -> bool:
-    return chunk.delta is not None
-
-
-def cut_pieces(pieces: Sequence[Piece], lengths: Iterable[int]) -> list[tuple[Piece, ...]]:
-    """The pieces in parts of so many characters. A token without text goes with the text before it; the first part of a
-    token that is cut keeps its id."""
-    waiting, found = list(reversed(pieces)), list[tuple[Piece, ...]]()
-    for length in lengths:
-        part = []
-        while waiting and len(waiting[-1].text) <= length:
-            part.append(waiting.pop())
-            length -= len(part[-1].text)
-        if waiting and length:
-            piece = waiting.pop()
-            part.append(Piece(piece.text[:length], piece.token_id, piece.raw, piece.kind, piece.recorded))
-            waiting.append(Piece(piece.text[length:], kind=piece.kind, recorded=piece.recorded))
-        found.append(tuple(part))
-    return found
 
 
 class Recorded(BlackBox):
@@ -244,7 +211,6 @@ class Recorded(BlackBox):
         super().__init__(NAME, self._tape)
 
     def feed(self, delta: Delta) -> list[Event]:
-        """See StreamParser."""
         at, end = self._at, self._at + len(delta.text)
         notes = self._tape.chunk(delta).notes
         told = [Diagnostic(at, end, note.code, NOTES[note.code], note.words) for note in notes]
@@ -261,15 +227,12 @@ class _Tape:
         """Nothing has to be known."""
 
     def chunk(self, delta: Delta) -> ServerChunk:
-        """The chunk that came with a delta."""
         return self._chunks[delta.index - 1]
 
     def feed(self, delta: Delta) -> MessageDelta | None:
-        """What was sent."""
         return self.chunk(delta).delta
 
     def finish(self, reason: str | None) -> MessageDelta | None:
-        """All has been sent."""
         return None
 
 
@@ -306,8 +269,7 @@ def put_beside(stream: ServerStream, pieces: Sequence[Piece], reference: Trace) 
             at = max([at, *_places(chunk.delta, sent, reference)])
         ends.append(at)
     ends[-1] = max(at, len(reference.text))
-    lengths = [end - start for start, end in pairwise(ends)]
-    return replace(stream, fed=tuple(cut_pieces(pieces, lengths)))
+    return replace(stream, fed=cut_pieces(pieces, ends[1:]))
 
 
 def _places(delta: MessageDelta, sent: Counter[Channel], reference: Trace) -> list[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from parsers.vocabulary.drops import LOST
@@ -16,7 +17,7 @@ from parsers.vocabulary.trace import Ownership, StateView, Step, StreamParser, T
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, Mode, Span, UsageError
 from parsers.wire.assemble import Assembler
 
-OURS = (FormatError, UsageError)  # the caller's fault, not the parser's
+_OURS = (FormatError, UsageError)  # the caller's fault, not the parser's
 
 
 def finish_reason(message: Message, reason: str | None) -> str:
@@ -89,10 +90,10 @@ class _Recorder:
         """Start the parser. What it fails with is told in the first step."""
         try:
             call()
-        except OURS:
+        except _OURS:
             raise
         except Exception as error:
-            self._failed = [self._raised(error, 0)]
+            self._failed = [Raised.at(0, 0, failure_of(error))]
 
     def step(self, call: Callable[[], list[Event]], length: int, ids: tuple[int, ...], *, end: bool = False) -> None:
         """Let the parser take one delta, and record what it did."""
@@ -117,14 +118,11 @@ class _Recorder:
             return events
         try:
             return call()
-        except OURS:
+        except _OURS:
             raise
         except Exception as error:
             self._failed = []
-            return [self._raised(error, length)]
-
-    def _raised(self, error: Exception, length: int) -> Event:
-        return Raised.at(self._at, self._at + length, failure_of(error))
+            return [Raised.at(self._at, self._at + length, failure_of(error))]
 
 
 def failure_of(error: Exception) -> Failure:
@@ -144,11 +142,8 @@ def partition(events: Sequence[Event], size: int) -> list[Ownership]:
     """
     claims: list[Ownership] = []
     for event in events:
-        if isinstance(event, TextEvent) and event.segments is None and event.owner is not None:
-            claims.append(Ownership(event.start, event.end, event.owner))
-        else:
-            claims += _claims(event)
-    claims.sort(key=_place)
+        claims += _claims(event)
+    claims.sort(key=attrgetter("start", "end"))
     runs: list[Ownership] = []
     at = 0
     for claim in _split_ids(claims):
@@ -163,13 +158,11 @@ def partition(events: Sequence[Event], size: int) -> list[Ownership]:
     return runs
 
 
-def _place(run: Ownership) -> tuple[int, int]:
-    return run.start, run.end
-
-
 def _claims(event: Event) -> list[Ownership]:
     if isinstance(event, TextEvent) and event.owner is not None:
-        return [Ownership(s.start, s.end, event.owner) for s in event.parts() if s.end > s.start]
+        if event.segments is None:
+            return [Ownership(event.start, event.end, event.owner)]
+        return [Ownership(part.start, part.end, event.owner) for part in event.segments if part.end > part.start]
     if isinstance(event, Dropped):
         return [Ownership(event.start, event.end, "dropped", event.reason)]
     if isinstance(event, Marker):
@@ -183,11 +176,7 @@ def _split_ids(claims: list[Ownership]) -> list[Ownership]:
     for claim in claims:
         last = out[-1] if out else None
         if last is not None and last.owner == "id" and claim.owner == "name" and claim.end <= last.end:
-            out[-1:] = [
-                Ownership(last.start, claim.start, "id"),
-                claim,
-                Ownership(claim.end, last.end, "id"),
-            ]
+            out[-1:] = [Ownership(last.start, claim.start, "id"), claim, Ownership(claim.end, last.end, "id")]
         else:
             out.append(claim)
     return [run for run in out if run.end > run.start]

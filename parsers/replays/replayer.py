@@ -76,10 +76,8 @@ def _refuse(edits: Sequence[Edit], length: int) -> None:
     before = 0
     for start, end, _ in edits:
         if not before <= start <= end <= length:
-            raise UsageError(
-                f"the edit of characters {start} to {end} does not fit: edits ascend, do not overlap, "
-                f"and stay inside the output of {length} characters"
-            )
+            rule = f"edits ascend, do not overlap, and stay inside the output of {length} characters"
+            raise UsageError(f"the edit of characters {start} to {end} does not fit: {rule}")
         before = end
 
 
@@ -150,14 +148,13 @@ class Replays:
         found = self.outcomes.get(key)
         if found is None:
             traced = self.traces.get(key) if isinstance(key, Chunking) else None
-            found = make() if traced is None else _outcome_of(traced)
+            if traced is None:
+                found = make()
+            else:
+                found = Outcome(traced.message, len(traced.steps) - 1, traced.failure, traced.examined)
             if len(self.outcomes) < self.most:
                 self.outcomes[key] = found
         return found
-
-
-def _outcome_of(trace: Trace) -> Outcome:
-    return Outcome(trace.message, len(trace.steps) - 1, trace.failure, trace.examined)
 
 
 @dataclass(slots=True, frozen=True)
@@ -274,7 +271,9 @@ class Replayer:
     def deltas(self, chunking: Chunking) -> list[Delta]:
         """What the parser is fed under `chunking`. Raises UsageError where the parser has another one only."""
         if self.own is not None:
-            return self._played(self.own, chunking)
+            if chunking == RECORDED:
+                return list(self.own.deltas())
+            raise UsageError("a recorded stream can be replayed as it was recorded only: use the chunking 'recorded'")
         counted = by_tokens(chunking) or chunking.by == "recorded"
         late = chunking.holdback_chars or chunking.text_delay
         if counted or late or self.mode == "ids" or self.black_box or len(self.pieces) < 2:
@@ -325,11 +324,6 @@ class Replayer:
 
     def _applied(self, chunking: Chunking) -> list[Delta]:
         return apply(chunking, self.pieces, self.mode, due=self.due, sent=self.sent)
-
-    def _played(self, stream: ServerStream, chunking: Chunking) -> list[Delta]:
-        if chunking != RECORDED:
-            raise UsageError("a recorded stream can be replayed as it was recorded only: use the chunking 'recorded'")
-        return list(stream.deltas())
 
     def _parser(self, chunking: Chunking) -> StreamParser:
         return self.one_shot() if self.one_shot is not None and chunking == WHOLE else self.make()

@@ -23,8 +23,8 @@ from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import UsageError
 
 CODER = ("coder", "qwen3.5", "qwen3.6")
-NOT_CODER = "qwen2"
-CODER_PARSER = "qwen_coder"
+_NOT_CODER = "qwen2"
+_CODER_PARSER = "qwen_coder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +39,12 @@ class Family:
     @property
     def parsers(self) -> tuple[str, ...]:
         """The parsers its models may be read with, the usual one first."""
-        return (self.parser, CODER_PARSER) if self.coder else (self.parser,)
+        return (self.parser, _CODER_PARSER) if self.coder else (self.parser,)
 
 
 FAMILIES = (
     Family("LLaMa", "llama", ("llama", "llama2", "llama3", "LlamaForCausalLM", "IQuestCoderForCausalLM")),
-    Family(
-        "LLaMa4",
-        "pythonic",
-        ("llama4", "llama4_text", "Llama4ForCausalLM", "Llama4ForConditionalGeneration"),
-    ),
+    Family("LLaMa4", "pythonic", ("llama4", "llama4_text", "Llama4ForCausalLM", "Llama4ForConditionalGeneration")),
     Family("Mistral", "mistral", ("mistral", "mixtral", "MistralForCausalLM", "MixtralForCausalLM")),
     Family("Mistral3VL", "mistral", ("mistral3", "Mistral3ForConditionalGeneration")),
     Family("Qwen3", "qwen", ("qwen2", "qwen3", "Qwen2ForCausalLM", "Qwen3ForCausalLM"), coder=True),
@@ -63,11 +59,7 @@ FAMILIES = (
         ),
         coder=True,
     ),
-    Family(
-        "Qwen3_5",
-        "qwen_coder",
-        ("qwen3_5", "qwen35", "Qwen3_5ForCausalLM", "Qwen3_5ForConditionalGeneration"),
-    ),
+    Family("Qwen3_5", "qwen_coder", ("qwen3_5", "qwen35", "Qwen3_5ForCausalLM", "Qwen3_5ForConditionalGeneration")),
     Family(
         "Qwen3_5MoE",
         "qwen_coder",
@@ -103,7 +95,7 @@ def family_of(model_type: str) -> Family | None:
 # Selection is: an enforced name, else evidence from the model (type, then id), else evidence from the tokenizer's
 # vocabulary, else from the output itself, else passthrough. It always says why.
 
-PYTHON_CALLS = re.compile(r"^\[[A-Za-z_]\w*\(", re.MULTILINE)
+_PYTHON_CALLS = re.compile(r"^\[[A-Za-z_]\w*\(", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -132,11 +124,10 @@ def names() -> list[str]:
 
 def resolve(name: str) -> str:
     """The built-in name for a name or alias. UsageError lists the valid names."""
-    wanted = name.strip()
-    for fmt in builtin_formats().values():
-        if wanted == fmt.name or wanted in fmt.aliases:
-            return fmt.name
-    raise UsageError(f"there is no parser {wanted!r}; valid parsers: {', '.join(names())}, or auto")
+    found = known_format(name.strip())
+    if found is None:
+        raise UsageError(f"there is no parser {name.strip()!r}; valid parsers: {', '.join(names())}, or auto")
+    return found.name
 
 
 def get_format(name: str) -> Format:
@@ -202,7 +193,8 @@ def _by_type(evidence: Evidence) -> Selection | None:
     hinted = [
         fmt.name
         for fmt in builtin_formats().values()
-        if any(_same_type(wanted, family, listed) for listed in fmt.models.model_type)
+        for one in fmt.models.model_type
+        if one.casefold() == wanted.casefold() or (family is not None and family_of(one) is family)
     ]
     listed = list(dict.fromkeys([*(family.parsers if family else ()), *hinted]))
     if not wanted or not listed:
@@ -219,13 +211,9 @@ def _by_family(evidence: Evidence, family: Family | None) -> Selection | None:
     """Families whose model id says which of two grammars the model writes."""
     model = (evidence.model_id or "").lower()
     part = next((part for part in CODER if part in model), None)
-    if family is None or not family.coder or part is None or NOT_CODER in model:
+    if family is None or not family.coder or part is None or _NOT_CODER in model:
         return None
-    return Selection(CODER_PARSER, (f"The model id {evidence.model_id} contains {part!r}.",))
-
-
-def _same_type(wanted: str, family: Family | None, listed: str) -> bool:
-    return listed.casefold() == wanted.casefold() or (family is not None and family_of(listed) is family)
+    return Selection(_CODER_PARSER, (f"The model id {evidence.model_id} contains {part!r}.",))
 
 
 def _by_id(evidence: Evidence, among: Collection[Format] | None = None) -> Selection | None:
@@ -246,17 +234,11 @@ def _by_id(evidence: Evidence, among: Collection[Format] | None = None) -> Selec
 def _by_vocabulary(evidence: Evidence) -> Selection | None:
     """The format with most of its telling markers in the vocabulary, all of them."""
     known = set(evidence.vocabulary)
-    hits = [
-        (len(f.models.tokens), f.name)
-        for f in builtin_formats().values()
-        if f.models.tokens and known >= set(f.models.tokens)
-    ]
+    hits = [f for f in builtin_formats().values() if f.models.tokens and known >= set(f.models.tokens)]
     if not hits:
         return None
-    most = max(count for count, _ in hits)
-    name = next(name for count, name in hits if count == most)
-    markers = ", ".join(builtin_formats()[name].models.tokens)
-    return Selection(name, (f"The vocabulary has {markers} as single tokens.",))
+    found = max(hits, key=lambda fmt: len(fmt.models.tokens))  # the first of these
+    return Selection(found.name, (f"The vocabulary has {', '.join(found.models.tokens)} as single tokens.",))
 
 
 def _first_in_text(evidence: Evidence, among: Collection[Format]) -> Selection | None:
@@ -278,7 +260,7 @@ def _by_text(evidence: Evidence) -> Selection | None:
     found = _first_in_text(evidence, builtin_formats().values())
     if found is not None:
         return Selection(found.name, (*found.reasons, "No model or vocabulary was given."))
-    listed = PYTHON_CALLS.search(evidence.text)
+    listed = _PYTHON_CALLS.search(evidence.text)
     if listed is None:
         return None
     return Selection("pythonic", (f"The output has a list of Python calls at character {listed.start()}.",))

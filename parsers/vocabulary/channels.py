@@ -95,11 +95,6 @@ class ChannelText:
             return Place(stretch.start + inside, stretch.step, stretch.kind)
         return Place(stretch.start, stretch.step, stretch.kind)
 
-    def length_at(self, step: int) -> int:
-        """How many characters were sent up to and including a step."""
-        index = bisect_right(self.stretches, step, key=lambda stretch: stretch.step) - 1
-        return self.stretches[index].at + len(self.stretches[index].text) if index >= 0 else 0
-
 
 class Channels(dict[Channel, ChannelText]):
     """The channels of a message in reporting order. A channel that has no text is empty."""
@@ -136,7 +131,8 @@ def message_channels(
 
 def delta_channels(numbered: Iterable[tuple[int, MessageDelta | None]]) -> Channels:
     """Every channel as a client puts it together from deltas, each with the number of the step or chunk it is of."""
-    return _collected(_delta_stretches(numbered))
+    texts = ((number, one) for number, delta in numbered if delta is not None for one in delta_texts(delta))
+    return _collected((channel, Stretch(0, text, number)) for number, (channel, text) in texts)
 
 
 def channel_of(event: TextEvent) -> Channel:
@@ -177,13 +173,6 @@ def _event_stretches(events: Iterable[tuple[int, Event]]) -> Iterator[tuple[Chan
                 yield channel, Stretch(0, part.text, step, part.start, part.end, part.kind)
             if not parts:
                 yield channel, Stretch(0, event.text, step)
-
-
-def _delta_stretches(numbered: Iterable[tuple[int, MessageDelta | None]]) -> Iterator[tuple[Channel, Stretch]]:
-    for number, delta in numbered:
-        if delta is not None:
-            for channel, text in delta_texts(delta):
-                yield channel, Stretch(0, text, number)
 
 
 def delta_texts(delta: MessageDelta) -> Iterator[tuple[Channel, str]]:

@@ -26,10 +26,6 @@ def object_of(text: str) -> dict[str, Any] | None:
 
 def _read(text: str) -> tuple[bool, Any]:
     try:
-        return True, json.loads(text, parse_int=_integer)
+        return True, json.loads(text, parse_int=lambda digits: (int if len(digits) < _DIGITS else float)(digits))
     except (ValueError, RecursionError):
         return False, None
-
-
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) < _DIGITS else float(digits)

@@ -210,6 +210,12 @@ class ToolCallDelta:
     name: str | None = None
     arguments: str | None = None
 
+    def to_openai(self) -> dict[str, Any]:
+        """The share as an OpenAI-style object; absent fields are left out."""
+        begun = {} if self.name is None else {"id": self.id, "type": "function"}
+        texts = {"name": self.name, "arguments": self.arguments}
+        return {"index": self.index, **begun, "function": {k: text for k, text in texts.items() if text is not None}}
+
 
 @dataclass(slots=True)
 class MessageDelta:
@@ -221,23 +227,8 @@ class MessageDelta:
 
     def to_openai(self) -> dict[str, Any]:
         """The delta as an OpenAI-style object; absent fields are left out."""
-        delta: dict[str, Any] = {}
-        if self.reasoning is not None:
-            delta["reasoning"] = self.reasoning
-        if self.content is not None:
-            delta["content"] = self.content
+        texts = {"reasoning": self.reasoning, "content": self.content}
+        delta: dict[str, Any] = {name: text for name, text in texts.items() if text is not None}
         if self.tool_calls:
-            delta["tool_calls"] = [_openai_call(call) for call in self.tool_calls]
+            delta["tool_calls"] = [call.to_openai() for call in self.tool_calls]
         return delta
-
-
-def _openai_call(call: ToolCallDelta) -> dict[str, Any]:
-    out: dict[str, Any] = {"index": call.index}
-    function: dict[str, Any] = {}
-    if call.name is not None:
-        out |= {"id": call.id, "type": "function"}
-        function["name"] = call.name
-    if call.arguments is not None:
-        function["arguments"] = call.arguments
-    out["function"] = function
-    return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -23,8 +23,8 @@ class Codec:
     def check_options(self, options: Mapping[str, Any]) -> list[tuple[str, str]]:
         return [(f"/{key}", f"unknown option {key}") for key in options if key != "good"]
 
-    def literals(self, options: Mapping[str, Any]) -> frozenset[str]:
-        return frozenset({"<v>"} if self.triggers == () else ())
+    def scopes(self, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
+        return {"open": {"VALUE_OPEN": "<v>"}} if self.triggers == () else {}
 
     def closers(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         return ("</v>",) if self.triggers == ("BARE",) else ()
@@ -32,6 +32,13 @@ class Codec:
 
 CODECS = {"value": Codec("DONE", "OTHER"), "call": Codec("DONE", "OTHER", "REJECT", "ITEM"), "tags": Codec()}
 END = {"on": "END", "to": "CONTENT"}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def further_codecs() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("parsers.formats.lint.ARGUMENT_PARSERS", {**ARGUMENT_PARSERS, **CODECS})
+        yield
 
 
 def row(on: str, to: str, *emit: str, **more: Any) -> dict[str, Any]:
@@ -220,13 +227,13 @@ SOUND = [  # unusual, and allowed
 
 @pytest.mark.parametrize(("severity", "code", "pointer", "changes"), BROKEN)
 def test_a_broken_part_is_found_where_it_is(severity: str, code: str, pointer: str, changes: dict[str, Any]) -> None:
-    findings = [one for one in lint(make(**changes), CODECS) if one.code == code]
+    findings = [one for one in lint(make(**changes)) if one.code == code]
     assert [(one.severity, one.pointer) for one in findings] == [(severity, pointer)]
 
 
 @pytest.mark.parametrize("changes", SOUND)
 def test_a_sound_format_has_no_findings(changes: dict[str, Any]) -> None:
-    assert lint(make(**changes), CODECS) == []
+    assert lint(make(**changes)) == []
 
 
 @pytest.mark.parametrize("name", builtin_formats())
@@ -236,20 +243,20 @@ def test_every_built_in_format_is_without_error_or_warning(name: str) -> None:
 
 
 def test_every_message_is_one_sentence_with_advice() -> None:
-    messages = {one.message for _, _, _, changes in BROKEN for one in lint(make(**changes), CODECS)}
+    messages = {one.message for _, _, _, changes in BROKEN for one in lint(make(**changes))}
     assert [one for one in messages if not one.endswith(".") or ": " not in one or ". " in one or "\n" in one] == []
 
 
 def test_errors_come_first() -> None:
     broken = make(initial="START", example="", tokens={"<x>": {}})
-    assert [one.severity for one in lint(broken, CODECS)] == sorted(
-        [one.severity for one in lint(broken, CODECS)], key=["error", "warning", "info"].index
+    assert [one.severity for one in lint(broken)] == sorted(
+        [one.severity for one in lint(broken)], key=["error", "warning", "info"].index
     )
 
 
 def test_a_missing_end_names_the_policy_value_that_lacks_it() -> None:
     rows = [row("OPEN", "CALL", "CallStart"), END | {"when": {"mistral_version": ["auto", "v11"]}}]
-    findings = lint(make(states={"CONTENT": {"text": "content", "rows": rows}}, **LISTED), CODECS)
+    findings = lint(make(states={"CONTENT": {"text": "content", "rows": rows}}, **LISTED))
     assert [one.message for one in findings] == [
         "CONTENT has no row on END when mistral_version is pre_v11: "
         "add one that says what to do when the output ends there."
@@ -258,7 +265,7 @@ def test_a_missing_end_names_the_policy_value_that_lacks_it() -> None:
 
 def test_what_depends_on_an_unknown_codec_is_not_reported_too() -> None:
     codec = {"name": "yaml"}
-    findings = lint(make(states={"CALL": call(row("NODE", "CALL"), row("REJECT", "CONTENT"), codec=codec)}), CODECS)
+    findings = lint(make(states={"CALL": call(row("NODE", "CALL"), row("REJECT", "CONTENT"), codec=codec)}))
     assert [one.code for one in findings] == ["unknown_codec"]
 
 
@@ -267,7 +274,7 @@ def test_a_circle_through_an_unknown_codec_is_not_guessed() -> None:
         "CALL": call(row("REJECT", "GAP"), codec={"name": "yaml"}),
         "GAP": GAP | {"rows": [row("OTHER", "CALL"), END]},
     }
-    assert "endless_circle" not in {one.code for one in lint(make(states=states), CODECS)}
+    assert "endless_circle" not in {one.code for one in lint(make(states=states))}
 
 
 def test_guards_on_too_many_policies_are_taken_as_one() -> None:
@@ -275,13 +282,13 @@ def test_guards_on_too_many_policies_are_taken_as_one() -> None:
     guards = [row("CLOSE", "LOST", when={name: ["none"]}) for name in names]
     states = {"CONTENT": content(*guards), "LOST": {"text": "content", "rows": [END]}}
     assert MOST_COMBINATIONS < 3 * 3 * 4 * 3 * 2
-    assert "unreachable_state" not in {one.code for one in lint(make(states=states), CODECS)}
+    assert "unreachable_state" not in {one.code for one in lint(make(states=states))}
 
 
 def test_circles_of_one_codec_in_two_states_are_found_once() -> None:
     both = call(row("OTHER", "AGAIN"), row("REJECT", "AGAIN"))
     again = call(row("OTHER", "CALL"), row("REJECT", "CALL"))
-    found = [one for one in lint(make(states={"CALL": both, "AGAIN": again}), CODECS) if one.code == "endless_circle"]
+    found = [one for one in lint(make(states={"CALL": both, "AGAIN": again})) if one.code == "endless_circle"]
     assert [one.pointer for one in found] == ["/states/CALL/rows/2", "/states/CALL/rows/3"]
 
 
@@ -290,7 +297,7 @@ def test_two_circles_are_two_findings_and_one_circle_is_one() -> None:
         return {"text": "structure", "rows": [row("OTHER", to), END]}
 
     states = {"CONTENT": content(row("CLOSE", "A"), row("DONE", "C")), "A": gap("B"), "B": gap("A"), "C": gap("C")}
-    found = [one for one in lint(make(states=states), CODECS) if one.code == "endless_circle"]
+    found = [one for one in lint(make(states=states)) if one.code == "endless_circle"]
     assert [one.pointer for one in found] == ["/states/A/rows/0", "/states/C/rows/0"]
     assert found[0].message.startswith("A on OTHER, then B on OTHER leads back to A")
 
@@ -340,11 +347,11 @@ def test_a_codec_that_cannot_work_has_only_its_own_finding(codec: dict[str, Any]
 
 
 def test_an_unknown_codec_has_no_closers() -> None:
-    assert closers_of(reading_with({"name": "nonsense"}), {}) == []
+    assert closers_of(reading_with({"name": "nonsense"})) == []
 
 
 def test_the_message_is_one_sentence_with_advice() -> None:
-    message = lint(reading_with({"name": "tagged"}), ARGUMENT_PARSERS)[0].message
+    message = lint(reading_with({"name": "tagged"}))[0].message
     assert message.endswith(".")
     assert ": " in message
     assert ". " not in message
@@ -417,7 +424,7 @@ def test_lint_never_raises_and_its_pointers_lead_somewhere(
 ) -> None:
     fmt = make(states={"CONTENT": None, "CALL": None} | states, initial=initial, terminals=terminals, example="")
     data = fmt.model_dump(by_alias=True)
-    for finding in lint(fmt, CODECS):
+    for finding in lint(fmt):
         assert follow(data, finding) is not None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from parsers.vocabulary.channels import CONTENT, REASONING, Channel, Channels, ChannelText, Place, Stretch
+from parsers.vocabulary.channels import CONTENT, REASONING, Channel, Channels, ChannelText, Place
 from parsers.vocabulary.events import CallArguments, ContentText, Event, Marker, Segment, TextEvent
 from parsers.vocabulary.trace import StateView, Step, Trace
 from parsers.vocabulary.types import Message, MessageDelta, Span, ToolCall, ToolCallDelta
@@ -92,11 +92,6 @@ def test_a_trace_without_steps_has_no_step() -> None:
 )
 def test_a_channel_is_written_as_in_a_message_and_said_in_words(channel: Channel, text: str, words: str) -> None:
     assert (str(channel), channel.words([ToolCall(None, "f", "")])) == (text, words)
-
-
-def test_what_was_sent_by_a_step_is_known_for_every_step() -> None:
-    sent = ChannelText("Hi there", [Stretch(0, "Hi", 2), Stretch(2, " there", 4)])
-    assert [sent.length_at(step) for step in range(1, 6)] == [0, 2, 2, 8, 8]
 
 
 def test_a_channel_without_text_is_empty() -> None:
