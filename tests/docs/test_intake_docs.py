@@ -10,7 +10,7 @@ import pytest
 from parsers.intake.captures import SERVERS
 from parsers.intake.evidence import About, Certainty
 from webapp.api.intake_models import IntakeRequest, IntakeResult, OutputBody
-from webapp.page.form.intake_panel import ABOUT
+from webapp.page.form.form_page import ABOUT
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 INTAKE = (DOCS / "intake.md").read_text("utf-8")

@@ -25,7 +25,7 @@ from webapp.api.models import ErrorBody, FindResult, Health, ParserInfo, ReplayR
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
-from webapp.page.inspect.wire import dialect_of
+from webapp.page.inspect.result import dialect_of
 from webapp.runs.exports import TARGETS, exported, installed_version, json_text, save
 from webapp.runs.prepare import with_defaults
 from webapp.security import api_error

@@ -36,21 +36,20 @@ from flask.typing import ResponseReturnValue
 from parsers.cases.engines import traced_chunking
 from parsers.cases.model import Case
 from parsers.replays.chunking import TRACED, WHOLE, spec
-from webapp.htmx import is_partial, render
 from webapp.page.addresses.inspect_views import show
 from webapp.page.addresses.subjects import (
     Subject,
     at_every_subject,
     blueprint,
     error_page,
+    is_partial,
     named_subject,
     posted_subject,
+    render,
     run_subject,
 )
-from webapp.page.compare.asked import CompareLinks, Side, faults, is_bare, is_tidy, read_asked
-from webapp.page.compare.compare_form import compare_form, rules_of
-from webapp.page.compare.compare_page import ComparePage, sides_page
-from webapp.page.compare.sides import on_one_text, replayed
+from webapp.page.compare.compare_page import ComparePage, compare_form, rules_of, sides_page
+from webapp.page.compare.sides import CompareLinks, Side, faults, is_bare, is_tidy, on_one_text, read_asked, replayed
 from webapp.page.form.setup import case_line
 from webapp.services import services
 

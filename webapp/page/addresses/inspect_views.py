@@ -18,8 +18,8 @@ from parsers.cases.engines import BUILTIN, ENGINES
 from parsers.cases.io import dumps, outcome_digest
 from parsers.cases.model import Case, CaseError
 from parsers.vocabulary.types import UsageError
+from webapp.engines import RESPONSE_TEMPLATE
 from webapp.fields import field_at
-from webapp.htmx import is_partial, render
 from webapp.page.addresses.subjects import (
     Subject,
     blueprint,
@@ -27,14 +27,25 @@ from webapp.page.addresses.subjects import (
     error_page,
     example_subject,
     is_loopback,
+    is_partial,
     is_stored,
     named_subject,
     public_base,
+    render,
     run_subject,
 )
-from webapp.page.form.form_case import Upload, case_of, look_at
-from webapp.page.form.form_page import Below, form_page
-from webapp.page.form.setup import FormError, Setup, case_line, read_setup, setup_after, setup_of
+from webapp.page.form.form_page import Below, form_page, template_examples
+from webapp.page.form.setup import (
+    FormError,
+    Setup,
+    Upload,
+    case_line,
+    case_of,
+    look_at,
+    read_setup,
+    setup_after,
+    setup_of,
+)
 from webapp.page.inspect.inspect_page import (
     About,
     Export,
@@ -43,13 +54,13 @@ from webapp.page.inspect.inspect_page import (
     Origin,
     Share,
     View,
+    read_state,
     replay_page,
     view_of,
 )
-from webapp.page.inspect.view_state import read_state
 from webapp.page.library.checklist import entries
 from webapp.page.library.examples import examples
-from webapp.page.search.progress import WAIT_SECONDS, Search, SearchPanes, search_of_job, search_panes
+from webapp.page.search.search_page import WAIT_SECONDS, Search, SearchPanes, search_of_job, search_panes
 from webapp.runs.exports import TARGETS
 from webapp.runs.prepare import with_defaults
 from webapp.security import TooLarge, check_limit
@@ -322,3 +333,31 @@ def _origin(source: str) -> Origin | None:
             title = found.case.title or f"case {name}" if kind == "case" else found.heading
             return Origin(source, title, found.base)
     return None
+
+
+@blueprint.post("/intake")
+def intake() -> Response:
+    """The panel, or the whole form with it."""
+    setup = posted_setup()
+    try:
+        take_tokenizer(setup)
+        look_at(setup, posted_file("file"))
+    except (FormError, TooLarge) as error:
+        return refused(setup, error)
+    if is_partial():
+        return render("_intake.html", form=form_page(setup, "edit", services().settings))
+    return show_form(setup, About("edit", "What is this?", "not run"))
+
+
+@blueprint.post("/template")
+def template() -> Response:
+    """The template part again, with what there is to say about it."""
+    setup = read_setup(request.form)
+    setup.parser.parser = RESPONSE_TEMPLATE
+    if found := template_examples().get(request.form.get("template_do", "").removeprefix("example:")):
+        setup.parser.template, setup.request.prompt_tail = found.text, found.prefix
+    if not is_partial():
+        return show_form(setup, About("edit", "Response template", "not run"))
+    report = request.headers.get("HX-Target", "").endswith("#template-report")
+    form = form_page(setup, "edit", services().settings)
+    return render("_template_report.html" if report else "_template.html", form=form)

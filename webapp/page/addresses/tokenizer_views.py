@@ -18,8 +18,7 @@ from flask import Response, abort, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from parsers.vocabulary.types import UsageError
-from webapp.htmx import is_partial, render
-from webapp.page.addresses.subjects import blueprint
+from webapp.page.addresses.subjects import blueprint, is_partial, render
 from webapp.page.library.tokenizer_shelf import (
     Extra,
     Row,

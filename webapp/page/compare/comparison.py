@@ -17,10 +17,9 @@ from markupsafe import Markup
 from webapp.glyphs import count, shorten, show_lines, spell
 from webapp.page.compare.difference import CallPair, Comparison, Hunk, Pair, owner_at
 from webapp.page.drawing import Bar, bars, percent
-from webapp.page.inspect.index import STEPS_EACH_SIDE, CallIndex, Channel, TraceIndex, Window
-from webapp.page.inspect.message import Sent, folded, sent
+from webapp.page.inspect.index import DRAWN, STEPS_EACH_SIDE, UNKNOWN, CallIndex, Channel, TraceIndex, Window
 from webapp.page.inspect.plots import RoleBar, role_bars
-from webapp.page.inspect.roles import DRAWN, UNKNOWN
+from webapp.page.inspect.result import Sent, folded, sent
 
 CHARACTERS_EACH_SIDE = 1_500
 

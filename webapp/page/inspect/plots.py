@@ -15,8 +15,7 @@ from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, hel
 from parsers.vocabulary.trace import Finding
 from webapp.glyphs import count, shorten
 from webapp.page.drawing import COLUMNS, Bar, Column, Shape, bars, peaks, percent, rising, runs, shapes
-from webapp.page.inspect.index import TraceIndex, index_of
-from webapp.page.inspect.roles import DRAWN
+from webapp.page.inspect.index import DRAWN, TraceIndex, index_of
 from webapp.runs.runner import Run
 
 _DOTS = 300

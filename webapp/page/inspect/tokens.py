@@ -17,8 +17,7 @@ from parsers.decoding.utf8 import Utf8Decoder
 from parsers.formats.model import Format
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.glyphs import count, hexed, shorten, show, spell
-from webapp.page.inspect.index import TraceIndex, Window
-from webapp.page.inspect.roles import Destination, RoleRun, destinations, runs
+from webapp.page.inspect.index import Destination, RoleRun, TraceIndex, Window, destinations, runs
 from webapp.runs.prepare import tokenizer_of
 from webapp.runs.runner import Run
 from webapp.tokenizers.adapter import TokenizerAdapter

@@ -16,7 +16,6 @@ from parsers.search.found import Found, Verdict
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Finding, Proof
 from webapp.glyphs import count, shorten
-from webapp.page.search.chunkings import beside
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 WORDS = {"error": "Error", "warning": "Warning", "info": "Note"}
@@ -24,6 +23,11 @@ _GRADES = {"calls": "the calls differ", "text": "the text differs", "whitespace"
 _SHOWN = 200
 _PROOF_CHARACTERS = 20_000
 _BEFORE, _AROUND = 40, 160  # characters shown of what was expected and what came
+
+
+def beside(chunk: str, at: int | None = None) -> str:
+    """The query of the page that compares the traced replay with a chunking, at a character of the output."""
+    return urlencode({"b_chunk": chunk} | ({} if at is None else {"at": at}), safe=":,")
 
 
 @dataclass(slots=True, frozen=True)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from webapp.page.addresses import compare_views as compare
-from webapp.page.compare.asked import Asked, CompareLinks, Side, faults, is_bare, is_tidy, read_asked
+from webapp.page.compare.sides import Asked, CompareLinks, Side, faults, is_bare, is_tidy, read_asked
 
 
 def test_a_query_is_read_back_as_it_was_written() -> None:

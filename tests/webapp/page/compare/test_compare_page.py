@@ -12,10 +12,9 @@ import pytest
 from parsers.cases.io import load_case
 from parsers.compare.divergence import EXACT, Rules
 from webapp.page.compare import comparison as compare_text
-from webapp.page.compare.asked import Asked, CompareLinks, Side
 from webapp.page.compare.compare_page import LISTED, SidesPage, sides_page
 from webapp.page.compare.difference import Comparison, compare
-from webapp.page.compare.sides import Replayed, replayed
+from webapp.page.compare.sides import Asked, CompareLinks, Replayed, Side, replayed
 from webapp.page.inspect.index import index_of
 from webapp.runs.runner import Runner
 from webapp.settings import Settings

@@ -22,7 +22,6 @@ from parsers.vocabulary.types import Delta
 from webapp.engines import Choice
 from webapp.engines import choose as real_choose
 from webapp.page.compare import sides as compare_sides
-from webapp.page.compare.asked import Asked, CompareLinks, Side
 from webapp.page.compare.compare_page import SidesPage, sides_page
 from webapp.page.compare.difference import (
     Comparison,
@@ -36,7 +35,7 @@ from webapp.page.compare.difference import (
     owner_at,
     text_pairs,
 )
-from webapp.page.compare.sides import Replayed, replayed
+from webapp.page.compare.sides import Asked, CompareLinks, Replayed, Side, replayed
 from webapp.page.inspect.index import CallIndex, Channel, Stretch, TraceIndex, index_of
 from webapp.page.inspect.index import build as build_index
 from webapp.runs.runner import Runner

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests.webapp.page.form.logs import CALLS, CURL, TOOL, TWO, chunk, ran, shown_for, typed
-from webapp.page.form.form_case import look_at
-from webapp.page.form.intake_panel import panel
+from webapp.page.form.form_page import panel
+from webapp.page.form.setup import look_at
 
 
 def test_the_facts_are_those_of_the_output_that_was_chosen() -> None:

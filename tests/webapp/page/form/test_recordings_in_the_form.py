@@ -8,8 +8,7 @@ import pytest
 
 from tests.webapp.page.form.logs import CALLS, CURL, REQUEST, TOOL, TWO, again, chunk, ran, shown_for, sse, typed
 from tests.webapp.test_recordings import Real
-from webapp.page.form.form_case import case_of, look_at
-from webapp.page.form.setup import FormError
+from webapp.page.form.setup import FormError, case_of, look_at
 
 
 def test_a_log_stays_in_the_text_area_and_fills_the_fields() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webapp.page.inspect.index import index_of
-from webapp.page.inspect.machine import machine
-from webapp.page.inspect.step import card
+from webapp.page.inspect.step import card, machine
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 

@@ -15,7 +15,7 @@ from parsers.wire.chunks import Dialect, Envelope
 from tests.parsers.wire.client import Client, seen
 from tests.webapp.page.streams import END, FAULTY, STREAM, call, chunk, stream_case
 from webapp.page.inspect.index import TraceIndex, index_of, window_around
-from webapp.page.inspect.wire import (
+from webapp.page.inspect.result import (
     CALLS_SHOWN,
     CHUNKS_SHOWN,
     ITEMS_SHOWN,
@@ -24,7 +24,6 @@ from webapp.page.inspect.wire import (
     Wire,
     client_views,
     dialect_of,
-    folded,
     shortened,
     wire,
 )
@@ -111,7 +110,7 @@ def test_long_texts_and_lists_of_the_answer_are_shortened(make: Any) -> None:
 
 def test_what_is_short_stays_as_it_is() -> None:
     data = {"a": ["x" * TEXT_SHOWN] * ITEMS_SHOWN, "b": None, "c": 3}
-    assert folded(data) == data
+    assert shortened(data) == data
     assert shortened("x" * TEXT_SHOWN) == "x" * TEXT_SHOWN
 
 

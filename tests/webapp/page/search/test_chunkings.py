@@ -17,7 +17,7 @@ from parsers.vocabulary.channels import CONTENT, Channel
 from parsers.vocabulary.types import Message
 from tests.webapp.page.results import CALL, found
 from webapp.page.drawing import COLUMNS
-from webapp.page.search.chunkings import chunkings, heat, letter, matrix
+from webapp.page.search.search_page import chunkings, heat, letter, matrix
 
 
 def run_beside(make: Any, runner: Any, chunking: Chunking, parting: Divergence, deltas: int) -> CaseRun:

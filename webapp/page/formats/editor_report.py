@@ -34,8 +34,8 @@ from parsers.vocabulary.types import FormatError, Message, Piece, UsageError
 from webapp.formats.folder import all_formats, check_among
 from webapp.formats.format_text import CheckedText, Noted
 from webapp.glyphs import count, shorten, show_lines
-from webapp.page.format_form import OPENED, Editor, Sample, opened_format, sample_case
-from webapp.page.inspect.machine import Arrow, StateNode, TableRow
+from webapp.page.formats.editor import OPENED, Editor, Sample, opened_format, sample_case
+from webapp.page.inspect.step import Arrow, StateNode, TableRow
 from webapp.runs.prepare import error_place, tokens_of
 from webapp.runs.runner import collector_paused
 from webapp.security import check_limit

@@ -23,11 +23,10 @@ from parsers.formats.model import Format, builtin_formats
 from parsers.vocabulary.types import UsageError
 from webapp.formats.folder import all_formats, check_among, formats_folder, with_folder_format
 from webapp.formats.format_text import laid_out
-from webapp.htmx import is_partial, render
 from webapp.page.addresses.inspect_views import show
 from webapp.page.addresses.share_views import share_page
-from webapp.page.addresses.subjects import blueprint, carried_case, named_subject, run_subject
-from webapp.page.format_form import (
+from webapp.page.addresses.subjects import blueprint, carried_case, is_partial, named_subject, render, run_subject
+from webapp.page.formats.editor import (
     MOST_SAMPLES,
     Editor,
     Sample,
@@ -36,7 +35,7 @@ from webapp.page.format_form import (
     new_editor,
     read_editor,
 )
-from webapp.page.format_report import report, runnable
+from webapp.page.formats.editor_report import report, runnable
 from webapp.page.library.markdown import sections, to_html
 from webapp.runs.exports import filename
 from webapp.security import TooLarge
