@@ -35,7 +35,7 @@ from webapp.formats.folder import all_formats, check_among
 from webapp.formats.format_text import CheckedText, Noted
 from webapp.glyphs import count, shorten, show_lines
 from webapp.page.formats.editor import OPENED, Editor, Sample, opened_format, sample_case
-from webapp.page.inspect.step import Arrow, StateNode, TableRow
+from webapp.page.inspect.step import Machine
 from webapp.runs.prepare import error_place, tokens_of
 from webapp.runs.runner import collector_paused
 from webapp.security import check_limit
@@ -74,34 +74,15 @@ class _StateLine:
 
 
 @dataclass(slots=True)
-class _Terminal:
-    """One terminal, and how it stands in the embedded tokenizer's vocabulary."""
+class _MachineReport(Machine):
+    """The format seen from outside. `idle` are the rows that can never fire; `terminals` are names, texts, how each
+    stands in the embedded tokenizer's vocabulary, and where it comes from. `too_many`: more states than are drawn while
+    somebody types."""
 
-    name: str
-    text: str
-    token: str
-    source: str
-
-
-@dataclass(slots=True)
-class _MachineReport:
-    """The format seen from outside. `too_many`: more states than are drawn while somebody types.
-
-    `sources` says of each row by its id where it comes from; '' is the text itself.
-    """
-
-    width: float
-    height: float
-    nodes: list[StateNode]
-    arrows: list[Arrow]
-    words: str
-    states: list[_StateLine]
-    rows: list[TableRow]
-    idle: set[str]
-    sources: dict[str, str]
-    terminals: list[_Terminal]
-    too_many: bool
-    note: str
+    states: list[_StateLine] = field(default_factory=list)
+    idle: set[str] = field(default_factory=set)
+    terminals: list[tuple[str, str, str, str]] = field(default_factory=list)
+    too_many: bool = False
 
 
 @dataclass(slots=True)
@@ -215,25 +196,20 @@ def _machine_report(found: CheckedText, outcomes: Iterable[Outcome]) -> _Machine
         visits.update({trace.steps[0].state, *(name for move in moves for name in (move.from_state, move.to_state))})
     lost = {_state(one.part) for one in found.findings if one.code == "unreachable_state"}
     drawn = len(fmt.states) <= _MOST_DRAWN
-    sheet = diagram(fmt) if drawn else Diagram(0, 0, (), ())
-    states = [_state_line(fmt, expanded, name, name not in lost, visits[name]) for name in fmt.states]
+    drawing = diagram(fmt) if drawn else Diagram(0, 0)
     return _MachineReport(
-        width=sheet.width,
-        height=sheet.height,
-        nodes=[StateNode(node, node.name not in lost and bool(visits[node.name] or node.end or not runs), False)
-               for node in sheet.nodes],
-        arrows=[Arrow(edge, f"{edge.source} {edge.target}", not runs or any(fired[row] for row in edge.rows), False)
-                for edge in sheet.edges],
+        drawing=drawing,
+        rows=rows_table(fmt, expanded),
+        visited={name for name in fmt.states if name not in lost and (visits[name] or not runs)},
+        fired={(one.source, one.target) for one in drawing.edges if not runs or any(fired[row] for row in one.rows)},
+        times=fired,
+        note=_note(fmt, lost, runs, visits),
         words=_words(fmt, lost),
-        states=states,
-        rows=[TableRow(r.id, r.state, r.trigger, r.text or "", r.to, ", ".join(r.emit), r.note, r.when, fired[r.id])
-              for r in rows_table(fmt)],
+        states=[_state_line(fmt, expanded, name, name not in lost, visits[name]) for name in fmt.states],
         idle=_idle(fmt, found.findings, lost),
-        sources={row.id: row.source for row in rows_table(fmt, expanded)},
         terminals=[_terminal(fmt, expanded, name, text) for name, text in fmt.terminals.items()],
         too_many=not drawn,
-        note=_note(fmt, lost, runs, visits),
-    )  # fmt: skip
+    )
 
 
 def _words(fmt: Format, lost: set[str]) -> str:
@@ -284,10 +260,10 @@ def _state_line(fmt: Format, expanded: Expanded, name: str, reached: bool, sampl
     )
 
 
-def _terminal(fmt: Format, expanded: Expanded, name: str, text: str) -> _Terminal:
+def _terminal(fmt: Format, expanded: Expanded, name: str, text: str) -> tuple[str, str, str, str]:
     special = markers_of(fmt).get(text)
     token = "" if special is None else "one special token" if special else "one token"
-    return _Terminal(name, text, token, expanded.origin(pointer_to("terminals", name)).label)
+    return name, text, token, expanded.origin(pointer_to("terminals", name)).label
 
 
 # One sample

@@ -7,11 +7,11 @@ events that made, and what left for the client.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from parsers.formats.diagram import END, diagram, rows_table
-from parsers.formats.layout import Edge, Node
+from parsers.formats.diagram import END, RowLine, diagram, rows_table
+from parsers.formats.layout import Diagram
 from parsers.formats.model import Format
 from parsers.vocabulary.events import (
     CallArguments,
@@ -305,81 +305,37 @@ def _lines(index: TraceIndex, first: int, last: int) -> Iterator[EventLine]:
 
 
 @dataclass(slots=True)
-class StateNode:
-    """A state's box. `visited`: the replay was in it at some time."""
-
-    node: Node
-    visited: bool
-    current: bool
-
-    @property
-    def middle(self) -> tuple[float, float]:
-        """Where the name stands."""
-        return self.node.x + self.node.width / 2, self.node.y + self.node.height / 2 + 4
-
-
-@dataclass(slots=True)
-class Arrow:
-    """A line between two states. `key` names it in the cards of the steps."""
-
-    edge: Edge
-    key: str
-    fired: bool
-    last: bool
-
-
-@dataclass(slots=True)
-class TableRow:
-    """One row of the transition table; `times` says how often it fired."""
-
-    id: str
-    state: str
-    trigger: str
-    literal: str
-    target: str
-    emits: str
-    note: str
-    when: str
-    times: int
-
-
-@dataclass(slots=True)
 class Machine:
-    """Everything the machine pane shows."""
+    """A format's diagram and its table, with what was done of them: the states that were visited, the arrows (from, to)
+    that fired, and how often each row did. `now` is the box under the cursor, `last` the arrow that led there."""
 
-    width: float
-    height: float
-    nodes: list[StateNode]
-    arrows: list[Arrow]
-    rows: list[TableRow]
+    drawing: Diagram
+    rows: list[RowLine]
+    visited: Collection[str]
+    fired: Collection[tuple[str, str]]
+    times: Mapping[str, int]
     note: str
     words: str
+    now: str = ""
+    last: str = ""
 
 
 def machine(index: TraceIndex, fmt: Format, policy: Mapping[str, str], step: int) -> Machine:
     """The machine of `fmt` with the cursor on `step`."""
-    drawing = diagram(fmt, policy)
+    drawing, now = diagram(fmt, policy), node_at(index, step)
     visited = {name for pair in index.fired for name in pair} | {index.trace.steps[0].state}
-    now, last = node_at(index, step), edge_at(index, step)
-    nodes = [StateNode(node, node.name in visited or node.end, node.name == now) for node in drawing.nodes]
-    never = [node.node.name for node in nodes if not node.visited]
+    never = [node.name for node in drawing.nodes if not node.end and node.name not in visited]
     return Machine(
-        width=drawing.width,
-        height=drawing.height,
-        nodes=nodes,
-        arrows=[_arrow(index, edge, last) for edge in drawing.edges],
-        rows=[
-            TableRow(r.id, r.state, r.trigger, r.text or "", r.to, ", ".join(r.emit), r.note, r.when, index.times[r.id])
-            for r in rows_table(fmt)
-        ],
+        drawing=drawing,
+        rows=rows_table(fmt),
+        visited=visited,
+        fired=index.fired,
+        times=index.times,
         note=count(len(fmt.states), "state") + (f", {len(never)} never visited" if never else ", all visited"),
         words=f"State diagram. Current state {now}." + (f" Never visited: {', '.join(never)}." if never else ""),
+        now=now,
+        last=edge_at(index, step),
     )
-
-
-def _arrow(index: TraceIndex, edge: Edge, last: str) -> Arrow:
-    key = f"{edge.source} {edge.target}"
-    return Arrow(edge, key, index.fired[edge.source, edge.target] > 0, key == last)
 
 
 def node_at(index: TraceIndex, step: int) -> str:
