@@ -1,12 +1,4 @@
-"""The format editor's addresses. Nothing typed is stored: the page carries it all, and every button posts all of it.
-
-===========================  ========================================================================================
-GET  /formats                every format: built-in ones, those of the formats folder, and what was refused there
-GET  /formats/edit           the editor: `?from=NAME`, `?source=example:NAME` or `case:ID`, or the skeleton
-POST /formats/edit           check again; the parts that htmx asks for, or the whole page. With `case`: open that case
-POST /formats/inspect ...    the first sample (or `sample_of`) as a case: inspected, shared, downloaded
-===========================  ========================================================================================
-"""
+"""The format editor. Nothing typed is stored: the page carries it all, and every button posts all of it."""
 
 from __future__ import annotations
 
@@ -41,7 +33,7 @@ from webapp.runs.exports import filename
 from webapp.security import TooLarge
 from webapp.services import services
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+_PACKAGE = Path(__file__).resolve().parents[2]
 _REFERENCE = "format-language.md"
 
 

@@ -1,12 +1,4 @@
-"""The addresses of a search.
-
-==============================  =====================================================================================
-GET  /c/<id>/find               start the search of a shared case, or ask how far it is
-GET  /example/<name>/find       the same for a worked example
-POST /find                      the same for a run that the page carries
-POST /find/cancel               stop it; the form carries or names the case
-POST /find/proof                the changed case that shows a finding, as a run of its own
-==============================  =====================================================================================
+"""The search of a case: started, asked how far it is, and stopped; and the changed case that shows a finding.
 
 Asked by htmx, an unfinished search answers with how far it is, a finished one with every part of the page that it
 changes. Asked by a browser that follows a link, they answer with the page itself.
@@ -14,7 +6,6 @@ changes. Asked by a browser that follows a link, they answer with the page itsel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, request
@@ -41,21 +32,6 @@ from webapp.page.addresses.subjects import (
 from webapp.page.inspect.inspect_page import Links, read_state, view_of
 from webapp.page.search.search_page import Search, search_of_job
 from webapp.services import services
-
-
-@dataclass(slots=True, frozen=True)
-class SearchControls:
-    """What the controls of a search need of a page."""
-
-    links: Links
-
-
-@dataclass(slots=True, frozen=True)
-class ProgressPage:
-    """How far a search is, and its controls."""
-
-    page: SearchControls
-    search: Search
 
 
 @blueprint.post("/find/cancel")
@@ -89,10 +65,9 @@ def _answer(subject: Subject, search: Search) -> Response:
     """The parts of the page that changed; the whole page where nobody can put parts together."""
     state = read_state(request.values)
     if is_partial() and search.active:
-        page = ProgressPage(SearchControls(Links(subject.base, state)), search)
-        return render("_search_progress.html", page=page)
+        return render("_search_progress.html", page={"links": Links(subject.base, state)}, search=search)
     whole = inspect_page(subject, view_of(services().runner, subject.case, state), search)
-    return render("_search_parts.html" if is_partial() else "inspect.html", page=whole)
+    return render("_search_parts.html" if is_partial() else "inspect.html", all_of=whole)
 
 
 _PROOF = TypeAdapter(Proof)

@@ -197,14 +197,14 @@ def is_partial() -> bool:
 
 
 def render(
-    template: str, *blocks: str, page: DataclassInstance | None = None, status: int = 200, **more: Any
+    template: str, *blocks: str, all_of: DataclassInstance | None = None, status: int = 200, **more: Any
 ) -> Response:
     """The named blocks of `template` for a partial request, else (or without blocks) the whole of it.
 
-    The fields of `page`, and what is given `more`, are the variables of the template. Sets Vary, and Cache-Control:
+    The fields of `all_of`, and what is given `more`, are the variables of the template. Sets Vary, and Cache-Control:
     no-cache where the view sets none on the response it gets back.
     """
-    context = {one.name: getattr(page, one.name) for one in fields(page)} | more if page is not None else more
+    context = more if all_of is None else {one.name: getattr(all_of, one.name) for one in fields(all_of)} | more
     partial = blocks and is_partial()
     html = render_blocks(template, list(blocks), **context) if partial else render_template(template, **context)
     response = make_response(html, status)

@@ -1,14 +1,4 @@
-"""The addresses of tokenizers.
-
-============================  =======================================================================================
-GET  /tokenizers              which there are, and the forms that add one
-POST /tokenizers              upload a tokenizer.json, with its tokenizer_config.json or without
-POST /tokenizers/delete       delete an upload, or what came from the hub
-POST /tokenizers/hub          fetch one from the hub; GET asks how far that is
-POST /tokenizers/hub/cancel   stop it
-GET  /tokenizer/<name>        one tokenizer: its markers, its chat template; POST: what it makes of a text
-============================  =======================================================================================
-"""
+"""Tokenizers: which there are, the forms that upload one and fetch one from the hub, and what one makes of a text."""
 
 from __future__ import annotations
 
@@ -19,18 +9,8 @@ from flask.typing import ResponseReturnValue
 
 from parsers.vocabulary.types import UsageError
 from webapp.page.addresses.subjects import blueprint, is_partial, render
-from webapp.page.library.tokenizer_shelf import (
-    Extra,
-    Row,
-    as_sentence,
-    deletable,
-    delete,
-    extras,
-    shelves,
-    tokenizer_page,
-)
+from webapp.page.library.tokenizer_shelf import as_sentence, deletable, delete, extras, shelves, tokenizer_page
 from webapp.services import services
-from webapp.settings import Settings
 from webapp.tokenizers import library
 from webapp.tokenizers.hub import Download
 from webapp.tokenizers.prepared import with_template
@@ -49,20 +29,6 @@ class Forms:
     hub_problem: str = ""
     note: str = ""
     added: str = ""
-
-
-@dataclass(slots=True, frozen=True)
-class ShelfPage:
-    """The page of tokenizers. `job` is the latest download, `off` says why there are none; `refresh`: the part about
-    the hub brings the list along."""
-
-    shelves: dict[str, list[Row]]
-    extras: list[Extra]
-    forms: Forms
-    refresh: bool
-    job: Download | None
-    off: str
-    settings: Settings
 
 
 @blueprint.get("/tokenizers")
@@ -156,7 +122,10 @@ def _shelf(
 ) -> Response:
     """The page of tokenizers, or the part of it that htmx asked for; `refresh`: with the list, which has changed."""
     found, settings = services(), services().settings
-    page = ShelfPage(
+    return render(
+        "tokenizers.html",
+        block,
+        status=status,
         shelves=shelves(library().listing(), deletable(settings)),
         extras=extras(),
         forms=forms,
@@ -165,7 +134,6 @@ def _shelf(
         off=found.hub.off,
         settings=settings,
     )
-    return render("tokenizers.html", block, page=page, status=status)
 
 
 @blueprint.get("/tokenizer/<path:name>")
@@ -185,4 +153,4 @@ def _detail(name: str, text: str) -> Response:
     if info is None:
         abort(404, "There is no tokenizer of that name. It may have been deleted.")
     page = tokenizer_page(info, text, markers=not is_partial())
-    return render("tokenizer.html", "tried", page=page, status=422 if page.problem else 200)
+    return render("tokenizer.html", "tried", all_of=page, status=422 if page.problem else 200)

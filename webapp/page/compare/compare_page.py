@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -15,11 +16,11 @@ from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder
 from webapp.glyphs import count, shorten
 from webapp.page.compare.comparison import Band, Bit, Messages, View, band, bits, messages, role_at, view_around
-from webapp.page.compare.difference import Comparison, Parting, compare, neighbours
+from webapp.page.compare.difference import Comparison, Parting, compare
 from webapp.page.compare.sides import RULES, Asked, CompareLinks, Replayed
 from webapp.page.form.form_page import Option, PolicyField, choices, stream_option
 from webapp.page.form.setup import Setup, decode_words
-from webapp.page.inspect.index import TraceIndex, Window, index_of
+from webapp.page.inspect.index import TraceIndex, Window, index_of, neighbours, within_reach
 from webapp.page.inspect.step import Card
 from webapp.page.inspect.step import card as card_of_step
 from webapp.runs.runner import Runner, collector_paused
@@ -43,34 +44,18 @@ DECODED = (("", ""), ("+skip", ", special tokens skipped"))
 
 
 @dataclass(slots=True, frozen=True)
-class SideControls:
-    """One row of the form. `set_policies` are the values chosen for this side."""
-
-    side: Replayed
-    parsers: list[Option]
-    set_policies: dict[str, str]
-
-
-@dataclass(slots=True, frozen=True)
-class RuleControl:
-    """One rule of the comparison; `own` is the choice that leaves it as it is, with what that means."""
-
-    name: str
-    label: str
-    own: str
-    choices: list[Option]
-
-
-@dataclass(slots=True, frozen=True)
 class CompareForm:
     """The form. `wrong` is what could not be used, by the name of its control. `has_ids`: the case holds recorded ids,
-    so there is a choice of how markers are recognised. `own_start` and `own_decode` say what the case says."""
+    so there is a choice of how markers are recognised. `own_start` and `own_decode` say what the case says.
+
+    `rows` are the sides, each with its parsers and the policies that are set for it; `rules` are names, labels, what
+    each is as usual, and the choices."""
 
     wrong: dict[str, str]
-    rows: tuple[SideControls, SideControls]
+    rows: list[tuple[Replayed, list[Option], dict[str, str]]]
     chunks: list[Option]
     policies: list[PolicyField]
-    rules: list[RuleControl]
+    rules: list[tuple[str, str, str, list[Option]]]
     decodes: list[Option]
     has_ids: bool
     own_start: str
@@ -90,7 +75,7 @@ def compare_form(case: Case, a: Replayed, b: Replayed, wrong: dict[str, str], se
     usual = rules_of(case, Asked(), a, b)
     return CompareForm(
         wrong=wrong,
-        rows=(_row(a, parsers), _row(b, parsers)),
+        rows=[_row(a, parsers), _row(b, parsers)],
         chunks=[Option(*chunk) for chunk in CHUNKS if chunk[0] != "recorded" or case.input.deltas],
         policies=offered.policies,
         rules=[_rule(name, usual) for name in RULES],
@@ -120,17 +105,17 @@ def _decodes(given: list[str]) -> list[Option]:
     return [*offered, *[Option(word, word) for word in dict.fromkeys(given) if word and word not in known]]
 
 
-def _rule(name: str, usual: Rules) -> RuleControl:
+def _rule(name: str, usual: Rules) -> tuple[str, str, str, list[Option]]:
     label, words = RULES[name]
     own = ("same" if usual.ids else "any") if name == "ids" else str(getattr(usual, name))
-    return RuleControl(name, label, f"as usual: {words[own]}", [Option(*pair) for pair in words.items()])
+    return name, label, f"as usual: {words[own]}", [Option(*pair) for pair in words.items()]
 
 
-def _row(side: Replayed, parsers: list[Option]) -> SideControls:
+def _row(side: Replayed, parsers: list[Option]) -> tuple[Replayed, list[Option], dict[str, str]]:
     word = side.given.parser
     known = word in {option.value for option in parsers}
     chosen = dict(pair.split(":", 1) for pair in side.given.policy.split(",") if ":" in pair)
-    return SideControls(side, parsers if known else [*parsers, Option(word, word)], chosen)
+    return side, parsers if known else [*parsers, Option(word, word)], chosen
 
 
 LISTED = 40
@@ -175,12 +160,6 @@ class CharacterCursor:
     size: int
     nav: dict[str, tuple[int | None, int | None]]
     jumps: str
-
-    @property
-    def end_bit(self) -> Bit:
-        """The end of the output, where the cursor can stand too."""
-        at = self.at == self.size
-        return Bit(self.size, self.size + 1, "end", "end", "", False, at, not at)
 
 
 @dataclass(slots=True, frozen=True)
@@ -234,17 +213,6 @@ class SidesPage:
         """The states of both sides at the cursor."""
         states = [step.card.state for column in self.columns for step in column.steps if step.shown]
         return " · ".join([f"{name} {state}" for name, state in zip("AB", states, strict=False)])
-
-
-@dataclass(slots=True, frozen=True)
-class ComparePage:
-    """The page of a comparison. `source` is what a form calls the case, empty where the page carries it."""
-
-    heading: str
-    note: str
-    source: str
-    form: CompareForm
-    page: SidesPage
 
 
 def sides_page(
@@ -325,25 +293,20 @@ def _start_before(index: TraceIndex, at: int) -> int:
     return index.step(index.step_at(at - 1)).span.start
 
 
-def _jumps(a: TraceIndex, b: TraceIndex, found: Comparison, view: View) -> dict[str, list[int]]:
+def _jumps(a: TraceIndex, b: TraceIndex, found: Comparison, view: View) -> dict[str, Sequence[int]]:
     """The targets inside the window, and the nearest ones on either side of it."""
     steps = {edge for index in (a, b) for edge in _between(index.step_ends, view.start, view.end)}
     back, on = _steps_around(a, b, view.start)[0], _steps_around(a, b, view.end)[1]
     edges = {view.start, view.end, *steps, *[edge for edge in (back, on) if edge is not None]}
     return {
         "step": sorted(edges),
-        "change": _reached(found.changes, view),
-        "parting": _reached(found.starts, view),
+        "change": within_reach(found.changes, view.start, view.end),
+        "parting": within_reach(found.starts, view.start, view.end),
     }
 
 
 def _between(places: list[int], low: int, high: int) -> list[int]:
     return places[bisect_left(places, low) : bisect_right(places, high)]
-
-
-def _reached(places: list[int], view: View) -> list[int]:
-    low, high = bisect_left(places, view.start), bisect_right(places, view.end)
-    return places[max(0, low - 1) : high + 1]
 
 
 def _listed(partings: list[Parting], at: int) -> list[Parting]:

@@ -177,7 +177,7 @@ class Replayed:
     @property
     def is_own(self) -> bool:
         """Whether it is the case as it stands."""
-        return not self.moved and self.run.chunking == _own(self.case)
+        return not self.moved and self.run.chunking == traced_chunking(self.case)
 
     @property
     def moved(self) -> bool:
@@ -252,15 +252,11 @@ def _taken(runner: Runner, case: Case, asked: Side, errors: dict[str, str]) -> t
             errors[key] = _said(error)
             side = replace(side, **{key: ""})
     try:
-        chunking = parse_spec(side.chunk) if side.chunk else _own(varied)
+        chunking = parse_spec(side.chunk) if side.chunk else traced_chunking(varied)
     except UsageError as error:
         errors["chunk"] = _said(error)
-        side, chunking = replace(side, chunk=""), _own(varied)
+        side, chunking = replace(side, chunk=""), traced_chunking(varied)
     return side, varied, chunking
-
-
-def _own(case: Case) -> Chunking:
-    return traced_chunking(case)
 
 
 def _place(error: UsageError, side: Side) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -238,15 +238,6 @@ LONGEST = 80
 
 
 @dataclass(slots=True, frozen=True)
-class FactRow:
-    """One line of the table: what it is about, how sure it is, and the sentence."""
-
-    about: str
-    certainty: str
-    words: str
-
-
-@dataclass(slots=True, frozen=True)
 class AtField:
     """Something to say about a field of the form: what is wanted there, or what it holds."""
 
@@ -255,34 +246,22 @@ class AtField:
     words: str
 
 
-@dataclass(slots=True, frozen=True)
-class Output:
-    """One of several outputs, or of the cases of a corpus."""
-
-    index: int
-    label: str
-    about: str
-    chosen: bool
-
-
 @dataclass(slots=True)
 class Panel:
     """Everything the template says. `summary` is its one line when it is folded, `plan` what a replay of it does;
+    `outputs` are labels and sizes, where there are several;
     `spoken` what is read aloud."""
 
-    title: str
+    found: Found
     summary: str
     plan: str
-    message: str
-    name: str
-    why: tuple[str, ...]
-    rows: list[FactRow]
+    rows: list[tuple[str, Fact]]
     warnings: list[str]
     notes: list[str]
     needed: AtField | None
     wanted: list[AtField]
     holds: str
-    outputs: list[Output]
+    outputs: list[tuple[str, str]]
     readings: tuple[Reading, ...]
     captures: tuple[Capture, ...]
     filled: list[AtField]
@@ -290,13 +269,12 @@ class Panel:
     usable: bool
     plain: bool
     overridden: bool
-    hidden: dict[str, str] = field(default_factory=dict)
 
     @property
     def spoken(self) -> str:
         """What a screen reader is told when the panel appears."""
         warned = f" {number(len(self.warnings), 'warning')}." if self.warnings else ""
-        return f"Recognised: {self.title}.{warned}"
+        return f"Recognised: {self.found.intake.title}.{warned}"
 
 
 def panel(setup: Setup) -> Panel | None:
@@ -307,12 +285,9 @@ def panel(setup: Setup) -> Panel | None:
     intake = found.intake
     plain = intake.kind == "raw_text" and not _holds_block(intake)
     return Panel(
-        title=intake.title,
+        found=found,
         summary=_summary(found),
         plan=_plan(found),
-        message=intake.message,
-        name=found.name,
-        why=intake.why,
         rows=_rows(setup, found),
         warnings=[warn.words for warn in intake.warnings],
         notes=_notes(found),
@@ -327,7 +302,6 @@ def panel(setup: Setup) -> Panel | None:
         usable=found.taken is not None or found.case is not None,
         plain=plain and not intake.warnings and not found.problem,
         overridden=setup.output.take_as not in ("", AUTO),
-        hidden={"taken_as": setup.output.take_as} if setup.output.take_as not in ("", AUTO) else {},
     )
 
 
@@ -387,14 +361,14 @@ def _lacks_text(found: Found) -> bool:
     return found.case is None and (output is None or not output.ids)
 
 
-def _rows(setup: Setup, found: Found) -> list[FactRow]:
+def _rows(setup: Setup, found: Found) -> list[tuple[str, Fact]]:
     """The facts in the order of the pipeline, with what a tokenizer or the form has added since."""
     told = {fact.about: fact for fact in _facts(found)}
     if found.taken is not None and found.taken.decoded:
         told["text"] = Fact("text", "exact", f"Rebuilt from the token ids with the tokenizer {setup.output.tokenizer}.")
     if setup.request.tools and "tools" in told and told["tools"].certainty == "missing":
         told["tools"] = Fact("tools", "exact", "As given in the form.")
-    return [FactRow(words, told[about].certainty, told[about].words) for about, words in ABOUT.items() if about in told]
+    return [(words, told[about]) for about, words in ABOUT.items() if about in told]
 
 
 def _notes(found: Found) -> list[str]:
@@ -421,14 +395,12 @@ def _asks(found: Found) -> tuple[Ask, ...]:
     return missing_inputs(found.intake.outputs[found.at]) if found.at and found.case is None else found.intake.asks
 
 
-def _outputs(found: Found) -> list[Output]:
+def _outputs(found: Found) -> list[tuple[str, str]]:
     """The outputs of a recording or the cases of a corpus, where there is more than one."""
     several = [(name, "") for name in found.intake.cases] or [
         (one.label or f"output {index}", _size(one)) for index, one in enumerate(found.intake.outputs, 1)
     ]
-    if len(several) < 2:
-        return []
-    return [Output(index, *words, chosen=index == found.at) for index, words in enumerate(several)]
+    return several if len(several) > 1 else []
 
 
 def _size(one: Recording) -> str:

@@ -98,11 +98,6 @@ class Report:
     lines: list[tuple[int, str]] = field(default_factory=list)
 
     @property
-    def findings(self) -> list[Noted]:
-        """The findings, errors first."""
-        return self.checked.findings
-
-    @property
     def name(self) -> str:
         """The name that the format gives itself, as far as that can be read."""
         data = self.checked.data

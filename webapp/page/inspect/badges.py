@@ -1,18 +1,5 @@
 """Ten statements about the tokens of an output: what can be relied on, and what was assumed, lost or left out.
 
-==  ============  ====================================================================================================
- 1  round_trip    text to ids to text again is the same text
- 2  decoded       the deltas joined are everything the tokens say
- 3  segmentation  the ids are the server's own, and whether they are the canonical ones of their text
- 4  markers       every marker of the parser is one id
- 5  marker_ids    wherever a marker's text stands, its id stands too, and the reverse
- 6  unknown       every id is in the vocabulary
- 7  replaced      U+FFFD: by whom
- 8  end           the token that ends a turn is there
- 9  policy        which decode policy made the text
-10  tokenizer     whose vocabulary it is
-==  ============  ====================================================================================================
-
 All of them are linear in the output. None raises on what a model wrote.
 """
 

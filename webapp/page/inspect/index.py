@@ -216,35 +216,26 @@ def _last_fired(steps: Sequence[Step]) -> list[int]:
 
 
 def _place(index: TraceIndex, event: Event, step: int) -> None:
-    if isinstance(event, ReasoningText):
-        index.reasoning.add(event, step)
-    elif isinstance(event, ContentText):
-        index.content.add(event, step)
+    if isinstance(event, ReasoningText | ContentText):
+        (index.reasoning if isinstance(event, ReasoningText) else index.content).add(event, step)
     elif isinstance(event, CallStart | CallName | CallId | CallArguments | CallEnd):
-        _place_call(index.calls.setdefault(event.call, CallIndex(event.call, step)), event, step)
+        call = index.calls.setdefault(event.call, CallIndex(event.call, step))
+        if isinstance(event, CallEnd):
+            call.ends, call.complete = step, event.complete
+        elif isinstance(event, TextEvent):
+            channel = call.name if isinstance(event, CallName) else call.id
+            (call.arguments if isinstance(event, CallArguments) else channel).add(event, step)
 
 
-def _place_call(call: CallIndex, event: CallStart | CallName | CallId | CallArguments | CallEnd, step: int) -> None:
-    if isinstance(event, CallName):
-        call.name.add(event, step)
-    elif isinstance(event, CallId):
-        call.id.add(event, step)
-    elif isinstance(event, CallArguments):
-        call.arguments.add(event, step)
-    elif isinstance(event, CallEnd):
-        call.ends, call.complete = step, event.complete
+def neighbours(places: Sequence[int], at: int) -> tuple[int | None, int | None]:
+    """The nearest entries of sorted `places` before and after `at`."""
+    low, high = bisect_left(places, at), bisect_right(places, at)
+    return places[low - 1] if low else None, places[high] if high < len(places) else None
 
 
-def before(places: Sequence[int], step: int) -> int | None:
-    """The nearest entry of sorted `places` before `step`."""
-    at = bisect_left(places, step)
-    return places[at - 1] if at else None
-
-
-def after(places: Sequence[int], step: int) -> int | None:
-    """The nearest entry of sorted `places` after `step`."""
-    at = bisect_right(places, step)
-    return places[at] if at < len(places) else None
+def within_reach(places: Sequence[int], first: int, last: int) -> Sequence[int]:
+    """The entries of sorted `places` from `first` to `last`, and the nearest one on either side of them."""
+    return places[max(0, bisect_left(places, first) - 1) : bisect_right(places, last) + 1]
 
 
 # The part of a trace that is on the page: steps around the cursor, and the tokens they are made of.

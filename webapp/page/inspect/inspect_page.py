@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -15,28 +14,27 @@ from parsers.cases.model import Case
 from parsers.compare.beside import rules_for
 from parsers.compare.divergence import divergence
 from parsers.replays.chunking import Chunking, label, parse_spec, spec
+from parsers.search.truncation import Cutter
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Envelope
-from webapp.page.form.form_page import FormPage
 from webapp.page.form.setup import decode_words
 from webapp.page.inspect.badges import BadgeRow, badge_row, has_badges
 from webapp.page.inspect.index import (
     Ownership,
     TraceIndex,
     Window,
-    after,
-    before,
     index_of,
+    neighbours,
     ownership,
     read_only,
     window_around,
+    within_reach,
 )
-from webapp.page.inspect.plots import LagPane, Overview, lag_pane, overview
+from webapp.page.inspect.plots import LagPlot, Overview, lag_pane, overview
 from webapp.page.inspect.result import Result, Wire, dialect_of, result, wire
 from webapp.page.inspect.step import Card, Log, Machine, cards, log, machine
 from webapp.page.inspect.tokens import Strip, known_tokens, strip
 from webapp.page.inspect.truncation import Truncation
-from webapp.page.library.examples import Example
 from webapp.page.search.search_page import SearchPanes
 from webapp.runs.runner import Run, Runner
 
@@ -156,49 +154,30 @@ class Cursor:
 
 
 @dataclass(slots=True, frozen=True)
-class RunFacts:
-    """What is said of the replay as a whole.
+class ReplayPage:
+    """The panes about one replay. `overview`, `lag` and `truncation` are worked out by the templates that show them,
+    which a new window does not.
 
-    `server` is the query of the comparison with what a server sent; `plays`: this is what is shown, and `unknown`: the
-    raw output is not known with it. `key` tells replays apart.
+    `decoding` and `chunking` say how the output came in, in words; `server` is the query of the comparison with what a
+    server sent, empty where there is nothing to compare it with.
     """
 
-    key: str
-    parser: str
-    reasons: tuple[str, ...]
-    mode: str
+    links: Links
+    run: Run
+    cursor: Cursor
     decoding: str
     chunking: str
     server: str
-    plays: bool
-    unknown: bool
-
-
-@dataclass(slots=True, frozen=True)
-class InputPane:
-    """The tokens, what is said about them, and who got which character."""
-
     strip: Strip
     badges: BadgeRow | None
     ownership: Ownership
-
-
-@dataclass(slots=True, frozen=True)
-class ReplayPage:
-    """The panes about one replay. `overview`, `lag` and `truncation` are worked out by the templates that show them,
-    which a new window does not."""
-
-    links: Links
-    cursor: Cursor
-    facts: RunFacts
-    input: InputPane
     cards: list[Card]
     machine: Machine
     result: Result
     wire: Wire
     log: Log
     overview: Callable[[], Overview]
-    lag: Callable[[], LagPane]
+    lag: Callable[[], tuple[LagPlot, float]]
     truncation: Truncation
     checked: SearchPanes
 
@@ -207,85 +186,10 @@ class ReplayPage:
         """The card of the step under the cursor."""
         return self.cards[self.cursor.step - self.cursor.window.first]
 
-
-@dataclass(slots=True, frozen=True)
-class Lead:
-    """What a shared case's page says first. `changed`: today's result is not the one saved."""
-
-    id: str = ""
-    notes: tuple[str, ...] = ()
-    parent: str = ""
-    saved: str = ""
-    version: str = ""
-    changed: bool = False
-
-
-@dataclass(slots=True, frozen=True)
-class Origin:
-    """The case that a smaller one came from: `source` is its name in a form."""
-
-    source: str
-    title: str
-    url: str
-
-
-@dataclass(slots=True, frozen=True)
-class Export:
-    """A file that the page offers."""
-
-    name: str
-    url: str
-    words: str
-    about: str
-
-
-@dataclass(slots=True, frozen=True)
-class About:
-    """What the page is about. `kind`: home, example, case, run, edit or error.
-
-    `address` is the one the browser shows while the cursor moves, empty where it stays; `problem` says why the chunking
-    that was asked for is not shown; `editable`: the parser is a format that the editor can open.
-    """
-
-    kind: str
-    heading: str
-    note: str
-    address: str = ""
-    case_id: str = ""
-    case_url: str = ""
-    example: Example | None = None
-    lead: Lead | None = None
-    origin: Origin | None = None
-    problem: str = ""
-    editable: bool = False
-    exports: tuple[Export, ...] = ()
-
-
-@dataclass(slots=True, frozen=True)
-class Share:
-    """What the share form says and sends: the case by its name (`source`), or the case itself as JSON.
-
-    `loopback`: links made now open on this machine only.
-    """
-
-    url: str = ""
-    source: str = ""
-    case: str = ""
-    title: str = ""
-    note: str = ""
-    size: str = ""
-    step: int | None = None
-    loopback: bool = False
-
-
-@dataclass(slots=True, frozen=True)
-class InspectPage:
-    """The page of the inspector; without `page` there is no replay on it, only the form."""
-
-    about: About
-    form: FormPage
-    page: ReplayPage | None = None
-    share: Share = Share()
+    @property
+    def unknown(self) -> bool:
+        """Whether a recorded stream is played back and nobody knows the raw output that came with it."""
+        return self.run.choice.plays and not self.run.pieces
 
 
 def view_of(runner: Runner, case: Case, state: ViewState) -> View:
@@ -305,68 +209,44 @@ def view_of(runner: Runner, case: Case, state: ViewState) -> View:
 
 def replay_page(view: View, checked: SearchPanes, base: str | None, case: str = "") -> ReplayPage:
     """The panes of a view. `base` is the address of the page, `case` what its form carries where it has none."""
-    run, index, state = view.run, index_of(view.run), view.state
-    if run.choice.plays:
+    run, index, state, plays = view.run, index_of(view.run), view.state, view.run.choice.plays
+    if plays:
         state = replace(state, cut=None)  # what is played back cannot be cut
-    marked = marked_steps(view, checked)
+    marked = _marked_steps(view, checked)
     cursor = _cursor(index, state, marked, None if state.chunk else checked.start)
     step, window = cursor.step, cursor.window
     envelope = Envelope.of(run.trace, run.context, dialect_of(state.dialect))
-    played = run.case.input.stream if run.choice.plays else None
+    stream = run.case.input.stream
     expect = run.case.expect.model_dump(exclude_none=True) if run.case.expect else None
+    cut = index.step(step).span.end if state.cut is None else state.cut
+    # What is said about a long output's tokens waits until it is judged; of a stream alone there is nothing to say.
+    judged = run.short or checked.verdict is not None or has_badges(view.base)
     return ReplayPage(
         links=Links(base, state, case),
+        run=run,
         cursor=cursor,
-        facts=_facts(run),
-        input=_input(view, cursor, judged=checked.verdict is not None),
+        decoding=decode_words(run.case),
+        chunking=label(run.chunking),
+        server=("a_parser=auto&" * plays + "b_parser=recorded") if stream is not None and run.case.has_raw else "",
+        strip=strip(index, run.pieces, window, step, known_tokens(view.base)),
+        badges=badge_row(view.base, index) if judged and (run.pieces or not plays) else None,
+        ownership=ownership(index, step, view.state.only),
         cards=cards(index, window, dict(run.format.terminals)),
         machine=machine(index, run.format, run.policy, step),
         result=result(index, window, run.context, expect),
-        wire=wire(index, window, step, view=state.wire, envelope=envelope, tokens=len(run.pieces), stream=played),
+        wire=wire(
+            index, window, step, view=state.wire, envelope=envelope, tokens=len(run.pieces),
+            stream=stream if plays else None,
+        ),
         log=log(index, window, state.filter),
         overview=partial(overview, index, () if state.chunk else checked.marks, step, marked),
         lag=partial(lag_pane, run, step),
-        truncation=Truncation(run, state.cut, index.step(step).span.end),
+        truncation=Truncation(run, Cutter(run.replayer).settled(cut)),
         checked=checked,
-    )
+    )  # fmt: skip
 
 
-def _input(view: View, cursor: Cursor, *, judged: bool) -> InputPane:
-    """The input pane. The statements about a long output's tokens wait until it is `judged`."""
-    run, index = view.run, index_of(view.run)
-    tokens = strip(index, run.pieces, cursor.window, cursor.step, known_tokens(view.base))
-    shown = (run.short or judged or has_badges(view.base)) and not _is_unknown(run)
-    return InputPane(
-        tokens, badge_row(view.base, index) if shown else None, ownership(index, cursor.step, view.state.only)
-    )
-
-
-def _is_unknown(run: Run) -> bool:
-    return run.choice.plays and not run.pieces
-
-
-def _facts(run: Run) -> RunFacts:
-    return RunFacts(
-        key=run.key[:12],
-        parser=f"{run.format.name}: {run.format.title}",
-        reasons=run.selection.reasons,
-        mode=run.trace.mode,
-        decoding=decode_words(run.case),
-        chunking=label(run.chunking),
-        server=_server(run),
-        plays=run.choice.plays,
-        unknown=_is_unknown(run),
-    )
-
-
-def _server(run: Run) -> str:
-    """The query of the comparison with the server's own stream; empty where there is nothing to compare it with."""
-    if run.case.input.stream is None or not run.case.has_raw:
-        return ""
-    return "a_parser=auto&b_parser=recorded" if run.choice.plays else "b_parser=recorded"
-
-
-def marked_steps(view: View, checked: SearchPanes) -> list[int]:
+def _marked_steps(view: View, checked: SearchPanes) -> list[int]:
     """The steps where there is something to find: under another chunking, where it parts from the case's own."""
     base, run = view.base, view.run
     if run is not base:
@@ -388,16 +268,9 @@ def _cursor(index: TraceIndex, state: ViewState, marked: list[int], first: int |
         step=step,
         total=index.total,
         window=window,
-        nav={name: (before(steps, step), after(steps, step)) for name, steps in places.items()},
-        jumps=json.dumps({name: _jumps(steps, window) for name, steps in places.items()}),
+        nav={name: neighbours(steps, step) for name, steps in places.items()},
+        jumps=json.dumps({name: within_reach(steps, window.first, window.last) for name, steps in places.items()}),
     )
-
-
-def _jumps(steps: list[int], window: Window) -> list[int]:
-    """The targets inside the window, and the nearest one on either side of it."""
-    left, right = before(steps, window.first), after(steps, window.last)
-    inside = steps[bisect_left(steps, window.first) : bisect_right(steps, window.last)]
-    return [*([left] if left else []), *inside, *([right] if right else [])]
 
 
 def interesting_step(index: TraceIndex, marked: list[int]) -> int:

@@ -452,26 +452,17 @@ TITLES = ("by index", "by id", "id and name in every chunk")
 
 
 @dataclass(slots=True)
-class ClientCall:
-    """A call as a client has it at the end. `differs`: the message has no such call."""
-
-    name: str
-    arguments: str
-    differs: bool
-
-
-@dataclass(slots=True)
 class ClientView:
-    """One client. `outcome` in a few words, with its severity; `broke` and `step` say what stopped it, and where."""
+    """One client. `outcome` in a few words, with its severity.
+
+    `calls` are names and arguments as it has them at the end, and whether the message has no such call."""
 
     title: str
-    about: str
+    result: ClientResult
     severity: str
     outcome: str
-    broke: str
-    step: int | None
     note: str
-    calls: list[ClientCall]
+    calls: list[tuple[str, str, bool]]
     more: int
 
 
@@ -488,16 +479,14 @@ def _view(number: int, result: ClientResult, wanted: list[ToolCall]) -> ClientVi
     severity = "pass" if same else "info" if usual else "error"
     outcome = f"gets {count(len(result.calls), 'call')}" + (", as the message has" if same else "")
     calls = [
-        ClientCall(shorten(name, SHOWN), shorten(arguments, SHOWN), right[at : at + 1] != [(name, arguments)])
+        (shorten(name, SHOWN), shorten(arguments, SHOWN), right[at : at + 1] != [(name, arguments)])
         for at, (name, arguments) in enumerate(result.calls[:CALLS_SHOWN])
     ]
     return ClientView(
         title=TITLES[number],
-        about=result.words,
+        result=result,
         severity=severity,
         outcome=outcome if same or not result.broke else f"breaks, {outcome}",
-        broke=result.broke,
-        step=result.step,
         note=STRICT if usual and not same else "",
         calls=calls,
         more=max(0, len(result.calls) - CALLS_SHOWN),

@@ -16,7 +16,7 @@ from parsers.search.truncation import BUDGET, CutRecord, CutRecords, Cutter, cut
 from parsers.search.variants.ground import Ground
 from parsers.vocabulary.types import Message, ToolCall
 from webapp.glyphs import count, shorten
-from webapp.page.inspect.index import after, before, index_of
+from webapp.page.inspect.index import index_of, neighbours
 from webapp.runs.prepare import error_place
 from webapp.runs.runner import Run, collector_paused
 
@@ -42,52 +42,33 @@ class CutPart:
 
 
 @dataclass(slots=True)
-class CutCall:
-    """One call at the cut."""
-
-    number: int
-    name: str
-    arguments: CutPart
-    complete: bool
-
-
-@dataclass(slots=True)
 class CutResult:
-    """The message at one cut, beside the message of the whole output."""
+    """The message at one cut, beside the message of the whole output. `calls` are numbered, each with its arguments."""
 
     offset: int
-    length: int
     before: str
     after: str
     step: int
     parts: list[CutPart]
     calls_before: int
-    calls: list[CutCall]
+    calls: list[tuple[int, ToolCall, CutPart]]
     missing: list[str]
     finish: str
-    whole_finish: str
     problem: str
     words: str
-
-
-@dataclass(slots=True)
-class CutChange:
-    """A cut at which another result begins, in words."""
-
-    offset: int
-    words: str
-    problem: str
 
 
 @dataclass(slots=True)
 class CutStrip:
-    """All cuts at a glance: how many calls have begun, how many are complete, and where something is wrong."""
+    """All cuts at a glance: how many calls have begun, how many are complete, and where something is wrong.
+
+    `changes` are the cuts at which another result begins: where, the result in words, and what is wrong with it."""
 
     most: int
     begun: str
     complete: str
     problems: list[tuple[float, float]]
-    changes: list[CutChange]
+    changes: list[tuple[int, str, str]]
     more: int
     note: str
     words: str
@@ -96,31 +77,15 @@ class CutStrip:
 
 @dataclass(slots=True, frozen=True)
 class Truncation:
-    """What the pane can be asked for. Nothing is replayed before it is asked."""
+    """What the pane can be asked for about one cut. Nothing is replayed before it is asked."""
 
     run: Run
-    cut: int | None
-    fed: int
+    offset: int
 
     @property
-    def length(self) -> int:
-        """The last cut: the whole output."""
-        return len(self.run.trace.text)
-
-    @property
-    def offset(self) -> int:
-        """The cut: at the cursor where the reader did not choose one, and never inside a marker that is one token."""
-        return cutter_of(self.run).settled(self.fed if self.cut is None else self.cut)
-
-    @property
-    def previous(self) -> int | None:
-        """The nearest cut before this one with another result."""
-        return before(self._changes(), self.offset)
-
-    @property
-    def following(self) -> int | None:
-        """The nearest cut after this one with another result."""
-        return after(self._changes(), self.offset)
+    def neighbours(self) -> tuple[int | None, int | None]:
+        """The nearest cuts before and after this one with another result."""
+        return neighbours([change.offset for change in records_of(self.run).changes], self.offset)
 
     def result(self) -> CutResult:
         """The message at the cut."""
@@ -128,10 +93,7 @@ class Truncation:
 
     def strip(self) -> CutStrip:
         """The strip over all cuts."""
-        return cut_strip(records_of(self.run), self.length)
-
-    def _changes(self) -> list[int]:
-        return [change.offset for change in records_of(self.run).changes]
+        return cut_strip(records_of(self.run), len(self.run.trace.text))
 
 
 def cutter_of(run: Run) -> Cutter:
@@ -142,13 +104,13 @@ def cutter_of(run: Run) -> Cutter:
 
 def records_of(run: Run) -> CutRecords:
     """The records of a run's cuts, made once."""
-    return run.beside.get("cut records", lambda: _records(run))
 
+    def made() -> CutRecords:
+        with error_place("/replay"), collector_paused():
+            return cut_records(cutter_of(run), run.trace.message, budget)
 
-def _records(run: Run) -> CutRecords:
     budget = BUDGET // BLACK_BOX_SHARE if run.choice.black_box else BUDGET
-    with error_place("/replay"), collector_paused():
-        return cut_records(cutter_of(run), run.trace.message, budget)
+    return run.beside.get("cut records", made)
 
 
 def cut_result(run: Run, offset: int) -> CutResult:
@@ -156,7 +118,7 @@ def cut_result(run: Run, offset: int) -> CutResult:
     with error_place("/replay"), collector_paused():
         outcome, problem = cutter_of(run).result(offset, run.trace.message)
     at, whole, text = outcome.message, run.trace.message, run.trace.text
-    first = max(0, len(at.tool_calls) - CALLS_SHOWN)
+    first, complete = max(0, len(at.tool_calls) - CALLS_SHOWN), sum(call.complete for call in at.tool_calls)
     parts = [
         _part("reasoning", "reasoning", at.reasoning, whole.reasoning),
         _part("content", "content", at.content, whole.content),
@@ -164,7 +126,6 @@ def cut_result(run: Run, offset: int) -> CutResult:
     calls = [_call(number, call, whole) for number, call in enumerate(at.tool_calls)][first:]
     return CutResult(
         offset=offset,
-        length=len(text),
         before=text[max(0, offset - AROUND) : offset],
         after=text[offset : offset + AROUND],
         step=index_of(run).step_at(max(0, offset - 1)),
@@ -173,9 +134,8 @@ def cut_result(run: Run, offset: int) -> CutResult:
         calls=calls,
         missing=_missing(at, whole),
         finish=finish_reason(at, "length"),
-        whole_finish=run.trace.finish_reason,
         problem=problem or "",
-        words=_words(at),
+        words=shape_words(CutRecord(0, len(at.reasoning or ""), len(at.content or ""), len(at.tool_calls), complete)),
     )
 
 
@@ -197,13 +157,13 @@ def _against(at: str, whole: str) -> str:
     return f"differs from character {parting:,} on; the whole output has `{shorten(whole[parting:], 40)}`"
 
 
-def _call(number: int, call: ToolCall, whole: Message) -> CutCall:
+def _call(number: int, call: ToolCall, whole: Message) -> tuple[int, ToolCall, CutPart]:
     later = whole.tool_calls[number] if number < len(whole.tool_calls) else None
     part = _part("raw", "arguments", call.arguments, later.arguments if later else "")
     if later is None or later.name != call.name:
         part.against = f"the whole output has {f'`{later.name}` here' if later else 'no such call'}"
         part.same = False
-    return CutCall(number, call.name, part, call.complete)
+    return number, call, part
 
 
 def _missing(at: Message, whole: Message) -> list[str]:
@@ -211,14 +171,6 @@ def _missing(at: Message, whole: Message) -> list[str]:
     later = [f"call {number} (`{call.name}`)" for number, call in enumerate(whole.tool_calls)][len(at.tool_calls) :]
     more = [f"{count(len(later) - 3, 'more call')}"] if len(later) > 3 else []
     return [*later[:3], *more]
-
-
-def _words(message: Message) -> str:
-    """The result in a few words."""
-    calls = message.tool_calls
-    complete = sum(call.complete for call in calls)
-    record = CutRecord(0, len(message.reasoning or ""), len(message.content or ""), len(calls), complete)
-    return shape_words(record)
 
 
 def shape_words(record: CutRecord) -> str:
@@ -236,7 +188,7 @@ def cut_strip(found: CutRecords, length: int) -> CutStrip:
     records, changes = found.records, found.changes
     most = max((record.calls for record in records), default=0)
     wrong = [(first, last) for first, last, bad in _stretches(records, length, lambda item: item.problem) if bad]
-    known = [CutChange(item.offset, shape_words(item), item.problem or "") for item in changes]
+    known = [(item.offset, shape_words(item), item.problem or "") for item in changes]
     note = f"{count(len(records), 'cut')}" + ("" if found.every else f" of {length:,} tried")
     return CutStrip(
         most=most,
@@ -270,8 +222,8 @@ def _steps(records: Sequence[CutRecord], length: int, most: int, value: Callable
     return f"M0 {HEIGHT:g}{path}H1000V{HEIGHT:g}z" if path else ""
 
 
-def _strip_words(changes: Sequence[CutChange], length: int) -> str:
+def _strip_words(changes: Sequence[tuple[int, str, str]], length: int) -> str:
     """The text alternative of the strip."""
-    told = "; ".join([f"from {item.offset:,} on {item.words}" for item in changes[:12]])
+    told = "; ".join([f"from {offset:,} on {words}" for offset, words, _ in changes[:12]])
     more = f"; and {count(len(changes) - 12, 'more change')}" if len(changes) > 12 else ""
     return f"What comes out when the output is cut after one of its {length:,} characters: {told}{more}."

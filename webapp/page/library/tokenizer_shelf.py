@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from markupsafe import Markup
-
 from parsers.formats.model import Format, builtin_formats
 from parsers.vocabulary.types import Piece, UsageError
-from webapp.glyphs import show, spell
 from webapp.settings import ENV_PREFIX, Settings
 from webapp.tokenizers import TokenizerAdapter, TokenizerInfo, library, markers_of
 from webapp.tokenizers.adapter import MarkerState
@@ -81,14 +78,6 @@ class Row:
         return self.info["fingerprint"][:SHORT]
 
 
-@dataclass(slots=True, frozen=True)
-class Extra:
-    """Tokenizers of a package that is not installed, and the command that installs it."""
-
-    names: str
-    command: str
-
-
 def shelves(rows: Iterable[TokenizerInfo], own: Collection[str] = ("upload", "hub")) -> dict[str, list[Row]]:
     """The tokenizers under where they come from, in the order of the setup form; those of `own` can be deleted."""
     found: dict[str, list[Row]] = {words: [] for words in (*ORIGINS.values(), OTHERS)}
@@ -112,13 +101,13 @@ def delete(fingerprint: str, settings: Settings) -> None:
     library().remove(fingerprint)
 
 
-def extras() -> list[Extra]:
-    """What could be installed beside."""
+def extras() -> list[tuple[str, str]]:
+    """The tokenizers of each package that is not installed, and the command that installs it."""
     missing: dict[str, list[str]] = {}
     for package in PACKAGES.values():
         if package.source is None:
             missing.setdefault(package.extra, []).append(package.name)
-    return [Extra(", ".join(names), f"pip install 'toolcall-inspector[{extra}]'") for extra, names in missing.items()]
+    return [(", ".join(names), f"pip install 'toolcall-inspector[{extra}]'") for extra, names in missing.items()]
 
 
 @dataclass(slots=True, frozen=True)
@@ -157,21 +146,6 @@ def families(adapter: TokenizerAdapter, formats: Iterable[Format]) -> list[Famil
     return sorted(rows, key=lambda one: (-one.single / len(one.markers), -one.single))
 
 
-@dataclass(slots=True, frozen=True)
-class Tried:
-    """One token of a text that was tried."""
-
-    piece: Piece
-
-    @property
-    def html(self) -> Markup:
-        return show(self.piece.text) if self.piece.text else Markup("∅")
-
-    @property
-    def label(self) -> str:
-        return spell(self.piece.text) if self.piece.text else "no text of its own"
-
-
 @dataclass(slots=True)
 class TokenizerPage:
     """One tokenizer, and a text cut by it. One that cannot be loaded, or a text that it cannot cut, is a `problem`."""
@@ -179,7 +153,7 @@ class TokenizerPage:
     row: Row
     text: str
     problem: str = ""
-    tokens: list[Tried] = field(default_factory=list)
+    tokens: list[Piece] = field(default_factory=list)
     families: list[FamilyRow] = field(default_factory=list)
     chat_template: str = ""
     most: int = MOST_TRIED
@@ -193,7 +167,7 @@ def tokenizer_page(info: TokenizerInfo, text: str, *, markers: bool) -> Tokenize
         page.row, page.chat_template = Row(adapter.info), _template(info["name"])
         if len(text) > MOST_TRIED:
             raise UsageError(f"the text has {len(text):,} characters; try at most {MOST_TRIED:,} here")
-        page.tokens = [Tried(piece) for piece in adapter.pieces(text)]
+        page.tokens = list(adapter.pieces(text))
         page.families = families(adapter, builtin_formats().values()) if markers else []
     except UsageError as error:
         page.problem = as_sentence(str(error))

@@ -108,7 +108,7 @@ def test_a_chat_template_may_come_in_a_file_of_its_own(client: FlaskClient) -> N
 
 def test_packages_that_are_missing_come_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.tokenizers.installed.find_spec", lambda _name: None)
-    found = {one.names: one.command for one in extras()}
+    found = dict(extras())
     assert found["mistral-v3, mistral-v11, mistral-v13"] == "pip install 'toolcall-inspector[mistral]'"
     assert found["deepseek"] == "pip install 'toolcall-inspector[deepseek]'"
 

@@ -208,12 +208,12 @@ def run_of(runner: Runner, found: Case) -> Run:
 
 def test_the_strict_client_is_a_note_and_the_others_are_faults(runner: Runner) -> None:
     right = client_views(run_of(runner, stream_case()).trace)
-    assert [(view.severity, view.step) for view in right] == [("pass", None), ("pass", None), ("info", 4)]
+    assert [(view.severity, view.result.step) for view in right] == [("pass", None), ("pass", None), ("info", 4)]
     assert [view.note for view in right] == ["", "", STRICT]
     changed = [*STREAM[:3], call(0, "b", arguments='{"x": 1}'), END]
     by_id = client_views(run_of(runner, stream_case(changed)).trace)[1]
     assert (by_id.severity, by_id.outcome) == ("error", "gets 2 calls")
-    assert [made.differs for made in by_id.calls] == [True, True]
+    assert [differs for _, _, differs in by_id.calls] == [True, True]
 
 
 def test_many_calls_are_counted_and_none_at_all_is_said(runner: Runner) -> None:
