@@ -95,7 +95,7 @@ class Share:
 
 
 @dataclass(slots=True, frozen=True)
-class InspectPage:
+class _InspectPage:
     """The page of the inspector; without `page` there is no replay on it, only the form."""
 
     about: About
@@ -145,7 +145,7 @@ def example_json(name: str) -> Response:
 @blueprint.post("/run")
 def run() -> ResponseReturnValue:
     """Replay what was posted: the form, or the case the page carries."""
-    setup = posted_setup()
+    setup = _posted_setup()
     try:
         case, shown = _posted_run(setup)
         return show(run_subject(case), shown, origin=_origin(request.form.get("origin", "")))
@@ -167,8 +167,8 @@ def _posted_run(setup: Setup) -> tuple[Case, Setup]:
         return case, setup_after(_pasted_setup(case) or setup, setup_of(case))
     named = named_subject(setup.carried.source)
     source = named.case if named is not None else None
-    take_tokenizer(setup)
-    case = with_defaults(case_of(setup, posted_file("file"), source), services().settings)
+    _take_tokenizer(setup)
+    case = with_defaults(case_of(setup, _posted_file("file"), source), services().settings)
     return case, setup_after(setup, setup_of(case), source)
 
 
@@ -185,7 +185,7 @@ def _pasted_setup(case: Case) -> Setup | None:
     return setup
 
 
-def posted_setup() -> Setup:
+def _posted_setup() -> Setup:
     """The form. It may carry a tokenizer, whose file has a limit of its own; the rest keeps to that of any request."""
     settings = services().settings
     if request.mimetype == "multipart/form-data" and settings.tokenizer_uploads:
@@ -196,9 +196,9 @@ def posted_setup() -> Setup:
     return setup
 
 
-def take_tokenizer(setup: Setup) -> None:
+def _take_tokenizer(setup: Setup) -> None:
     """Keep the tokenizer that was uploaded with the form and choose it. Raises FormError."""
-    upload = posted_file("tokenizer_file")
+    upload = _posted_file("tokenizer_file")
     if upload is None:
         return
     try:
@@ -207,7 +207,7 @@ def take_tokenizer(setup: Setup) -> None:
         raise FormError("tokenizer_file", str(error)) from error
 
 
-def posted_file(field: str) -> Upload | None:
+def _posted_file(field: str) -> Upload | None:
     """The name and the bytes of a file of the form, where one was chosen. Raises TooLarge for a large recording."""
     upload = request.files.get(field)
     if not upload or not upload.filename:
@@ -224,12 +224,12 @@ def refused(setup: Setup, error: FormError | UsageError | TooLarge) -> Response:
     if isinstance(error, FormError | CaseError):
         field, words = error.field if isinstance(error, FormError) else field_at(error.pointer), error.message
     setup.errors = {field: words[:1].upper() + words[1:]}
-    return show_form(setup, About("error", "Not run", ""), status=413 if isinstance(error, TooLarge) else 422)
+    return _show_form(setup, About("error", "Not run", ""), status=413 if isinstance(error, TooLarge) else 422)
 
 
-def show_form(setup: Setup, about: About, *, status: int = 200) -> Response:
+def _show_form(setup: Setup, about: About, *, status: int = 200) -> Response:
     """The form without a replay."""
-    page = InspectPage(about, form_page(setup, about.kind, services().settings))
+    page = _InspectPage(about, form_page(setup, about.kind, services().settings))
     return render("inspect.html", "page", all_of=page, status=status)
 
 
@@ -281,7 +281,7 @@ def inspect_page(
     kind: str = "",
     note: str = "",
     origin: Subject | None = None,
-) -> InspectPage:
+) -> _InspectPage:
     """The page of a case. Without `search` only the window around the cursor is drawn; without `setup` the form is
     filled from the case. `kind` and `note` are the subject's unless something else is said. A run with an `origin`
     leads with what was found out about it."""
@@ -294,7 +294,7 @@ def inspect_page(
     posted = case_line(case) if subject.base is None else ""
     reasons, stored, tools = len(run.selection.reasons), case.input.tokens is not None, len(case.tools)
     below = Below(run.format.name) if kind == "home" else Below(run.format.name, reasons, stored, tools)
-    return InspectPage(
+    return _InspectPage(
         about=_about(subject, view, kind, note or subject.note, origin),
         form=form_page(setup or _setup_of(subject), kind, services().settings, below),
         page=replay_page(view, panes, subject.base, posted),
@@ -359,15 +359,15 @@ def _origin(source: str) -> Subject | None:
 @blueprint.post("/intake")
 def intake() -> Response:
     """The panel, or the whole form with it."""
-    setup = posted_setup()
+    setup = _posted_setup()
     try:
-        take_tokenizer(setup)
-        look_at(setup, posted_file("file"))
+        _take_tokenizer(setup)
+        look_at(setup, _posted_file("file"))
     except (FormError, TooLarge) as error:
         return refused(setup, error)
     if is_partial():
         return render("_intake.html", form=form_page(setup, "edit", services().settings))
-    return show_form(setup, About("edit", "What is this?", "not run"))
+    return _show_form(setup, About("edit", "What is this?", "not run"))
 
 
 @blueprint.post("/template")
@@ -378,7 +378,7 @@ def template() -> Response:
     if found := template_examples().get(request.form.get("template_do", "").removeprefix("example:")):
         setup.parser.template, setup.request.prompt_tail = found.text, found.prefix
     if not is_partial():
-        return show_form(setup, About("edit", "Response template", "not run"))
+        return _show_form(setup, About("edit", "Response template", "not run"))
     report = request.headers.get("HX-Target", "").endswith("#template-report")
     form = form_page(setup, "edit", services().settings)
     return render("_template_report.html" if report else "_template.html", form=form)

@@ -20,7 +20,7 @@ _NOTES = {"deleted": "The tokenizer is deleted."}
 
 
 @dataclass(slots=True)
-class Forms:
+class _Forms:
     """What was typed into the forms of the page, and what is wrong with it."""
 
     title: str = ""
@@ -34,7 +34,7 @@ class Forms:
 @blueprint.get("/tokenizers")
 def tokenizers() -> Response:
     """Every tokenizer that can be chosen."""
-    return _shelf(Forms(added=request.args.get("added", ""), note=_NOTES.get(request.args.get("note", ""), "")))
+    return _shelf(_Forms(added=request.args.get("added", ""), note=_NOTES.get(request.args.get("note", ""), "")))
 
 
 @blueprint.post("/tokenizers")
@@ -44,19 +44,19 @@ def tokenizer_upload() -> ResponseReturnValue:
     request.max_content_length = most = 2 * settings.tokenizer_upload_bytes + 1_000_000
     if (request.content_length or 0) > most:
         words = f"The upload has {request.content_length:,} bytes: give the tokenizer.json alone."
-        return _not_taken(Forms(upload_problem=words), 413)
-    forms = Forms(title=request.form.get("title", ""))
+        return _not_taken(_Forms(upload_problem=words), 413)
+    forms = _Forms(title=request.form.get("title", ""))
     try:
         info = library().add_upload(*_uploaded(forms.title))
     except UsageError as error:
         forms.upload_problem = as_sentence(str(error), forms.title.strip())
         return _not_taken(forms, 422)
     if is_partial():
-        return _shelf(Forms(added=info["name"]))
+        return _shelf(_Forms(added=info["name"]))
     return redirect(url_for("page.tokenizers", added=info["name"]), 303)
 
 
-def _not_taken(forms: Forms, status: int) -> Response:
+def _not_taken(forms: _Forms, status: int) -> Response:
     """What is wrong with an upload. With script the error alone goes in: chosen files cannot be put into a form."""
     response = _shelf(forms, "upload_error", status=status)
     if is_partial():
@@ -82,14 +82,14 @@ def tokenizer_delete() -> ResponseReturnValue:
     try:
         delete(request.form.get("fingerprint", ""), services().settings)
     except UsageError as error:
-        return _shelf(Forms(note=as_sentence(str(error))), status=422)
+        return _shelf(_Forms(note=as_sentence(str(error))), status=422)
     return redirect(url_for("page.tokenizers", note="deleted"), 303)
 
 
 @blueprint.post("/tokenizers/hub")
 def tokenizer_fetch() -> ResponseReturnValue:
     """Start to fetch a tokenizer."""
-    forms = Forms(repository=request.form.get("repository", ""))
+    forms = _Forms(repository=request.form.get("repository", ""))
     try:
         job = services().hub.fetch(forms.repository)
     except UsageError as error:
@@ -104,7 +104,7 @@ def tokenizer_fetch() -> ResponseReturnValue:
 def tokenizer_fetching() -> Response:
     """How far a download is; with the list, once it is over."""
     job = services().hub.known(request.args.get("id", ""))
-    return _shelf(Forms(), "hub", job=job, refresh=job is not None and job.over)
+    return _shelf(_Forms(), "hub", job=job, refresh=job is not None and job.over)
 
 
 @blueprint.post("/tokenizers/hub/cancel")
@@ -113,12 +113,12 @@ def tokenizer_cancel() -> ResponseReturnValue:
     name = request.form.get("id", "")
     services().hub.cancel(name)
     if is_partial():
-        return _shelf(Forms(repository=name), "hub", job=services().hub.known(name))
+        return _shelf(_Forms(repository=name), "hub", job=services().hub.known(name))
     return redirect(url_for("page.tokenizer_fetching", id=name), 303)
 
 
 def _shelf(
-    forms: Forms, block: str = "page", *, job: Download | None = None, refresh: bool = False, status: int = 200
+    forms: _Forms, block: str = "page", *, job: Download | None = None, refresh: bool = False, status: int = 200
 ) -> Response:
     """The page of tokenizers, or the part of it that htmx asked for; `refresh`: with the list, which has changed."""
     found, settings = services(), services().settings

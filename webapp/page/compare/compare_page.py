@@ -44,7 +44,7 @@ DECODED = (("", ""), ("+skip", ", special tokens skipped"))
 
 
 @dataclass(slots=True, frozen=True)
-class CompareForm:
+class _CompareForm:
     """The form. `wrong` is what could not be used, by the name of its control. `has_ids`: the case holds recorded ids,
     so there is a choice of how markers are recognised. `own_start` and `own_decode` say what the case says.
 
@@ -62,7 +62,7 @@ class CompareForm:
     own_decode: str
 
 
-def compare_form(case: Case, a: Replayed, b: Replayed, wrong: dict[str, str], settings: Settings) -> CompareForm:
+def compare_form(case: Case, a: Replayed, b: Replayed, wrong: dict[str, str], settings: Settings) -> _CompareForm:
     """The form of a comparison of `case`."""
     offered = choices(Setup(), formats_folder(settings).formats)
     own = case.parser.name + (" behind the wrapper" if case.parser.engine == FALLBACK else "")
@@ -73,7 +73,7 @@ def compare_form(case: Case, a: Replayed, b: Replayed, wrong: dict[str, str], se
     if case.input.stream:
         parsers.append(stream_option(len(case.input.stream)))
     usual = rules_of(case, Asked(), a, b)
-    return CompareForm(
+    return _CompareForm(
         wrong=wrong,
         rows=[_row(a, parsers), _row(b, parsers)],
         chunks=[Option(*chunk) for chunk in CHUNKS if chunk[0] != "recorded" or case.input.deltas],
@@ -129,7 +129,7 @@ GRADES: dict[Grade, str] = {
 
 
 @dataclass(slots=True, frozen=True)
-class SideStep:
+class _SideStep:
     """One step of one side, shown while the cursor is in [start, end). `silent`: deltas without text before it."""
 
     start: int
@@ -145,14 +145,14 @@ class Column:
     show it."""
 
     side: Replayed
-    steps: list[SideStep]
+    steps: list[_SideStep]
     total: int
     now: int
     inspect: str
 
 
 @dataclass(slots=True, frozen=True)
-class CharacterCursor:
+class _CharacterCursor:
     """Where the reader is in the output. `nav` has the nearest places before and after by kind, `jumps` those that
     scripts can reach from the window, as JSON."""
 
@@ -163,7 +163,7 @@ class CharacterCursor:
 
 
 @dataclass(slots=True, frozen=True)
-class Sentence:
+class _Sentence:
     """The sentence on top. `steps` are the first differing step on either side; `texts` what each side has there."""
 
     severity: str
@@ -198,8 +198,8 @@ class SidesPage:
     """The panes about two sides. `more` places are not listed."""
 
     links: CompareLinks
-    cursor: CharacterCursor
-    sentence: Sentence
+    cursor: _CharacterCursor
+    sentence: _Sentence
     columns: tuple[Column, Column]
     view: View
     bits: list[Bit]
@@ -229,7 +229,7 @@ def sides_page(
     nav["parting"] = neighbours(found.starts, at)
     return SidesPage(
         links=links,
-        cursor=CharacterCursor(at, size, nav, json.dumps(_jumps(left, right, found, view))),
+        cursor=_CharacterCursor(at, size, nav, json.dumps(_jumps(left, right, found, view))),
         sentence=sentence(a, b, found),
         columns=(_column(a, view.a, at, inspect), _column(b, view.b, at, inspect)),
         view=view,
@@ -262,7 +262,7 @@ def _column(side: Replayed, window: Window, at: int, inspect: str) -> Column:
         span, is_end = index.step(number).span, number == index.total
         if span.end > span.start or is_end:
             card = card_of_step(index, number, terminals)
-            steps.append(SideStep(span.start, span.end + is_end, number == now, _silent(index, number), card))
+            steps.append(_SideStep(span.start, span.end + is_end, number == now, _silent(index, number), card))
     return Column(side, steps, index.total, now, _inspect(side, inspect, now))
 
 
@@ -316,7 +316,7 @@ def _listed(partings: list[Parting], at: int) -> list[Parting]:
     return partings[low : low + LISTED]
 
 
-def sentence(a: Replayed, b: Replayed, found: Comparison) -> Sentence:
+def sentence(a: Replayed, b: Replayed, found: Comparison) -> _Sentence:
     """What the two replays come to."""
     first, raised = found.first, _raised(a, b, found)
     owners = count(len(found.partings), "place")
@@ -325,10 +325,10 @@ def sentence(a: Replayed, b: Replayed, found: Comparison) -> Sentence:
         if found.partings:
             rest = f"Still, the sides account for the output differently in {owners}."
         severity = "warning" if raised else "pass"
-        return Sentence(severity, "The same message on both sides.", rest, raised)
+        return _Sentence(severity, "The same message on both sides.", rest, raised)
     headline = GRADES[found.grade] if found.grade else "The messages are the same; the finish reasons differ."
     severity = "warning" if found.grade in ("whitespace", None) else "error"
-    return Sentence(
+    return _Sentence(
         severity,
         headline,
         f"The sides part in {owners}.",

@@ -195,7 +195,7 @@ class Row:
 
 
 @dataclass(slots=True)
-class CallRow:
+class _CallRow:
     """One call on both sides; None: that side has no call here."""
 
     a: CallIndex | None
@@ -209,7 +209,7 @@ class Messages:
     """Everything the message pane shows."""
 
     texts: list[Row]
-    calls: list[CallRow]
+    calls: list[_CallRow]
     before: int
     after: int
 
@@ -237,12 +237,12 @@ def _is_open(call: CallIndex | None, index: TraceIndex, window: Window) -> bool:
     return call is not None and call.begins <= window.last and (call.ends or index.total) >= window.first
 
 
-def _call(pair: CallPair, a: TraceIndex, b: TraceIndex, view: View) -> CallRow:
+def _call(pair: CallPair, a: TraceIndex, b: TraceIndex, view: View) -> _CallRow:
     parts = [part for part in pair.parts if part.a.length or part.b.length]
     rows = [_row(part, part.name.part, a, b, view) for part in parts]
     complete = pair.a is not None and pair.b is not None and pair.a.complete == pair.b.complete
     same = complete and all(part.same for part in pair.parts)
-    return CallRow(pair.a, pair.b, same, rows)
+    return _CallRow(pair.a, pair.b, same, rows)
 
 
 def _row(pair: Pair, label: str, a: TraceIndex, b: TraceIndex, view: View) -> Row:

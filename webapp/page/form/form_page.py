@@ -64,7 +64,7 @@ class Choices:
 
 
 @dataclass(slots=True, frozen=True)
-class TemplateExample:
+class _TemplateExample:
     """A template to start from, with a prompt prefix that fits it."""
 
     name: str
@@ -75,7 +75,7 @@ class TemplateExample:
 
 
 @dataclass(slots=True, frozen=True)
-class TemplateReport:
+class _TemplateReport:
     """What is said of the template as it stands: a headline, findings, and the field that the prompt leaves open."""
 
     headline: str
@@ -103,8 +103,8 @@ class FormPage:
     intake: Panel | None
     choices: Choices
     limits: tuple[int, int]
-    template: TemplateReport | None
-    template_examples: list[TemplateExample]
+    template: _TemplateReport | None
+    template_examples: list[_TemplateExample]
     below: Below | None
     cards: list[Example]
 
@@ -183,33 +183,33 @@ def _policy_fields(formats: list[Format]) -> list[PolicyField]:
 
 
 @cache
-def template_examples() -> dict[str, TemplateExample]:
+def template_examples() -> dict[str, _TemplateExample]:
     """The templates to start from, by name."""
     text = (resources.files("webapp.engines.response_template") / "examples.json").read_text(encoding="utf-8")
     return {
-        one["name"]: TemplateExample(
+        one["name"]: _TemplateExample(
             one["name"], one["title"], one["about"], one["prefix"], template_text(one["template"])
         )
         for one in json.loads(text)
     }
 
 
-def template_report(text: str, prefix: str) -> TemplateReport:
+def template_report(text: str, prefix: str) -> _TemplateReport:
     """What there is to say about the template in the form, with the prompt prefix `prefix`."""
     if not text.strip():
-        return TemplateReport(EMPTY_TEMPLATE, [])
+        return _TemplateReport(EMPTY_TEMPLATE, [])
     try:
         data = template_data(text)
     except ValueError as error:
-        return TemplateReport("Not JSON yet", [LintFinding("not_json", "error", "", str(error))])
+        return _TemplateReport("Not JSON yet", [LintFinding("not_json", "error", "", str(error))])
     try:
         found = lint(data, prefix, loaded)
     except UsageError as error:
-        return TemplateReport("Not available here", [LintFinding("no_transformers", "error", "", str(error))])
+        return _TemplateReport("Not available here", [LintFinding("no_transformers", "error", "", str(error))])
     if found.broken:
-        return TemplateReport("This template cannot run", found.findings)
+        return _TemplateReport("This template cannot run", found.findings)
     opens = f"After the prompt prefix, {found.opens} is open." if prefix and found.opens else ""
-    return TemplateReport(_headline(found.findings), found.findings, opens)
+    return _TemplateReport(_headline(found.findings), found.findings, opens)
 
 
 def _headline(findings: list[LintFinding]) -> str:
@@ -238,7 +238,7 @@ LONGEST = 80
 
 
 @dataclass(slots=True, frozen=True)
-class AtField:
+class _AtField:
     """Something to say about a field of the form: what is wanted there, or what it holds."""
 
     field: str
@@ -258,14 +258,14 @@ class Panel:
     rows: list[tuple[str, Fact]]
     warnings: list[str]
     notes: list[str]
-    needed: AtField | None
-    wanted: list[AtField]
+    needed: _AtField | None
+    wanted: list[_AtField]
     holds: str
     outputs: list[tuple[str, str]]
     readings: tuple[Reading, ...]
     captures: tuple[Capture, ...]
-    filled: list[AtField]
-    kept: list[AtField]
+    filled: list[_AtField]
+    kept: list[_AtField]
     usable: bool
     plain: bool
     overridden: bool
@@ -376,13 +376,13 @@ def _notes(found: Found) -> list[str]:
     return list(dict.fromkeys([*found.intake.notes, *made]))
 
 
-def _needed(found: Found) -> AtField | None:
+def _needed(found: Found) -> _AtField | None:
     """What stops the replay."""
     problem = found.problem
     return _at_field(problem.field, f"{problem.message}.") if problem else None
 
 
-def _wanted(found: Found) -> list[AtField]:
+def _wanted(found: Found) -> list[_AtField]:
     """What is asked for besides: less of it once a tokenizer gave the ids their text."""
     given = {found.problem.field} if found.problem else set()
     if found.taken is not None and found.taken.decoded:
@@ -417,11 +417,11 @@ def _size(one: Recording) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def _at_field(name: str, words: str) -> AtField:
-    return AtField(name, FILES.get(name) or (FIELDS[name].label if name in FIELDS else "") or name, words)
+def _at_field(name: str, words: str) -> _AtField:
+    return _AtField(name, FILES.get(name) or (FIELDS[name].label if name in FIELDS else "") or name, words)
 
 
-def _filled(setup: Setup, names: Collection[str]) -> list[AtField]:
+def _filled(setup: Setup, names: Collection[str]) -> list[_AtField]:
     rows = [row for row in FIELDS.values() if row.filled and row.name in names]
     return [_at_field(row.name, _held_words(row, setup.get(row.name))) for row in rows]
 

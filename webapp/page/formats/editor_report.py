@@ -86,7 +86,7 @@ class _MachineReport(Machine):
 
 
 @dataclass(slots=True)
-class Report:
+class _Report:
     """Everything below and beside the text. `machine` None: the text is no format yet."""
 
     checked: CheckedText
@@ -110,12 +110,12 @@ class Report:
         return sum(outcome.severity == "error" for outcome in self.outcomes.values())
 
 
-def report(editor: Editor, settings: Settings) -> Report:
+def report(editor: Editor, settings: Settings) -> _Report:
     """Check the text, and where nothing is wrong with it replay the samples."""
     found = check_among(editor.text, settings)
     beside = opened_format(editor) if editor.beside == OPENED else all_formats(settings).get(editor.beside)
     outcomes = {sample.number: _outcome(editor, sample, found, beside, settings) for sample in editor.samples}
-    return Report(
+    return _Report(
         checked=found,
         machine=_machine_report(found, outcomes.values()),
         outcomes=outcomes,

@@ -408,7 +408,7 @@ REASONS_SHOWN = 4
 
 
 @dataclass(slots=True)
-class Toggle:
+class _Toggle:
     """One role of the legend. `only` is the filter after pressing its button."""
 
     role: str
@@ -441,7 +441,7 @@ class Drop:
 class Ownership:
     """What the legend and the list of drops show. `hidden` reasons are not listed."""
 
-    toggles: list[Toggle]
+    toggles: list[_Toggle]
     drops: list[Drop]
     hidden: int
     dropped: str
@@ -462,10 +462,10 @@ def ownership(index: TraceIndex, step: int, only: str) -> Ownership:
     )
 
 
-def _toggle(role: str, characters: int, shown: list[str]) -> Toggle:
+def _toggle(role: str, characters: int, shown: list[str]) -> _Toggle:
     pressed = role in shown
     after = [other for other in shown if other != role] if pressed else [*shown, role]
-    return Toggle(role, characters, pressed, read_only(",".join(after)))
+    return _Toggle(role, characters, pressed, read_only(",".join(after)))
 
 
 def _drops(index: TraceIndex) -> list[Drop]:

@@ -142,7 +142,7 @@ class View:
 
 
 @dataclass(slots=True, frozen=True)
-class Cursor:
+class _Cursor:
     """Where the reader is in the trace. `nav` has the nearest steps before and after it by kind, `jumps` those that
     scripts can reach from the window, as JSON."""
 
@@ -164,7 +164,7 @@ class ReplayPage:
 
     links: Links
     run: Run
-    cursor: Cursor
+    cursor: _Cursor
     decoding: str
     chunking: str
     server: str
@@ -259,12 +259,12 @@ def _marked_steps(view: View, checked: SearchPanes) -> list[int]:
     return sorted({found.step for found in known.findings if found.step}) if known is not None else []
 
 
-def _cursor(index: TraceIndex, state: ViewState, marked: list[int], first: int | None) -> Cursor:
+def _cursor(index: TraceIndex, state: ViewState, marked: list[int], first: int | None) -> _Cursor:
     """The cursor of a state; where that has no step, on the `first` finding, or where there is most to see."""
     step = index.clamp((first or interesting_step(index, marked)) if state.step is None else state.step)
     window = window_around(index, step)
     places = {"change": index.changes, "emission": index.emissions, "finding": marked}
-    return Cursor(
+    return _Cursor(
         step=step,
         total=index.total,
         window=window,

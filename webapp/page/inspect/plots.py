@@ -25,7 +25,7 @@ _BAR = {"content": (32.0, 4.0), "reasoning": (24.0, 12.0), "name": (24.0, 12.0),
 
 
 @dataclass(slots=True, frozen=True)
-class StateBar:
+class _StateBar:
     """A stay in one state, steps `first` to `last`."""
 
     state: str
@@ -67,7 +67,7 @@ class Overview:
     """The band of a whole trace, and the counts beside it. `findings` are places and severities."""
 
     total: int
-    states: list[StateBar]
+    states: list[_StateBar]
     roles: list[RoleBar]
     emissions: list[float]
     findings: list[tuple[float, str]]
@@ -115,12 +115,12 @@ def _held_band(index: TraceIndex, step: int) -> tuple[float, float] | None:
     return percent(step - 1, index.total), percent(index.releases[step - 1] - step + 1, index.total)
 
 
-def _state_bars(index: TraceIndex) -> Iterator[StateBar]:
+def _state_bars(index: TraceIndex) -> Iterator[_StateBar]:
     total = index.total
     size = max(1, -(-total // COLUMNS))
     for state, at, end in runs([index.trace.steps[at].state for at in range(0, total, size)]):
         first, last = at * size + 1, min(total, end * size)
-        yield StateBar(state, first, last, percent(first - 1, total), percent(last - first + 1, total))
+        yield _StateBar(state, first, last, percent(first - 1, total), percent(last - first + 1, total))
 
 
 def _x(index: TraceIndex, offset: int) -> float:
@@ -136,7 +136,7 @@ def _dots(index: TraceIndex) -> list[float]:
     return [_centre(step, index.total) for step in columns.values()]
 
 
-def _band_words(index: TraceIndex, states: list[StateBar], step: int, marked: Sequence[int]) -> str:
+def _band_words(index: TraceIndex, states: list[_StateBar], step: int, marked: Sequence[int]) -> str:
     """The text alternative of the picture."""
     stays = ", ".join(f"{bar.state} {bar.first} to {bar.last}" for bar in states[:30])
     more = f" and {len(states) - 30} more stays" if len(states) > 30 else ""

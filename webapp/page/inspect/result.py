@@ -316,7 +316,7 @@ HOLE = "\u2026"
 
 
 @dataclass(slots=True)
-class WireRow:
+class _WireRow:
     """One chunk: the step that sent it, its delta, the reason if it is the last, and the event that carries it."""
 
     step: int
@@ -337,13 +337,13 @@ class Wire:
     first: int
     last: int
     envelope: tuple[str, str] = ("", "")
-    rows: list[WireRow] = field(default_factory=list)
+    rows: list[_WireRow] = field(default_factory=list)
     before: int = 0
     after: int = 0
     done: bool = False
     response: list[str] = field(default_factory=list)
     whole: bool = True
-    clients: list[ClientView] = field(default_factory=list)
+    clients: list[_ClientView] = field(default_factory=list)
     recorded: bool = False
 
 
@@ -397,14 +397,14 @@ def _chunks(index: TraceIndex, window: Window, envelope: Envelope) -> Iterator[C
     return chain(sent, end)
 
 
-def _row(chunk: Chunk) -> WireRow:
+def _row(chunk: Chunk) -> _WireRow:
     """A chunk of ours by its delta; one that was recorded, whatever its shape, as a whole."""
     choice, event = _choice(chunk.payload), f"data: {shortened(chunk.text)}"
     if choice is None:
-        return WireRow(chunk.step, shortened(json.dumps(chunk.payload, ensure_ascii=False)), "", event)
+        return _WireRow(chunk.step, shortened(json.dumps(chunk.payload, ensure_ascii=False)), "", event)
     reason = choice.get("finish_reason")
     shown = json.dumps(choice["delta"], ensure_ascii=False)
-    return WireRow(chunk.step, shortened(shown), reason if isinstance(reason, str) else "", event)
+    return _WireRow(chunk.step, shortened(shown), reason if isinstance(reason, str) else "", event)
 
 
 def _choice(payload: Any) -> dict[str, Any] | None:
@@ -452,7 +452,7 @@ TITLES = ("by index", "by id", "id and name in every chunk")
 
 
 @dataclass(slots=True)
-class ClientView:
+class _ClientView:
     """One client. `outcome` in a few words, with its severity.
 
     `calls` are names and arguments as it has them at the end, and whether the message has no such call."""
@@ -466,13 +466,13 @@ class ClientView:
     more: int
 
 
-def client_views(trace: Trace) -> list[ClientView]:
+def client_views(trace: Trace) -> list[_ClientView]:
     """The three clients on the deltas of a replay."""
     wanted = trace.message.tool_calls
     return [_view(number, result, wanted) for number, result in enumerate(clients(trace))]
 
 
-def _view(number: int, result: ClientResult, wanted: list[ToolCall]) -> ClientView:
+def _view(number: int, result: ClientResult, wanted: list[ToolCall]) -> _ClientView:
     right = [(call.name, call.arguments) for call in wanted]
     same = result.calls == right and not result.broke
     usual = number == EVERY_CHUNK
@@ -482,7 +482,7 @@ def _view(number: int, result: ClientResult, wanted: list[ToolCall]) -> ClientVi
         (shorten(name, SHOWN), shorten(arguments, SHOWN), right[at : at + 1] != [(name, arguments)])
         for at, (name, arguments) in enumerate(result.calls[:CALLS_SHOWN])
     ]
-    return ClientView(
+    return _ClientView(
         title=TITLES[number],
         result=result,
         severity=severity,

@@ -59,7 +59,7 @@ class Card:
     reasons: list[str]
     rules: list[Rule]
     last_rule: Rule | None
-    events: list[EventLine]
+    events: list[_EventLine]
     more_events: int
     out: str
     announce: str
@@ -97,16 +97,16 @@ def card(index: TraceIndex, number: int, terminals: dict[str, str]) -> Card:
         reasons=list(dict.fromkeys(item.reason for item in step.holds)),
         rules=[_rule(item, number, terminals) for item in step.transitions],
         last_rule=None if step.transitions else last,
-        events=[event_line(index, step, event) for event in step.events[:_EVENTS_SHOWN]],
+        events=[_event_line(index, step, event) for event in step.events[:_EVENTS_SHOWN]],
         more_events=max(0, len(step.events) - _EVENTS_SHOWN),
         out=_out(step),
         announce=_announce(index, step),
         summary=_summary(step),
         hold=hold,
         hold_band=(number, index.releases[number - 1]) if hold else None,
-        node=node_at(index, number),
+        node=_node_at(index, number),
         last_row=last.fired.row if last else "",
-        last_edge=edge_at(index, number),
+        last_edge=_edge_at(index, number),
         span=step.span,
     )
 
@@ -191,7 +191,7 @@ _EMITS = {
 
 
 @dataclass(slots=True, frozen=True)
-class EventLine:
+class _EventLine:
     """`role` and `text` are what is drawn; `terms` is what the filter searches."""
 
     step: int
@@ -209,10 +209,10 @@ class EventLine:
         return f"{self.start:,}–{self.end:,}" if self.end > self.start else f"{self.start:,}"
 
 
-def event_line(index: TraceIndex, step: Step, event: Event) -> EventLine:
+def _event_line(index: TraceIndex, step: Step, event: Event) -> _EventLine:
     """`event` of `step` as a line."""
     text, detail = _text(index, event), _detail(event)
-    return EventLine(
+    return _EventLine(
         step=step.index,
         kind=event.kind,
         role=DRAWN.get(event.owner or "", event.owner or ""),
@@ -225,12 +225,12 @@ def event_line(index: TraceIndex, step: Step, event: Event) -> EventLine:
     )
 
 
-def held_line(index: TraceIndex, step: Step) -> EventLine:
+def _held_line(index: TraceIndex, step: Step) -> _EventLine:
     """The line of a step that only held text back."""
     hold = step.holds[0]
     start, end = _extent(step.holds) or step.span
     terms = f"held state:{step.state} step:{step.index} {hold.kind} {index.trace.text[start : start + 200]}".lower()
-    return EventLine(step.index, "held", "held", index.trace.held_text(step), hold.reason, start, end, terms)
+    return _EventLine(step.index, "held", "held", index.trace.held_text(step), hold.reason, start, end, terms)
 
 
 def _text(index: TraceIndex, event: Event) -> str:
@@ -279,7 +279,7 @@ _MATCHES_SHOWN = 300
 class Log:
     """`lines` of the window, or of the whole trace when a filter is set; `more` matches are not shown."""
 
-    lines: list[EventLine]
+    lines: list[_EventLine]
     note: str
     more: int = 0
     whole: bool = False
@@ -296,12 +296,12 @@ def log(index: TraceIndex, window: Window, words: str) -> Log:
     return Log(found[:_MATCHES_SHOWN], note, max(0, len(found) - _MATCHES_SHOWN), whole=True)
 
 
-def _lines(index: TraceIndex, first: int, last: int) -> Iterator[EventLine]:
+def _lines(index: TraceIndex, first: int, last: int) -> Iterator[_EventLine]:
     for step in index.trace.steps[first - 1 : last]:
         for event in step.events:
-            yield event_line(index, step, event)
+            yield _event_line(index, step, event)
         if step.holds and not step.events:
-            yield held_line(index, step)
+            yield _held_line(index, step)
 
 
 @dataclass(slots=True)
@@ -322,7 +322,7 @@ class Machine:
 
 def machine(index: TraceIndex, fmt: Format, policy: Mapping[str, str], step: int) -> Machine:
     """The machine of `fmt` with the cursor on `step`."""
-    drawing, now = diagram(fmt, policy), node_at(index, step)
+    drawing, now = diagram(fmt, policy), _node_at(index, step)
     visited = {name for pair in index.fired for name in pair} | {index.trace.steps[0].state}
     never = [node.name for node in drawing.nodes if not node.end and node.name not in visited]
     return Machine(
@@ -334,16 +334,16 @@ def machine(index: TraceIndex, fmt: Format, policy: Mapping[str, str], step: int
         note=count(len(fmt.states), "state") + (f", {len(never)} never visited" if never else ", all visited"),
         words=f"State diagram. Current state {now}." + (f" Never visited: {', '.join(never)}." if never else ""),
         now=now,
-        last=edge_at(index, step),
+        last=_edge_at(index, step),
     )
 
 
-def node_at(index: TraceIndex, step: int) -> str:
+def _node_at(index: TraceIndex, step: int) -> str:
     """The box that stands for where the parser is after `step`."""
     return END if index.step(step).end else index.step(step).state
 
 
-def edge_at(index: TraceIndex, step: int) -> str:
+def _edge_at(index: TraceIndex, step: int) -> str:
     """The line that led there: the latest that changed anything, by its key; empty before the first."""
     fired = index.last_fired[step - 1]
     if not fired:

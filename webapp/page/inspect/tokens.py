@@ -200,7 +200,7 @@ def known_tokens(run: Run) -> Tokens:
 
 def _known(run: Run) -> Tokens:
     exact, fates = _decoded(run)
-    vocabulary = vocabulary_of(run.case, run.format, exact)
+    vocabulary = _vocabulary_of(run.case, run.format, exact)
     return Tokens(run.pieces, fates, vocabulary, Repeats(run.pieces), exact)
 
 
@@ -211,7 +211,7 @@ def _decoded(run: Run) -> tuple[Sequence[Piece], Sequence[TokenFacts] | None]:
     return run.stored, run.decoded.tokens
 
 
-def vocabulary_of(case: Case, fmt: Format, pieces: Sequence[Piece]) -> TokenizerAdapter | None:
+def _vocabulary_of(case: Case, fmt: Format, pieces: Sequence[Piece]) -> TokenizerAdapter | None:
     """The vocabulary the tokens are of: the one that made them, or the one a case names, if their bytes agree."""
     stored = case.input.tokens is not None or case.input.deltas is not None or case.input.stream is not None
     if stored and (case.tokenizer is None or case.tokenizer.name is None):

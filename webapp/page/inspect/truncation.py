@@ -30,7 +30,7 @@ BLACK_BOX_SHARE = 4  # engines that are only watched are slower
 
 
 @dataclass(slots=True)
-class CutPart:
+class _CutPart:
     """One text of the message at the cut. `against` says how it stands to the whole one's; `same` that it is that."""
 
     name: str
@@ -42,16 +42,16 @@ class CutPart:
 
 
 @dataclass(slots=True)
-class CutResult:
+class _CutResult:
     """The message at one cut, beside the message of the whole output. `calls` are numbered, each with its arguments."""
 
     offset: int
     before: str
     after: str
     step: int
-    parts: list[CutPart]
+    parts: list[_CutPart]
     calls_before: int
-    calls: list[tuple[int, ToolCall, CutPart]]
+    calls: list[tuple[int, ToolCall, _CutPart]]
     missing: list[str]
     finish: str
     problem: str
@@ -59,7 +59,7 @@ class CutResult:
 
 
 @dataclass(slots=True)
-class CutStrip:
+class _CutStrip:
     """All cuts at a glance: how many calls have begun, how many are complete, and where something is wrong.
 
     `changes` are the cuts at which another result begins: where, the result in words, and what is wrong with it."""
@@ -87,16 +87,16 @@ class Truncation:
         """The nearest cuts before and after this one with another result."""
         return neighbours([change.offset for change in records_of(self.run).changes], self.offset)
 
-    def result(self) -> CutResult:
+    def result(self) -> _CutResult:
         """The message at the cut."""
         return cut_result(self.run, self.offset)
 
-    def strip(self) -> CutStrip:
+    def strip(self) -> _CutStrip:
         """The strip over all cuts."""
         return cut_strip(records_of(self.run), len(self.run.trace.text))
 
 
-def cutter_of(run: Run) -> Cutter:
+def _cutter_of(run: Run) -> Cutter:
     """What cuts a run's output, and knows whether cut calls may be judged."""
     replayer = run.replayer
     return Cutter(replayer, contract=Ground(replayer, run.trace).contract("truncated"))
@@ -107,16 +107,16 @@ def records_of(run: Run) -> CutRecords:
 
     def made() -> CutRecords:
         with error_place("/replay"), collector_paused():
-            return cut_records(cutter_of(run), run.trace.message, budget)
+            return cut_records(_cutter_of(run), run.trace.message, budget)
 
     budget = BUDGET // BLACK_BOX_SHARE if run.choice.black_box else BUDGET
     return run.beside.get("cut records", made)
 
 
-def cut_result(run: Run, offset: int) -> CutResult:
+def cut_result(run: Run, offset: int) -> _CutResult:
     """A replay of the output up to `offset`."""
     with error_place("/replay"), collector_paused():
-        outcome, problem = cutter_of(run).result(offset, run.trace.message)
+        outcome, problem = _cutter_of(run).result(offset, run.trace.message)
     at, whole, text = outcome.message, run.trace.message, run.trace.text
     first, complete = max(0, len(at.tool_calls) - CALLS_SHOWN), sum(call.complete for call in at.tool_calls)
     parts = [
@@ -124,7 +124,7 @@ def cut_result(run: Run, offset: int) -> CutResult:
         _part("content", "content", at.content, whole.content),
     ]
     calls = [_call(number, call, whole) for number, call in enumerate(at.tool_calls)][first:]
-    return CutResult(
+    return _CutResult(
         offset=offset,
         before=text[max(0, offset - AROUND) : offset],
         after=text[offset : offset + AROUND],
@@ -139,10 +139,10 @@ def cut_result(run: Run, offset: int) -> CutResult:
     )
 
 
-def _part(name: str, role: str, at: str | None, whole: str | None) -> CutPart:
+def _part(name: str, role: str, at: str | None, whole: str | None) -> _CutPart:
     text, against = at or "", _against(at or "", whole or "")
     folded = max(0, len(text) - TEXT_SHOWN)
-    return CutPart(name, role, text[folded:], folded, against, (at or "") == (whole or ""))
+    return _CutPart(name, role, text[folded:], folded, against, (at or "") == (whole or ""))
 
 
 def _against(at: str, whole: str) -> str:
@@ -157,7 +157,7 @@ def _against(at: str, whole: str) -> str:
     return f"differs from character {parting:,} on; the whole output has `{shorten(whole[parting:], 40)}`"
 
 
-def _call(number: int, call: ToolCall, whole: Message) -> tuple[int, ToolCall, CutPart]:
+def _call(number: int, call: ToolCall, whole: Message) -> tuple[int, ToolCall, _CutPart]:
     later = whole.tool_calls[number] if number < len(whole.tool_calls) else None
     part = _part("raw", "arguments", call.arguments, later.arguments if later else "")
     if later is None or later.name != call.name:
@@ -183,14 +183,14 @@ def shape_words(record: CutRecord) -> str:
     return ", ".join(words) or "nothing"
 
 
-def cut_strip(found: CutRecords, length: int) -> CutStrip:
+def cut_strip(found: CutRecords, length: int) -> _CutStrip:
     """The strip of some records; between two of them the earlier one's result is drawn."""
     records, changes = found.records, found.changes
     most = max((record.calls for record in records), default=0)
     wrong = [(first, last) for first, last, bad in _stretches(records, length, lambda item: item.problem) if bad]
     known = [(item.offset, shape_words(item), item.problem or "") for item in changes]
     note = f"{count(len(records), 'cut')}" + ("" if found.every else f" of {length:,} tried")
-    return CutStrip(
+    return _CutStrip(
         most=most,
         begun=_steps(records, length, most, lambda item: item.calls),
         complete=_steps(records, length, most, lambda item: item.complete),

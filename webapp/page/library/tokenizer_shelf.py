@@ -111,7 +111,7 @@ def extras() -> list[tuple[str, str]]:
 
 
 @dataclass(slots=True, frozen=True)
-class MarkerRow:
+class _MarkerRow:
     """A marker in a vocabulary: one token, several, or not at all."""
 
     text: str
@@ -127,41 +127,41 @@ class MarkerRow:
 
 
 @dataclass(slots=True, frozen=True)
-class FamilyRow:
+class _FamilyRow:
     """The markers of a format. How many are one token says at a glance whether the vocabulary is the family's."""
 
     name: str
-    markers: list[MarkerRow]
+    markers: list[_MarkerRow]
 
     @property
     def single(self) -> int:
         return sum(one.found.state == "one" for one in self.markers)
 
 
-def families(adapter: TokenizerAdapter, formats: Iterable[Format]) -> list[FamilyRow]:
+def families(adapter: TokenizerAdapter, formats: Iterable[Format]) -> list[_FamilyRow]:
     """What a vocabulary makes of the markers of every format; those it has as single tokens first."""
     markers = {fmt.name: list(markers_of(fmt)) for fmt in formats}
-    known = {text: MarkerRow(text, adapter.marker_state(text)) for texts in markers.values() for text in texts}
-    rows = [FamilyRow(name, [known[text] for text in texts]) for name, texts in markers.items() if texts]
+    known = {text: _MarkerRow(text, adapter.marker_state(text)) for texts in markers.values() for text in texts}
+    rows = [_FamilyRow(name, [known[text] for text in texts]) for name, texts in markers.items() if texts]
     return sorted(rows, key=lambda one: (-one.single / len(one.markers), -one.single))
 
 
 @dataclass(slots=True)
-class TokenizerPage:
+class _TokenizerPage:
     """One tokenizer, and a text cut by it. One that cannot be loaded, or a text that it cannot cut, is a `problem`."""
 
     row: Row
     text: str
     problem: str = ""
     tokens: list[Piece] = field(default_factory=list)
-    families: list[FamilyRow] = field(default_factory=list)
+    families: list[_FamilyRow] = field(default_factory=list)
     chat_template: str = ""
     most: int = MOST_TRIED
 
 
-def tokenizer_page(info: TokenizerInfo, text: str, *, markers: bool) -> TokenizerPage:
+def tokenizer_page(info: TokenizerInfo, text: str, *, markers: bool) -> _TokenizerPage:
     """The page of a tokenizer; with `markers` it says what the vocabulary makes of those of every format."""
-    page = TokenizerPage(Row(info), text)
+    page = _TokenizerPage(Row(info), text)
     try:
         adapter = library().get(info["name"])
         page.row, page.chat_template = Row(adapter.info), _template(info["name"])

@@ -32,7 +32,7 @@ def beside(chunk: str, at: int | None = None) -> str:
 
 
 @dataclass(slots=True, frozen=True)
-class FindingLine:
+class _FindingLine:
     """One finding as the page says it. `number` counts from 1 down the pane, `index` from 0 in the search."""
 
     finding: Finding
@@ -96,14 +96,14 @@ class FindingLine:
 
 
 @dataclass(slots=True, frozen=True)
-class FindingGroup:
+class _FindingGroup:
     """Findings of one check with one severity: the first is shown, the others fold."""
 
-    first: FindingLine
-    others: list[FindingLine]
+    first: _FindingLine
+    others: list[_FindingLine]
 
     @property
-    def explained(self) -> Explained:
+    def explained(self) -> _Explained:
         return explained(self.first.finding)
 
 
@@ -112,9 +112,9 @@ class Findings:
     """Everything the pane shows. `following` are those the verdict's cause explains. `holding` are the checks that hold
     with their definitions. `steps` are those the finding buttons lead to, as JSON."""
 
-    lines: list[FindingLine]
-    groups: list[FindingGroup]
-    following: list[FindingGroup]
+    lines: list[_FindingLine]
+    groups: list[_FindingGroup]
+    following: list[_FindingGroup]
     more: int
     holding: list[tuple[str, str]]
     skipped: list[tuple[str, str]]
@@ -151,7 +151,7 @@ def findings(checked: Checked) -> Findings:
     named = checked.found.verdict.findings if checked.found else ()
     after = following(checked)
     ranked = sorted(enumerate(checked.findings), key=lambda pair: (pair[0] in after, *_rank(pair[0] in named, pair[1])))
-    lines = [FindingLine(item, number, index) for number, (index, item) in enumerate(ranked[:_SHOWN], start=1)]
+    lines = [_FindingLine(item, number, index) for number, (index, item) in enumerate(ranked[:_SHOWN], start=1)]
     held = len(checked.holding)
     return Findings(
         lines=lines,
@@ -207,14 +207,14 @@ def _rank(named: bool, item: Finding) -> tuple[bool, int, bool, int]:
     return not named, SEVERITIES.index(item.severity), item.policy is not None, item.step or 0
 
 
-def _groups(lines: Sequence[FindingLine]) -> list[FindingGroup]:
-    groups: dict[tuple[str, str, str | None], FindingGroup] = {}
+def _groups(lines: Sequence[_FindingLine]) -> list[_FindingGroup]:
+    groups: dict[tuple[str, str, str | None], _FindingGroup] = {}
     for line in lines:
         key = line.finding.check, line.finding.severity, line.finding.policy
         if key in groups:
             groups[key].others.append(line)
         else:
-            groups[key] = FindingGroup(line, [])
+            groups[key] = _FindingGroup(line, [])
     return list(groups.values())
 
 
@@ -235,7 +235,7 @@ CONTRACT = "Nothing has to be mended: a policy of the parser says that this is h
 
 
 @dataclass(slots=True, frozen=True)
-class Explained:
+class _Explained:
     """One check, explained for one kind of finding. `word` is what production logs call it."""
 
     definition: str
@@ -244,11 +244,11 @@ class Explained:
     word: str
 
 
-def explained(finding: Finding) -> Explained:
+def explained(finding: Finding) -> _Explained:
     """What a finding means. A check of a parser's own notes is not in the list and has no definition."""
     known = CHECKS.get(finding.check)
     todo = CONTRACT if finding.policy else _DO[finding.about]
-    return Explained(known.definition, MATTERS[known.id], todo, known.word) if known else Explained("", "", todo, "")
+    return _Explained(known.definition, MATTERS[known.id], todo, known.word) if known else _Explained("", "", todo, "")
 
 
 # The verdict line: one sentence about the whole, whose fault it looks like, and where to see it.
@@ -265,7 +265,7 @@ UNKNOWN = "The raw output is unknown, so nobody can say whether the server lost 
 
 
 @dataclass(slots=True)
-class Action:
+class _Action:
     """Something to click. `kind`: step and chunk move this page, beside compares, open runs a variation, find is text,
     proof runs the changed output.
 
@@ -285,7 +285,7 @@ class VerdictLine:
     headline: str
     sentences: list[str]
     more: list[str] = field(default_factory=list)
-    actions: list[Action] = field(default_factory=list)
+    actions: list[_Action] = field(default_factory=list)
     facts: str = ""
 
 
@@ -318,7 +318,7 @@ def _quick(checked: Checked, lines: Findings) -> VerdictLine:
         return VerdictLine("pass", _held(checked), [_nothing(checked)])
     first = lines.lines[0].finding
     ordered = sorted(checked.findings, key=lambda item: SEVERITIES.index(item.severity))
-    actions = [] if first.step is None else [Action("step", f"step {first.step:,}", str(first.step))]
+    actions = [] if first.step is None else [_Action("step", f"step {first.step:,}", str(first.step))]
     return VerdictLine(first.severity, _held(checked), [_sentence(ordered), first.message], actions=actions)
 
 
@@ -338,17 +338,17 @@ def _sentence(ordered: Sequence[Finding]) -> str:
     return f"{' and '.join(_counts(ordered)[:2])}{blame}{exempt}:"
 
 
-def _actions(said: found.Verdict, lines: Findings) -> list[Action]:
+def _actions(said: found.Verdict, lines: Findings) -> list[_Action]:
     """What proves it: the findings it names, then what its kind calls for. One of several that fold stands for all."""
     named = [line for line in lines.lines if line.index in said.findings]
     unfolded = [group.first for group in lines.groups if group.first in named][:_FIRST]
-    actions = [Action("find", f"finding {line.number}", f"finding-{line.number}") for line in unfolded]
+    actions = [_Action("find", f"finding {line.number}", f"finding-{line.number}") for line in unfolded]
     steps = [line.finding.step for line in named if line.finding.step][:1]
-    actions += [Action("step", f"step {step:,}", str(step)) for step in steps]
+    actions += [_Action("step", f"step {step:,}", str(step)) for step in steps]
     return [*actions, *_shown(said, named), *_variations(said)]
 
 
-def _shown(said: found.Verdict, named: Sequence[FindingLine]) -> list[Action]:
+def _shown(said: found.Verdict, named: Sequence[_FindingLine]) -> list[_Action]:
     """The chunking that shows it, alone and beside the traced replay."""
     chunk, query = next(((line.chunk, line.beside) for line in named if line.chunk), ("", ""))
     if said.proof is not None and said.proof.chunking and not said.proof.changes_case:
@@ -356,21 +356,21 @@ def _shown(said: found.Verdict, named: Sequence[FindingLine]) -> list[Action]:
         chunk, query = word, query if word == chunk else beside(word)
     if not chunk:
         changed = named[0].proof if named and said.about == "parser" else ""
-        return [Action("proof", "see it", changed)] if changed else []
-    return [Action("chunk", "replay it so", chunk), Action("beside", "side by side", query)]
+        return [_Action("proof", "see it", changed)] if changed else []
+    return [_Action("chunk", "replay it so", chunk), _Action("beside", "side by side", query)]
 
 
 def _word(proof: Proof) -> str:
     return spec(Chunking.model_validate(proof.chunking)) if proof.chunking else ""
 
 
-def _variations(said: found.Verdict) -> list[Action]:
+def _variations(said: found.Verdict) -> list[_Action]:
     """Another parser, or the other start state: one click."""
     other = said.proof.parser if said.proof is not None else None
     if other is not None:
         query = urlencode({"b_parser": other})
-        return [Action("open", f"run it with {other}", f"side=b&{query}"), Action("beside", "both parsers", query)]
+        return [_Action("open", f"run it with {other}", f"side=b&{query}"), _Action("beside", "both parsers", query)]
     if said.kind == "prompt_state_unknown":
-        starts = [Action("open", f"start in {state}", f"side=b&b_start={state}") for state in ("content", "reasoning")]
-        return [*starts, Action("beside", "both side by side", "a_start=content&b_start=reasoning")]
+        starts = [_Action("open", f"start in {state}", f"side=b&b_start={state}") for state in ("content", "reasoning")]
+        return [*starts, _Action("beside", "both side by side", "a_start=content&b_start=reasoning")]
     return []

@@ -50,7 +50,7 @@ class Parting:
 
 
 @dataclass(slots=True, frozen=True)
-class ChunkRow:
+class _ChunkRow:
     """One chunking. `chunk` is its word in the address, empty for the case's own; `current`: the page shows it."""
 
     replay: Compared
@@ -78,7 +78,7 @@ class ChunkRow:
 class Chunkings:
     """Everything the pane shows."""
 
-    rows: list[ChunkRow]
+    rows: list[_ChunkRow]
 
     @property
     def note(self) -> str:
@@ -92,7 +92,7 @@ def chunkings(run: CaseRun, chunk: str) -> Chunkings:
     used = traced_chunking(run.case)
     own = Compared(used, label(used), run.trace, len(run.trace.steps) - 1, same=True)
     words = [(own, ""), *((other, spec(other.chunking)) for other in run.compared)]
-    return Chunkings([ChunkRow(replay, word, word == chunk) for replay, word in words])
+    return Chunkings([_ChunkRow(replay, word, word == chunk) for replay, word in words])
 
 
 # The matrix of a search: the kinds of chunkings, the messages they gave, and how many gave each.
@@ -159,7 +159,7 @@ class Outcome:
 
 
 @dataclass(slots=True, frozen=True)
-class Matrix:
+class _Matrix:
     """Rows, columns, and the outcomes that differ."""
 
     rows: list[Row]
@@ -170,12 +170,12 @@ class Matrix:
     note: str
 
 
-def matrix(found: Found, chunk: str) -> Matrix:
+def matrix(found: Found, chunk: str) -> _Matrix:
     """What a search found; `chunk` is the word of the chunking on the page."""
     outcomes = [Outcome(one, spec(one.smallest) == chunk) for one in found.outcomes]
     columns, failing = outcomes[:_OUTCOME_COLUMNS], outcomes[1:]
     same = ["the same message every time"] if len(outcomes) < 2 else []
-    return Matrix(
+    return _Matrix(
         rows=[_row(group, columns, chunk) for group in found.groups],
         columns=columns,
         failing=failing[:_OUTCOMES],
@@ -211,7 +211,7 @@ _HEIGHT = 18  # of the hills of held characters
 
 
 @dataclass(slots=True, frozen=True)
-class CutBar:
+class _CutBar:
     """Cuts `first` to `last`, which gave outcome `number`; -1: none of them was tried."""
 
     first: int
@@ -244,17 +244,17 @@ class CutBar:
 
 
 @dataclass(slots=True, frozen=True)
-class Heat:
+class _Heat:
     """Everything the strip shows. `ranges` are the exact failing stretches; `cut` the one on the page, or the first.
 
     `sent` has the failing stretches as JSON: first and last cut, and the outcome's letter.
     """
 
     size: int
-    bars: list[CutBar]
+    bars: list[_CutBar]
     hills: str
     peak: int
-    ranges: list[CutBar]
+    ranges: list[_CutBar]
     more: int
     untried: int
     sent: str
@@ -277,7 +277,7 @@ def _pattern(number: int) -> int:
     return (number - 1) % _PATTERNS + 1 if number > 0 else 0
 
 
-def heat(cuts: Sequence[int], trace: Trace, current: int | None) -> Heat | None:
+def heat(cuts: Sequence[int], trace: Trace, current: int | None) -> _Heat | None:
     """The strip for the outcomes of all cuts in two; `current` is the cut the page shows. None: there is no cut."""
     if not cuts:
         return None
@@ -286,7 +286,7 @@ def heat(cuts: Sequence[int], trace: Trace, current: int | None) -> Heat | None:
     chosen = current if current and current <= size else exact[0].first if exact else 1
     hills = peaks(_held(trace, size), size)
     peak = max(many for _, many in hills)
-    return Heat(
+    return _Heat(
         size=size,
         bars=[bar for bar in _bars(_merged(cuts), size) if bar.number],
         hills="".join([shape.path for shape in shapes(hills, rising(peak, _HEIGHT, 1))]),
@@ -317,12 +317,12 @@ def _merged(cuts: Sequence[int]) -> list[int]:
     return columns
 
 
-def _bars(columns: Sequence[int], size: int) -> Iterator[CutBar]:
+def _bars(columns: Sequence[int], size: int) -> Iterator[_CutBar]:
     """Runs of columns with one outcome."""
     wide = len(columns)
     for number, at, end in runs(columns):
         first, last = at * size // wide + 1, end * size // wide
-        yield CutBar(first, max(first, last), number, percent(at, wide), percent(end - at, wide))
+        yield _CutBar(first, max(first, last), number, percent(at, wide), percent(end - at, wide))
 
 
 def _held(trace: Trace, size: int) -> Iterator[tuple[int, int, Column]]:
@@ -334,7 +334,7 @@ def _held(trace: Trace, size: int) -> Iterator[tuple[int, int, Column]]:
             yield from ((at, at + 1, ("held", at + 1 - start)) for at in fed)
 
 
-def _words(size: int, exact: Sequence[CutBar]) -> str:
+def _words(size: int, exact: Sequence[_CutBar]) -> str:
     """The strip in words."""
     failing = sum(bar.last - bar.first + 1 for bar in exact)
     if not failing:
@@ -482,8 +482,8 @@ class SearchPanes:
     verdict: VerdictLine | None = None
     findings: Findings | None = None
     quick: Chunkings | None = None
-    heat: Callable[[], Heat | None] = field(default=lambda: None)
-    matrix: Matrix | None = None
+    heat: Callable[[], _Heat | None] = field(default=lambda: None)
+    matrix: _Matrix | None = None
     smallest: Smallest | None = None
     rules: str = ""
     beside: str = ""
