@@ -256,12 +256,11 @@ def _first(found: Comparison, index: TraceIndex) -> int:
 
 def _column(side: Replayed, window: Window, at: int, inspect: str) -> Column:
     index = index_of(side.run)
-    terminals = dict(side.run.format.terminals)
     now, steps = index.step_at(at), []
     for number in range(window.first, window.last + 1):
         span, is_end = index.step(number).span, number == index.total
         if span.end > span.start or is_end:
-            card = card_of_step(index, number, terminals)
+            card = card_of_step(index, number, side.run.format.terminals)
             steps.append(_SideStep(span.start, span.end + is_end, number == now, _silent(index, number), card))
     return Column(side, steps, index.total, now, _inspect(side, inspect, now))
 

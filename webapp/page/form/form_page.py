@@ -290,8 +290,8 @@ def panel(setup: Setup) -> Panel | None:
         plan=_plan(found),
         rows=_rows(setup, found),
         warnings=[warn.words for warn in intake.warnings],
-        notes=_notes(found),
-        needed=_needed(found),
+        notes=list(dict.fromkeys([*intake.notes, *(found.taken.notes if found.taken else ())])),
+        needed=_at_field(found.problem.field, f"{found.problem.message}.") if found.problem else None,
         wanted=_wanted(found),
         holds=number(len(intake.cases), "case") if intake.cases else number(len(intake.outputs), "output"),
         outputs=_outputs(found),
@@ -369,17 +369,6 @@ def _rows(setup: Setup, found: Found) -> list[tuple[str, Fact]]:
     if setup.request.tools and "tools" in told and told["tools"].certainty == "missing":
         told["tools"] = Fact("tools", "exact", "As given in the form.")
     return [(words, told[about]) for about, words in ABOUT.items() if about in told]
-
-
-def _notes(found: Found) -> list[str]:
-    made = found.taken.notes if found.taken else []
-    return list(dict.fromkeys([*found.intake.notes, *made]))
-
-
-def _needed(found: Found) -> _AtField | None:
-    """What stops the replay."""
-    problem = found.problem
-    return _at_field(problem.field, f"{problem.message}.") if problem else None
 
 
 def _wanted(found: Found) -> list[_AtField]:

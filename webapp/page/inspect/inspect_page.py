@@ -32,7 +32,7 @@ from webapp.page.inspect.index import (
 )
 from webapp.page.inspect.plots import LagPlot, Overview, lag_pane, overview
 from webapp.page.inspect.result import Result, Wire, dialect_of, result, wire
-from webapp.page.inspect.step import Card, Log, Machine, cards, log, machine
+from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
 from webapp.page.inspect.tokens import Strip, known_tokens, strip
 from webapp.page.inspect.truncation import Truncation
 from webapp.page.search.search_page import SearchPanes
@@ -231,7 +231,7 @@ def replay_page(view: View, checked: SearchPanes, base: str | None, case: str = 
         strip=strip(index, run.pieces, window, step, known_tokens(view.base)),
         badges=badge_row(view.base, index) if judged and (run.pieces or not plays) else None,
         ownership=ownership(index, step, view.state.only),
-        cards=cards(index, window, dict(run.format.terminals)),
+        cards=[card(index, number, run.format.terminals) for number in range(window.first, window.last + 1)],
         machine=machine(index, run.format, run.policy, step),
         result=result(index, window, run.context, expect),
         wire=wire(

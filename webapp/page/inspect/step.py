@@ -72,40 +72,38 @@ class Card:
     span: tuple[int, int]
 
 
-def cards(index: TraceIndex, window: Window, terminals: dict[str, str]) -> list[Card]:
-    """The cards of `window`. `terminals` spells the names of the format's terminals."""
-    return [card(index, number, terminals) for number in range(window.first, window.last + 1)]
-
-
-def card(index: TraceIndex, number: int, terminals: dict[str, str]) -> Card:
-    """The card of step `number`."""
+def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
+    """The card of step `number`. `terminals` spells the names of the format's terminals."""
     step = index.step(number)
     before = index.step(number - 1) if number > 1 else None
-    last = _last_rule(index, number, terminals)
+    fired = index.last_fired[number - 1]
+    last = index.step(fired).transitions[-1] if fired else None
     hold = _extent(step.holds)
     return Card(
         step=number,
         title="End of output" if step.end else f"Step {number:,}",
-        note=_note(index, step),
+        note=f"finish reason {index.trace.finish_reason}"
+        if step.end
+        else f"delta {step.index:,}, characters {step.span.start:,}–{step.span.end:,}",
         fed=runs(index, step.span.start, min(step.span.end, step.span.start + _TEXT_SHOWN), step.holds),
-        state_before=before.state if before else _first_state(step),
+        state_before=before.state if before else step.transitions[0].from_state if step.transitions else step.state,
         state=step.state,
         codec=_standing(step.view),
         held_before=shorten(index.trace.held_text(before), 80) if before else "",
         held=runs(index, hold[0], min(hold[1], hold[0] + _TEXT_SHOWN), step.holds) if hold else [],
         held_more=max(0, hold[1] - hold[0] - _TEXT_SHOWN) if hold else 0,
         reasons=list(dict.fromkeys(item.reason for item in step.holds)),
-        rules=[_rule(item, number, terminals) for item in step.transitions],
-        last_rule=None if step.transitions else last,
+        rules=[Rule(number, item, terminals.get(item.trigger, "")) for item in step.transitions],
+        last_rule=Rule(fired, last, terminals.get(last.trigger, "")) if last and not step.transitions else None,
         events=[_event_line(index, step, event) for event in step.events[:_EVENTS_SHOWN]],
         more_events=max(0, len(step.events) - _EVENTS_SHOWN),
-        out=_out(step),
+        out=shorten(json.dumps(step.delta.to_openai(), ensure_ascii=False), 4 * _TEXT_SHOWN) if step.delta else "",
         announce=_announce(index, step),
         summary=_summary(step),
         hold=hold,
         hold_band=(number, index.releases[number - 1]) if hold else None,
         node=_node_at(index, number),
-        last_row=last.fired.row if last else "",
+        last_row=last.row if last else "",
         last_edge=_edge_at(index, number),
         span=step.span,
     )
@@ -117,35 +115,10 @@ def _standing(view: StateView) -> str:
     return "; ".join(filter(None, (str(view.codec or ""), call)))
 
 
-def _note(index: TraceIndex, step: Step) -> str:
-    if step.end:
-        return f"finish reason {index.trace.finish_reason}"
-    return f"delta {step.index:,}, characters {step.span.start:,}–{step.span.end:,}"
-
-
-def _first_state(step: Step) -> str:
-    return step.transitions[0].from_state if step.transitions else step.state
-
-
 def _extent(holds: tuple[Hold, ...]) -> tuple[int, int] | None:
     if not holds:
         return None
     return min(hold.start for hold in holds), max(hold.end for hold in holds)
-
-
-def _rule(item: Transition, number: int, terminals: dict[str, str]) -> Rule:
-    return Rule(number, item, terminals.get(item.trigger, ""))
-
-
-def _last_rule(index: TraceIndex, number: int, terminals: dict[str, str]) -> Rule | None:
-    fired = index.last_fired[number - 1]
-    return _rule(index.step(fired).transitions[-1], fired, terminals) if fired else None
-
-
-def _out(step: Step) -> str:
-    if step.delta is None:
-        return ""
-    return shorten(json.dumps(step.delta.to_openai(), ensure_ascii=False), 4 * _TEXT_SHOWN)
 
 
 def _emitted(step: Step) -> list[str]:

@@ -11,10 +11,8 @@ from webapp.settings import ENV_PREFIX, Settings
 from webapp.tokenizers import TokenizerAdapter, TokenizerInfo, library, markers_of
 from webapp.tokenizers.adapter import MarkerState
 from webapp.tokenizers.installed import PACKAGES
-from webapp.tokenizers.prepared import SHORT
 
 MOST_TRIED = 2_000  # characters
-_SHOWN_IDS = 6
 
 # Where a vocabulary comes from, as a heading of the list.
 ORIGINS = {
@@ -26,23 +24,7 @@ ORIGINS = {
     "hub": "From the hub",
 }
 OTHERS = "Others"
-_REALISM = {
-    "demo": "demo: no model cuts text like this",
-    "real": "real: cuts text as its model does",
-    "approximate": "approximate: blanks may be cut otherwise than the model does",
-    "none": "none: one token a character",
-}
-_DECODERS = {"byte_level": "byte level", "byte_fallback": "byte fallback"}
-_WHENCE = {
-    "embedded": "comes with the inspector",
-    "none": "comes with the inspector",
-    "package": "an installed Python package",
-    "folder": "a folder of this server",
-    "upload": "uploaded",
-    "hub": "fetched from the hub",
-}
 _SETTINGS = {"upload": "TOKENIZER_UPLOADS", "hub": "HUB"}
-_STATES = {"one": "one token", "several": "several tokens", "absent": "cannot be written"}
 
 
 @dataclass(slots=True, frozen=True)
@@ -60,22 +42,6 @@ class Row:
     def size(self) -> str:
         nothing = "none" if self.info["kind"] == "none" else "not read yet"
         return f"{self.info['vocab_size']:,}" if self.info["vocab_size"] else nothing
-
-    @property
-    def realism(self) -> str:
-        return _REALISM[self.info["realism"]]
-
-    @property
-    def decoder(self) -> str:
-        return _DECODERS[self.info["decoder"]]
-
-    @property
-    def whence(self) -> str:
-        return _WHENCE.get(self.info["kind"], self.info["kind"])
-
-    @property
-    def fingerprint(self) -> str:
-        return self.info["fingerprint"][:SHORT]
 
 
 def shelves(rows: Iterable[TokenizerInfo], own: Collection[str] = ("upload", "hub")) -> dict[str, list[Row]]:
@@ -111,38 +77,23 @@ def extras() -> list[tuple[str, str]]:
 
 
 @dataclass(slots=True, frozen=True)
-class _MarkerRow:
-    """A marker in a vocabulary: one token, several, or not at all."""
-
-    text: str
-    found: MarkerState
-
-    @property
-    def words(self) -> str:
-        return _STATES[self.found.state]
-
-    @property
-    def ids(self) -> str:
-        return ", ".join(map(str, self.found.ids[:_SHOWN_IDS])) + (" …" if len(self.found.ids) > _SHOWN_IDS else "")
-
-
-@dataclass(slots=True, frozen=True)
 class _FamilyRow:
-    """The markers of a format. How many are one token says at a glance whether the vocabulary is the family's."""
+    """The markers of a format, and what a vocabulary has for each. How many are one token says at a glance whether the
+    vocabulary is the family's."""
 
     name: str
-    markers: list[_MarkerRow]
+    markers: list[tuple[str, MarkerState]]
 
     @property
     def single(self) -> int:
-        return sum(one.found.state == "one" for one in self.markers)
+        return sum(found.state == "one" for _, found in self.markers)
 
 
 def families(adapter: TokenizerAdapter, formats: Iterable[Format]) -> list[_FamilyRow]:
     """What a vocabulary makes of the markers of every format; those it has as single tokens first."""
     markers = {fmt.name: list(markers_of(fmt)) for fmt in formats}
-    known = {text: _MarkerRow(text, adapter.marker_state(text)) for texts in markers.values() for text in texts}
-    rows = [_FamilyRow(name, [known[text] for text in texts]) for name, texts in markers.items() if texts]
+    known = {text: adapter.marker_state(text) for texts in markers.values() for text in texts}
+    rows = [_FamilyRow(name, [(text, known[text]) for text in texts]) for name, texts in markers.items() if texts]
     return sorted(rows, key=lambda one: (-one.single / len(one.markers), -one.single))
 
 

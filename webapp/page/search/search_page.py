@@ -13,7 +13,6 @@ from parsers.cases.find import CaseFound
 from parsers.cases.model import Case
 from parsers.cases.run import CaseRun
 from parsers.compare.beside import Compared
-from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import Chunking, label, spec
 from parsers.search.found import Found, Group, Minimized, OutcomeClass, Progress
 from parsers.vocabulary.trace import Finding, Trace
@@ -25,74 +24,21 @@ from webapp.runs.runner import Run
 
 
 @dataclass(slots=True, frozen=True)
-class Parting:
-    """Where another message parts. `last` is the step to go to where nobody knows which one differs."""
-
-    divergence: Divergence
-    last: int | None = None
-
-    @property
-    def where(self) -> str:
-        raw = self.divergence.raw
-        return str(self.divergence.channel) + (f" at character {raw:,}" if raw is not None else "")
-
-    @property
-    def step(self) -> int | None:
-        return self.divergence.step_b or self.last
-
-    @property
-    def expected(self) -> str:
-        return shorten(self.divergence.expected, 60)
-
-    @property
-    def actual(self) -> str:
-        return shorten(self.divergence.actual, 60)
-
-
-@dataclass(slots=True, frozen=True)
-class _ChunkRow:
-    """One chunking. `chunk` is its word in the address, empty for the case's own; `current`: the page shows it."""
-
-    replay: Compared
-    chunk: str
-    current: bool
-
-    @property
-    def word(self) -> str:
-        return spec(self.replay.chunking)
-
-    @property
-    def label(self) -> str:
-        return label(self.replay.chunking)
-
-    @property
-    def steps(self) -> int:
-        return self.replay.deltas + 1
-
-    @property
-    def parting(self) -> Parting | None:
-        return Parting(self.replay.divergence, self.steps) if self.replay.divergence else None
-
-
-@dataclass(slots=True, frozen=True)
 class Chunkings:
-    """Everything the pane shows."""
+    """Everything the pane shows: replays, each with its word in the address, which is empty for the case's own."""
 
-    rows: list[_ChunkRow]
-
-    @property
-    def note(self) -> str:
-        failing = sum(not row.replay.same for row in self.rows)
-        said = f"{count(failing, 'chunking')} gave another message" if failing else "the same message every time"
-        return f"{count(len(self.rows), 'replay')}, {said}"
+    rows: list[tuple[Compared, str]]
+    note: str
 
 
-def chunkings(run: CaseRun, chunk: str) -> Chunkings:
-    """The case's own chunking first, then the compared ones; `chunk` is the word of the one on the page."""
+def chunkings(run: CaseRun) -> Chunkings:
+    """The case's own chunking first, then the compared ones."""
     used = traced_chunking(run.case)
     own = Compared(used, label(used), run.trace, len(run.trace.steps) - 1, same=True)
-    words = [(own, ""), *((other, spec(other.chunking)) for other in run.compared)]
-    return Chunkings([_ChunkRow(replay, word, word == chunk) for replay, word in words])
+    failing = sum(not other.same for other in run.compared)
+    said = f"{count(failing, 'chunking')} gave another message" if failing else "the same message every time"
+    rows = [(own, ""), *((other, spec(other.chunking)) for other in run.compared)]
+    return Chunkings(rows, f"{count(len(rows), 'replay')}, {said}")
 
 
 # The matrix of a search: the kinds of chunkings, the messages they gave, and how many gave each.
@@ -103,30 +49,20 @@ _GRADES = {"calls": "other calls", "text": "other text", "whitespace": "other wh
 
 
 @dataclass(slots=True, frozen=True)
-class Cell:
-    """How many chunkings of a group gave an outcome, and the word of an example. None of them: `number` is 0."""
-
-    number: int
-    chunk: str
-    outcome: str
-    current: bool
-
-
-@dataclass(slots=True, frozen=True)
 class Row:
-    """One kind of chunking. `rest` counts the outcomes without a column."""
+    """One kind of chunking. `cells` are how many of them gave each outcome, and the word of an example; `rest` counts
+    the outcomes without a column."""
 
     group: Group
-    cells: list[Cell]
+    cells: list[tuple[int, str]]
     rest: int
 
 
 @dataclass(slots=True, frozen=True)
 class Outcome:
-    """One message that chunkings gave; `current`: the page shows its smallest chunking."""
+    """One message that chunkings gave."""
 
     found: OutcomeClass
-    current: bool
 
     @property
     def letter(self) -> str:
@@ -149,10 +85,6 @@ class Outcome:
         return shorten(str(self.found.raised or ""), 200)
 
     @property
-    def parting(self) -> Parting | None:
-        return Parting(self.found.divergence) if self.found.divergence else None
-
-    @property
     def beside(self) -> str:
         """The query of the comparison with the traced replay."""
         return beside(self.chunk, self.found.divergence.raw if self.found.divergence else None)
@@ -170,13 +102,13 @@ class _Matrix:
     note: str
 
 
-def matrix(found: Found, chunk: str) -> _Matrix:
-    """What a search found; `chunk` is the word of the chunking on the page."""
-    outcomes = [Outcome(one, spec(one.smallest) == chunk) for one in found.outcomes]
+def matrix(found: Found) -> _Matrix:
+    """What a search found."""
+    outcomes = [Outcome(one) for one in found.outcomes]
     columns, failing = outcomes[:_OUTCOME_COLUMNS], outcomes[1:]
     same = ["the same message every time"] if len(outcomes) < 2 else []
     return _Matrix(
-        rows=[_row(group, columns, chunk) for group in found.groups],
+        rows=[_row(group, columns) for group in found.groups],
         columns=columns,
         failing=failing[:_OUTCOMES],
         more=max(0, len(failing) - _OUTCOMES),
@@ -190,12 +122,10 @@ def word_of(chunking: Chunking | None) -> str:
     return "" if chunking is None else spec(chunking)
 
 
-def _row(group: Group, columns: Sequence[Outcome], chunk: str) -> Row:
-    cells = []
-    for number in [outcome.found.number for outcome in columns]:
-        example = word_of(group.examples.get(number))
-        cells.append(Cell(group.counts.get(number, 0), example, letter(number), bool(chunk) and example == chunk))
-    return Row(group, cells, sum(group.counts.values()) - sum(cell.number for cell in cells))
+def _row(group: Group, columns: Sequence[Outcome]) -> Row:
+    numbers = [outcome.found.number for outcome in columns]
+    cells = [(group.counts.get(number, 0), word_of(group.examples.get(number))) for number in numbers]
+    return Row(group, cells, sum(group.counts.values()) - sum(many for many, _ in cells))
 
 
 # The heat strip: every place where the output can be cut in two, and which message came of it.
@@ -512,10 +442,10 @@ def search_panes(
     panes.marks, panes.steps = tuple(checked.findings), tuple(checked.steps)
     if search.found is not None:
         panes.heat = partial(heat, search.found.found.cuts, base.trace, _cut(chunking))
-        panes.matrix = matrix(search.found.found, word)
+        panes.matrix = matrix(search.found.found)
         panes.smallest = smallest(search.found, written)
     elif known is not None:
-        panes.quick = chunkings(known, word)
+        panes.quick = chunkings(known)
     return panes
 
 
