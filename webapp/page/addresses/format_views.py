@@ -133,7 +133,6 @@ def _reference() -> str:
 
 
 def _download(name: str, text: str) -> Response:
-    """A file to keep."""
     response = Response(text.encode("utf-8", "surrogatepass"), mimetype="application/json")
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -33,7 +33,7 @@ from webapp.page.addresses.subjects import (
     render,
     run_subject,
 )
-from webapp.page.form.form_page import Below, FormPage, form_page, template_examples
+from webapp.page.form.form_page import FormPage, form_page, template_examples
 from webapp.page.form.setup import (
     FormError,
     Setup,
@@ -262,7 +262,6 @@ def search_of(case: Case, *, start: bool = False) -> Search:
 
 
 def _block() -> str:
-    """The block that belongs into the target htmx names."""
     target = request.headers.get("HX-Target", "")
     return next((name for name in ("window", "truncated", "cut") if target.endswith(f"#{name}")), "page")
 
@@ -292,11 +291,9 @@ def inspect_page(
         known = services().runner.checked(view.base) if quick else view.base.known_checks
         panes = search_panes(view.base, known, search, view.chunking, case_line)
     posted = case_line(case) if subject.base is None else ""
-    reasons, stored, tools = len(run.selection.reasons), case.input.tokens is not None, len(case.tools)
-    below = Below(run.format.name) if kind == "home" else Below(run.format.name, reasons, stored, tools)
     return _InspectPage(
         about=_about(subject, view, kind, note or subject.note, origin),
-        form=form_page(setup or _setup_of(subject), kind, services().settings, below),
+        form=form_page(setup or _setup_of(subject), kind, services().settings, run),
         page=replay_page(view, panes, subject.base, posted),
         share=share_of(subject, step=panes.start),
     )

@@ -62,7 +62,6 @@ def found(subject: Subject) -> Response:
 
 
 def _answer(subject: Subject, search: Search) -> Response:
-    """The parts of the page that changed; the whole page where nobody can put parts together."""
     state = read_state(request.values)
     if is_partial() and search.active:
         return render("_search_progress.html", page={"links": Links(subject.base, state)}, search=search)

@@ -94,7 +94,6 @@ def _shared_page(saved: Saved, path: str, step: int | None) -> Response:
 
 
 def _link(base: str, path: str, step: int | None) -> str:
-    """The address `path` below `base`, at `step`."""
     return base.rstrip("/") + path + (f"?{urlencode({'step': step})}" if step else "")
 
 

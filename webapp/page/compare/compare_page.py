@@ -247,7 +247,6 @@ def _comparison(a: TraceIndex, b: TraceIndex, rules: Rules) -> Comparison:
 
 
 def _first(found: Comparison, index: TraceIndex) -> int:
-    """Where a reader starts: where the sides part, else where text is first held."""
     if found.starts:
         return found.starts[0]
     held = next((step for step in index.trace.steps if step.holds), None)

@@ -217,7 +217,6 @@ def _run(runner: Runner, base: Run, case: Case, chunking: Chunking) -> Run:
 
 
 def _on_tokens(base: Run, case: Case, chunking: Chunking, key: str) -> Run:
-    """Another parser or another request on the tokens of `base`."""
     with error_place(parser_place(case)):
         choice = choose(case)
     stored = base.stored
@@ -274,7 +273,6 @@ def _said(error: Exception) -> str:
 
 
 def _with_parser(runner: Runner, case: Case, word: str) -> Case:
-    """Another parser by name, or one behind the wrapper."""
     name, plus, wrapper = word.partition("+")
     if plus and wrapper != FALLBACK:
         raise UsageError(f"{word[:80]!r} is no parser; write a name, or NAME+{FALLBACK}")
@@ -293,7 +291,6 @@ def _with_parser(runner: Runner, case: Case, word: str) -> Case:
 
 
 def _with_policy(_: Runner, case: Case, word: str) -> Case:
-    """Policies over those of the case."""
     pairs = [pair.partition(":") for pair in word.split(",") if pair]
     if wrong := next((key for key, colon, _ in pairs if not colon), None):
         raise UsageError(f"{wrong[:80]!r} says no value; write policies like unknown_tool:drop")

@@ -27,6 +27,7 @@ from webapp.glyphs import count
 from webapp.page.form.setup import AUTO, Found, Setup
 from webapp.page.library.examples import Example, examples
 from webapp.page.library.tokenizer_shelf import ORIGINS, OTHERS
+from webapp.runs.runner import Run
 from webapp.settings import Settings
 from webapp.tokenizers import list_tokenizers
 
@@ -84,19 +85,9 @@ class _TemplateReport:
 
 
 @dataclass(slots=True, frozen=True)
-class Below:
-    """What the replay below the form says of it. `reasons`: how many there are for its parser, `tools`: of its case."""
-
-    format: str
-    reasons: int = 0
-    stored_tokens: bool = False
-    tools: int = 0
-
-
-@dataclass(slots=True, frozen=True)
 class FormPage:
     """Everything the form shows. `limits` are the most bytes of a request and of a tokenizer; `template` is said only
-    where a template is what reads the output."""
+    where a template is what reads the output, and `below` is the replay below the form."""
 
     kind: str
     setup: Setup
@@ -105,7 +96,7 @@ class FormPage:
     limits: tuple[int, int]
     template: _TemplateReport | None
     template_examples: list[_TemplateExample]
-    below: Below | None
+    below: Run | None
     cards: list[Example]
 
     @property
@@ -114,7 +105,7 @@ class FormPage:
         return self.kind in ("home", "edit") or bool(self.setup.errors)
 
 
-def form_page(setup: Setup, kind: str, settings: Settings, below: Below | None = None) -> FormPage:
+def form_page(setup: Setup, kind: str, settings: Settings, below: Run | None = None) -> FormPage:
     """The form filled with `setup`. `kind` is that of the page: home, example, case, run, edit or error."""
     played = setup.parser.parser == RESPONSE_TEMPLATE
     return FormPage(
@@ -213,7 +204,6 @@ def template_report(text: str, prefix: str) -> _TemplateReport:
 
 
 def _headline(findings: list[LintFinding]) -> str:
-    """How many there are of each severity."""
     many = {severity: sum(one.severity == severity for one in findings) for severity in NOUNS}
     return ", ".join([count(many[name], noun) for name, noun in NOUNS.items() if many[name]]) or "No remarks"
 
@@ -332,7 +322,6 @@ def _summary(found: Found) -> str:
 
 
 def _plan(found: Found) -> str:
-    """What a replay of it does."""
     if found.case is not None:
         return PLANS["case"]
     if found.taken is None:
@@ -344,7 +333,6 @@ def _plan(found: Found) -> str:
 
 
 def _brief(fact: Fact, *, ids: bool) -> str:
-    """How sure the raw text is, in a few words."""
     if fact.certainty == "missing":
         return "raw text needs the model's tokenizer" if ids else "raw text unknown"
     return {"exact": "raw text exact", "assumed": "raw text assumed"}.get(fact.certainty, "raw text incomplete")
@@ -393,7 +381,6 @@ def _outputs(found: Found) -> list[tuple[str, str]]:
 
 
 def _size(one: Recording) -> str:
-    """How long an output is, by the best measure there is, and why it ended."""
     parts = []
     if one.text is not None:
         parts.append(number(len(one.text), "character"))
@@ -416,7 +403,6 @@ def _filled(setup: Setup, names: Collection[str]) -> list[_AtField]:
 
 
 def _held_words(row: Row, value: Any) -> str:
-    """What a field holds, short enough for a line."""
     if isinstance(value, bool):
         return row.words[value]
     text = _tool_names(value) if row.kind is TOOLS else " ".join(value.split())

@@ -359,7 +359,6 @@ def _recognised(setup: Setup, upload: Upload | None) -> Intake:
 
 
 def _text_of(data: bytes) -> str:
-    """A file as the text area shows it; nothing for one that is no text."""
     try:
         return unix_lines(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -392,5 +391,4 @@ def _is_ours(setup: Setup, row: Row) -> bool:
 
 
 def _posted(value: str | bool) -> str:
-    """What a field holds, as a browser sends it."""
     return value if isinstance(value, str) else "1" if value else ""

@@ -127,14 +127,12 @@ def report(editor: Editor, settings: Settings) -> _Report:
 
 
 def _headline(found: CheckedText) -> str:
-    """The findings in a few words."""
     counts = Counter(one.severity for one in found.findings)
     words = [count(counts[severity], noun) for severity, noun in _NOUNS.items() if counts[severity]]
     return ", ".join(words) if words else "Nothing found"
 
 
 def _lines(found: CheckedText) -> list[tuple[int, str]]:
-    """Every line of the text with the worst that was found on it."""
     worst: dict[int, str] = {}
     for one in found.findings:
         worst.setdefault(one.place.line, one.severity)
@@ -173,7 +171,6 @@ def _outcome(editor: Editor, sample: Sample, found: CheckedText, beside: Format 
 
 
 def _field(pointer: str) -> str:
-    """The field of a sample where an error of its case is said."""
     return next((name for name in ("expect", "tools") if pointer.startswith(f"/{name}")), "output")
 
 
@@ -368,7 +365,6 @@ def replayed(case: Case, pieces: Sequence[Piece], fmt: Format, beside: Format | 
 
 
 def _accepted_text(message: Message) -> str:
-    """The expectation that today's message meets, as JSON: every part is pinned, so a text that is none is null."""
     data = accept(message).model_dump(mode="json", exclude_none=True)
     full = {"reasoning": None, "content": None, **data}
     return jsontext.pretty(full, lambda path: len(path) > 1)
@@ -391,7 +387,6 @@ def _parts(mine: Said, other: Said | None, expect: Expect | None, found: list[Di
 
 
 def _texts(said: Said) -> dict[str, str]:
-    """Every part of a message by name, in reading order."""
     message = said.message
     texts = {"reasoning": message.reasoning or "", "content": message.content or ""}
     for index, call in enumerate(message.tool_calls[:CALLS_SHOWN]):
@@ -479,7 +474,6 @@ def _is_left_over(trace: Trace, run: Ownership, closers: Sequence[str]) -> bool:
 
 
 def _strings(expect: Expect | None) -> list[tuple[str, str]]:
-    """Every string inside the expected arguments, with its place."""
     found = []
     for index, call in enumerate((expect.tool_calls if expect else None) or ()):
         for path, value in jsontext.walk(call.arguments):

@@ -228,7 +228,6 @@ def _marker_ids(s: Subject) -> Badge:
 
 
 def _bare(s: Subject, texts: list[str]) -> Iterator[tuple[int, str]]:
-    """Markers in the exact text that are not the one token they should be."""
     pattern = "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True) if text)
     for match in re.finditer(pattern, s.text) if pattern else ():
         at = s.at(match.start())
@@ -238,7 +237,6 @@ def _bare(s: Subject, texts: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def _mute(s: Subject) -> int | None:
-    """The first token that is a marker of the parser and has no text."""
     wanted = set(s.format.tokens) | set(s.format.terminals.values())
     pairs = enumerate(zip(s.exact, s.pieces, strict=False))
     return next((at for at, (exact, piece) in pairs if not piece.text and exact.text in wanted and exact.text), None)
@@ -294,7 +292,6 @@ def _end(s: Subject) -> Badge:
 
 
 def _end_text(s: Subject, piece: Piece) -> str:
-    """The text of a token that ends a turn; empty for any other."""
     text = spelled(piece)
     ends = text in s.format.end_tokens or (piece.kind == "special" and text not in s.format.terminals.values())
     return text if ends else ""

@@ -104,7 +104,6 @@ def role_bars(index: TraceIndex, x: Callable[[int], float], top: float = 0.0) ->
 
 
 def _centre(step: int, total: int) -> float:
-    """The middle of a step, in percent of the band."""
     return percent(step - 0.5, total)
 
 
@@ -137,7 +136,6 @@ def _dots(index: TraceIndex) -> list[float]:
 
 
 def _band_words(index: TraceIndex, states: list[_StateBar], step: int, marked: Sequence[int]) -> str:
-    """The text alternative of the picture."""
     stays = ", ".join(f"{bar.state} {bar.first} to {bar.last}" for bar in states[:30])
     more = f" and {len(states) - 30} more stays" if len(states) > 30 else ""
     found = f" {count(len(marked), 'step')} with findings." if marked else ""

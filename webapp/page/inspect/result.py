@@ -408,7 +408,6 @@ def _row(chunk: Chunk) -> _WireRow:
 
 
 def _choice(payload: Any) -> dict[str, Any] | None:
-    """The one choice of a chunk, where it has the usual shape."""
     choices = payload.get("choices") if isinstance(payload, dict) else None
     one = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
     return one if isinstance(one, dict) and "delta" in one else None

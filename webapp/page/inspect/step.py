@@ -110,7 +110,6 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
 
 
 def _standing(view: StateView) -> str:
-    """Where the argument parser stands, and the call."""
     call = "" if view.call_state is None else f"the call is {view.call_state.lower().replace('_', ' ')}"
     return "; ".join(filter(None, (str(view.codec or ""), call)))
 
@@ -122,7 +121,6 @@ def _extent(holds: tuple[Hold, ...]) -> tuple[int, int] | None:
 
 
 def _emitted(step: Step) -> list[str]:
-    """What left in this step, in words."""
     delta = step.delta
     if delta is None:
         return []
@@ -145,7 +143,6 @@ def _summary(step: Step) -> str:
 
 
 def _announce(index: TraceIndex, step: Step) -> str:
-    """The sentence for the live region."""
     text = index.trace.text[step.span.start : step.span.end]
     fed = "End of the output." if step.end else f"Fed {spell(shorten(text, 60))}."
     sent = f"Sent {', '.join(_emitted(step))}." if step.delta else "Sent nothing."

@@ -17,7 +17,7 @@ from parsers.decoding.utf8 import Utf8Decoder
 from parsers.formats.model import Format
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.glyphs import count, hexed, shorten, show, spell
-from webapp.page.inspect.index import Destination, RoleRun, TraceIndex, Window, destinations, runs
+from webapp.page.inspect.index import Destination, RoleRun, TraceIndex, Window, destinations, neighbours, runs
 from webapp.runs.prepare import tokenizer_of
 from webapp.runs.runner import Run
 from webapp.tokenizers.adapter import TokenizerAdapter
@@ -80,9 +80,7 @@ class Repeats:
     def place(self, at: int) -> tuple[int, int, int | None, int | None]:
         """Which occurrence token `at` is, of how many, and the ones before and after it."""
         places = self._places[self._keys[at]]
-        rank = bisect_left(places, at)
-        before = places[rank - 1] if rank else None
-        return rank + 1, len(places), before, places[rank + 1] if rank + 1 < len(places) else None
+        return bisect_left(places, at) + 1, len(places), *neighbours(places, at)
 
 
 def _key(piece: Piece) -> Hashable:
@@ -205,7 +203,6 @@ def _known(run: Run) -> Tokens:
 
 
 def _decoded(run: Run) -> tuple[Sequence[Piece], Sequence[TokenFacts] | None]:
-    """The tokens as the model gave them, and what became of each where the case names a decode policy."""
     if run.case.decode is None or run.decoded is None or len(run.stored) != len(run.pieces):
         return run.pieces, None
     return run.stored, run.decoded.tokens

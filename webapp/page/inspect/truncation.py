@@ -146,7 +146,6 @@ def _part(name: str, role: str, at: str | None, whole: str | None) -> _CutPart:
 
 
 def _against(at: str, whole: str) -> str:
-    """How a text stands to the same text of the whole output."""
     if at == whole:
         return "as in the whole output" if at else ""
     if whole.startswith(at):
@@ -167,7 +166,6 @@ def _call(number: int, call: ToolCall, whole: Message) -> tuple[int, ToolCall, _
 
 
 def _missing(at: Message, whole: Message) -> list[str]:
-    """The calls that have not begun, the first few by name."""
     later = [f"call {number} (`{call.name}`)" for number, call in enumerate(whole.tool_calls)][len(at.tool_calls) :]
     more = [f"{count(len(later) - 3, 'more call')}"] if len(later) > 3 else []
     return [*later[:3], *more]
@@ -223,7 +221,6 @@ def _steps(records: Sequence[CutRecord], length: int, most: int, value: Callable
 
 
 def _strip_words(changes: Sequence[tuple[int, str, str]], length: int) -> str:
-    """The text alternative of the strip."""
     told = "; ".join([f"from {offset:,} on {words}" for offset, words, _ in changes[:12]])
     more = f"; and {count(len(changes) - 12, 'more change')}" if len(changes) > 12 else ""
     return f"What comes out when the output is cut after one of its {length:,} characters: {told}{more}."

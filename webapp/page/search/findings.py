@@ -166,7 +166,6 @@ def findings(checked: Checked) -> Findings:
 
 
 def _counts(found: Sequence[Finding]) -> list[str]:
-    """'1 error', '2 warnings'."""
     many = {level: sum(item.severity == level for item in found) for level in SEVERITIES}
     return [count(many[level], WORDS[level].lower()) for level in SEVERITIES if many[level]]
 
@@ -323,7 +322,6 @@ def _quick(checked: Checked, lines: Findings) -> VerdictLine:
 
 
 def _nothing(checked: Checked) -> str:
-    """What it means that nothing was found: only what was looked at."""
     words = ", ".join([words for check, words in _HELD if check in checked.holding])
     said = f"{words[:1].upper()}{words[1:]}." if words else "No check found anything."
     blind = dict(checked.skipped).get("spans_cover_input") is Need.RAW
@@ -331,7 +329,6 @@ def _nothing(checked: Checked) -> str:
 
 
 def _sentence(ordered: Sequence[Finding]) -> str:
-    """Who is at fault, in words."""
     abouts = {item.about for item in ordered if item.severity == ordered[0].severity}
     blame = f", about the {next(iter(abouts))}" if len(abouts) == 1 else ""
     exempt = ", not the parser" if abouts and "parser" not in abouts else ""
@@ -365,7 +362,6 @@ def _word(proof: Proof) -> str:
 
 
 def _variations(said: found.Verdict) -> list[_Action]:
-    """Another parser, or the other start state: one click."""
     other = said.proof.parser if said.proof is not None else None
     if other is not None:
         query = urlencode({"b_parser": other})

@@ -203,7 +203,6 @@ def letter(number: int) -> str:
 
 
 def _pattern(number: int) -> int:
-    """The pattern of an outcome, from 1."""
     return (number - 1) % _PATTERNS + 1 if number > 0 else 0
 
 
@@ -248,7 +247,6 @@ def _merged(cuts: Sequence[int]) -> list[int]:
 
 
 def _bars(columns: Sequence[int], size: int) -> Iterator[_CutBar]:
-    """Runs of columns with one outcome."""
     wide = len(columns)
     for number, at, end in runs(columns):
         first, last = at * size // wide + 1, end * size // wide
@@ -256,7 +254,6 @@ def _bars(columns: Sequence[int], size: int) -> Iterator[_CutBar]:
 
 
 def _held(trace: Trace, size: int) -> Iterator[tuple[int, int, Column]]:
-    """How many characters are held after each one."""
     for step in trace.steps:
         if step.holds:
             start = min(hold.start for hold in step.holds)
@@ -265,7 +262,6 @@ def _held(trace: Trace, size: int) -> Iterator[tuple[int, int, Column]]:
 
 
 def _words(size: int, exact: Sequence[_CutBar]) -> str:
-    """The strip in words."""
     failing = sum(bar.last - bar.first + 1 for bar in exact)
     if not failing:
         return f"Cut in two after character 1 to {size:,}: the same message every time."
@@ -450,7 +446,6 @@ def search_panes(
 
 
 def _checked(known: CaseRun | None, search: Search) -> Checked | None:
-    """What the checks said: of the search where there is one, else of the quick look."""
     if search.found is not None:
         found = search.found.found
         return Checked(found.findings, found.holding, found.skipped, found.replays, found)
