@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from parsers.cases.engines import FALLBACK
 from parsers.cases.model import Case
-from parsers.compare.divergence import Divergence, Grade, Rules, shared_prefix
+from parsers.compare.divergence import Grade, Rules, shared_prefix
 from parsers.decoding import POLICIES
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder
@@ -281,19 +281,15 @@ def _inspect(side: Replayed, base: str, step: int) -> str:
 def _steps_around(a: TraceIndex, b: TraceIndex, at: int) -> tuple[int | None, int | None]:
     """The nearest characters before and after `at` with which a step of either side begins."""
     size = len(a.trace.text)
-    back = [_start_before(index, at) for index in (a, b)] if at else []
+    back = [index.step(index.step_at(at - 1)).span.start for index in (a, b)] if at else []
     on = [end for index in (a, b) if (end := index.step_ends[index.step_at(at) - 1]) > at]
     return max(back, default=None), min([*on, *[size] * (at < size)], default=None)
 
 
-def _start_before(index: TraceIndex, at: int) -> int:
-    """Where the step begins that was fed the character before `at`, or the one at `at` if it began earlier."""
-    return index.step(index.step_at(at - 1)).span.start
-
-
 def _jumps(a: TraceIndex, b: TraceIndex, found: Comparison, view: View) -> dict[str, Sequence[int]]:
     """The targets inside the window, and the nearest ones on either side of it."""
-    steps = {edge for index in (a, b) for edge in _between(index.step_ends, view.start, view.end)}
+    ends = (a.step_ends, b.step_ends)
+    steps = {edge for one in ends for edge in one[bisect_left(one, view.start) : bisect_right(one, view.end)]}
     back, on = _steps_around(a, b, view.start)[0], _steps_around(a, b, view.end)[1]
     edges = {view.start, view.end, *steps, *[edge for edge in (back, on) if edge is not None]}
     return {
@@ -301,10 +297,6 @@ def _jumps(a: TraceIndex, b: TraceIndex, found: Comparison, view: View) -> dict[
         "change": within_reach(found.changes, view.start, view.end),
         "parting": within_reach(found.starts, view.start, view.end),
     }
-
-
-def _between(places: list[int], low: int, high: int) -> list[int]:
-    return places[bisect_left(places, low) : bisect_right(places, high)]
 
 
 def _listed(partings: list[Parting], at: int) -> list[Parting]:
@@ -324,6 +316,7 @@ def sentence(a: Replayed, b: Replayed, found: Comparison) -> _Sentence:
             rest = f"Still, the sides account for the output differently in {owners}."
         severity = "warning" if raised else "pass"
         return _Sentence(severity, "The same message on both sides.", rest, raised)
+    place = f" at character {first.raw:,} of the output" if first.raw is not None else ""
     headline = GRADES[found.grade] if found.grade else "The messages are the same; the finish reasons differ."
     severity = "warning" if found.grade in ("whitespace", None) else "error"
     return _Sentence(
@@ -331,7 +324,7 @@ def sentence(a: Replayed, b: Replayed, found: Comparison) -> _Sentence:
         headline,
         f"The sides part in {owners}.",
         raised,
-        where=_where(first),
+        where=f"First in {first.channel}{place}",
         at=first.raw,
         steps=(first.step_a, first.step_b),
         texts=_around(first.expected, first.actual),
@@ -343,11 +336,6 @@ def _around(a: str, b: str) -> tuple[str, str]:
     start = max(0, shared_prefix(a, b) - LEAD)
     lead = "…" if start else ""
     return lead + shorten(a[start:], EXCERPT), lead + shorten(b[start:], EXCERPT)
-
-
-def _where(first: Divergence) -> str:
-    place = f" at character {first.raw:,} of the output" if first.raw is not None else ""
-    return f"First in {first.channel}{place}"
 
 
 def _raised(a: Replayed, b: Replayed, found: Comparison) -> list[str]:

@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
+from operator import attrgetter
 from typing import Any
 
 from markupsafe import Markup
@@ -368,7 +369,7 @@ def wire(
         return found
     sent = None if stream is None else recorded_chunks(stream, window.first, window.last)
     chunks = list(_chunks(index, window, envelope) if sent is None else sent)
-    low = max(0, min(bisect_left(chunks, step, key=_step) - CHUNKS_SHOWN // 2, len(chunks) - CHUNKS_SHOWN))
+    low = max(0, min(bisect_left(chunks, step, key=attrgetter("step")) - CHUNKS_SHOWN // 2, len(chunks) - CHUNKS_SHOWN))
     high = min(len(chunks), low + CHUNKS_SHOWN)
     found.before, found.after = low, len(chunks) - high
     found.done = window.last == index.total and not found.after
@@ -382,10 +383,6 @@ def wire(
 def dialect_of(name: str) -> Dialect:
     """The dialect of that name, else the usual one."""
     return "reasoning_content" if name == "reasoning_content" else "reasoning"
-
-
-def _step(chunk: Chunk) -> int:
-    return chunk.step
 
 
 def _chunks(index: TraceIndex, window: Window, envelope: Envelope) -> Iterator[Chunk]:
