@@ -1,4 +1,10 @@
-"""Which case a request speaks of, and where that is found: an example, a stored case, or one that the page carries."""
+"""What all views share: which case a request speaks of and where that is found, and how they answer.
+
+One URL, one view, two sizes of answer: the page, or the blocks of it that htmx asked for. htmx 4 sends
+`HX-Request-Type: partial` when it wants a piece, and `full` when it restores a page from history. `HX-Request` alone
+cannot tell the two apart, so it decides nothing here. Both answers carry Vary: a cache that mixed them up would show a
+bare fragment after Back.
+"""
 
 from __future__ import annotations
 

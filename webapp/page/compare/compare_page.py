@@ -1,4 +1,5 @@
-"""Puts a comparison's page together: the sentence, the output, steps and messages of both sides, at one character."""
+"""Puts a comparison's page together: its form, the sentence, the output, steps and messages of both sides, at one
+character."""
 
 from __future__ import annotations
 

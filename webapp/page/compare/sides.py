@@ -1,4 +1,4 @@
-"""The two replays of a comparison: the case as each side wants it, run and kept by the runner.
+"""What a comparison asks for, and its two replays: the case as each side wants it, run and kept by the runner.
 
 A word that makes no sense is said beside its control and left out: the rest of the comparison still works.
 """

@@ -208,6 +208,8 @@ def _headline(findings: list[LintFinding]) -> str:
     return ", ".join([count(many[name], noun) for name, noun in NOUNS.items() if many[name]]) or "No remarks"
 
 
+# The intake panel: what was given, how sure each thing about it is, what is missing, and how to take it otherwise.
+
 ABOUT: dict[About, str] = {
     "text": "Raw output",
     "ids": "Token ids",

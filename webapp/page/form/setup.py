@@ -1,4 +1,4 @@
-"""The setup form as it is to be shown again: filled from what was typed, or from a case.
+"""The setup form: filled from what was typed or from a case, and made a case again, or one sentence about a field.
 
 The text under study is the one thing that must not change on the way: browsers submit text areas with CRLF, so line
 ends of pasted text are normalised to LF; a file keeps every byte.
@@ -190,6 +190,10 @@ def _decode_words(said: Mapping[str, Any]) -> str:
     words += ["final end token dropped"] * bool(said.get("drop_eos"))
     return ", ".join(words)
 
+
+# From the form to a case. Whatever was pasted or opened is recognised and named; a log is never silently taken for
+# output. Fields that a request in it speaks of are filled where nobody filled them, and what was filled is remembered
+# (`Setup.taken`), so that the next recording can fill them again. A case is put together as data and validated once.
 
 AUTO = "auto"  # what `take_as` holds where a choice is taken back
 UNTOUCHED = [{"by": "token"}]  # what the form says where nobody chose a chunking

@@ -1,4 +1,5 @@
-"""What the page needs to know about a trace to draw any window of it without reading the whole.
+"""What the page needs to know about a trace to draw any window of it without reading the whole, and the output cut
+into runs of one role: what became of every character, the same cue in every pane.
 
 Built once per trace, in O(n), and cached with it; every look-up afterwards is a bisection. All positions are code
 points of the output text, all steps count from 1 as `Step.index` does.

@@ -1,4 +1,8 @@
-"""Puts the panes together: one page about one replay, seen from one step."""
+"""Puts the panes together: one page about one replay, seen from one step.
+
+Where the reader is, the view state, stands in the address or in a submit button. It is never part of a case and never
+hashed. Values that make no sense become defaults, because an address is typed, shortened and pasted by people.
+"""
 
 from __future__ import annotations
 

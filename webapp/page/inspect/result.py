@@ -2,7 +2,8 @@
 
 Because a message only ever grows, "the message at step N" is the whole message with everything later than N toned
 down. So the pane is drawn once per window; stepping only moves the line between sent and not yet sent. Text sent
-outside the window is folded into runs that say how much there is.
+outside the window is folded into runs that say how much there is. The wire view is the same answer in chunks, as an
+event stream, or as the one object.
 """
 
 from __future__ import annotations
@@ -309,6 +310,10 @@ def _spelled(literal: str) -> str:
     except ValueError:
         return literal
 
+
+# The wire view: chunks and stream show the steps of the window, and of a step that sends very many chunks those around
+# the cursor. The one object is built only when it is asked for, and shortened where its texts and lists are long. A
+# recorded stream that is played back is shown as it was recorded.
 
 CHUNKS_SHOWN = 400
 TEXT_SHOWN = 2_000

@@ -1,7 +1,7 @@
 """The step pane: one card per step of the window. The browser shows one of them at a time.
 
 A card answers, in this order: what came in, which state, what is held and why, which rows fired and why, which
-events that made, and what left for the client.
+events that made, and what left for the client. The machine pane beside it has the diagram and the table of the format.
 """
 
 from __future__ import annotations

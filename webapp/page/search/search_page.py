@@ -22,6 +22,8 @@ from webapp.page.drawing import COLUMNS, Column, peaks, percent, rising, runs, s
 from webapp.page.search.findings import Checked, Findings, VerdictLine, beside, findings, verdict
 from webapp.runs.runner import Run
 
+# The chunkings pane before a search: the usual chunkings, whether the message is the same, and where it parts.
+
 
 @dataclass(slots=True, frozen=True)
 class Chunkings:
