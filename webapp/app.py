@@ -17,7 +17,7 @@ from webapp import api
 from webapp.formats.folder import formats_folder, refusals
 from webapp.glyphs import FILTERS
 from webapp.jobs.searches import Searches
-from webapp.page.addresses.routes import blueprint
+from webapp.page.addresses import blueprint
 from webapp.page.addresses.subjects import error_page
 from webapp.runs.runner import Runner
 from webapp.security import init_app

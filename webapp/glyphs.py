@@ -15,45 +15,23 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-NAMED: dict[str, tuple[str, str]] = {
-    " ": ("·", "space"),
-    "\t": ("→", "tab"),
-    "\n": ("⏎", "newline"),
-    "\r": ("CR", "carriage return"),
-    "\x7f": ("DEL", "delete"),
-    "\x85": ("NEL", "next line"),
-    "\xa0": ("NBSP", "no-break space"),
-    "\xad": ("SHY", "soft hyphen"),
-    "\u061c": ("ALM", "arabic letter mark"),
-    "\u200b": ("ZWSP", "zero width space"),
-    "\u200c": ("ZWNJ", "zero width non-joiner"),
-    "\u200d": ("ZWJ", "zero width joiner"),
-    "\u200e": ("LRM", "left-to-right mark"),
-    "\u200f": ("RLM", "right-to-left mark"),
-    "\u2028": ("LS", "line separator"),
-    "\u2029": ("PS", "paragraph separator"),
-    "\u202a": ("LRE", "left-to-right embedding"),
-    "\u202b": ("RLE", "right-to-left embedding"),
-    "\u202c": ("PDF", "pop directional formatting"),
-    "\u202d": ("LRO", "left-to-right override"),
-    "\u202e": ("RLO", "right-to-left override"),
-    "\u202f": ("NNBSP", "narrow no-break space"),
-    "\u2060": ("WJ", "word joiner"),
-    "\u2066": ("LRI", "left-to-right isolate"),
-    "\u2067": ("RLI", "right-to-left isolate"),
-    "\u2068": ("FSI", "first strong isolate"),
-    "\u2069": ("PDI", "pop directional isolate"),
-    "\u3000": ("IDSP", "ideographic space"),
-    "\ufe0e": ("VS15", "variation selector for text"),
-    "\ufe0f": ("VS16", "variation selector for emoji"),
-    "\ufeff": ("BOM", "byte order mark"),
-}
-# The mnemonics of ASCII (ISO 646) for its controls: few fonts draw the pictures Unicode has for them.
-CONTROLS = re.findall(
+# The mnemonics of ASCII (ISO 646) for its controls, and those of Unicode: few fonts draw the pictures of them.
+_CONTROLS = re.findall(
     r"\w+",
     "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI "
     "DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US",
 )
+_MARKS = dict(enumerate(_CONTROLS)) | {
+    0x20: "·", 0x09: "→", 0x0A: "⏎", 0x7F: "DEL", 0x85: "NEL", 0xA0: "NBSP", 0xAD: "SHY", 0x061C: "ALM", 0x200B: "ZWSP",
+    0x200C: "ZWNJ", 0x200D: "ZWJ", 0x200E: "LRM", 0x200F: "RLM", 0x2028: "LS", 0x2029: "PS", 0x202A: "LRE",
+    0x202B: "RLE", 0x202C: "PDF", 0x202D: "LRO", 0x202E: "RLO", 0x202F: "NNBSP", 0x2060: "WJ", 0x2066: "LRI",
+    0x2067: "RLI", 0x2068: "FSI", 0x2069: "PDI", 0x3000: "IDSP", 0xFE0E: "VS15", 0xFE0F: "VS16", 0xFEFF: "BOM",
+}  # fmt: skip
+# Where the name that Unicode has for a character, if any, is not what people call it.
+_NAMES = {
+    "\t": "tab", "\n": "newline", "\r": "carriage return", "\x7f": "delete", "\x85": "next line",
+    "\ufe0e": "variation selector for text", "\ufe0f": "variation selector for emoji", "\ufeff": "byte order mark",
+}  # fmt: skip
 SPECIAL = re.compile(
     "[\x00-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f"
     "\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U0001bca0-\U0001bca3"
@@ -61,13 +39,11 @@ SPECIAL = re.compile(
 )
 
 
-def glyph(char: str) -> tuple[str, str]:
+def _glyph(char: str) -> tuple[str, str]:
     """The glyph drawn for a special character, and the words a screen reader says for it."""
-    if char in NAMED:
-        return NAMED[char]
-    if char < " ":
-        return CONTROLS[ord(char)], f"control {ord(char):02X}"
-    return f"U+{ord(char):04X}", unicodedata.name(char, f"code point {ord(char):04X}").lower()
+    number = ord(char)
+    unnamed = f"control {number:02X}" if char < " " else f"code point {number:04x}"
+    return _MARKS.get(number, f"U+{number:04X}"), _NAMES.get(char) or unicodedata.name(char, "").lower() or unnamed
 
 
 def show(text: str) -> Markup:
@@ -95,7 +71,7 @@ def _parts(text: str, *, breaks: bool) -> list[Markup]:
 
 
 def _element(char: str) -> Markup:
-    mark, name = glyph(char)
+    mark, name = _glyph(char)
     if len(mark) == 1:
         return Markup('<span class="glyph">{}</span>').format(mark)
     return Markup('<span class="glyph boxed" title="{}">{}</span>').format(name, mark)
@@ -103,7 +79,7 @@ def _element(char: str) -> Markup:
 
 def spell(text: str) -> str:
     """`text` in words for an accessible name: white space and invisible characters are named."""
-    spelled = SPECIAL.sub(lambda match: f" {glyph(match[0])[1]} ", text)
+    spelled = SPECIAL.sub(lambda match: f" {_glyph(match[0])[1]} ", text)
     return " ".join(spelled.split()) or "nothing"
 
 
@@ -125,16 +101,6 @@ def hexed(raw: bytes, limit: int = 16) -> str:
 # Filters of the templates.
 
 _CODE = re.compile(r"`([^`]*)`")
-
-
-def clipped(text: str, limit: int) -> str:
-    """The text, or its beginning and an ellipsis."""
-    return shorten(text, limit)
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number and its noun."""
-    return count(number, noun, plural)
 
 
 def glyphless(text: str) -> str:
@@ -163,14 +129,15 @@ def plain(text: str) -> Markup:
 
 def _sentence(text: str) -> Markup:
     """Words with ordinary spaces and line ends; other special characters as glyphs."""
-    return escape(SPECIAL.sub(lambda match: match[0] if match[0] in " \n" else glyph(match[0])[0], text))
+    return escape(SPECIAL.sub(lambda match: match[0] if match[0] in " \n" else _glyph(match[0])[0], text))
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "glyphs": show,
     "glyph_lines": show_lines,
-    "clipped": clipped,
-    "counted": counted,
+    "clipped": shorten,
+    "counted": count,
     "glyphless": glyphless,
+    "spelled": spell,
     "plain": plain,
 }

@@ -11,7 +11,7 @@ from parsers.intake.captures import SERVERS
 from parsers.intake.evidence import About, Certainty
 from webapp.api.answers import IntakeOutput, IntakeResult
 from webapp.api.intake import IntakeRequest
-from webapp.page.form.intake_panel import ABOUT
+from webapp.page.form.form_page import ABOUT
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 INTAKE = (DOCS / "intake.md").read_text("utf-8")

@@ -39,7 +39,7 @@ from webapp.api.answers import (
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
-from webapp.page.inspect.wire import dialect_of
+from webapp.page.inspect.result import dialect_of
 from webapp.page.library.tokenizer_shelf import delete
 from webapp.runs.exports import TARGETS, exported, installed_version, json_text, save
 from webapp.runs.prepare import with_defaults

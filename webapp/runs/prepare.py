@@ -15,14 +15,14 @@ from parsers.cases.run import CaseRun, ignores_ids, replayer_of
 from parsers.checks import CHECKS
 from parsers.formats.model import Format
 from parsers.replays.chunking import apply
-from parsers.replays.replayer import Replayer
+from parsers.replays.replayer import Replayer, Rerender
 from parsers.vocabulary.types import FormatError, Piece, UsageError
 from webapp.engines import Choice, choose
 from webapp.formats.folder import with_folder_format
 from webapp.security import check_limit
 from webapp.settings import Settings
-from webapp.tokenizers import TokenizerAdapter, get_tokenizer
-from webapp.tokenizers.chat import rerender_for
+from webapp.tokenizers import TokenizerAdapter, get_tokenizer, library
+from webapp.tokenizers.chat import rerender_of
 
 
 @dataclass(slots=True, frozen=True)
@@ -45,9 +45,21 @@ def prepare(case: Case, settings: Settings) -> Prepared:
     check_limit(settings, "max_tokens", len(stored), "The output")
     check_limit(settings, "max_tokens", len(case.input.stream or ()), "The recorded stream")
     with error_place(""):
-        replayer = replace(replayer_of(case, choice, stored), rerender=rerender_for(case))
+        replayer = replace(replayer_of(case, choice, stored), rerender=_rerender_for(case))
     _refuse_what_cannot_be_asked(case, replayer.pieces)
     return Prepared(case, choice, replayer, stored)
+
+
+def _rerender_for(case: Case) -> Rerender | None:
+    """How the calls of a case are written again; None where its tokenizer has no chat template, or is not here."""
+    name = (case.tokenizer.name if case.tokenizer else None) or ""
+    if ":" not in name:
+        return None  # those that come with the application or with packages have none
+    try:
+        found = library().vocabulary(name).templates.get("chat_template")
+    except UsageError:
+        return None
+    return rerender_of(found) if isinstance(found, str) and found.strip() else None
 
 
 def with_defaults(case: Case, settings: Settings) -> Case:

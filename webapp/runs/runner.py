@@ -208,7 +208,7 @@ class Runner:
 
     def _replays(self, prepared: Prepared) -> Replays:
         """The replays of everything that is replayed alike; they live as long as a run of theirs does."""
-        key = replay_key(prepared)
+        key = _replay_key(prepared)
         with self._sharing:
             found = self._shared.get(key)
             if found is None:
@@ -216,7 +216,7 @@ class Runner:
             return found
 
 
-def replay_key(prepared: Prepared) -> bytes:
+def _replay_key(prepared: Prepared) -> bytes:
     """A digest of all that decides how an output is replayed: the same for a case before and after it was saved."""
     case, replayer = prepared.case, prepared.replayer
     parser = case.parser.model_dump_json(exclude={"name"}, exclude_defaults=True)

@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parsers.cases.model import Case
 from parsers.replays.replayer import Rendering, Rerender
-from parsers.vocabulary.types import Context, Tool, ToolCall, UsageError
+from parsers.vocabulary.types import Context, Tool, ToolCall
 from webapp.children.child import Child, ChildError, Ending, Program
-from webapp.tokenizers import library
 from webapp.tokenizers.chat_program import LIMITS, MOST_TEMPLATE
 
 PROGRAM = Path(__file__).with_name("chat_program.py")
@@ -38,18 +36,6 @@ def _problem(words: str) -> Renderings:
 TOO_LONG = _problem(f"the template has more than {MOST_TEMPLATE:,} characters.")
 TOO_LATE = _problem("the template does not come to an end.")
 ENDED = _problem("the template ended the process that ran it: it needs too much time or memory.")
-
-
-def rerender_for(case: Case) -> Rerender | None:
-    """How the calls of a case are written again; None where its tokenizer has no chat template, or is not here."""
-    name = (case.tokenizer.name if case.tokenizer else None) or ""
-    if ":" not in name:
-        return None  # those that come with the application or with packages have none
-    try:
-        found = library().vocabulary(name).templates.get("chat_template")
-    except UsageError:
-        return None
-    return rerender_of(found) if isinstance(found, str) and found.strip() else None
 
 
 def rerender_of(template: str, write: Callable[[Mapping[str, Any]], Renderings] | None = None) -> Rerender:

@@ -1,1 +1,19 @@
-"""The addresses of the pages: views read the request, call pure functions, and choose what is sent back."""
+"""The addresses of the pages: views read the request, call pure functions, and choose what is sent back.
+
+All views are on one blueprint: importing a module of views is what puts them there.
+"""
+
+from __future__ import annotations
+
+from webapp.page.addresses import compare_views, format_views, inspect_views, search_views, share_views, tokenizer_views
+from webapp.page.addresses.subjects import blueprint
+
+__all__ = [
+    "blueprint",
+    "compare_views",
+    "format_views",
+    "inspect_views",
+    "search_views",
+    "share_views",
+    "tokenizer_views",
+]

@@ -1,28 +1,7 @@
-"""Two replays of one output, side by side: the addresses, and what may stand in them.
+"""Two replays of one output, side by side. docs/comparing.md has the words that stand in its addresses.
 
-===========================  ========================================================================================
-GET  /c/<id>/compare         a shared case
-GET  /example/<name>/compare a worked example
-POST /compare                a run that is stored nowhere: its case is in the field `case`
-POST /compare/open           one side (`side`: a or b) as a run of its own, in the inspector
-===========================  ========================================================================================
-
-View state, in the query or the form; none of it is part of the case. `go`, the value of a submit button, is a query
-string that wins over the other fields.
-
-=================================  ==================================================================================
-a_chunk, b_chunk                   a chunking as a word (parsers.replays.chunking): token, char:5, whole, cuts:118
-a_parser, b_parser                 a parser by name; NAME+fallback or +fallback: behind the fallback wrapper
-a_policy, b_policy                 policies, key:value,key:value, over those of the case
-a_mode, b_mode                     ids or text: how markers are recognised, where the case has recorded ids
-a_start, b_start                   content or reasoning: where the output begins
-a_decode, b_decode                 a decode policy, and +skip, +keep, +drop, +stay, +nostop over what the case says
-calls, arguments, whitespace       the comparison rules: order or index; text or json; exact or soft
-ids                                same or any: whether the ids of calls count
-at                                 the cursor: a character of the output; its length is the end
-=================================  ==================================================================================
-
-What is absent is as the case says.
+`go`, the value of a submit button, is a query string that wins over the other fields. What is absent is as the case
+says, and none of it is part of the case.
 """
 
 from __future__ import annotations
@@ -36,21 +15,20 @@ from flask.typing import ResponseReturnValue
 from parsers.cases.engines import traced_chunking
 from parsers.cases.model import Case
 from parsers.replays.chunking import TRACED, WHOLE, spec
-from webapp.htmx import is_partial, render
 from webapp.page.addresses.inspect_views import show
 from webapp.page.addresses.subjects import (
     Subject,
     at_every_subject,
     blueprint,
     error_page,
+    is_partial,
     named_subject,
     posted_subject,
+    render,
     run_subject,
 )
-from webapp.page.compare.asked import CompareLinks, Side, faults, is_bare, is_tidy, read_asked
-from webapp.page.compare.compare_form import compare_form, rules_of
-from webapp.page.compare.compare_page import ComparePage, sides_page
-from webapp.page.compare.sides import on_one_text, replayed
+from webapp.page.compare.compare_page import compare_form, rules_of, sides_page
+from webapp.page.compare.sides import CompareLinks, Side, faults, is_bare, is_tidy, on_one_text, read_asked, replayed
 from webapp.page.form.setup import case_line
 from webapp.services import services
 
@@ -87,15 +65,16 @@ def compared(subject: Subject) -> ResponseReturnValue:
     if request.method == "GET" and not is_partial() and not is_tidy(request.args) and not wrong:
         return redirect(links.url(), 303)
     rules = rules_of(case, asked, left, right)
-    page = ComparePage(
+    window = request.headers.get("HX-Target", "").endswith("#window")
+    return render(
+        "compare.html",
+        "window" if window else "page",
         heading=subject.heading,
         note=subject.note,
         source=subject.source,
         form=compare_form(case, left, right, wrong, runner.settings),
         page=sides_page(runner, left, right, rules, links=links, inspect=subject.base or ""),
     )
-    window = request.headers.get("HX-Target", "").endswith("#window")
-    return render("compare.html", "window" if window else "page", page=page)
 
 
 def _usual(case: Case) -> Side:

@@ -1,15 +1,14 @@
-"""The addresses of the inspector.
+"""The inspector: the form, the examples, and replays. `POST /run` replays the form, or a case that the page carries.
 
-===========================  ========================================================================================
-GET  /                       the form, the examples, and the first example replayed
-GET  /example/<name>         a worked example
-GET  /help, /checks          keys and colours; every check with a failing and a passing example
-POST /run                    the form, or a case that the page carries: a replay that is stored nowhere
-POST /cases, /c/<id> ...     see `share_views`
-===========================  ========================================================================================
+Nothing is run by /intake, which recognises and names what was typed or opened, and /template, which checks the template
+that was typed or puts an example in its place (`template_do` is check or example:NAME). htmx gets the part it asks for;
+without script the whole form comes back.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
@@ -18,8 +17,8 @@ from parsers.cases.engines import BUILTIN, ENGINES
 from parsers.cases.io import dumps, outcome_digest
 from parsers.cases.model import Case, CaseError
 from parsers.vocabulary.types import UsageError
+from webapp.engines import RESPONSE_TEMPLATE
 from webapp.fields import field_at
-from webapp.htmx import is_partial, render
 from webapp.page.addresses.subjects import (
     Subject,
     blueprint,
@@ -27,34 +26,82 @@ from webapp.page.addresses.subjects import (
     error_page,
     example_subject,
     is_loopback,
+    is_partial,
     is_stored,
     named_subject,
     public_base,
+    render,
     run_subject,
 )
-from webapp.page.form.form_case import Upload, case_of, look_at
-from webapp.page.form.form_page import Below, form_page
-from webapp.page.form.setup import FormError, Setup, case_line, read_setup, setup_after, setup_of
-from webapp.page.inspect.inspect_page import (
-    About,
-    Export,
-    InspectPage,
-    Lead,
-    Origin,
-    Share,
-    View,
-    replay_page,
-    view_of,
+from webapp.page.form.form_page import FormPage, form_page, template_examples
+from webapp.page.form.setup import (
+    FormError,
+    Setup,
+    Upload,
+    case_line,
+    case_of,
+    look_at,
+    read_setup,
+    setup_after,
+    setup_of,
 )
-from webapp.page.inspect.view_state import read_state
+from webapp.page.inspect.inspect_page import ReplayPage, View, read_state, replay_page, view_of
 from webapp.page.library.checklist import entries
 from webapp.page.library.examples import examples
-from webapp.page.search.progress import WAIT_SECONDS, Search, SearchPanes, search_of_job, search_panes
-from webapp.runs.exports import TARGETS
+from webapp.page.search.search_page import WAIT_SECONDS, Search, SearchPanes, search_of_job, search_panes
+from webapp.runs.exports import TARGETS, Target
 from webapp.runs.prepare import with_defaults
 from webapp.security import TooLarge, check_limit
 from webapp.services import services
 from webapp.tokenizers import library
+
+
+@dataclass(slots=True, frozen=True)
+class About:
+    """What the page is about. `kind`: home, example, case, run, edit or error; `subject` is the case it shows.
+
+    `origin` is the case that a smaller one came from, `parent` the stored one that this is a copy of, and `changed`:
+    today's result is not the one saved. `problem` says why the chunking that was asked for is not shown. `editable`:
+    the parser is a format that the editor can open. `exports` are the files it offers, with their addresses.
+    """
+
+    kind: str
+    heading: str
+    note: str
+    subject: Subject | None = None
+    origin: Subject | None = None
+    parent: str = ""
+    changed: bool = False
+    problem: str = ""
+    editable: bool = False
+    exports: Sequence[tuple[Target, str]] = ()
+
+
+@dataclass(slots=True, frozen=True)
+class Share:
+    """What the share form says and sends: the case by its name (`source`), or the case itself as JSON.
+
+    `loopback`: links made now open on this machine only.
+    """
+
+    url: str = ""
+    source: str = ""
+    case: str = ""
+    title: str = ""
+    note: str = ""
+    size: str = ""
+    step: int | None = None
+    loopback: bool = False
+
+
+@dataclass(slots=True, frozen=True)
+class _InspectPage:
+    """The page of the inspector; without `page` there is no replay on it, only the form."""
+
+    about: About
+    form: FormPage
+    page: ReplayPage | None = None
+    share: Share = Share()
 
 
 @blueprint.get("/")
@@ -98,7 +145,7 @@ def example_json(name: str) -> Response:
 @blueprint.post("/run")
 def run() -> ResponseReturnValue:
     """Replay what was posted: the form, or the case the page carries."""
-    setup = posted_setup()
+    setup = _posted_setup()
     try:
         case, shown = _posted_run(setup)
         return show(run_subject(case), shown, origin=_origin(request.form.get("origin", "")))
@@ -120,8 +167,8 @@ def _posted_run(setup: Setup) -> tuple[Case, Setup]:
         return case, setup_after(_pasted_setup(case) or setup, setup_of(case))
     named = named_subject(setup.carried.source)
     source = named.case if named is not None else None
-    take_tokenizer(setup)
-    case = with_defaults(case_of(setup, posted_file("file"), source), services().settings)
+    _take_tokenizer(setup)
+    case = with_defaults(case_of(setup, _posted_file("file"), source), services().settings)
     return case, setup_after(setup, setup_of(case), source)
 
 
@@ -138,7 +185,7 @@ def _pasted_setup(case: Case) -> Setup | None:
     return setup
 
 
-def posted_setup() -> Setup:
+def _posted_setup() -> Setup:
     """The form. It may carry a tokenizer, whose file has a limit of its own; the rest keeps to that of any request."""
     settings = services().settings
     if request.mimetype == "multipart/form-data" and settings.tokenizer_uploads:
@@ -149,9 +196,9 @@ def posted_setup() -> Setup:
     return setup
 
 
-def take_tokenizer(setup: Setup) -> None:
+def _take_tokenizer(setup: Setup) -> None:
     """Keep the tokenizer that was uploaded with the form and choose it. Raises FormError."""
-    upload = posted_file("tokenizer_file")
+    upload = _posted_file("tokenizer_file")
     if upload is None:
         return
     try:
@@ -160,7 +207,7 @@ def take_tokenizer(setup: Setup) -> None:
         raise FormError("tokenizer_file", str(error)) from error
 
 
-def posted_file(field: str) -> Upload | None:
+def _posted_file(field: str) -> Upload | None:
     """The name and the bytes of a file of the form, where one was chosen. Raises TooLarge for a large recording."""
     upload = request.files.get(field)
     if not upload or not upload.filename:
@@ -177,17 +224,17 @@ def refused(setup: Setup, error: FormError | UsageError | TooLarge) -> Response:
     if isinstance(error, FormError | CaseError):
         field, words = error.field if isinstance(error, FormError) else field_at(error.pointer), error.message
     setup.errors = {field: words[:1].upper() + words[1:]}
-    return show_form(setup, About("error", "Not run", ""), status=413 if isinstance(error, TooLarge) else 422)
+    return _show_form(setup, About("error", "Not run", ""), status=413 if isinstance(error, TooLarge) else 422)
 
 
-def show_form(setup: Setup, about: About, *, status: int = 200) -> Response:
+def _show_form(setup: Setup, about: About, *, status: int = 200) -> Response:
     """The form without a replay."""
-    page = InspectPage(about, form_page(setup, about.kind, services().settings))
-    return render("inspect.html", "page", page=page, status=status)
+    page = _InspectPage(about, form_page(setup, about.kind, services().settings))
+    return render("inspect.html", "page", all_of=page, status=status)
 
 
 def show(
-    subject: Subject, setup: Setup | None = None, *, kind: str = "", note: str = "", origin: Origin | None = None
+    subject: Subject, setup: Setup | None = None, *, kind: str = "", note: str = "", origin: Subject | None = None
 ) -> Response:
     """A page about a case, or the part of it that htmx asked for; see `inspect_page`."""
     view = view_of(services().runner, subject.case, read_state(request.values))
@@ -197,8 +244,8 @@ def show(
         search = search_of(subject.case, start=view.state.find)
     page = inspect_page(subject, view, search, setup, kind=kind, note=note, origin=origin)
     if checks:
-        return render("_search_parts.html", page=page)
-    response = render("inspect.html", block, page=page)
+        return render("_search_parts.html", all_of=page)
+    response = render("inspect.html", block, all_of=page)
     if is_partial() and subject.base is None and block == "page" and "private" not in request.form:
         response.headers["HX-Push-Url"] = url_for("page.home_run")
     return response
@@ -215,7 +262,6 @@ def search_of(case: Case, *, start: bool = False) -> Search:
 
 
 def _block() -> str:
-    """The block that belongs into the target htmx names."""
     target = request.headers.get("HX-Target", "")
     return next((name for name in ("window", "truncated", "cut") if target.endswith(f"#{name}")), "page")
 
@@ -233,8 +279,8 @@ def inspect_page(
     *,
     kind: str = "",
     note: str = "",
-    origin: Origin | None = None,
-) -> InspectPage:
+    origin: Subject | None = None,
+) -> _InspectPage:
     """The page of a case. Without `search` only the window around the cursor is drawn; without `setup` the form is
     filled from the case. `kind` and `note` are the subject's unless something else is said. A run with an `origin`
     leads with what was found out about it."""
@@ -245,17 +291,15 @@ def inspect_page(
         known = services().runner.checked(view.base) if quick else view.base.known_checks
         panes = search_panes(view.base, known, search, view.chunking, case_line)
     posted = case_line(case) if subject.base is None else ""
-    reasons, stored, tools = len(run.selection.reasons), case.input.tokens is not None, len(case.tools)
-    below = Below(run.format.name) if kind == "home" else Below(run.format.name, reasons, stored, tools)
-    return InspectPage(
+    return _InspectPage(
         about=_about(subject, view, kind, note or subject.note, origin),
-        form=form_page(setup or setup_of_subject(subject), kind, services().settings, below),
+        form=form_page(setup or _setup_of(subject), kind, services().settings, run),
         page=replay_page(view, panes, subject.base, posted),
         share=share_of(subject, step=panes.start),
     )
 
 
-def setup_of_subject(subject: Subject) -> Setup:
+def _setup_of(subject: Subject) -> Setup:
     """The form filled from a case, which it names where that has an address; what comes of it is its child."""
     setup = setup_of(subject.child(subject.case), keep=not subject.source)
     setup.carried.source = subject.source
@@ -276,49 +320,62 @@ def share_of(subject: Subject, *, step: int | None) -> Share:
     )
 
 
-def _about(subject: Subject, view: View, kind: str, note: str, origin: Origin | None) -> About:
-    plays = view.run.choice.plays
-    ours = (subject.case.parser.engine or BUILTIN) in ENGINES
+def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject | None) -> About:
+    case, plays = subject.case, view.run.choice.plays
+    targets = [one for one in TARGETS.values() if not (plays and one.name == "pytest")]
     return About(
         kind=kind,
         heading=subject.heading,
         note=note,
-        address=(subject.base or "") if kind != "home" else "",
-        case_id=subject.name if subject.kind == "case" else "",
-        case_url=subject.file_url,
-        example=subject.example,
-        lead=Lead(notes=subject.case.notes) if origin else _lead(subject) if kind == "case" else None,
+        subject=subject,
         origin=origin,
+        parent=case.parent if kind == "case" and case.parent and is_stored(case.parent) else "",
+        changed=kind == "case" and _is_changed(subject),
         problem=view.problem,
-        editable=ours and not plays,
-        exports=tuple([
-            Export(target.name, subject.url("export", target=target.name), target.words, target.about)
-            for target in TARGETS.values()
-            if not (plays and target.name == "pytest")
-        ]),
-    )  # fmt: skip
+        editable=(case.parser.engine or BUILTIN) in ENGINES and not plays,
+        exports=[(target, subject.url("export", target=target.name)) for target in targets],
+    )
 
 
-def _lead(subject: Subject) -> Lead | None:
-    """What a shared case's page says first."""
-    stored, case = subject.stored, subject.case
-    if stored is None:
-        return None
-    runner = services().runner
-    run = runner.run(case)
-    known = runner.checked(run) if run.short else run.known_checks  # today's outcome, where it is cheap to know
-    today = outcome_digest(run.trace.message, run.trace.finish_reason, known.findings) if known else None
-    parent = case.parent if case.parent and is_stored(case.parent) else ""
-    changed = today is not None and today != stored.outcome_digest
-    return Lead(stored.id, case.notes, parent, stored.created[:10], stored.version, changed)
+def _is_changed(subject: Subject) -> bool:
+    """Whether today's outcome, where it is cheap to know, is not the one that was saved."""
+    runner, run = services().runner, services().runner.run(subject.case)
+    known = runner.checked(run) if run.short else run.known_checks
+    if subject.stored is None or known is None:
+        return False
+    return outcome_digest(run.trace.message, run.trace.finish_reason, known.findings) != subject.stored.outcome_digest
 
 
-def _origin(source: str) -> Origin | None:
+def _origin(source: str) -> Subject | None:
     """The case that a smaller one came from, by the name its page has for it; None for anything else."""
     kind, _, name = source.partition(":")
-    if (kind == "example" and name in examples()) or (kind == "case" and is_stored(name)):
-        found = named_subject(source)
-        if found is not None and found.base is not None:
-            title = found.case.title or f"case {name}" if kind == "case" else found.heading
-            return Origin(source, title, found.base)
-    return None
+    known = (kind == "example" and name in examples()) or (kind == "case" and is_stored(name))
+    return named_subject(source) if known else None
+
+
+@blueprint.post("/intake")
+def intake() -> Response:
+    """The panel, or the whole form with it."""
+    setup = _posted_setup()
+    try:
+        _take_tokenizer(setup)
+        look_at(setup, _posted_file("file"))
+    except (FormError, TooLarge) as error:
+        return refused(setup, error)
+    if is_partial():
+        return render("_intake.html", form=form_page(setup, "edit", services().settings))
+    return _show_form(setup, About("edit", "What is this?", "not run"))
+
+
+@blueprint.post("/template")
+def template() -> Response:
+    """The template part again, with what there is to say about it."""
+    setup = read_setup(request.form)
+    setup.parser.parser = RESPONSE_TEMPLATE
+    if found := template_examples().get(request.form.get("template_do", "").removeprefix("example:")):
+        setup.parser.template, setup.request.prompt_tail = found.text, found.prefix
+    if not is_partial():
+        return _show_form(setup, About("edit", "Response template", "not run"))
+    report = request.headers.get("HX-Target", "").endswith("#template-report")
+    form = form_page(setup, "edit", services().settings)
+    return render("_template_report.html" if report else "_template.html", form=form)

@@ -1,12 +1,4 @@
-"""The addresses of a search.
-
-==============================  =====================================================================================
-GET  /c/<id>/find               start the search of a shared case, or ask how far it is
-GET  /example/<name>/find       the same for a worked example
-POST /find                      the same for a run that the page carries
-POST /find/cancel               stop it; the form carries or names the case
-POST /find/proof                the changed case that shows a finding, as a run of its own
-==============================  =====================================================================================
+"""The search of a case: started, asked how far it is, and stopped; and the changed case that shows a finding.
 
 Asked by htmx, an unfinished search answers with how far it is, a finished one with every part of the page that it
 changes. Asked by a browser that follows a link, they answer with the page itself.
@@ -14,41 +6,32 @@ changes. Asked by a browser that follows a link, they answer with the page itsel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 from flask import Response, request
 from flask.typing import ResponseReturnValue
+from pydantic import TypeAdapter, ValidationError
 
-from webapp.htmx import is_partial, render
+from parsers.cases.io import load_case, to_data
+from parsers.cases.jsontext import JsonError, read
+from parsers.cases.model import Case
+from parsers.replays.replayer import edited, edited_text
+from parsers.vocabulary.trace import Proof
+from parsers.vocabulary.types import Piece, UsageError
 from webapp.page.addresses.inspect_views import inspect_page, search_of, show
 from webapp.page.addresses.subjects import (
     Subject,
     at_every_subject,
     blueprint,
+    is_partial,
     named_subject,
     posted_subject,
+    render,
     run_subject,
 )
-from webapp.page.inspect.inspect_page import view_of
-from webapp.page.inspect.view_state import Links, read_state
-from webapp.page.search.progress import Search, search_of_job
-from webapp.page.search.proofs import changed_case, read_proof
+from webapp.page.inspect.inspect_page import Links, read_state, view_of
+from webapp.page.search.search_page import Search, search_of_job
 from webapp.services import services
-
-
-@dataclass(slots=True, frozen=True)
-class SearchControls:
-    """What the controls of a search need of a page."""
-
-    links: Links
-
-
-@dataclass(slots=True, frozen=True)
-class ProgressPage:
-    """How far a search is, and its controls."""
-
-    page: SearchControls
-    search: Search
 
 
 @blueprint.post("/find/cancel")
@@ -79,10 +62,60 @@ def found(subject: Subject) -> Response:
 
 
 def _answer(subject: Subject, search: Search) -> Response:
-    """The parts of the page that changed; the whole page where nobody can put parts together."""
     state = read_state(request.values)
     if is_partial() and search.active:
-        page = ProgressPage(SearchControls(Links(subject.base, state)), search)
-        return render("_search_progress.html", page=page)
+        return render("_search_progress.html", page={"links": Links(subject.base, state)}, search=search)
     whole = inspect_page(subject, view_of(services().runner, subject.case, state), search)
-    return render("_search_parts.html" if is_partial() else "inspect.html", page=whole)
+    return render("_search_parts.html" if is_partial() else "inspect.html", all_of=whole)
+
+
+_PROOF = TypeAdapter(Proof)
+IN_CASE = ("finish_reason", "reasoning_open", "tool_choice")
+
+
+def read_proof(text: str) -> Proof:
+    """A proof that a button carried. Raises UsageError for anything else."""
+    try:
+        return _PROOF.validate_python(read(text))
+    except (JsonError, ValidationError) as error:
+        raise UsageError("This is no proof of a finding: open it with the button beside the finding.") from error
+
+
+def changed_case(case: Case, pieces: tuple[Piece, ...], proof: Proof) -> Case:
+    """The case with the changes of a proof. `pieces` are its tokens. Raises UsageError for edits that do not fit."""
+    data = to_data(_edited(case, pieces, proof))
+    data["title"] = f"{case.title or 'A case'} (changed to show a finding)"
+    for key in ("expect", "engines", "flags", "verdict"):
+        data.pop(key, None)
+    if proof.chunking is not None:
+        data["replay"] = [dict(proof.chunking)]
+    elif proof.edits:
+        data["replay"] = [chunking for chunking in data.get("replay", []) if chunking.get("by") != "cuts"]
+    if proof.parser is not None:
+        data["parser"] = {"name": proof.parser}
+    for key, value in proof.context.items():
+        _change(data, key, value)
+    return load_case(data)
+
+
+def _edited(case: Case, pieces: tuple[Piece, ...], proof: Proof) -> Case:
+    if not proof.edits:
+        return case
+    text = edited_text(case.text(), proof.edits)
+    bare = case.model_copy(update={"input": type(case.input)(text=text), "parent": None})
+    if case.mode() != "ids":
+        return bare
+    left = edited(pieces, proof.edits, case.markers())
+    stored = bare.with_pieces(left)
+    return stored.model_copy(update={"input": type(case.input)(tokens=stored.input.tokens)})
+
+
+def _change(data: dict[str, Any], key: str, value: Any) -> None:
+    """One key of the request. The end of the prompt would say the start state too, so it is left out."""
+    context = data.setdefault("context", {})
+    if key == "tools":
+        data["tools"] = [] if not value else data.get("tools", [])
+    elif key in IN_CASE:
+        context[key] = value
+        if key == "reasoning_open":
+            context.pop("prompt_tail", None)

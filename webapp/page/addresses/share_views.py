@@ -16,7 +16,6 @@ from parsers.cases.expect import accept
 from parsers.cases.io import load_case
 from parsers.cases.jsontext import JsonError, line, read
 from parsers.cases.model import Case, CaseError, Expect
-from webapp.htmx import render
 from webapp.page.addresses.inspect_views import share_of, show
 from webapp.page.addresses.subjects import (
     Subject,
@@ -26,10 +25,11 @@ from webapp.page.addresses.subjects import (
     is_loopback,
     posted_subject,
     public_base,
+    render,
     stored_case,
 )
 from webapp.page.form.setup import case_line
-from webapp.page.inspect.wire import dialect_of
+from webapp.page.inspect.result import dialect_of
 from webapp.runs import exports
 from webapp.runs.exports import TARGETS
 from webapp.services import services
@@ -94,7 +94,6 @@ def _shared_page(saved: Saved, path: str, step: int | None) -> Response:
 
 
 def _link(base: str, path: str, step: int | None) -> str:
-    """The address `path` below `base`, at `step`."""
     return base.rstrip("/") + path + (f"?{urlencode({'step': step})}" if step else "")
 
 

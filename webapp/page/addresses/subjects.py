@@ -1,14 +1,21 @@
-"""Which case a request speaks of, and where that is found: an example, a stored case, or one that the page carries."""
+"""What all views share: which case a request speaks of and where that is found, and how they answer.
+
+One URL, one view, two sizes of answer: the page, or the blocks of it that htmx asked for. htmx 4 sends
+`HX-Request-Type: partial` when it wants a piece, and `full` when it restores a page from history. `HX-Request` alone
+cannot tell the two apart, so it decides nothing here. Both answers carry Vary: a cache that mixed them up would show a
+bare fragment after Back.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from flask import Blueprint, abort, render_template, request, url_for
+from flask import Blueprint, Response, abort, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from jinja2_fragments.flask import render_blocks
 
 from parsers.cases.io import loads
 from parsers.cases.model import Case, CaseError
@@ -182,3 +189,31 @@ def error_page(status: int, title: str, message: str) -> ResponseReturnValue:
     return render_template(
         "error.html", status=status, title=title, message=message, advice=_ADVICE.get(status, "")
     ), status
+
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+VARY = ("HX-Request", "HX-Request-Type")
+
+
+def is_partial() -> bool:
+    """Whether htmx asks for a piece of the page."""
+    return request.headers.get("HX-Request-Type") == "partial"
+
+
+def render(
+    template: str, *blocks: str, all_of: DataclassInstance | None = None, status: int = 200, **more: Any
+) -> Response:
+    """The named blocks of `template` for a partial request, else (or without blocks) the whole of it.
+
+    The fields of `all_of`, and what is given `more`, are the variables of the template. Sets Vary, and Cache-Control:
+    no-cache where the view sets none on the response it gets back.
+    """
+    context = more if all_of is None else {one.name: getattr(all_of, one.name) for one in fields(all_of)} | more
+    partial = blocks and is_partial()
+    html = render_blocks(template, list(blocks), **context) if partial else render_template(template, **context)
+    response = make_response(html, status)
+    response.vary.update(VARY)
+    response.cache_control.no_cache = True
+    return response

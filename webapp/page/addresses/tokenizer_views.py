@@ -1,14 +1,4 @@
-"""The addresses of tokenizers.
-
-============================  =======================================================================================
-GET  /tokenizers              which there are, and the forms that add one
-POST /tokenizers              upload a tokenizer.json, with its tokenizer_config.json or without
-POST /tokenizers/delete       delete an upload, or what came from the hub
-POST /tokenizers/hub          fetch one from the hub; GET asks how far that is
-POST /tokenizers/hub/cancel   stop it
-GET  /tokenizer/<name>        one tokenizer: its markers, its chat template; POST: what it makes of a text
-============================  =======================================================================================
-"""
+"""Tokenizers: which there are, the forms that upload one and fetch one from the hub, and what one makes of a text."""
 
 from __future__ import annotations
 
@@ -18,20 +8,9 @@ from flask import Response, abort, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from parsers.vocabulary.types import UsageError
-from webapp.htmx import is_partial, render
-from webapp.page.addresses.subjects import blueprint
-from webapp.page.library.tokenizer_shelf import (
-    Extra,
-    Row,
-    as_sentence,
-    deletable,
-    delete,
-    extras,
-    shelves,
-    tokenizer_page,
-)
+from webapp.page.addresses.subjects import blueprint, is_partial, render
+from webapp.page.library.tokenizer_shelf import as_sentence, deletable, delete, extras, shelves, tokenizer_page
 from webapp.services import services
-from webapp.settings import Settings
 from webapp.tokenizers import library
 from webapp.tokenizers.hub import Download
 from webapp.tokenizers.prepared import with_template
@@ -41,7 +20,7 @@ _NOTES = {"deleted": "The tokenizer is deleted."}
 
 
 @dataclass(slots=True)
-class Forms:
+class _Forms:
     """What was typed into the forms of the page, and what is wrong with it."""
 
     title: str = ""
@@ -52,24 +31,10 @@ class Forms:
     added: str = ""
 
 
-@dataclass(slots=True, frozen=True)
-class ShelfPage:
-    """The page of tokenizers. `job` is the latest download, `off` says why there are none; `refresh`: the part about
-    the hub brings the list along."""
-
-    shelves: dict[str, list[Row]]
-    extras: list[Extra]
-    forms: Forms
-    refresh: bool
-    job: Download | None
-    off: str
-    settings: Settings
-
-
 @blueprint.get("/tokenizers")
 def tokenizers() -> Response:
     """Every tokenizer that can be chosen."""
-    return _shelf(Forms(added=request.args.get("added", ""), note=_NOTES.get(request.args.get("note", ""), "")))
+    return _shelf(_Forms(added=request.args.get("added", ""), note=_NOTES.get(request.args.get("note", ""), "")))
 
 
 @blueprint.post("/tokenizers")
@@ -79,19 +44,19 @@ def tokenizer_upload() -> ResponseReturnValue:
     request.max_content_length = most = 2 * settings.tokenizer_upload_bytes + 1_000_000
     if (request.content_length or 0) > most:
         words = f"The upload has {request.content_length:,} bytes: give the tokenizer.json alone."
-        return _not_taken(Forms(upload_problem=words), 413)
-    forms = Forms(title=request.form.get("title", ""))
+        return _not_taken(_Forms(upload_problem=words), 413)
+    forms = _Forms(title=request.form.get("title", ""))
     try:
         info = library().add_upload(*_uploaded(forms.title))
     except UsageError as error:
         forms.upload_problem = as_sentence(str(error), forms.title.strip())
         return _not_taken(forms, 422)
     if is_partial():
-        return _shelf(Forms(added=info["name"]))
+        return _shelf(_Forms(added=info["name"]))
     return redirect(url_for("page.tokenizers", added=info["name"]), 303)
 
 
-def _not_taken(forms: Forms, status: int) -> Response:
+def _not_taken(forms: _Forms, status: int) -> Response:
     """What is wrong with an upload. With script the error alone goes in: chosen files cannot be put into a form."""
     response = _shelf(forms, "upload_error", status=status)
     if is_partial():
@@ -117,14 +82,14 @@ def tokenizer_delete() -> ResponseReturnValue:
     try:
         delete(request.form.get("fingerprint", ""), services().settings)
     except UsageError as error:
-        return _shelf(Forms(note=as_sentence(str(error))), status=422)
+        return _shelf(_Forms(note=as_sentence(str(error))), status=422)
     return redirect(url_for("page.tokenizers", note="deleted"), 303)
 
 
 @blueprint.post("/tokenizers/hub")
 def tokenizer_fetch() -> ResponseReturnValue:
     """Start to fetch a tokenizer."""
-    forms = Forms(repository=request.form.get("repository", ""))
+    forms = _Forms(repository=request.form.get("repository", ""))
     try:
         job = services().hub.fetch(forms.repository)
     except UsageError as error:
@@ -139,7 +104,7 @@ def tokenizer_fetch() -> ResponseReturnValue:
 def tokenizer_fetching() -> Response:
     """How far a download is; with the list, once it is over."""
     job = services().hub.known(request.args.get("id", ""))
-    return _shelf(Forms(), "hub", job=job, refresh=job is not None and job.over)
+    return _shelf(_Forms(), "hub", job=job, refresh=job is not None and job.over)
 
 
 @blueprint.post("/tokenizers/hub/cancel")
@@ -148,16 +113,19 @@ def tokenizer_cancel() -> ResponseReturnValue:
     name = request.form.get("id", "")
     services().hub.cancel(name)
     if is_partial():
-        return _shelf(Forms(repository=name), "hub", job=services().hub.known(name))
+        return _shelf(_Forms(repository=name), "hub", job=services().hub.known(name))
     return redirect(url_for("page.tokenizer_fetching", id=name), 303)
 
 
 def _shelf(
-    forms: Forms, block: str = "page", *, job: Download | None = None, refresh: bool = False, status: int = 200
+    forms: _Forms, block: str = "page", *, job: Download | None = None, refresh: bool = False, status: int = 200
 ) -> Response:
     """The page of tokenizers, or the part of it that htmx asked for; `refresh`: with the list, which has changed."""
     found, settings = services(), services().settings
-    page = ShelfPage(
+    return render(
+        "tokenizers.html",
+        block,
+        status=status,
         shelves=shelves(library().listing(), deletable(settings)),
         extras=extras(),
         forms=forms,
@@ -166,7 +134,6 @@ def _shelf(
         off=found.hub.off,
         settings=settings,
     )
-    return render("tokenizers.html", block, page=page, status=status)
 
 
 @blueprint.get("/tokenizer/<path:name>")
@@ -186,4 +153,4 @@ def _detail(name: str, text: str) -> Response:
     if info is None:
         abort(404, "There is no tokenizer of that name. It may have been deleted.")
     page = tokenizer_page(info, text, markers=not is_partial())
-    return render("tokenizer.html", "tried", page=page, status=422 if page.problem else 200)
+    return render("tokenizer.html", "tried", all_of=page, status=422 if page.problem else 200)

@@ -1,23 +1,123 @@
-"""Puts a comparison's page together: the sentence, the output, steps and messages of both sides, at one character."""
+"""Puts a comparison's page together: its form, the sentence, the output, steps and messages of both sides, at one
+character."""
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from parsers.compare.divergence import Divergence, Grade, Rules, shared_prefix
+from parsers.cases.engines import FALLBACK
+from parsers.cases.model import Case
+from parsers.compare.divergence import Grade, Rules, shared_prefix
+from parsers.decoding import POLICIES
+from webapp.engines import RESPONSE_TEMPLATE
+from webapp.formats.folder import formats_folder
 from webapp.glyphs import count, shorten
-from webapp.page.compare.asked import CompareLinks
-from webapp.page.compare.compare_form import CompareForm
 from webapp.page.compare.comparison import Band, Bit, Messages, View, band, bits, messages, role_at, view_around
-from webapp.page.compare.difference import Comparison, Parting, compare, neighbours
-from webapp.page.compare.sides import Replayed
-from webapp.page.inspect.index import TraceIndex, Window, index_of
+from webapp.page.compare.difference import Comparison, Parting, compare
+from webapp.page.compare.sides import RULES, Asked, CompareLinks, Replayed
+from webapp.page.form.form_page import Option, PolicyField, choices, stream_option
+from webapp.page.form.setup import Setup, decode_words
+from webapp.page.inspect.index import TraceIndex, Window, index_of, neighbours, within_reach
 from webapp.page.inspect.step import Card
 from webapp.page.inspect.step import card as card_of_step
 from webapp.runs.runner import Runner, collector_paused
+from webapp.settings import Settings
+
+CHUNKS: tuple[tuple[str, str], ...] = (
+    ("token", "token by token"),
+    ("token:2", "2 tokens"),
+    ("token:3", "3 tokens"),
+    ("token:5", "5 tokens"),
+    ("token:10", "10 tokens"),
+    ("char", "character by character"),
+    ("char:5", "5 characters"),
+    ("whole", "whole, in one delta"),
+    ("recorded", "as recorded"),
+    ("random:1", "random sizes, seed 1"),
+    ("random:1:8:char", "random sizes in characters"),
+    ("cuts:10", "cut at character 10"),
+)
+DECODED = (("", ""), ("+skip", ", special tokens skipped"))
+
+
+@dataclass(slots=True, frozen=True)
+class _CompareForm:
+    """The form. `wrong` is what could not be used, by the name of its control. `has_ids`: the case holds recorded ids,
+    so there is a choice of how markers are recognised. `own_start` and `own_decode` say what the case says.
+
+    `rows` are the sides, each with its parsers and the policies that are set for it; `rules` are names, labels, what
+    each is as usual, and the choices."""
+
+    wrong: dict[str, str]
+    rows: list[tuple[Replayed, list[Option], dict[str, str]]]
+    chunks: list[Option]
+    policies: list[PolicyField]
+    rules: list[tuple[str, str, str, list[Option]]]
+    decodes: list[Option]
+    has_ids: bool
+    own_start: str
+    own_decode: str
+
+
+def compare_form(case: Case, a: Replayed, b: Replayed, wrong: dict[str, str], settings: Settings) -> _CompareForm:
+    """The form of a comparison of `case`."""
+    offered = choices(Setup(), formats_folder(settings).formats)
+    own = case.parser.name + (" behind the wrapper" if case.parser.engine == FALLBACK else "")
+    parsers = [Option("", f"as in the case: {own}")]
+    if case.parser.engine is None:
+        parsers.append(Option(f"+{FALLBACK}", f"{own}, behind the wrapper"))
+    parsers += [option for option in offered.parsers if option.value != RESPONSE_TEMPLATE]
+    if case.input.stream:
+        parsers.append(stream_option(len(case.input.stream)))
+    usual = rules_of(case, Asked(), a, b)
+    return _CompareForm(
+        wrong=wrong,
+        rows=[_row(a, parsers), _row(b, parsers)],
+        chunks=[Option(*chunk) for chunk in CHUNKS if chunk[0] != "recorded" or case.input.deltas],
+        policies=offered.policies,
+        rules=[_rule(name, usual) for name in RULES],
+        decodes=_decodes([a.given.decode, b.given.decode]),
+        has_ids=case.mode() == "ids",
+        own_start="reasoning" if case.context.reasoning_open else "content",
+        own_decode=decode_words(case) or "exact",
+    )
+
+
+def rules_of(case: Case, asked: Asked, a: Replayed, b: Replayed) -> Rules:
+    """The rules in force. Two formats, and every black box, make up ids in their own ways: there ids do not count."""
+    comparable = a.run.format.name == b.run.format.name and not (a.run.choice.black_box or b.run.choice.black_box)
+    own = case.compare.rules()
+    return Rules(
+        arguments=asked.arguments or own.arguments,
+        whitespace=asked.whitespace or own.whitespace,
+        ids=asked.ids == "same" if asked.ids else comparable,
+        calls=asked.calls or own.calls,
+    )
+
+
+def _decodes(given: list[str]) -> list[Option]:
+    """Every decode policy, with special tokens as the case has them and skipped; words given stay choosable."""
+    offered = [Option(f"{name}{flag}", f"{name}{words}") for name in POLICIES for flag, words in DECODED]
+    known = {option.value for option in offered}
+    return [*offered, *[Option(word, word) for word in dict.fromkeys(given) if word and word not in known]]
+
+
+def _rule(name: str, usual: Rules) -> tuple[str, str, str, list[Option]]:
+    label, words = RULES[name]
+    own = ("same" if usual.ids else "any") if name == "ids" else str(getattr(usual, name))
+    return name, label, f"as usual: {words[own]}", [Option(*pair) for pair in words.items()]
+
+
+def _row(side: Replayed, parsers: list[Option]) -> tuple[Replayed, list[Option], dict[str, str]]:
+    word = side.given.parser
+    known = word in {option.value for option in parsers}
+    chosen = dict(pair.split(":", 1) for pair in side.given.policy.split(",") if ":" in pair)
+    return side, parsers if known else [*parsers, Option(word, word)], chosen
+
 
 LISTED = 40
 EXCERPT = 60
@@ -30,7 +130,7 @@ GRADES: dict[Grade, str] = {
 
 
 @dataclass(slots=True, frozen=True)
-class SideStep:
+class _SideStep:
     """One step of one side, shown while the cursor is in [start, end). `silent`: deltas without text before it."""
 
     start: int
@@ -46,14 +146,14 @@ class Column:
     show it."""
 
     side: Replayed
-    steps: list[SideStep]
+    steps: list[_SideStep]
     total: int
     now: int
     inspect: str
 
 
 @dataclass(slots=True, frozen=True)
-class CharacterCursor:
+class _CharacterCursor:
     """Where the reader is in the output. `nav` has the nearest places before and after by kind, `jumps` those that
     scripts can reach from the window, as JSON."""
 
@@ -62,15 +162,9 @@ class CharacterCursor:
     nav: dict[str, tuple[int | None, int | None]]
     jumps: str
 
-    @property
-    def end_bit(self) -> Bit:
-        """The end of the output, where the cursor can stand too."""
-        at = self.at == self.size
-        return Bit(self.size, self.size + 1, "end", "end", "", False, at, not at)
-
 
 @dataclass(slots=True, frozen=True)
-class Sentence:
+class _Sentence:
     """The sentence on top. `steps` are the first differing step on either side; `texts` what each side has there."""
 
     severity: str
@@ -105,8 +199,8 @@ class SidesPage:
     """The panes about two sides. `more` places are not listed."""
 
     links: CompareLinks
-    cursor: CharacterCursor
-    sentence: Sentence
+    cursor: _CharacterCursor
+    sentence: _Sentence
     columns: tuple[Column, Column]
     view: View
     bits: list[Bit]
@@ -120,17 +214,6 @@ class SidesPage:
         """The states of both sides at the cursor."""
         states = [step.card.state for column in self.columns for step in column.steps if step.shown]
         return " · ".join([f"{name} {state}" for name, state in zip("AB", states, strict=False)])
-
-
-@dataclass(slots=True, frozen=True)
-class ComparePage:
-    """The page of a comparison. `source` is what a form calls the case, empty where the page carries it."""
-
-    heading: str
-    note: str
-    source: str
-    form: CompareForm
-    page: SidesPage
 
 
 def sides_page(
@@ -147,7 +230,7 @@ def sides_page(
     nav["parting"] = neighbours(found.starts, at)
     return SidesPage(
         links=links,
-        cursor=CharacterCursor(at, size, nav, json.dumps(_jumps(left, right, found, view))),
+        cursor=_CharacterCursor(at, size, nav, json.dumps(_jumps(left, right, found, view))),
         sentence=sentence(a, b, found),
         columns=(_column(a, view.a, at, inspect), _column(b, view.b, at, inspect)),
         view=view,
@@ -165,7 +248,6 @@ def _comparison(a: TraceIndex, b: TraceIndex, rules: Rules) -> Comparison:
 
 
 def _first(found: Comparison, index: TraceIndex) -> int:
-    """Where a reader starts: where the sides part, else where text is first held."""
     if found.starts:
         return found.starts[0]
     held = next((step for step in index.trace.steps if step.holds), None)
@@ -174,13 +256,12 @@ def _first(found: Comparison, index: TraceIndex) -> int:
 
 def _column(side: Replayed, window: Window, at: int, inspect: str) -> Column:
     index = index_of(side.run)
-    terminals = dict(side.run.format.terminals)
     now, steps = index.step_at(at), []
     for number in range(window.first, window.last + 1):
         span, is_end = index.step(number).span, number == index.total
         if span.end > span.start or is_end:
-            card = card_of_step(index, number, terminals)
-            steps.append(SideStep(span.start, span.end + is_end, number == now, _silent(index, number), card))
+            card = card_of_step(index, number, side.run.format.terminals)
+            steps.append(_SideStep(span.start, span.end + is_end, number == now, _silent(index, number), card))
     return Column(side, steps, index.total, now, _inspect(side, inspect, now))
 
 
@@ -201,35 +282,22 @@ def _inspect(side: Replayed, base: str, step: int) -> str:
 def _steps_around(a: TraceIndex, b: TraceIndex, at: int) -> tuple[int | None, int | None]:
     """The nearest characters before and after `at` with which a step of either side begins."""
     size = len(a.trace.text)
-    back = [_start_before(index, at) for index in (a, b)] if at else []
+    back = [index.step(index.step_at(at - 1)).span.start for index in (a, b)] if at else []
     on = [end for index in (a, b) if (end := index.step_ends[index.step_at(at) - 1]) > at]
     return max(back, default=None), min([*on, *[size] * (at < size)], default=None)
 
 
-def _start_before(index: TraceIndex, at: int) -> int:
-    """Where the step begins that was fed the character before `at`, or the one at `at` if it began earlier."""
-    return index.step(index.step_at(at - 1)).span.start
-
-
-def _jumps(a: TraceIndex, b: TraceIndex, found: Comparison, view: View) -> dict[str, list[int]]:
+def _jumps(a: TraceIndex, b: TraceIndex, found: Comparison, view: View) -> dict[str, Sequence[int]]:
     """The targets inside the window, and the nearest ones on either side of it."""
-    steps = {edge for index in (a, b) for edge in _between(index.step_ends, view.start, view.end)}
+    ends = (a.step_ends, b.step_ends)
+    steps = {edge for one in ends for edge in one[bisect_left(one, view.start) : bisect_right(one, view.end)]}
     back, on = _steps_around(a, b, view.start)[0], _steps_around(a, b, view.end)[1]
     edges = {view.start, view.end, *steps, *[edge for edge in (back, on) if edge is not None]}
     return {
         "step": sorted(edges),
-        "change": _reached(found.changes, view),
-        "parting": _reached(found.starts, view),
+        "change": within_reach(found.changes, view.start, view.end),
+        "parting": within_reach(found.starts, view.start, view.end),
     }
-
-
-def _between(places: list[int], low: int, high: int) -> list[int]:
-    return places[bisect_left(places, low) : bisect_right(places, high)]
-
-
-def _reached(places: list[int], view: View) -> list[int]:
-    low, high = bisect_left(places, view.start), bisect_right(places, view.end)
-    return places[max(0, low - 1) : high + 1]
 
 
 def _listed(partings: list[Parting], at: int) -> list[Parting]:
@@ -239,7 +307,7 @@ def _listed(partings: list[Parting], at: int) -> list[Parting]:
     return partings[low : low + LISTED]
 
 
-def sentence(a: Replayed, b: Replayed, found: Comparison) -> Sentence:
+def sentence(a: Replayed, b: Replayed, found: Comparison) -> _Sentence:
     """What the two replays come to."""
     first, raised = found.first, _raised(a, b, found)
     owners = count(len(found.partings), "place")
@@ -248,15 +316,16 @@ def sentence(a: Replayed, b: Replayed, found: Comparison) -> Sentence:
         if found.partings:
             rest = f"Still, the sides account for the output differently in {owners}."
         severity = "warning" if raised else "pass"
-        return Sentence(severity, "The same message on both sides.", rest, raised)
+        return _Sentence(severity, "The same message on both sides.", rest, raised)
+    place = f" at character {first.raw:,} of the output" if first.raw is not None else ""
     headline = GRADES[found.grade] if found.grade else "The messages are the same; the finish reasons differ."
     severity = "warning" if found.grade in ("whitespace", None) else "error"
-    return Sentence(
+    return _Sentence(
         severity,
         headline,
         f"The sides part in {owners}.",
         raised,
-        where=_where(first),
+        where=f"First in {first.channel}{place}",
         at=first.raw,
         steps=(first.step_a, first.step_b),
         texts=_around(first.expected, first.actual),
@@ -268,11 +337,6 @@ def _around(a: str, b: str) -> tuple[str, str]:
     start = max(0, shared_prefix(a, b) - LEAD)
     lead = "…" if start else ""
     return lead + shorten(a[start:], EXCERPT), lead + shorten(b[start:], EXCERPT)
-
-
-def _where(first: Divergence) -> str:
-    place = f" at character {first.raw:,} of the output" if first.raw is not None else ""
-    return f"First in {first.channel}{place}"
 
 
 def _raised(a: Replayed, b: Replayed, found: Comparison) -> list[str]:

@@ -17,10 +17,9 @@ from markupsafe import Markup
 from webapp.glyphs import count, shorten, show_lines, spell
 from webapp.page.compare.difference import CallPair, Comparison, Hunk, Pair, owner_at
 from webapp.page.drawing import Bar, bars, percent
-from webapp.page.inspect.index import STEPS_EACH_SIDE, CallIndex, Channel, TraceIndex, Window
-from webapp.page.inspect.message import Sent, folded, sent
+from webapp.page.inspect.index import DRAWN, STEPS_EACH_SIDE, UNKNOWN, CallIndex, Channel, TraceIndex, Window
 from webapp.page.inspect.plots import RoleBar, role_bars
-from webapp.page.inspect.roles import DRAWN, UNKNOWN
+from webapp.page.inspect.result import Sent, folded, sent
 
 CHARACTERS_EACH_SIDE = 1_500
 
@@ -186,39 +185,21 @@ class Part:
 
 
 @dataclass(slots=True)
-class Cell:
-    """One channel on one side."""
-
-    side: str
-    parts: list[Part]
-
-
-@dataclass(slots=True)
 class Row:
     """One channel on both sides."""
 
     label: str
     same: bool
-    a: Cell
-    b: Cell
+    a: list[Part]
+    b: list[Part]
 
 
 @dataclass(slots=True)
-class CallHead:
-    """The line above one side's call; `call` None: this side has no call here."""
+class _CallRow:
+    """One call on both sides; None: that side has no call here."""
 
-    side: str
-    number: int | None
-    begins: int
-    cut_off: bool
-
-
-@dataclass(slots=True)
-class CallRow:
-    """One call on both sides."""
-
-    a: CallHead
-    b: CallHead
+    a: CallIndex | None
+    b: CallIndex | None
     same: bool
     rows: list[Row]
 
@@ -228,11 +209,9 @@ class Messages:
     """Everything the message pane shows."""
 
     texts: list[Row]
-    calls: list[CallRow]
+    calls: list[_CallRow]
     before: int
     after: int
-    finish: tuple[str, str]
-    last: tuple[int, int]
 
 
 def messages(a: TraceIndex, b: TraceIndex, comparison: Comparison, view: View) -> Messages:
@@ -243,8 +222,6 @@ def messages(a: TraceIndex, b: TraceIndex, comparison: Comparison, view: View) -
         calls=[_call(pair, a, b, view) for pair in comparison.calls[low:high]],
         before=low,
         after=len(comparison.calls) - high,
-        finish=(a.trace.finish_reason, b.trace.finish_reason),
-        last=(a.total, b.total),
     )
 
 
@@ -260,24 +237,18 @@ def _is_open(call: CallIndex | None, index: TraceIndex, window: Window) -> bool:
     return call is not None and call.begins <= window.last and (call.ends or index.total) >= window.first
 
 
-def _call(pair: CallPair, a: TraceIndex, b: TraceIndex, view: View) -> CallRow:
+def _call(pair: CallPair, a: TraceIndex, b: TraceIndex, view: View) -> _CallRow:
     parts = [part for part in pair.parts if part.a.length or part.b.length]
     rows = [_row(part, part.name.part, a, b, view) for part in parts]
     complete = pair.a is not None and pair.b is not None and pair.a.complete == pair.b.complete
     same = complete and all(part.same for part in pair.parts)
-    return CallRow(_head("a", pair.a, a), _head("b", pair.b, b), same, rows)
-
-
-def _head(side: str, call: CallIndex | None, index: TraceIndex) -> CallHead:
-    if call is None:
-        return CallHead(side, None, index.total, False)
-    return CallHead(side, call.number, call.begins, not call.complete)
+    return _CallRow(pair.a, pair.b, same, rows)
 
 
 def _row(pair: Pair, label: str, a: TraceIndex, b: TraceIndex, view: View) -> Row:
     left = _Side(a, pair.a, pair.b, pair.hunks, view.a)
     right = _Side(b, pair.b, pair.a, [Hunk(hunk.b0, hunk.b1, hunk.a0, hunk.a1) for hunk in pair.hunks], view.b)
-    return Row(label, pair.same, Cell("a", _parts(left)), Cell("b", _parts(right)))
+    return Row(label, pair.same, _parts(left), _parts(right))
 
 
 @dataclass(slots=True)

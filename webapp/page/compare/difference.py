@@ -11,7 +11,7 @@ O(n) in both texts and their stretches.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -329,9 +329,3 @@ def _merged(places: list[Parting], size: int) -> list[Parting]:
         else:
             merged.append(place)
     return merged
-
-
-def neighbours(places: list[int], at: int) -> tuple[int | None, int | None]:
-    """The nearest entries of sorted `places` before and after `at`."""
-    low, high = bisect_left(places, at), bisect_right(places, at)
-    return places[low - 1] if low else None, places[high] if high < len(places) else None

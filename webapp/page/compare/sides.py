@@ -1,4 +1,4 @@
-"""The two replays of a comparison: the case as each side wants it, run and kept by the runner.
+"""What a comparison asks for, and its two replays: the case as each side wants it, run and kept by the runner.
 
 A word that makes no sense is said beside its control and left out: the rest of the comparison still works.
 """
@@ -6,9 +6,10 @@ A word that makes no sense is said beside its control and left out: the rest of 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+from urllib.parse import urlencode
 
 from parsers.cases.engines import FALLBACK, RECORDED, policy_of, traced_chunking
 from parsers.cases.model import Case, CaseError, ParserRef
@@ -23,10 +24,113 @@ from parsers.vocabulary.types import Piece, UsageError
 from webapp.engines import choose
 from webapp.fields import side_at
 from webapp.formats.folder import formats_folder, with_folder_format
-from webapp.page.compare.asked import Side
 from webapp.page.form.setup import decode_words
+from webapp.page.inspect.inspect_page import given_words, whole_number
 from webapp.runs.prepare import error_place, parser_place
 from webapp.runs.runner import Run, Runner, collector_paused
+
+NAMES = ("a", "b")
+# The rules of a comparison: what each is called, and its words with what they mean.
+RULES: dict[str, tuple[str, dict[str, str]]] = {
+    "calls": ("calls", {"order": "by index and order", "index": "by index"}),
+    "arguments": ("arguments as", {"text": "text", "json": "JSON values"}),
+    "whitespace": ("whitespace of the text", {"exact": "exactly", "soft": "softly, as blanks"}),
+    "ids": ("ids of calls", {"same": "they count", "any": "any"}),
+}
+LONGEST = 4_000
+
+
+@dataclass(slots=True, frozen=True)
+class Side:
+    """How one side replays the output, in words; an empty word: as the case says."""
+
+    chunk: str = ""
+    parser: str = ""
+    policy: str = ""
+    mode: str = ""
+    start: str = ""
+    decode: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class Asked:
+    """Both sides, the rules that are not the case's, and the cursor; `at` None: where there is most to see."""
+
+    a: Side = field(default_factory=Side)
+    b: Side = field(default_factory=Side)
+    calls: Literal["", "order", "index"] = ""
+    arguments: Literal["", "text", "json"] = ""
+    whitespace: Literal["", "exact", "soft"] = ""
+    ids: Literal["", "same", "any"] = ""
+    at: int | None = None
+
+    def words(self, **changes: Any) -> dict[str, str]:
+        """Everything that is said, by the name it has in an address. `swap` exchanges the sides."""
+        asked = replace(self, a=self.b, b=self.a) if changes.pop("swap", False) else self
+        asked = replace(asked, **changes)
+        said = {f"{name}_{key}": word for name in NAMES for key, word in asdict(getattr(asked, name)).items()}
+        said |= {name: getattr(asked, name) for name in RULES}
+        said["at"] = "" if asked.at is None else str(asked.at)
+        return {name: word for name, word in said.items() if word}
+
+
+def read_asked(posted: Mapping[str, str]) -> Asked:
+    """What a query or a form asks for; what cannot be read is left out."""
+    given = given_words(posted)
+    rules: dict[str, Any] = {name: given.get(name) for name in RULES if given.get(name) in RULES[name][1]}
+    return Asked(_side(given, "a"), _side(given, "b"), at=whole_number(given.get("at")), **rules)
+
+
+def faults(posted: Mapping[str, str]) -> dict[str, str]:
+    """What `read_asked` cannot read, other than of a side, by the name of its control."""
+    given, found = given_words(posted), {}
+    for name, (_, words) in RULES.items():
+        if (word := given.get(name)) and word not in words:
+            found[name] = f"{word[:40]!r} is no rule here; write {' or '.join(words)}."
+    if (text := given.get("at", "").strip()) and whole_number(text) is None:
+        found["at"] = f"{text[:40]!r} is no character of the output; write a whole number."
+    return found
+
+
+def is_bare(posted: Mapping[str, str]) -> bool:
+    """Whether nothing is said of either side."""
+    return not any(name.startswith(("a_", "b_")) for name in given_words(posted))
+
+
+def is_tidy(posted: Mapping[str, str]) -> bool:
+    """Whether an address could have been written by `CompareLinks`: no empty words, no fields of a form."""
+    return all(posted.values()) and not any("." in name for name in posted)
+
+
+def _side(given: Mapping[str, str], name: str) -> Side:
+    """One side. A plus sign typed into an address arrives as a blank, and no word has blanks of its own."""
+    words = {key: given.get(f"{name}_{key}", "").strip().replace(" ", "+")[:LONGEST] for key in Side.__slots__}
+    fields = [(key.partition(".")[2], value) for key, value in given.items() if key.startswith(f"{name}_policy.")]
+    words["policy"] = ",".join([words["policy"]] * bool(words["policy"]) + [f"{k}:{v}" for k, v in fields if v])
+    return Side(**words)
+
+
+@dataclass(slots=True, frozen=True)
+class CompareLinks:
+    """How a comparison is addressed. `base` None: a run that was never shared has only its form with `case`."""
+
+    base: str | None
+    asked: Asked
+    case: str = ""
+
+    @property
+    def posted(self) -> bool:
+        """Whether controls post the form again."""
+        return self.base is None
+
+    def query(self, **changes: Any) -> str:
+        """What is asked for, with `changes`, as a query string."""
+        return urlencode(self.asked.words(**changes), safe=":,")
+
+    def url(self, **changes: Any) -> str:
+        """The address of this page with `changes`."""
+        return f"{self.base or ''}?{self.query(**changes)}"
+
 
 # What follows a decode policy in the word of a side.
 FLAGS: dict[str, dict[str, Any]] = {
@@ -73,7 +177,7 @@ class Replayed:
     @property
     def is_own(self) -> bool:
         """Whether it is the case as it stands."""
-        return not self.moved and self.run.chunking == _own(self.case)
+        return not self.moved and self.run.chunking == traced_chunking(self.case)
 
     @property
     def moved(self) -> bool:
@@ -113,7 +217,6 @@ def _run(runner: Runner, base: Run, case: Case, chunking: Chunking) -> Run:
 
 
 def _on_tokens(base: Run, case: Case, chunking: Chunking, key: str) -> Run:
-    """Another parser or another request on the tokens of `base`."""
     with error_place(parser_place(case)):
         choice = choose(case)
     stored = base.stored
@@ -148,15 +251,11 @@ def _taken(runner: Runner, case: Case, asked: Side, errors: dict[str, str]) -> t
             errors[key] = _said(error)
             side = replace(side, **{key: ""})
     try:
-        chunking = parse_spec(side.chunk) if side.chunk else _own(varied)
+        chunking = parse_spec(side.chunk) if side.chunk else traced_chunking(varied)
     except UsageError as error:
         errors["chunk"] = _said(error)
-        side, chunking = replace(side, chunk=""), _own(varied)
+        side, chunking = replace(side, chunk=""), traced_chunking(varied)
     return side, varied, chunking
-
-
-def _own(case: Case) -> Chunking:
-    return traced_chunking(case)
 
 
 def _place(error: UsageError, side: Side) -> str:
@@ -174,7 +273,6 @@ def _said(error: Exception) -> str:
 
 
 def _with_parser(runner: Runner, case: Case, word: str) -> Case:
-    """Another parser by name, or one behind the wrapper."""
     name, plus, wrapper = word.partition("+")
     if plus and wrapper != FALLBACK:
         raise UsageError(f"{word[:80]!r} is no parser; write a name, or NAME+{FALLBACK}")
@@ -193,7 +291,6 @@ def _with_parser(runner: Runner, case: Case, word: str) -> Case:
 
 
 def _with_policy(_: Runner, case: Case, word: str) -> Case:
-    """Policies over those of the case."""
     pairs = [pair.partition(":") for pair in word.split(",") if pair]
     if wrong := next((key for key, colon, _ in pairs if not colon), None):
         raise UsageError(f"{wrong[:80]!r} says no value; write policies like unknown_tool:drop")

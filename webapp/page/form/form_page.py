@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
+from parsers.cases import jsontext
 from parsers.cases.engines import RECORDED
+from parsers.cases.jsontext import JsonError
 from parsers.decoding import POLICIES as DECODE_POLICIES
 from parsers.formats.lint import LintFinding
 from parsers.formats.model import Format, Policy, builtin_formats, policy_values
-from parsers.vocabulary.types import UsageError
+from parsers.intake.evidence import About, Ask, Capture, Fact, Intake, Reading, facts_about, missing_inputs, number
+from parsers.vocabulary.types import Recording, UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.engines.response_template import loaded
 from webapp.engines.response_template.about import TITLE
 from webapp.engines.response_template.lint import lint
-from webapp.fields import CHUNKINGS, EMPTY_TEMPLATE, template_data, template_text
+from webapp.fields import CHUNKINGS, EMPTY_TEMPLATE, FIELDS, TOOLS, Row, template_data, template_text
 from webapp.formats.folder import formats_folder
 from webapp.glyphs import count
-from webapp.page.form.intake_panel import Panel, panel
-from webapp.page.form.setup import Setup
+from webapp.page.form.setup import AUTO, Found, Setup
 from webapp.page.library.examples import Example, examples
 from webapp.page.library.tokenizer_shelf import ORIGINS, OTHERS
+from webapp.runs.runner import Run
 from webapp.settings import Settings
 from webapp.tokenizers import list_tokenizers
 
@@ -61,7 +65,7 @@ class Choices:
 
 
 @dataclass(slots=True, frozen=True)
-class TemplateExample:
+class _TemplateExample:
     """A template to start from, with a prompt prefix that fits it."""
 
     name: str
@@ -72,7 +76,7 @@ class TemplateExample:
 
 
 @dataclass(slots=True, frozen=True)
-class TemplateReport:
+class _TemplateReport:
     """What is said of the template as it stands: a headline, findings, and the field that the prompt leaves open."""
 
     headline: str
@@ -81,28 +85,18 @@ class TemplateReport:
 
 
 @dataclass(slots=True, frozen=True)
-class Below:
-    """What the replay below the form says of it. `reasons`: how many there are for its parser, `tools`: of its case."""
-
-    format: str
-    reasons: int = 0
-    stored_tokens: bool = False
-    tools: int = 0
-
-
-@dataclass(slots=True, frozen=True)
 class FormPage:
     """Everything the form shows. `limits` are the most bytes of a request and of a tokenizer; `template` is said only
-    where a template is what reads the output."""
+    where a template is what reads the output, and `below` is the replay below the form."""
 
     kind: str
     setup: Setup
     intake: Panel | None
     choices: Choices
     limits: tuple[int, int]
-    template: TemplateReport | None
-    template_examples: list[TemplateExample]
-    below: Below | None
+    template: _TemplateReport | None
+    template_examples: list[_TemplateExample]
+    below: Run | None
     cards: list[Example]
 
     @property
@@ -111,7 +105,7 @@ class FormPage:
         return self.kind in ("home", "edit") or bool(self.setup.errors)
 
 
-def form_page(setup: Setup, kind: str, settings: Settings, below: Below | None = None) -> FormPage:
+def form_page(setup: Setup, kind: str, settings: Settings, below: Run | None = None) -> FormPage:
     """The form filled with `setup`. `kind` is that of the page: home, example, case, run, edit or error."""
     played = setup.parser.parser == RESPONSE_TEMPLATE
     return FormPage(
@@ -180,36 +174,249 @@ def _policy_fields(formats: list[Format]) -> list[PolicyField]:
 
 
 @cache
-def template_examples() -> dict[str, TemplateExample]:
+def template_examples() -> dict[str, _TemplateExample]:
     """The templates to start from, by name."""
     text = (resources.files("webapp.engines.response_template") / "examples.json").read_text(encoding="utf-8")
     return {
-        one["name"]: TemplateExample(
+        one["name"]: _TemplateExample(
             one["name"], one["title"], one["about"], one["prefix"], template_text(one["template"])
         )
         for one in json.loads(text)
     }
 
 
-def template_report(text: str, prefix: str) -> TemplateReport:
+def template_report(text: str, prefix: str) -> _TemplateReport:
     """What there is to say about the template in the form, with the prompt prefix `prefix`."""
     if not text.strip():
-        return TemplateReport(EMPTY_TEMPLATE, [])
+        return _TemplateReport(EMPTY_TEMPLATE, [])
     try:
         data = template_data(text)
     except ValueError as error:
-        return TemplateReport("Not JSON yet", [LintFinding("not_json", "error", "", str(error))])
+        return _TemplateReport("Not JSON yet", [LintFinding("not_json", "error", "", str(error))])
     try:
         found = lint(data, prefix, loaded)
     except UsageError as error:
-        return TemplateReport("Not available here", [LintFinding("no_transformers", "error", "", str(error))])
+        return _TemplateReport("Not available here", [LintFinding("no_transformers", "error", "", str(error))])
     if found.broken:
-        return TemplateReport("This template cannot run", found.findings)
+        return _TemplateReport("This template cannot run", found.findings)
     opens = f"After the prompt prefix, {found.opens} is open." if prefix and found.opens else ""
-    return TemplateReport(_headline(found.findings), found.findings, opens)
+    return _TemplateReport(_headline(found.findings), found.findings, opens)
 
 
 def _headline(findings: list[LintFinding]) -> str:
-    """How many there are of each severity."""
     many = {severity: sum(one.severity == severity for one in findings) for severity in NOUNS}
     return ", ".join([count(many[name], noun) for name, noun in NOUNS.items() if many[name]]) or "No remarks"
+
+
+# The intake panel: what was given, how sure each thing about it is, what is missing, and how to take it otherwise.
+
+ABOUT: dict[About, str] = {
+    "text": "Raw output",
+    "ids": "Token ids",
+    "deltas": "Cuts between deltas",
+    "server": "Server's deltas",
+    "tools": "Tools",
+    "start": "Where it begins",
+    "finish": "Why it ended",
+}
+PLANS = {
+    "case": "A replay runs it as it says.",
+    "raw": "A replay feeds the raw output to the parser, delta by delta.",
+    "stream": "A replay plays the server's own chunks back and checks them. No parser can run without the raw output.",
+    "both": "A replay feeds the raw output to the parser and compares what comes out with what the server sent.",
+}
+FILES = {"file": "File", "tokenizer_file": "Tokenizer file"}
+LONGEST = 80
+
+
+@dataclass(slots=True, frozen=True)
+class _AtField:
+    """Something to say about a field of the form: what is wanted there, or what it holds."""
+
+    field: str
+    label: str
+    words: str
+
+
+@dataclass(slots=True)
+class Panel:
+    """Everything the template says. `summary` is its one line when it is folded, `plan` what a replay of it does;
+    `outputs` are labels and sizes, where there are several;
+    `spoken` what is read aloud."""
+
+    found: Found
+    summary: str
+    plan: str
+    rows: list[tuple[str, Fact]]
+    warnings: list[str]
+    notes: list[str]
+    needed: _AtField | None
+    wanted: list[_AtField]
+    holds: str
+    outputs: list[tuple[str, str]]
+    readings: tuple[Reading, ...]
+    captures: tuple[Capture, ...]
+    filled: list[_AtField]
+    kept: list[_AtField]
+    usable: bool
+    plain: bool
+    overridden: bool
+
+    @property
+    def spoken(self) -> str:
+        """What a screen reader is told when the panel appears."""
+        warned = f" {number(len(self.warnings), 'warning')}." if self.warnings else ""
+        return f"Recognised: {self.found.intake.title}.{warned}"
+
+
+def panel(setup: Setup) -> Panel | None:
+    """What there is to say about what was given; None where nothing was, or nothing but a case or plain raw text."""
+    found = setup.found
+    if found is None or found.intake.kind == "empty":
+        return None
+    intake = found.intake
+    plain = intake.kind == "raw_text" and not _holds_block(intake)
+    return Panel(
+        found=found,
+        summary=_summary(found),
+        plan=_plan(found),
+        rows=_rows(setup, found),
+        warnings=[warn.words for warn in intake.warnings],
+        notes=list(dict.fromkeys([*intake.notes, *(found.taken.notes if found.taken else ())])),
+        needed=_at_field(found.problem.field, f"{found.problem.message}.") if found.problem else None,
+        wanted=_wanted(found),
+        holds=number(len(intake.cases), "case") if intake.cases else number(len(intake.outputs), "output"),
+        outputs=_outputs(found),
+        readings=tuple([one for one in intake.readings if one.kind != intake.kind]),
+        captures=intake.captures if _lacks_text(found) else (),
+        filled=_filled(setup, setup.taken),
+        kept=_filled(setup, found.kept),
+        usable=found.taken is not None or found.case is not None,
+        plain=plain and not intake.warnings and not found.problem,
+        overridden=setup.output.take_as not in ("", AUTO),
+    )
+
+
+def _holds_block(intake: Intake) -> bool:
+    """Whether the text may be a report that quotes the output in a code block."""
+    return any(one.kind == "code_block" for one in intake.readings)
+
+
+def _summary(found: Found) -> str:
+    intake, parts = found.intake, [f"Recorded from: {found.intake.title}"]
+    if intake.kind == "raw_text":
+        parts = [f"Taken as {intake.title}", *["its code block can be taken alone"] * _holds_block(intake)]
+    elif not intake.outputs:
+        parts = [f"{intake.title[:1].upper()}{intake.title[1:]}"]
+    elif found.taken is not None and found.taken.decoded:
+        parts.append("text rebuilt from token ids")
+    else:
+        parts += [
+            _brief(fact, ids=bool(intake.outputs[found.at].ids)) for fact in _facts(found) if fact.about == "text"
+        ]
+    if len(intake.outputs) > 1:
+        parts.append(f"output {found.at + 1} of {len(intake.outputs):,}")
+    if intake.kind == "corpus" and intake.cases:
+        parts.append(f"case {list(intake.cases)[found.at]}")
+    if intake.warnings:
+        parts.append(number(len(intake.warnings), "warning"))
+    return "; ".join(parts)
+
+
+def _plan(found: Found) -> str:
+    if found.case is not None:
+        return PLANS["case"]
+    if found.taken is None:
+        return ""
+    given = found.taken.data["input"]
+    if given.keys() == {"stream"}:
+        return PLANS["stream"]
+    return PLANS["both" if "stream" in given else "raw"]
+
+
+def _brief(fact: Fact, *, ids: bool) -> str:
+    if fact.certainty == "missing":
+        return "raw text needs the model's tokenizer" if ids else "raw text unknown"
+    return {"exact": "raw text exact", "assumed": "raw text assumed"}.get(fact.certainty, "raw text incomplete")
+
+
+def _facts(found: Found) -> tuple[Fact, ...]:
+    """The facts about the output that is meant: the Intake speaks of the first."""
+    return facts_about(found.intake.outputs[found.at]) if found.at and found.case is None else found.intake.facts
+
+
+def _lacks_text(found: Found) -> bool:
+    """Whether the raw output is not there, or not whole: then it has to be recorded in another way."""
+    output = found.intake.outputs[found.at] if found.intake.outputs else None
+    return found.case is None and (output is None or not output.ids)
+
+
+def _rows(setup: Setup, found: Found) -> list[tuple[str, Fact]]:
+    """The facts in the order of the pipeline, with what a tokenizer or the form has added since."""
+    told = {fact.about: fact for fact in _facts(found)}
+    if found.taken is not None and found.taken.decoded:
+        told["text"] = Fact("text", "exact", f"Rebuilt from the token ids with the tokenizer {setup.output.tokenizer}.")
+    if setup.request.tools and "tools" in told and told["tools"].certainty == "missing":
+        told["tools"] = Fact("tools", "exact", "As given in the form.")
+    return [(words, told[about]) for about, words in ABOUT.items() if about in told]
+
+
+def _wanted(found: Found) -> list[_AtField]:
+    """What is asked for besides: less of it once a tokenizer gave the ids their text."""
+    given = {found.problem.field} if found.problem else set()
+    if found.taken is not None and found.taken.decoded:
+        given |= {"tokenizer", "text"}
+    return [_at_field(ask.field, ask.words) for ask in _asks(found) if ask.field not in given]
+
+
+def _asks(found: Found) -> tuple[Ask, ...]:
+    """What is asked for of the output that is meant: the Intake speaks of the first."""
+    return missing_inputs(found.intake.outputs[found.at]) if found.at and found.case is None else found.intake.asks
+
+
+def _outputs(found: Found) -> list[tuple[str, str]]:
+    """The outputs of a recording or the cases of a corpus, where there is more than one."""
+    several = [(name, "") for name in found.intake.cases] or [
+        (one.label or f"output {index}", _size(one)) for index, one in enumerate(found.intake.outputs, 1)
+    ]
+    return several if len(several) > 1 else []
+
+
+def _size(one: Recording) -> str:
+    parts = []
+    if one.text is not None:
+        parts.append(number(len(one.text), "character"))
+    if one.ids:
+        parts.append(number(len(one.ids), "token id"))
+    if one.stream is not None:
+        parts.append(number(len(one.stream), "chunk"))
+    if one.finish_reason:
+        parts.append(f"finish reason {one.finish_reason}")
+    return ", ".join(parts) or "nothing"
+
+
+def _at_field(name: str, words: str) -> _AtField:
+    return _AtField(name, FILES.get(name) or (FIELDS[name].label if name in FIELDS else "") or name, words)
+
+
+def _filled(setup: Setup, names: Collection[str]) -> list[_AtField]:
+    rows = [row for row in FIELDS.values() if row.filled and row.name in names]
+    return [_at_field(row.name, _held_words(row, setup.get(row.name))) for row in rows]
+
+
+def _held_words(row: Row, value: Any) -> str:
+    if isinstance(value, bool):
+        return row.words[value]
+    text = _tool_names(value) if row.kind is TOOLS else " ".join(value.split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _tool_names(text: str) -> str:
+    try:
+        tools = jsontext.read(text)
+    except JsonError:
+        return "as typed"
+    tools = tools if isinstance(tools, list) else [tools]
+    functions = [tool.get("function", tool) for tool in tools if isinstance(tool, dict)]
+    names = [str(function.get("name", "?")) for function in functions if isinstance(function, dict)]
+    return f"{number(len(tools), 'tool')}: {', '.join(names)}" if names else "none"

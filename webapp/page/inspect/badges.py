@@ -1,18 +1,5 @@
 """Ten statements about the tokens of an output: what can be relied on, and what was assumed, lost or left out.
 
-==  ============  ====================================================================================================
- 1  round_trip    text to ids to text again is the same text
- 2  decoded       the deltas joined are everything the tokens say
- 3  segmentation  the ids are the server's own, and whether they are the canonical ones of their text
- 4  markers       every marker of the parser is one id
- 5  marker_ids    wherever a marker's text stands, its id stands too, and the reverse
- 6  unknown       every id is in the vocabulary
- 7  replaced      U+FFFD: by whom
- 8  end           the token that ends a turn is there
- 9  policy        which decode policy made the text
-10  tokenizer     whose vocabulary it is
-==  ============  ====================================================================================================
-
 All of them are linear in the output. None raises on what a model wrote.
 """
 
@@ -241,7 +228,6 @@ def _marker_ids(s: Subject) -> Badge:
 
 
 def _bare(s: Subject, texts: list[str]) -> Iterator[tuple[int, str]]:
-    """Markers in the exact text that are not the one token they should be."""
     pattern = "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True) if text)
     for match in re.finditer(pattern, s.text) if pattern else ():
         at = s.at(match.start())
@@ -251,7 +237,6 @@ def _bare(s: Subject, texts: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def _mute(s: Subject) -> int | None:
-    """The first token that is a marker of the parser and has no text."""
     wanted = set(s.format.tokens) | set(s.format.terminals.values())
     pairs = enumerate(zip(s.exact, s.pieces, strict=False))
     return next((at for at, (exact, piece) in pairs if not piece.text and exact.text in wanted and exact.text), None)
@@ -307,7 +292,6 @@ def _end(s: Subject) -> Badge:
 
 
 def _end_text(s: Subject, piece: Piece) -> str:
-    """The text of a token that ends a turn; empty for any other."""
     text = spelled(piece)
     ends = text in s.format.end_tokens or (piece.kind == "special" and text not in s.format.terminals.values())
     return text if ends else ""

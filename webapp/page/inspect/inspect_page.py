@@ -1,35 +1,134 @@
-"""Puts the panes together: one page about one replay, seen from one step."""
+"""Puts the panes together: one page about one replay, seen from one step.
+
+Where the reader is, the view state, stands in the address or in a submit button. It is never part of a case and never
+hashed. Values that make no sense become defaults, because an address is typed, shortened and pasted by people.
+"""
 
 from __future__ import annotations
 
 import json
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from parsers.cases.model import Case
 from parsers.compare.beside import rules_for
 from parsers.compare.divergence import divergence
 from parsers.replays.chunking import Chunking, label, parse_spec, spec
+from parsers.search.truncation import Cutter
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Envelope
-from webapp.page.form.form_page import FormPage
 from webapp.page.form.setup import decode_words
 from webapp.page.inspect.badges import BadgeRow, badge_row, has_badges
-from webapp.page.inspect.index import TraceIndex, Window, after, before, index_of, window_around
-from webapp.page.inspect.machine import Machine, machine
-from webapp.page.inspect.message import Result, result
-from webapp.page.inspect.plots import LagPane, Overview, lag_pane, overview
-from webapp.page.inspect.roles import Ownership, ownership
-from webapp.page.inspect.step import Card, Log, cards, log
+from webapp.page.inspect.index import (
+    Ownership,
+    TraceIndex,
+    Window,
+    index_of,
+    neighbours,
+    ownership,
+    read_only,
+    window_around,
+    within_reach,
+)
+from webapp.page.inspect.plots import LagPlot, Overview, lag_pane, overview
+from webapp.page.inspect.result import Result, Wire, dialect_of, result, wire
+from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
 from webapp.page.inspect.tokens import Strip, known_tokens, strip
 from webapp.page.inspect.truncation import Truncation
-from webapp.page.inspect.view_state import Links, ViewState
-from webapp.page.inspect.wire import Wire, dialect_of, wire
-from webapp.page.library.examples import Example
-from webapp.page.search.progress import SearchPanes
+from webapp.page.search.search_page import SearchPanes
 from webapp.runs.runner import Run, Runner
+
+TABS: dict[str, tuple[str, ...]] = {
+    "input": ("tokens", "text", "bytes"),
+    "machine": ("diagram", "table"),
+    "result": ("step", "final", "diff", "wire"),
+    "wire": ("chunks", "sse", "response", "clients"),
+    "dialect": ("reasoning", "reasoning_content"),
+}
+
+
+@dataclass(slots=True, frozen=True)
+class ViewState:
+    """`step` None means: where the page finds most to see. `chunk` is a chunking as a word, empty for the case's own.
+    `report` asks for the checks of a long output, `find` for a search. `only` names the roles that the legend leaves
+    coloured, all of them if empty; `equal`: equal tokens have the colours instead. `cut` None: nobody asked what comes
+    out of a cut output."""
+
+    step: int | None = None
+    input: str = "tokens"
+    machine: str = "diagram"
+    result: str = "step"
+    wire: str = "chunks"
+    dialect: str = "reasoning"
+    chunk: str = ""
+    filter: str = ""
+    report: bool = False
+    find: bool = False
+    only: str = ""
+    equal: bool = False
+    cut: int | None = None
+
+
+PLAIN = {field.name: field.default for field in fields(ViewState)}
+_IS_PLAIN_WORD = re.compile(r"\w+=[\w.:,~-]*", re.ASCII).fullmatch  # quoting leaves it as it is; a page has hundreds
+
+
+def given_words(posted: Mapping[str, str]) -> dict[str, str]:
+    """The words of a query or a form; those in `go`, the value of a submit button, win over the rest."""
+    return {**posted, **dict(parse_qsl(posted.get("go", "")))}
+
+
+def whole_number(text: str | None) -> int | None:
+    """The number that a text spells, with commas or without, or None for anything else."""
+    digits = (text or "").strip().replace(",", "")
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else None
+
+
+def read_state(posted: Mapping[str, str]) -> ViewState:
+    """The view state in a query or a form."""
+    given = given_words(posted)
+    tabs = {pane: given[pane] if given.get(pane) in names else names[0] for pane, names in TABS.items()}
+    return ViewState(
+        step=whole_number(given.get("step")),
+        chunk=given.get("chunk", "").strip().replace(" ", "+"),
+        filter=given.get("filter", "")[:200],
+        report=bool(given.get("report")),
+        find=bool(given.get("find")),
+        only=read_only(given.get("only", "")),
+        equal=bool(given.get("equal")),
+        cut=whole_number(given.get("cut")),
+        **tabs,
+    )
+
+
+@dataclass(slots=True, frozen=True)
+class Links:
+    """How a page is addressed. `base` None: a run that was never shared has no address, only its form with `case`."""
+
+    base: str | None
+    state: ViewState
+    case: str = ""
+
+    @property
+    def posted(self) -> bool:
+        """Whether controls post the form again."""
+        return self.base is None
+
+    def query(self, **changes: Any) -> str:
+        """The view state with `changes`, as a query string without defaults."""
+        changed = {key: getattr(self.state, key) for key in PLAIN} | {"report": False, "find": False, **changes}
+        said = {key: int(value) if value is True else value for key, value in changed.items() if value != PLAIN[key]}
+        words = [f"{key}={value}" for key, value in said.items()]
+        return "&".join(words) if all(map(_IS_PLAIN_WORD, words)) else urlencode(said, safe=":,")
+
+    def url(self, **changes: Any) -> str:
+        """The address of this page with `changes` to its view state."""
+        query = self.query(**changes)
+        return f"{self.base or ''}?{query}" if query else self.base or "?"
 
 
 @dataclass(slots=True, frozen=True)
@@ -47,7 +146,7 @@ class View:
 
 
 @dataclass(slots=True, frozen=True)
-class Cursor:
+class _Cursor:
     """Where the reader is in the trace. `nav` has the nearest steps before and after it by kind, `jumps` those that
     scripts can reach from the window, as JSON."""
 
@@ -59,49 +158,30 @@ class Cursor:
 
 
 @dataclass(slots=True, frozen=True)
-class RunFacts:
-    """What is said of the replay as a whole.
+class ReplayPage:
+    """The panes about one replay. `overview`, `lag` and `truncation` are worked out by the templates that show them,
+    which a new window does not.
 
-    `server` is the query of the comparison with what a server sent; `plays`: this is what is shown, and `unknown`: the
-    raw output is not known with it. `key` tells replays apart.
+    `decoding` and `chunking` say how the output came in, in words; `server` is the query of the comparison with what a
+    server sent, empty where there is nothing to compare it with.
     """
 
-    key: str
-    parser: str
-    reasons: tuple[str, ...]
-    mode: str
+    links: Links
+    run: Run
+    cursor: _Cursor
     decoding: str
     chunking: str
     server: str
-    plays: bool
-    unknown: bool
-
-
-@dataclass(slots=True, frozen=True)
-class InputPane:
-    """The tokens, what is said about them, and who got which character."""
-
     strip: Strip
     badges: BadgeRow | None
     ownership: Ownership
-
-
-@dataclass(slots=True, frozen=True)
-class ReplayPage:
-    """The panes about one replay. `overview`, `lag` and `truncation` are worked out by the templates that show them,
-    which a new window does not."""
-
-    links: Links
-    cursor: Cursor
-    facts: RunFacts
-    input: InputPane
     cards: list[Card]
     machine: Machine
     result: Result
     wire: Wire
     log: Log
     overview: Callable[[], Overview]
-    lag: Callable[[], LagPane]
+    lag: Callable[[], tuple[LagPlot, float]]
     truncation: Truncation
     checked: SearchPanes
 
@@ -110,85 +190,10 @@ class ReplayPage:
         """The card of the step under the cursor."""
         return self.cards[self.cursor.step - self.cursor.window.first]
 
-
-@dataclass(slots=True, frozen=True)
-class Lead:
-    """What a shared case's page says first. `changed`: today's result is not the one saved."""
-
-    id: str = ""
-    notes: tuple[str, ...] = ()
-    parent: str = ""
-    saved: str = ""
-    version: str = ""
-    changed: bool = False
-
-
-@dataclass(slots=True, frozen=True)
-class Origin:
-    """The case that a smaller one came from: `source` is its name in a form."""
-
-    source: str
-    title: str
-    url: str
-
-
-@dataclass(slots=True, frozen=True)
-class Export:
-    """A file that the page offers."""
-
-    name: str
-    url: str
-    words: str
-    about: str
-
-
-@dataclass(slots=True, frozen=True)
-class About:
-    """What the page is about. `kind`: home, example, case, run, edit or error.
-
-    `address` is the one the browser shows while the cursor moves, empty where it stays; `problem` says why the chunking
-    that was asked for is not shown; `editable`: the parser is a format that the editor can open.
-    """
-
-    kind: str
-    heading: str
-    note: str
-    address: str = ""
-    case_id: str = ""
-    case_url: str = ""
-    example: Example | None = None
-    lead: Lead | None = None
-    origin: Origin | None = None
-    problem: str = ""
-    editable: bool = False
-    exports: tuple[Export, ...] = ()
-
-
-@dataclass(slots=True, frozen=True)
-class Share:
-    """What the share form says and sends: the case by its name (`source`), or the case itself as JSON.
-
-    `loopback`: links made now open on this machine only.
-    """
-
-    url: str = ""
-    source: str = ""
-    case: str = ""
-    title: str = ""
-    note: str = ""
-    size: str = ""
-    step: int | None = None
-    loopback: bool = False
-
-
-@dataclass(slots=True, frozen=True)
-class InspectPage:
-    """The page of the inspector; without `page` there is no replay on it, only the form."""
-
-    about: About
-    form: FormPage
-    page: ReplayPage | None = None
-    share: Share = Share()
+    @property
+    def unknown(self) -> bool:
+        """Whether a recorded stream is played back and nobody knows the raw output that came with it."""
+        return self.run.choice.plays and not self.run.pieces
 
 
 def view_of(runner: Runner, case: Case, state: ViewState) -> View:
@@ -208,68 +213,44 @@ def view_of(runner: Runner, case: Case, state: ViewState) -> View:
 
 def replay_page(view: View, checked: SearchPanes, base: str | None, case: str = "") -> ReplayPage:
     """The panes of a view. `base` is the address of the page, `case` what its form carries where it has none."""
-    run, index, state = view.run, index_of(view.run), view.state
-    if run.choice.plays:
+    run, index, state, plays = view.run, index_of(view.run), view.state, view.run.choice.plays
+    if plays:
         state = replace(state, cut=None)  # what is played back cannot be cut
-    marked = marked_steps(view, checked)
+    marked = _marked_steps(view, checked)
     cursor = _cursor(index, state, marked, None if state.chunk else checked.start)
     step, window = cursor.step, cursor.window
     envelope = Envelope.of(run.trace, run.context, dialect_of(state.dialect))
-    played = run.case.input.stream if run.choice.plays else None
+    stream = run.case.input.stream
     expect = run.case.expect.model_dump(exclude_none=True) if run.case.expect else None
+    cut = index.step(step).span.end if state.cut is None else state.cut
+    # What is said about a long output's tokens waits until it is judged; of a stream alone there is nothing to say.
+    judged = run.short or checked.verdict is not None or has_badges(view.base)
     return ReplayPage(
         links=Links(base, state, case),
+        run=run,
         cursor=cursor,
-        facts=_facts(run),
-        input=_input(view, cursor, judged=checked.verdict is not None),
-        cards=cards(index, window, dict(run.format.terminals)),
+        decoding=decode_words(run.case),
+        chunking=label(run.chunking),
+        server=("a_parser=auto&" * plays + "b_parser=recorded") if stream is not None and run.case.has_raw else "",
+        strip=strip(index, run.pieces, window, step, known_tokens(view.base)),
+        badges=badge_row(view.base, index) if judged and (run.pieces or not plays) else None,
+        ownership=ownership(index, step, view.state.only),
+        cards=[card(index, number, run.format.terminals) for number in range(window.first, window.last + 1)],
         machine=machine(index, run.format, run.policy, step),
         result=result(index, window, run.context, expect),
-        wire=wire(index, window, step, view=state.wire, envelope=envelope, tokens=len(run.pieces), stream=played),
+        wire=wire(
+            index, window, step, view=state.wire, envelope=envelope, tokens=len(run.pieces),
+            stream=stream if plays else None,
+        ),
         log=log(index, window, state.filter),
         overview=partial(overview, index, () if state.chunk else checked.marks, step, marked),
         lag=partial(lag_pane, run, step),
-        truncation=Truncation(run, state.cut, index.step(step).span.end),
+        truncation=Truncation(run, Cutter(run.replayer).settled(cut)),
         checked=checked,
-    )
+    )  # fmt: skip
 
 
-def _input(view: View, cursor: Cursor, *, judged: bool) -> InputPane:
-    """The input pane. The statements about a long output's tokens wait until it is `judged`."""
-    run, index = view.run, index_of(view.run)
-    tokens = strip(index, run.pieces, cursor.window, cursor.step, known_tokens(view.base))
-    shown = (run.short or judged or has_badges(view.base)) and not _is_unknown(run)
-    return InputPane(
-        tokens, badge_row(view.base, index) if shown else None, ownership(index, cursor.step, view.state.only)
-    )
-
-
-def _is_unknown(run: Run) -> bool:
-    return run.choice.plays and not run.pieces
-
-
-def _facts(run: Run) -> RunFacts:
-    return RunFacts(
-        key=run.key[:12],
-        parser=f"{run.format.name}: {run.format.title}",
-        reasons=run.selection.reasons,
-        mode=run.trace.mode,
-        decoding=decode_words(run.case),
-        chunking=label(run.chunking),
-        server=_server(run),
-        plays=run.choice.plays,
-        unknown=_is_unknown(run),
-    )
-
-
-def _server(run: Run) -> str:
-    """The query of the comparison with the server's own stream; empty where there is nothing to compare it with."""
-    if run.case.input.stream is None or not run.case.has_raw:
-        return ""
-    return "a_parser=auto&b_parser=recorded" if run.choice.plays else "b_parser=recorded"
-
-
-def marked_steps(view: View, checked: SearchPanes) -> list[int]:
+def _marked_steps(view: View, checked: SearchPanes) -> list[int]:
     """The steps where there is something to find: under another chunking, where it parts from the case's own."""
     base, run = view.base, view.run
     if run is not base:
@@ -282,25 +263,18 @@ def marked_steps(view: View, checked: SearchPanes) -> list[int]:
     return sorted({found.step for found in known.findings if found.step}) if known is not None else []
 
 
-def _cursor(index: TraceIndex, state: ViewState, marked: list[int], first: int | None) -> Cursor:
+def _cursor(index: TraceIndex, state: ViewState, marked: list[int], first: int | None) -> _Cursor:
     """The cursor of a state; where that has no step, on the `first` finding, or where there is most to see."""
     step = index.clamp((first or interesting_step(index, marked)) if state.step is None else state.step)
     window = window_around(index, step)
     places = {"change": index.changes, "emission": index.emissions, "finding": marked}
-    return Cursor(
+    return _Cursor(
         step=step,
         total=index.total,
         window=window,
-        nav={name: (before(steps, step), after(steps, step)) for name, steps in places.items()},
-        jumps=json.dumps({name: _jumps(steps, window) for name, steps in places.items()}),
+        nav={name: neighbours(steps, step) for name, steps in places.items()},
+        jumps=json.dumps({name: within_reach(steps, window.first, window.last) for name, steps in places.items()}),
     )
-
-
-def _jumps(steps: list[int], window: Window) -> list[int]:
-    """The targets inside the window, and the nearest one on either side of it."""
-    left, right = before(steps, window.first), after(steps, window.last)
-    inside = steps[bisect_left(steps, window.first) : bisect_right(steps, window.last)]
-    return [*([left] if left else []), *inside, *([right] if right else [])]
 
 
 def interesting_step(index: TraceIndex, marked: list[int]) -> int:

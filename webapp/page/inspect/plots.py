@@ -15,8 +15,7 @@ from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, hel
 from parsers.vocabulary.trace import Finding
 from webapp.glyphs import count, shorten
 from webapp.page.drawing import COLUMNS, Bar, Column, Shape, bars, peaks, percent, rising, runs, shapes
-from webapp.page.inspect.index import TraceIndex, index_of
-from webapp.page.inspect.roles import DRAWN
+from webapp.page.inspect.index import DRAWN, TraceIndex, index_of
 from webapp.runs.runner import Run
 
 _DOTS = 300
@@ -26,7 +25,7 @@ _BAR = {"content": (32.0, 4.0), "reasoning": (24.0, 12.0), "name": (24.0, 12.0),
 
 
 @dataclass(slots=True, frozen=True)
-class StateBar:
+class _StateBar:
     """A stay in one state, steps `first` to `last`."""
 
     state: str
@@ -64,23 +63,14 @@ class RoleBar:
 
 
 @dataclass(slots=True, frozen=True)
-class Mark:
-    """A finding's place."""
-
-    x: float
-    step: int
-    severity: str
-
-
-@dataclass(slots=True, frozen=True)
 class Overview:
-    """The band of a whole trace, and the counts beside it."""
+    """The band of a whole trace, and the counts beside it. `findings` are places and severities."""
 
     total: int
-    states: list[StateBar]
+    states: list[_StateBar]
     roles: list[RoleBar]
     emissions: list[float]
-    findings: list[Mark]
+    findings: list[tuple[float, str]]
     held: tuple[float, float] | None
     cursor: float
     words: str
@@ -97,7 +87,7 @@ def overview(index: TraceIndex, findings: Sequence[Finding], step: int, marked: 
         states=states,
         roles=role_bars(index, partial(_x, index)),
         emissions=_dots(index),
-        findings=[Mark(_centre(f.step, index.total), f.step, f.severity) for f in findings if f.step],
+        findings=[(_centre(f.step, index.total), f.severity) for f in findings if f.step],
         held=_held_band(index, step),
         cursor=_centre(step, index.total),
         words=_band_words(index, states, step, marked),
@@ -114,7 +104,6 @@ def role_bars(index: TraceIndex, x: Callable[[int], float], top: float = 0.0) ->
 
 
 def _centre(step: int, total: int) -> float:
-    """The middle of a step, in percent of the band."""
     return percent(step - 0.5, total)
 
 
@@ -125,12 +114,12 @@ def _held_band(index: TraceIndex, step: int) -> tuple[float, float] | None:
     return percent(step - 1, index.total), percent(index.releases[step - 1] - step + 1, index.total)
 
 
-def _state_bars(index: TraceIndex) -> Iterator[StateBar]:
+def _state_bars(index: TraceIndex) -> Iterator[_StateBar]:
     total = index.total
     size = max(1, -(-total // COLUMNS))
     for state, at, end in runs([index.trace.steps[at].state for at in range(0, total, size)]):
         first, last = at * size + 1, min(total, end * size)
-        yield StateBar(state, first, last, percent(first - 1, total), percent(last - first + 1, total))
+        yield _StateBar(state, first, last, percent(first - 1, total), percent(last - first + 1, total))
 
 
 def _x(index: TraceIndex, offset: int) -> float:
@@ -146,8 +135,7 @@ def _dots(index: TraceIndex) -> list[float]:
     return [_centre(step, index.total) for step in columns.values()]
 
 
-def _band_words(index: TraceIndex, states: list[StateBar], step: int, marked: Sequence[int]) -> str:
-    """The text alternative of the picture."""
+def _band_words(index: TraceIndex, states: list[_StateBar], step: int, marked: Sequence[int]) -> str:
     stays = ", ".join(f"{bar.state} {bar.first} to {bar.last}" for bar in states[:30])
     more = f" and {len(states) - 30} more stays" if len(states) > 30 else ""
     found = f" {count(len(marked), 'step')} with findings." if marked else ""
@@ -167,26 +155,11 @@ _STRIP_TOP = 24.0  # where the band's row of roles begins, see _BAR
 
 
 @dataclass(slots=True, frozen=True)
-class LongWait:
-    """One of the longest waits; `text` is what waited."""
-
-    wait: Wait
-    text: str
-
-    @property
-    def role(self) -> str:
-        return DRAWN.get(self.wait.channel, self.wait.channel)
-
-    @property
-    def span(self) -> str:
-        return f"{self.wait.start:,}–{self.wait.end:,}"
-
-
-@dataclass(slots=True, frozen=True)
 class LagPlot:
     """What does not depend on the cursor. `known` is false where the parser does not say where its text comes from.
 
-    `steps` has for each column the step that fed its first character, as JSON: there a click leads.
+    `longest` are the longest waits, each with its role and what waited. `steps` has for each column the step that fed
+    its first character, as JSON: there a click leads.
     """
 
     known: bool
@@ -197,7 +170,7 @@ class LagPlot:
     roles: list[Shape] = field(default_factory=list)
     holds: list[Shape] = field(default_factory=list)
     channels: list[ChannelLag] = field(default_factory=list)
-    longest: list[LongWait] = field(default_factory=list)
+    longest: list[tuple[Wait, str, str]] = field(default_factory=list)
     waiting: int = 0
     hold: LongestHold | None = None
     steps: str = "[]"
@@ -222,19 +195,11 @@ class LagPlot:
         return f"{first.channel.capitalize()} {verb} at most {count(first.largest, 'character')}{others}."
 
 
-@dataclass(slots=True, frozen=True)
-class LagPane:
-    """Everything the lag pane shows."""
-
-    plot: LagPlot
-    cursor: float
-
-
-def lag_pane(run: Run, step: int) -> LagPane:
-    """The lag of a replay with the cursor on `step`."""
+def lag_pane(run: Run, step: int) -> tuple[LagPlot, float]:
+    """The lag of a replay, and the cursor on `step` in percent."""
     index = index_of(run)
     plot = run.beside.get("lag", lambda: lag_plot(index))
-    return LagPane(plot, percent(index.step(step).span.end, plot.length))
+    return plot, percent(index.step(step).span.end, plot.length)
 
 
 def lag_plot(index: TraceIndex) -> LagPlot:
@@ -258,11 +223,15 @@ def lag_plot(index: TraceIndex) -> LagPlot:
         roles=shapes(peaks(owners, length), _in_strip),
         holds=shapes(peaks(spans, length), rising(held_peak, _HEIGHT, _LEAST)),
         channels=channel_lags(found),
-        longest=[LongWait(wait, shorten(trace.text[wait.start : wait.end], 40)) for wait in waited[:_LONGEST]],
+        longest=[_long(wait, trace.text) for wait in waited[:_LONGEST]],
         waiting=len(waited),
         hold=longest_hold(trace),
         steps=json.dumps([index.step_at(at * length // wide) for at in range(wide)], separators=(",", ":")),
     )
+
+
+def _long(wait: Wait, text: str) -> tuple[Wait, str, str]:
+    return wait, DRAWN.get(wait.channel, wait.channel), shorten(text[wait.start : wait.end], 40)
 
 
 def _in_strip(what: Column) -> tuple[float, float]:

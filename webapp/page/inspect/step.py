@@ -1,15 +1,18 @@
 """The step pane: one card per step of the window. The browser shows one of them at a time.
 
 A card answers, in this order: what came in, which state, what is held and why, which rows fired and why, which
-events that made, and what left for the client.
+events that made, and what left for the client. The machine pane beside it has the diagram and the table of the format.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from parsers.formats.diagram import END, RowLine, diagram, rows_table
+from parsers.formats.layout import Diagram
+from parsers.formats.model import Format
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -24,9 +27,7 @@ from parsers.vocabulary.events import (
 )
 from parsers.vocabulary.trace import Hold, StateView, Step, Transition
 from webapp.glyphs import count, shorten, spell
-from webapp.page.inspect.index import TraceIndex, Window
-from webapp.page.inspect.machine import edge_at, node_at
-from webapp.page.inspect.roles import DRAWN, RoleRun, runs
+from webapp.page.inspect.index import DRAWN, RoleRun, TraceIndex, Window, runs, target
 
 _EVENTS_SHOWN = 40
 _TEXT_SHOWN = 400
@@ -58,7 +59,7 @@ class Card:
     reasons: list[str]
     rules: list[Rule]
     last_rule: Rule | None
-    events: list[EventLine]
+    events: list[_EventLine]
     more_events: int
     out: str
     announce: str
@@ -71,59 +72,46 @@ class Card:
     span: tuple[int, int]
 
 
-def cards(index: TraceIndex, window: Window, terminals: dict[str, str]) -> list[Card]:
-    """The cards of `window`. `terminals` spells the names of the format's terminals."""
-    return [card(index, number, terminals) for number in range(window.first, window.last + 1)]
-
-
-def card(index: TraceIndex, number: int, terminals: dict[str, str]) -> Card:
-    """The card of step `number`."""
+def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
+    """The card of step `number`. `terminals` spells the names of the format's terminals."""
     step = index.step(number)
     before = index.step(number - 1) if number > 1 else None
-    last = _last_rule(index, number, terminals)
+    fired = index.last_fired[number - 1]
+    last = index.step(fired).transitions[-1] if fired else None
     hold = _extent(step.holds)
     return Card(
         step=number,
         title="End of output" if step.end else f"Step {number:,}",
-        note=_note(index, step),
+        note=f"finish reason {index.trace.finish_reason}"
+        if step.end
+        else f"delta {step.index:,}, characters {step.span.start:,}–{step.span.end:,}",
         fed=runs(index, step.span.start, min(step.span.end, step.span.start + _TEXT_SHOWN), step.holds),
-        state_before=before.state if before else _first_state(step),
+        state_before=before.state if before else step.transitions[0].from_state if step.transitions else step.state,
         state=step.state,
         codec=_standing(step.view),
         held_before=shorten(index.trace.held_text(before), 80) if before else "",
         held=runs(index, hold[0], min(hold[1], hold[0] + _TEXT_SHOWN), step.holds) if hold else [],
         held_more=max(0, hold[1] - hold[0] - _TEXT_SHOWN) if hold else 0,
         reasons=list(dict.fromkeys(item.reason for item in step.holds)),
-        rules=[_rule(item, number, terminals) for item in step.transitions],
-        last_rule=None if step.transitions else last,
-        events=[event_line(index, step, event) for event in step.events[:_EVENTS_SHOWN]],
+        rules=[Rule(number, item, terminals.get(item.trigger, "")) for item in step.transitions],
+        last_rule=Rule(fired, last, terminals.get(last.trigger, "")) if last and not step.transitions else None,
+        events=[_event_line(index, step, event) for event in step.events[:_EVENTS_SHOWN]],
         more_events=max(0, len(step.events) - _EVENTS_SHOWN),
-        out=_out(step),
+        out=shorten(json.dumps(step.delta.to_openai(), ensure_ascii=False), 4 * _TEXT_SHOWN) if step.delta else "",
         announce=_announce(index, step),
         summary=_summary(step),
         hold=hold,
         hold_band=(number, index.releases[number - 1]) if hold else None,
-        node=node_at(index, number),
-        last_row=last.fired.row if last else "",
-        last_edge=edge_at(index, number),
+        node=_node_at(index, number),
+        last_row=last.row if last else "",
+        last_edge=_edge_at(index, number),
         span=step.span,
     )
 
 
 def _standing(view: StateView) -> str:
-    """Where the argument parser stands, and the call."""
     call = "" if view.call_state is None else f"the call is {view.call_state.lower().replace('_', ' ')}"
     return "; ".join(filter(None, (str(view.codec or ""), call)))
-
-
-def _note(index: TraceIndex, step: Step) -> str:
-    if step.end:
-        return f"finish reason {index.trace.finish_reason}"
-    return f"delta {step.index:,}, characters {step.span.start:,}–{step.span.end:,}"
-
-
-def _first_state(step: Step) -> str:
-    return step.transitions[0].from_state if step.transitions else step.state
 
 
 def _extent(holds: tuple[Hold, ...]) -> tuple[int, int] | None:
@@ -132,23 +120,7 @@ def _extent(holds: tuple[Hold, ...]) -> tuple[int, int] | None:
     return min(hold.start for hold in holds), max(hold.end for hold in holds)
 
 
-def _rule(item: Transition, number: int, terminals: dict[str, str]) -> Rule:
-    return Rule(number, item, terminals.get(item.trigger, ""))
-
-
-def _last_rule(index: TraceIndex, number: int, terminals: dict[str, str]) -> Rule | None:
-    fired = index.last_fired[number - 1]
-    return _rule(index.step(fired).transitions[-1], fired, terminals) if fired else None
-
-
-def _out(step: Step) -> str:
-    if step.delta is None:
-        return ""
-    return shorten(json.dumps(step.delta.to_openai(), ensure_ascii=False), 4 * _TEXT_SHOWN)
-
-
 def _emitted(step: Step) -> list[str]:
-    """What left in this step, in words."""
     delta = step.delta
     if delta is None:
         return []
@@ -171,7 +143,6 @@ def _summary(step: Step) -> str:
 
 
 def _announce(index: TraceIndex, step: Step) -> str:
-    """The sentence for the live region."""
     text = index.trace.text[step.span.start : step.span.end]
     fed = "End of the output." if step.end else f"Fed {spell(shorten(text, 60))}."
     sent = f"Sent {', '.join(_emitted(step))}." if step.delta else "Sent nothing."
@@ -190,7 +161,7 @@ _EMITS = {
 
 
 @dataclass(slots=True, frozen=True)
-class EventLine:
+class _EventLine:
     """`role` and `text` are what is drawn; `terms` is what the filter searches."""
 
     step: int
@@ -208,10 +179,10 @@ class EventLine:
         return f"{self.start:,}–{self.end:,}" if self.end > self.start else f"{self.start:,}"
 
 
-def event_line(index: TraceIndex, step: Step, event: Event) -> EventLine:
+def _event_line(index: TraceIndex, step: Step, event: Event) -> _EventLine:
     """`event` of `step` as a line."""
     text, detail = _text(index, event), _detail(event)
-    return EventLine(
+    return _EventLine(
         step=step.index,
         kind=event.kind,
         role=DRAWN.get(event.owner or "", event.owner or ""),
@@ -224,12 +195,12 @@ def event_line(index: TraceIndex, step: Step, event: Event) -> EventLine:
     )
 
 
-def held_line(index: TraceIndex, step: Step) -> EventLine:
+def _held_line(index: TraceIndex, step: Step) -> _EventLine:
     """The line of a step that only held text back."""
     hold = step.holds[0]
     start, end = _extent(step.holds) or step.span
     terms = f"held state:{step.state} step:{step.index} {hold.kind} {index.trace.text[start : start + 200]}".lower()
-    return EventLine(step.index, "held", "held", index.trace.held_text(step), hold.reason, start, end, terms)
+    return _EventLine(step.index, "held", "held", index.trace.held_text(step), hold.reason, start, end, terms)
 
 
 def _text(index: TraceIndex, event: Event) -> str:
@@ -278,7 +249,7 @@ _MATCHES_SHOWN = 300
 class Log:
     """`lines` of the window, or of the whole trace when a filter is set; `more` matches are not shown."""
 
-    lines: list[EventLine]
+    lines: list[_EventLine]
     note: str
     more: int = 0
     whole: bool = False
@@ -295,9 +266,57 @@ def log(index: TraceIndex, window: Window, words: str) -> Log:
     return Log(found[:_MATCHES_SHOWN], note, max(0, len(found) - _MATCHES_SHOWN), whole=True)
 
 
-def _lines(index: TraceIndex, first: int, last: int) -> Iterator[EventLine]:
+def _lines(index: TraceIndex, first: int, last: int) -> Iterator[_EventLine]:
     for step in index.trace.steps[first - 1 : last]:
         for event in step.events:
-            yield event_line(index, step, event)
+            yield _event_line(index, step, event)
         if step.holds and not step.events:
-            yield held_line(index, step)
+            yield _held_line(index, step)
+
+
+@dataclass(slots=True)
+class Machine:
+    """A format's diagram and its table, with what was done of them: the states that were visited, the arrows (from, to)
+    that fired, and how often each row did. `now` is the box under the cursor, `last` the arrow that led there."""
+
+    drawing: Diagram
+    rows: list[RowLine]
+    visited: Collection[str]
+    fired: Collection[tuple[str, str]]
+    times: Mapping[str, int]
+    note: str
+    words: str
+    now: str = ""
+    last: str = ""
+
+
+def machine(index: TraceIndex, fmt: Format, policy: Mapping[str, str], step: int) -> Machine:
+    """The machine of `fmt` with the cursor on `step`."""
+    drawing, now = diagram(fmt, policy), _node_at(index, step)
+    visited = {name for pair in index.fired for name in pair} | {index.trace.steps[0].state}
+    never = [node.name for node in drawing.nodes if not node.end and node.name not in visited]
+    return Machine(
+        drawing=drawing,
+        rows=rows_table(fmt),
+        visited=visited,
+        fired=index.fired,
+        times=index.times,
+        note=count(len(fmt.states), "state") + (f", {len(never)} never visited" if never else ", all visited"),
+        words=f"State diagram. Current state {now}." + (f" Never visited: {', '.join(never)}." if never else ""),
+        now=now,
+        last=_edge_at(index, step),
+    )
+
+
+def _node_at(index: TraceIndex, step: int) -> str:
+    """The box that stands for where the parser is after `step`."""
+    return END if index.step(step).end else index.step(step).state
+
+
+def _edge_at(index: TraceIndex, step: int) -> str:
+    """The line that led there: the latest that changed anything, by its key; empty before the first."""
+    fired = index.last_fired[step - 1]
+    if not fired:
+        return ""
+    item = index.step(fired).transitions[-1]
+    return f"{item.from_state} {target(item)}"

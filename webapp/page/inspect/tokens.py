@@ -17,8 +17,7 @@ from parsers.decoding.utf8 import Utf8Decoder
 from parsers.formats.model import Format
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.glyphs import count, hexed, shorten, show, spell
-from webapp.page.inspect.index import TraceIndex, Window
-from webapp.page.inspect.roles import Destination, RoleRun, destinations, runs
+from webapp.page.inspect.index import Destination, RoleRun, TraceIndex, Window, destinations, neighbours, runs
 from webapp.runs.prepare import tokenizer_of
 from webapp.runs.runner import Run
 from webapp.tokenizers.adapter import TokenizerAdapter
@@ -81,9 +80,7 @@ class Repeats:
     def place(self, at: int) -> tuple[int, int, int | None, int | None]:
         """Which occurrence token `at` is, of how many, and the ones before and after it."""
         places = self._places[self._keys[at]]
-        rank = bisect_left(places, at)
-        before = places[rank - 1] if rank else None
-        return rank + 1, len(places), before, places[rank + 1] if rank + 1 < len(places) else None
+        return bisect_left(places, at) + 1, len(places), *neighbours(places, at)
 
 
 def _key(piece: Piece) -> Hashable:
@@ -201,18 +198,17 @@ def known_tokens(run: Run) -> Tokens:
 
 def _known(run: Run) -> Tokens:
     exact, fates = _decoded(run)
-    vocabulary = vocabulary_of(run.case, run.format, exact)
+    vocabulary = _vocabulary_of(run.case, run.format, exact)
     return Tokens(run.pieces, fates, vocabulary, Repeats(run.pieces), exact)
 
 
 def _decoded(run: Run) -> tuple[Sequence[Piece], Sequence[TokenFacts] | None]:
-    """The tokens as the model gave them, and what became of each where the case names a decode policy."""
     if run.case.decode is None or run.decoded is None or len(run.stored) != len(run.pieces):
         return run.pieces, None
     return run.stored, run.decoded.tokens
 
 
-def vocabulary_of(case: Case, fmt: Format, pieces: Sequence[Piece]) -> TokenizerAdapter | None:
+def _vocabulary_of(case: Case, fmt: Format, pieces: Sequence[Piece]) -> TokenizerAdapter | None:
     """The vocabulary the tokens are of: the one that made them, or the one a case names, if their bytes agree."""
     stored = case.input.tokens is not None or case.input.deltas is not None or case.input.stream is not None
     if stored and (case.tokenizer is None or case.tokenizer.name is None):

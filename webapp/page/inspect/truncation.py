@@ -16,7 +16,7 @@ from parsers.search.truncation import BUDGET, CutRecord, CutRecords, Cutter, cut
 from parsers.search.variants.ground import Ground
 from parsers.vocabulary.types import Message, ToolCall
 from webapp.glyphs import count, shorten
-from webapp.page.inspect.index import after, before, index_of
+from webapp.page.inspect.index import index_of, neighbours
 from webapp.runs.prepare import error_place
 from webapp.runs.runner import Run, collector_paused
 
@@ -30,7 +30,7 @@ BLACK_BOX_SHARE = 4  # engines that are only watched are slower
 
 
 @dataclass(slots=True)
-class CutPart:
+class _CutPart:
     """One text of the message at the cut. `against` says how it stands to the whole one's; `same` that it is that."""
 
     name: str
@@ -42,52 +42,33 @@ class CutPart:
 
 
 @dataclass(slots=True)
-class CutCall:
-    """One call at the cut."""
-
-    number: int
-    name: str
-    arguments: CutPart
-    complete: bool
-
-
-@dataclass(slots=True)
-class CutResult:
-    """The message at one cut, beside the message of the whole output."""
+class _CutResult:
+    """The message at one cut, beside the message of the whole output. `calls` are numbered, each with its arguments."""
 
     offset: int
-    length: int
     before: str
     after: str
     step: int
-    parts: list[CutPart]
+    parts: list[_CutPart]
     calls_before: int
-    calls: list[CutCall]
+    calls: list[tuple[int, ToolCall, _CutPart]]
     missing: list[str]
     finish: str
-    whole_finish: str
     problem: str
     words: str
 
 
 @dataclass(slots=True)
-class CutChange:
-    """A cut at which another result begins, in words."""
+class _CutStrip:
+    """All cuts at a glance: how many calls have begun, how many are complete, and where something is wrong.
 
-    offset: int
-    words: str
-    problem: str
-
-
-@dataclass(slots=True)
-class CutStrip:
-    """All cuts at a glance: how many calls have begun, how many are complete, and where something is wrong."""
+    `changes` are the cuts at which another result begins: where, the result in words, and what is wrong with it."""
 
     most: int
     begun: str
     complete: str
     problems: list[tuple[float, float]]
-    changes: list[CutChange]
+    changes: list[tuple[int, str, str]]
     more: int
     note: str
     words: str
@@ -96,45 +77,26 @@ class CutStrip:
 
 @dataclass(slots=True, frozen=True)
 class Truncation:
-    """What the pane can be asked for. Nothing is replayed before it is asked."""
+    """What the pane can be asked for about one cut. Nothing is replayed before it is asked."""
 
     run: Run
-    cut: int | None
-    fed: int
+    offset: int
 
     @property
-    def length(self) -> int:
-        """The last cut: the whole output."""
-        return len(self.run.trace.text)
+    def neighbours(self) -> tuple[int | None, int | None]:
+        """The nearest cuts before and after this one with another result."""
+        return neighbours([change.offset for change in records_of(self.run).changes], self.offset)
 
-    @property
-    def offset(self) -> int:
-        """The cut: at the cursor where the reader did not choose one, and never inside a marker that is one token."""
-        return cutter_of(self.run).settled(self.fed if self.cut is None else self.cut)
-
-    @property
-    def previous(self) -> int | None:
-        """The nearest cut before this one with another result."""
-        return before(self._changes(), self.offset)
-
-    @property
-    def following(self) -> int | None:
-        """The nearest cut after this one with another result."""
-        return after(self._changes(), self.offset)
-
-    def result(self) -> CutResult:
+    def result(self) -> _CutResult:
         """The message at the cut."""
         return cut_result(self.run, self.offset)
 
-    def strip(self) -> CutStrip:
+    def strip(self) -> _CutStrip:
         """The strip over all cuts."""
-        return cut_strip(records_of(self.run), self.length)
-
-    def _changes(self) -> list[int]:
-        return [change.offset for change in records_of(self.run).changes]
+        return cut_strip(records_of(self.run), len(self.run.trace.text))
 
 
-def cutter_of(run: Run) -> Cutter:
+def _cutter_of(run: Run) -> Cutter:
     """What cuts a run's output, and knows whether cut calls may be judged."""
     replayer = run.replayer
     return Cutter(replayer, contract=Ground(replayer, run.trace).contract("truncated"))
@@ -142,29 +104,28 @@ def cutter_of(run: Run) -> Cutter:
 
 def records_of(run: Run) -> CutRecords:
     """The records of a run's cuts, made once."""
-    return run.beside.get("cut records", lambda: _records(run))
 
+    def made() -> CutRecords:
+        with error_place("/replay"), collector_paused():
+            return cut_records(_cutter_of(run), run.trace.message, budget)
 
-def _records(run: Run) -> CutRecords:
     budget = BUDGET // BLACK_BOX_SHARE if run.choice.black_box else BUDGET
-    with error_place("/replay"), collector_paused():
-        return cut_records(cutter_of(run), run.trace.message, budget)
+    return run.beside.get("cut records", made)
 
 
-def cut_result(run: Run, offset: int) -> CutResult:
+def cut_result(run: Run, offset: int) -> _CutResult:
     """A replay of the output up to `offset`."""
     with error_place("/replay"), collector_paused():
-        outcome, problem = cutter_of(run).result(offset, run.trace.message)
+        outcome, problem = _cutter_of(run).result(offset, run.trace.message)
     at, whole, text = outcome.message, run.trace.message, run.trace.text
-    first = max(0, len(at.tool_calls) - CALLS_SHOWN)
+    first, complete = max(0, len(at.tool_calls) - CALLS_SHOWN), sum(call.complete for call in at.tool_calls)
     parts = [
         _part("reasoning", "reasoning", at.reasoning, whole.reasoning),
         _part("content", "content", at.content, whole.content),
     ]
     calls = [_call(number, call, whole) for number, call in enumerate(at.tool_calls)][first:]
-    return CutResult(
+    return _CutResult(
         offset=offset,
-        length=len(text),
         before=text[max(0, offset - AROUND) : offset],
         after=text[offset : offset + AROUND],
         step=index_of(run).step_at(max(0, offset - 1)),
@@ -173,20 +134,18 @@ def cut_result(run: Run, offset: int) -> CutResult:
         calls=calls,
         missing=_missing(at, whole),
         finish=finish_reason(at, "length"),
-        whole_finish=run.trace.finish_reason,
         problem=problem or "",
-        words=_words(at),
+        words=shape_words(CutRecord(0, len(at.reasoning or ""), len(at.content or ""), len(at.tool_calls), complete)),
     )
 
 
-def _part(name: str, role: str, at: str | None, whole: str | None) -> CutPart:
+def _part(name: str, role: str, at: str | None, whole: str | None) -> _CutPart:
     text, against = at or "", _against(at or "", whole or "")
     folded = max(0, len(text) - TEXT_SHOWN)
-    return CutPart(name, role, text[folded:], folded, against, (at or "") == (whole or ""))
+    return _CutPart(name, role, text[folded:], folded, against, (at or "") == (whole or ""))
 
 
 def _against(at: str, whole: str) -> str:
-    """How a text stands to the same text of the whole output."""
     if at == whole:
         return "as in the whole output" if at else ""
     if whole.startswith(at):
@@ -197,28 +156,19 @@ def _against(at: str, whole: str) -> str:
     return f"differs from character {parting:,} on; the whole output has `{shorten(whole[parting:], 40)}`"
 
 
-def _call(number: int, call: ToolCall, whole: Message) -> CutCall:
+def _call(number: int, call: ToolCall, whole: Message) -> tuple[int, ToolCall, _CutPart]:
     later = whole.tool_calls[number] if number < len(whole.tool_calls) else None
     part = _part("raw", "arguments", call.arguments, later.arguments if later else "")
     if later is None or later.name != call.name:
         part.against = f"the whole output has {f'`{later.name}` here' if later else 'no such call'}"
         part.same = False
-    return CutCall(number, call.name, part, call.complete)
+    return number, call, part
 
 
 def _missing(at: Message, whole: Message) -> list[str]:
-    """The calls that have not begun, the first few by name."""
     later = [f"call {number} (`{call.name}`)" for number, call in enumerate(whole.tool_calls)][len(at.tool_calls) :]
     more = [f"{count(len(later) - 3, 'more call')}"] if len(later) > 3 else []
     return [*later[:3], *more]
-
-
-def _words(message: Message) -> str:
-    """The result in a few words."""
-    calls = message.tool_calls
-    complete = sum(call.complete for call in calls)
-    record = CutRecord(0, len(message.reasoning or ""), len(message.content or ""), len(calls), complete)
-    return shape_words(record)
 
 
 def shape_words(record: CutRecord) -> str:
@@ -231,14 +181,14 @@ def shape_words(record: CutRecord) -> str:
     return ", ".join(words) or "nothing"
 
 
-def cut_strip(found: CutRecords, length: int) -> CutStrip:
+def cut_strip(found: CutRecords, length: int) -> _CutStrip:
     """The strip of some records; between two of them the earlier one's result is drawn."""
     records, changes = found.records, found.changes
     most = max((record.calls for record in records), default=0)
     wrong = [(first, last) for first, last, bad in _stretches(records, length, lambda item: item.problem) if bad]
-    known = [CutChange(item.offset, shape_words(item), item.problem or "") for item in changes]
+    known = [(item.offset, shape_words(item), item.problem or "") for item in changes]
     note = f"{count(len(records), 'cut')}" + ("" if found.every else f" of {length:,} tried")
-    return CutStrip(
+    return _CutStrip(
         most=most,
         begun=_steps(records, length, most, lambda item: item.calls),
         complete=_steps(records, length, most, lambda item: item.complete),
@@ -270,8 +220,7 @@ def _steps(records: Sequence[CutRecord], length: int, most: int, value: Callable
     return f"M0 {HEIGHT:g}{path}H1000V{HEIGHT:g}z" if path else ""
 
 
-def _strip_words(changes: Sequence[CutChange], length: int) -> str:
-    """The text alternative of the strip."""
-    told = "; ".join([f"from {item.offset:,} on {item.words}" for item in changes[:12]])
+def _strip_words(changes: Sequence[tuple[int, str, str]], length: int) -> str:
+    told = "; ".join([f"from {offset:,} on {words}" for offset, words, _ in changes[:12]])
     more = f"; and {count(len(changes) - 12, 'more change')}" if len(changes) > 12 else ""
     return f"What comes out when the output is cut after one of its {length:,} characters: {told}{more}."

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from markupsafe import Markup
-
 from parsers.formats.model import Format, builtin_formats
 from parsers.vocabulary.types import Piece, UsageError
-from webapp.glyphs import show, spell
 from webapp.settings import ENV_PREFIX, Settings
 from webapp.tokenizers import TokenizerAdapter, TokenizerInfo, library, markers_of
 from webapp.tokenizers.adapter import MarkerState
 from webapp.tokenizers.installed import PACKAGES
-from webapp.tokenizers.prepared import SHORT
 
 MOST_TRIED = 2_000  # characters
-_SHOWN_IDS = 6
 
 # Where a vocabulary comes from, as a heading of the list.
 ORIGINS = {
@@ -29,23 +24,7 @@ ORIGINS = {
     "hub": "From the hub",
 }
 OTHERS = "Others"
-_REALISM = {
-    "demo": "demo: no model cuts text like this",
-    "real": "real: cuts text as its model does",
-    "approximate": "approximate: blanks may be cut otherwise than the model does",
-    "none": "none: one token a character",
-}
-_DECODERS = {"byte_level": "byte level", "byte_fallback": "byte fallback"}
-_WHENCE = {
-    "embedded": "comes with the inspector",
-    "none": "comes with the inspector",
-    "package": "an installed Python package",
-    "folder": "a folder of this server",
-    "upload": "uploaded",
-    "hub": "fetched from the hub",
-}
 _SETTINGS = {"upload": "TOKENIZER_UPLOADS", "hub": "HUB"}
-_STATES = {"one": "one token", "several": "several tokens", "absent": "cannot be written"}
 
 
 @dataclass(slots=True, frozen=True)
@@ -63,30 +42,6 @@ class Row:
     def size(self) -> str:
         nothing = "none" if self.info["kind"] == "none" else "not read yet"
         return f"{self.info['vocab_size']:,}" if self.info["vocab_size"] else nothing
-
-    @property
-    def realism(self) -> str:
-        return _REALISM[self.info["realism"]]
-
-    @property
-    def decoder(self) -> str:
-        return _DECODERS[self.info["decoder"]]
-
-    @property
-    def whence(self) -> str:
-        return _WHENCE.get(self.info["kind"], self.info["kind"])
-
-    @property
-    def fingerprint(self) -> str:
-        return self.info["fingerprint"][:SHORT]
-
-
-@dataclass(slots=True, frozen=True)
-class Extra:
-    """Tokenizers of a package that is not installed, and the command that installs it."""
-
-    names: str
-    command: str
 
 
 def shelves(rows: Iterable[TokenizerInfo], own: Collection[str] = ("upload", "hub")) -> dict[str, list[Row]]:
@@ -112,88 +67,58 @@ def delete(fingerprint: str, settings: Settings) -> None:
     library().remove(fingerprint)
 
 
-def extras() -> list[Extra]:
-    """What could be installed beside."""
+def extras() -> list[tuple[str, str]]:
+    """The tokenizers of each package that is not installed, and the command that installs it."""
     missing: dict[str, list[str]] = {}
     for package in PACKAGES.values():
         if package.source is None:
             missing.setdefault(package.extra, []).append(package.name)
-    return [Extra(", ".join(names), f"pip install 'toolcall-inspector[{extra}]'") for extra, names in missing.items()]
+    return [(", ".join(names), f"pip install 'toolcall-inspector[{extra}]'") for extra, names in missing.items()]
 
 
 @dataclass(slots=True, frozen=True)
-class MarkerRow:
-    """A marker in a vocabulary: one token, several, or not at all."""
-
-    text: str
-    found: MarkerState
-
-    @property
-    def words(self) -> str:
-        return _STATES[self.found.state]
-
-    @property
-    def ids(self) -> str:
-        return ", ".join(map(str, self.found.ids[:_SHOWN_IDS])) + (" …" if len(self.found.ids) > _SHOWN_IDS else "")
-
-
-@dataclass(slots=True, frozen=True)
-class FamilyRow:
-    """The markers of a format. How many are one token says at a glance whether the vocabulary is the family's."""
+class _FamilyRow:
+    """The markers of a format, and what a vocabulary has for each. How many are one token says at a glance whether the
+    vocabulary is the family's."""
 
     name: str
-    markers: list[MarkerRow]
+    markers: list[tuple[str, MarkerState]]
 
     @property
     def single(self) -> int:
-        return sum(one.found.state == "one" for one in self.markers)
+        return sum(found.state == "one" for _, found in self.markers)
 
 
-def families(adapter: TokenizerAdapter, formats: Iterable[Format]) -> list[FamilyRow]:
+def families(adapter: TokenizerAdapter, formats: Iterable[Format]) -> list[_FamilyRow]:
     """What a vocabulary makes of the markers of every format; those it has as single tokens first."""
     markers = {fmt.name: list(markers_of(fmt)) for fmt in formats}
-    known = {text: MarkerRow(text, adapter.marker_state(text)) for texts in markers.values() for text in texts}
-    rows = [FamilyRow(name, [known[text] for text in texts]) for name, texts in markers.items() if texts]
+    known = {text: adapter.marker_state(text) for texts in markers.values() for text in texts}
+    rows = [_FamilyRow(name, [(text, known[text]) for text in texts]) for name, texts in markers.items() if texts]
     return sorted(rows, key=lambda one: (-one.single / len(one.markers), -one.single))
 
 
-@dataclass(slots=True, frozen=True)
-class Tried:
-    """One token of a text that was tried."""
-
-    piece: Piece
-
-    @property
-    def html(self) -> Markup:
-        return show(self.piece.text) if self.piece.text else Markup("∅")
-
-    @property
-    def label(self) -> str:
-        return spell(self.piece.text) if self.piece.text else "no text of its own"
-
-
 @dataclass(slots=True)
-class TokenizerPage:
+class _TokenizerPage:
     """One tokenizer, and a text cut by it. One that cannot be loaded, or a text that it cannot cut, is a `problem`."""
 
     row: Row
     text: str
     problem: str = ""
-    tokens: list[Tried] = field(default_factory=list)
-    families: list[FamilyRow] = field(default_factory=list)
+    tokens: list[Piece] = field(default_factory=list)
+    families: list[_FamilyRow] = field(default_factory=list)
     chat_template: str = ""
     most: int = MOST_TRIED
 
 
-def tokenizer_page(info: TokenizerInfo, text: str, *, markers: bool) -> TokenizerPage:
+def tokenizer_page(info: TokenizerInfo, text: str, *, markers: bool) -> _TokenizerPage:
     """The page of a tokenizer; with `markers` it says what the vocabulary makes of those of every format."""
-    page = TokenizerPage(Row(info), text)
+    page = _TokenizerPage(Row(info), text)
     try:
         adapter = library().get(info["name"])
         page.row, page.chat_template = Row(adapter.info), _template(info["name"])
         if len(text) > MOST_TRIED:
             raise UsageError(f"the text has {len(text):,} characters; try at most {MOST_TRIED:,} here")
-        page.tokens = [Tried(piece) for piece in adapter.pieces(text)]
+        page.tokens = list(adapter.pieces(text))
         page.families = families(adapter, builtin_formats().values()) if markers else []
     except UsageError as error:
         page.problem = as_sentence(str(error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 from urllib.parse import urlencode
 
 from parsers.checks import CHECKS
@@ -16,7 +17,6 @@ from parsers.search.found import Found, Verdict
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Finding, Proof
 from webapp.glyphs import count, shorten
-from webapp.page.search.chunkings import beside
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 WORDS = {"error": "Error", "warning": "Warning", "info": "Note"}
@@ -26,8 +26,13 @@ _PROOF_CHARACTERS = 20_000
 _BEFORE, _AROUND = 40, 160  # characters shown of what was expected and what came
 
 
+def beside(chunk: str, at: int | None = None) -> str:
+    """The query of the page that compares the traced replay with a chunking, at a character of the output."""
+    return urlencode({"b_chunk": chunk} | ({} if at is None else {"at": at}), safe=":,")
+
+
 @dataclass(slots=True, frozen=True)
-class FindingLine:
+class _FindingLine:
     """One finding as the page says it. `number` counts from 1 down the pane, `index` from 0 in the search."""
 
     finding: Finding
@@ -91,14 +96,14 @@ class FindingLine:
 
 
 @dataclass(slots=True, frozen=True)
-class FindingGroup:
+class _FindingGroup:
     """Findings of one check with one severity: the first is shown, the others fold."""
 
-    first: FindingLine
-    others: list[FindingLine]
+    first: _FindingLine
+    others: list[_FindingLine]
 
     @property
-    def explained(self) -> Explained:
+    def explained(self) -> _Explained:
         return explained(self.first.finding)
 
 
@@ -107,9 +112,9 @@ class Findings:
     """Everything the pane shows. `following` are those the verdict's cause explains. `holding` are the checks that hold
     with their definitions. `steps` are those the finding buttons lead to, as JSON."""
 
-    lines: list[FindingLine]
-    groups: list[FindingGroup]
-    following: list[FindingGroup]
+    lines: list[_FindingLine]
+    groups: list[_FindingGroup]
+    following: list[_FindingGroup]
     more: int
     holding: list[tuple[str, str]]
     skipped: list[tuple[str, str]]
@@ -146,7 +151,7 @@ def findings(checked: Checked) -> Findings:
     named = checked.found.verdict.findings if checked.found else ()
     after = following(checked)
     ranked = sorted(enumerate(checked.findings), key=lambda pair: (pair[0] in after, *_rank(pair[0] in named, pair[1])))
-    lines = [FindingLine(item, number, index) for number, (index, item) in enumerate(ranked[:_SHOWN], start=1)]
+    lines = [_FindingLine(item, number, index) for number, (index, item) in enumerate(ranked[:_SHOWN], start=1)]
     held = len(checked.holding)
     return Findings(
         lines=lines,
@@ -161,7 +166,6 @@ def findings(checked: Checked) -> Findings:
 
 
 def _counts(found: Sequence[Finding]) -> list[str]:
-    """'1 error', '2 warnings'."""
     many = {level: sum(item.severity == level for item in found) for level in SEVERITIES}
     return [count(many[level], WORDS[level].lower()) for level in SEVERITIES if many[level]]
 
@@ -202,72 +206,21 @@ def _rank(named: bool, item: Finding) -> tuple[bool, int, bool, int]:
     return not named, SEVERITIES.index(item.severity), item.policy is not None, item.step or 0
 
 
-def _groups(lines: Sequence[FindingLine]) -> list[FindingGroup]:
-    groups: dict[tuple[str, str, str | None], FindingGroup] = {}
+def _groups(lines: Sequence[_FindingLine]) -> list[_FindingGroup]:
+    groups: dict[tuple[str, str, str | None], _FindingGroup] = {}
     for line in lines:
         key = line.finding.check, line.finding.severity, line.finding.policy
         if key in groups:
             groups[key].others.append(line)
         else:
-            groups[key] = FindingGroup(line, [])
+            groups[key] = _FindingGroup(line, [])
     return list(groups.values())
 
 
 # What a finding means: the check's definition, why it matters, and what to do about it.
 
-MATTERS: dict[str, str] = {
-    "C1": "A server cuts its output wherever tokens, batches and the network happen to end. A parser whose answer "
-    "depends on that fails now and then, and nobody can repeat it.",
-    "C2": "The same request then gives another answer with streaming than without.",
-    "C3": "A client has already shown or used what was sent. What is taken back later cannot be unsaid.",
-    "C4": "A parser that keeps something from the last output mixes the answers of two requests.",
-    "C5": "Text and token ids that disagree make a parser by ids and one by text read different outputs.",
-    "A1": "Text that goes nowhere is an answer or an argument that the user never gets.",
-    "A2": "The model said something and the client gets an empty message.",
-    "A3": "The client gets text that the model never wrote.",
-    "A4": "The client gets the same text twice, or once as text and once as an argument.",
-    "A5": "A token that is counted twice or never puts text and ids out of step from there on.",
-    "L1": "The reader sees raw markup, and the call it belongs to is usually lost.",
-    "L2": "A call inside the reasoning is never run.",
-    "L3": "A tool is called with markup in its name or its arguments.",
-    "L4": "Part of a marker has been shown to the reader before the parser could know it was one.",
-    "L5": "Tokens that only steer the model are no part of the answer.",
-    "L6": "The model called a tool and the client never hears of it.",
-    "L7": "Text that is held longer than needed arrives late or in one lump.",
-    "N1": "Clients open a call when its name comes; arguments before it have nowhere to go.",
-    "N2": "Clients take a delta without name or content for a call of its own, or fail on it.",
-    "N3": "The client has no such tool: the call fails or is refused.",
-    "N4": "Clients put calls together by their index. A wrong one mixes the arguments of two calls.",
-    "N5": "The answer to a call is sent back under its id; without a stable one it cannot be matched.",
-    "N6": "Clients that finish a call when the next one begins lose what comes for it later.",
-    "J1": "Clients parse the arguments as JSON; what is not JSON is a failed call.",
-    "J2": "Clients that show arguments while they stream parse what they have so far.",
-    "J3": "The call has ended and its arguments have not: the rest comes too late, or never.",
-    "Y1": "The tool refuses the call, or runs with a value it does not expect.",
-    "Y2": "The tool gets another text than the model wrote.",
-    "Y3": "The value depends on the declared type alone; another client may get another value.",
-    "Y4": "The tool is called with another value than the model wrote.",
-    "U1": "A damaged character cannot be repaired by the client.",
-    "R1": "Whether the prompt opened the reasoning decides where the whole output goes.",
-    "R2": "The reader gets an empty answer although the model wrote one.",
-    "R3": "Answer and reasoning are mixed up at the marker between them.",
-    "F1": "What is still held at the end never reaches the client.",
-    "F2": "An output that was cut off is a normal event; it must not turn into a complete call nobody made.",
-    "F3": "Clients decide by the finish reason whether to run the calls.",
-    "E1": "An exception ends the stream, and often the request with it.",
-    "E2": "One damaged call must not take the rest of the answer with it.",
-    "B1": "The serving layer reads these lists beside the parser; out of step they crash the request.",
-    "P1": "A long argument takes so long that the stream stalls.",
-    "P2": "The reader waits although the text is known.",
-    "P3": "Long arguments are cut without a word.",
-    "M1": "What stands beside a call must not change it.",
-    "M2": "Tools get code, HTML and prompts as arguments, and these hold markers and quotes of every kind.",
-    "M3": "Without tools, or with tool_choice none, the output is an answer and nothing else.",
-    "M4": "The next request holds the calls as the chat template writes them; they must read the same again.",
-    "K1": "Client libraries add the deltas up, and get another message than the server meant.",
-    "K2": "The server's own log tells another story than this replay.",
-    "K3": "Clients read chunks by the API's shape; what has another one they refuse, or do not see.",
-}
+_MATTERS = resources.files("webapp.page.search") / "matters.json"
+MATTERS: dict[str, str] = json.loads(_MATTERS.read_text(encoding="utf-8"))  # by the ids of the checks
 _DO = {
     "parser": "Share this case, or take the smallest failing form if there is one, and send it to the project whose "
     "parser this is. Until it is mended, another chunking or a later check on the client may help.",
@@ -281,7 +234,7 @@ CONTRACT = "Nothing has to be mended: a policy of the parser says that this is h
 
 
 @dataclass(slots=True, frozen=True)
-class Explained:
+class _Explained:
     """One check, explained for one kind of finding. `word` is what production logs call it."""
 
     definition: str
@@ -290,11 +243,11 @@ class Explained:
     word: str
 
 
-def explained(finding: Finding) -> Explained:
+def explained(finding: Finding) -> _Explained:
     """What a finding means. A check of a parser's own notes is not in the list and has no definition."""
     known = CHECKS.get(finding.check)
     todo = CONTRACT if finding.policy else _DO[finding.about]
-    return Explained(known.definition, MATTERS[known.id], todo, known.word) if known else Explained("", "", todo, "")
+    return _Explained(known.definition, MATTERS[known.id], todo, known.word) if known else _Explained("", "", todo, "")
 
 
 # The verdict line: one sentence about the whole, whose fault it looks like, and where to see it.
@@ -311,7 +264,7 @@ UNKNOWN = "The raw output is unknown, so nobody can say whether the server lost 
 
 
 @dataclass(slots=True)
-class Action:
+class _Action:
     """Something to click. `kind`: step and chunk move this page, beside compares, open runs a variation, find is text,
     proof runs the changed output.
 
@@ -331,7 +284,7 @@ class VerdictLine:
     headline: str
     sentences: list[str]
     more: list[str] = field(default_factory=list)
-    actions: list[Action] = field(default_factory=list)
+    actions: list[_Action] = field(default_factory=list)
     facts: str = ""
 
 
@@ -364,12 +317,11 @@ def _quick(checked: Checked, lines: Findings) -> VerdictLine:
         return VerdictLine("pass", _held(checked), [_nothing(checked)])
     first = lines.lines[0].finding
     ordered = sorted(checked.findings, key=lambda item: SEVERITIES.index(item.severity))
-    actions = [] if first.step is None else [Action("step", f"step {first.step:,}", str(first.step))]
+    actions = [] if first.step is None else [_Action("step", f"step {first.step:,}", str(first.step))]
     return VerdictLine(first.severity, _held(checked), [_sentence(ordered), first.message], actions=actions)
 
 
 def _nothing(checked: Checked) -> str:
-    """What it means that nothing was found: only what was looked at."""
     words = ", ".join([words for check, words in _HELD if check in checked.holding])
     said = f"{words[:1].upper()}{words[1:]}." if words else "No check found anything."
     blind = dict(checked.skipped).get("spans_cover_input") is Need.RAW
@@ -377,24 +329,23 @@ def _nothing(checked: Checked) -> str:
 
 
 def _sentence(ordered: Sequence[Finding]) -> str:
-    """Who is at fault, in words."""
     abouts = {item.about for item in ordered if item.severity == ordered[0].severity}
     blame = f", about the {next(iter(abouts))}" if len(abouts) == 1 else ""
     exempt = ", not the parser" if abouts and "parser" not in abouts else ""
     return f"{' and '.join(_counts(ordered)[:2])}{blame}{exempt}:"
 
 
-def _actions(said: found.Verdict, lines: Findings) -> list[Action]:
+def _actions(said: found.Verdict, lines: Findings) -> list[_Action]:
     """What proves it: the findings it names, then what its kind calls for. One of several that fold stands for all."""
     named = [line for line in lines.lines if line.index in said.findings]
     unfolded = [group.first for group in lines.groups if group.first in named][:_FIRST]
-    actions = [Action("find", f"finding {line.number}", f"finding-{line.number}") for line in unfolded]
+    actions = [_Action("find", f"finding {line.number}", f"finding-{line.number}") for line in unfolded]
     steps = [line.finding.step for line in named if line.finding.step][:1]
-    actions += [Action("step", f"step {step:,}", str(step)) for step in steps]
+    actions += [_Action("step", f"step {step:,}", str(step)) for step in steps]
     return [*actions, *_shown(said, named), *_variations(said)]
 
 
-def _shown(said: found.Verdict, named: Sequence[FindingLine]) -> list[Action]:
+def _shown(said: found.Verdict, named: Sequence[_FindingLine]) -> list[_Action]:
     """The chunking that shows it, alone and beside the traced replay."""
     chunk, query = next(((line.chunk, line.beside) for line in named if line.chunk), ("", ""))
     if said.proof is not None and said.proof.chunking and not said.proof.changes_case:
@@ -402,21 +353,20 @@ def _shown(said: found.Verdict, named: Sequence[FindingLine]) -> list[Action]:
         chunk, query = word, query if word == chunk else beside(word)
     if not chunk:
         changed = named[0].proof if named and said.about == "parser" else ""
-        return [Action("proof", "see it", changed)] if changed else []
-    return [Action("chunk", "replay it so", chunk), Action("beside", "side by side", query)]
+        return [_Action("proof", "see it", changed)] if changed else []
+    return [_Action("chunk", "replay it so", chunk), _Action("beside", "side by side", query)]
 
 
 def _word(proof: Proof) -> str:
     return spec(Chunking.model_validate(proof.chunking)) if proof.chunking else ""
 
 
-def _variations(said: found.Verdict) -> list[Action]:
-    """Another parser, or the other start state: one click."""
+def _variations(said: found.Verdict) -> list[_Action]:
     other = said.proof.parser if said.proof is not None else None
     if other is not None:
         query = urlencode({"b_parser": other})
-        return [Action("open", f"run it with {other}", f"side=b&{query}"), Action("beside", "both parsers", query)]
+        return [_Action("open", f"run it with {other}", f"side=b&{query}"), _Action("beside", "both parsers", query)]
     if said.kind == "prompt_state_unknown":
-        starts = [Action("open", f"start in {state}", f"side=b&b_start={state}") for state in ("content", "reasoning")]
-        return [*starts, Action("beside", "both side by side", "a_start=content&b_start=reasoning")]
+        starts = [_Action("open", f"start in {state}", f"side=b&b_start={state}") for state in ("content", "reasoning")]
+        return [*starts, _Action("beside", "both side by side", "a_start=content&b_start=reasoning")]
     return []

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from webapp.page.addresses import compare_views as compare
-from webapp.page.compare.asked import Asked, CompareLinks, Side, faults, is_bare, is_tidy, read_asked
+from webapp.page.compare.sides import Asked, CompareLinks, Side, faults, is_bare, is_tidy, read_asked
 
 
 def test_a_query_is_read_back_as_it_was_written() -> None:
@@ -29,7 +29,7 @@ def test_every_name_is_documented_where_people_look() -> None:
     names = Asked(side, side, calls="order", arguments="text", whitespace="soft", ids="any", at=1).words()
     page = (Path(__file__).resolve().parents[4] / "docs" / "comparing.md").read_text("utf-8")
     assert [name for name in names if f"`{name}`" not in page] == []
-    assert [name for name in names if name not in (compare.__doc__ or "")] == []
+    assert "docs/comparing.md" in (compare.__doc__ or "")
 
 
 def test_what_is_not_said_is_not_written() -> None:

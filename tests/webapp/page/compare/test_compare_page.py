@@ -12,10 +12,9 @@ import pytest
 from parsers.cases.io import load_case
 from parsers.compare.divergence import EXACT, Rules
 from webapp.page.compare import comparison as compare_text
-from webapp.page.compare.asked import Asked, CompareLinks, Side
 from webapp.page.compare.compare_page import LISTED, SidesPage, sides_page
 from webapp.page.compare.difference import Comparison, compare
-from webapp.page.compare.sides import Replayed, replayed
+from webapp.page.compare.sides import Asked, CompareLinks, Replayed, Side, replayed
 from webapp.page.inspect.index import index_of
 from webapp.runs.runner import Runner
 from webapp.settings import Settings
@@ -103,7 +102,7 @@ def test_whitespace_can_be_let_pass(pages: Pages) -> None:
     assert (exact.sentence.severity, soft.sentence.severity) == ("warning", "pass")
     assert exact.sentence.headline == "Only whitespace of the text differs."
     assert "account for the output differently in 1 place" in soft.sentence.rest
-    assert not any(part.differs for row in soft.messages.texts for part in row.a.parts)
+    assert not any(part.differs for row in soft.messages.texts for part in row.a)
 
 
 def test_the_page_opens_where_the_sides_part_or_where_text_is_held(pages: Pages) -> None:
@@ -127,7 +126,7 @@ def test_each_side_shows_the_step_that_was_fed_the_character(pages: Pages) -> No
 def test_the_end_is_a_place_of_its_own(pages: Pages) -> None:
     shown = pages("Hi.", Side(), Side(chunk="whole"), at=3)
     assert [step.card.title for column in shown.columns for step in column.steps if step.shown] == ["End of output"] * 2
-    assert shown.cursor.end_bit.current
+    assert shown.cursor.at == shown.cursor.size
     assert shown.cursor.nav["step"] == (2, None)
     assert pages("", Side(), Side(chunk="whole")).bits == []
 
@@ -162,8 +161,8 @@ def test_a_long_output_is_shown_in_a_window_with_the_jumps_that_leave_it(pages: 
     steps = json.loads(shown.cursor.jumps)["step"]
     assert (steps[0] < shown.view.start, steps[-1] > shown.view.end) == (True, True)
     content = shown.messages.texts[0]
-    assert [bool(part.sent.folded) for part in content.a.parts][:1] == [True]
-    assert "more…" in content.b.parts[0].sent.text
+    assert [bool(part.sent.folded) for part in content.a][:1] == [True]
+    assert "more…" in content.b[0].sent.text
 
 
 def test_many_places_are_listed_around_the_cursor(pages: Pages) -> None:

@@ -6,9 +6,8 @@ import json
 from typing import Any
 
 from parsers.cases.model import Case
-from webapp.page.form.form_case import case_of
-from webapp.page.form.intake_panel import Panel, panel
-from webapp.page.form.setup import Setup, read_setup, setup_after, setup_of
+from webapp.page.form.form_page import Panel, panel
+from webapp.page.form.setup import Setup, case_of, read_setup, setup_after, setup_of
 
 TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
 REQUEST = {

@@ -14,9 +14,8 @@ from parsers.cases.model import Case
 from parsers.compare.divergence import Rules
 from tests.webapp.page.streams import TEXT, stream_case
 from webapp.fields import EMPTY_TEMPLATE, RuleFields, unix_lines
-from webapp.page.form.form_case import case_of
 from webapp.page.form.form_page import template_examples
-from webapp.page.form.setup import FormError, Setup, read_setup, setup_of
+from webapp.page.form.setup import FormError, Setup, case_of, read_setup, setup_of
 
 TOOLS = '[{"name": "f", "parameters": {"type": "object"}}]'
 JSON_CALLS = template_examples()["json"]

@@ -7,20 +7,20 @@ import json
 import pytest
 
 from tests.webapp.page.form.logs import CALLS, CURL, TOOL, TWO, chunk, ran, shown_for, typed
-from webapp.page.form.form_case import look_at
-from webapp.page.form.intake_panel import panel
+from webapp.page.form.form_page import panel
+from webapp.page.form.setup import look_at
 
 
 def test_the_facts_are_those_of_the_output_that_was_chosen() -> None:
     _, first = ran(typed(TWO))
     _, second = ran(typed(TWO, output="1"))
-    ends = [next(row.words for row in shown_for(one).rows if row.about == "Why it ended") for one in (first, second)]
+    ends = [dict(shown_for(one).rows)["Why it ended"].words for one in (first, second)]
     assert ("stop" in ends[0], "length" in ends[1]) == (True, True)
 
 
 def test_tools_of_the_form_are_known_tools() -> None:
     _, shown = ran(typed(CALLS, tools=json.dumps([TOOL])))
-    row = next(row for row in shown_for(shown).rows if row.about == "Tools")
+    row = dict(shown_for(shown).rows)["Tools"]
     assert (row.certainty, row.words) == ("exact", "As given in the form.")
 
 
@@ -117,4 +117,4 @@ def test_what_a_replay_does_is_said_before_it(text: str, words: str) -> None:
 def test_several_outputs_are_told_apart_by_their_size(text: str, about: str) -> None:
     setup = typed(text)
     look_at(setup, None)
-    assert (shown_for(setup).outputs[0].about if about else shown_for(setup).outputs) == (about or [])
+    assert (shown_for(setup).outputs[0][1] if about else shown_for(setup).outputs) == (about or [])

@@ -8,8 +8,7 @@ import pytest
 
 from tests.webapp.page.form.logs import CALLS, CURL, REQUEST, TOOL, TWO, again, chunk, ran, shown_for, sse, typed
 from tests.webapp.test_recordings import Real
-from webapp.page.form.form_case import case_of, look_at
-from webapp.page.form.setup import FormError
+from webapp.page.form.setup import FormError, case_of, look_at
 
 
 def test_a_log_stays_in_the_text_area_and_fills_the_fields() -> None:
@@ -44,7 +43,7 @@ def test_a_secret_is_taken_out_of_what_is_taken_as_raw_text() -> None:
     assert case.text() == shown.output.text
     assert "sk-abc123" not in shown.output.text
     assert any("Authorization" in words for words in shown_for(shown).warnings)
-    assert (shown_for(shown).overridden, shown_for(shown).hidden) == (True, {"taken_as": "raw_text"})
+    assert (shown_for(shown).overridden, shown.output.take_as) == (True, "raw_text")
 
 
 def test_an_override_lasts_until_it_is_taken_back() -> None:
@@ -94,7 +93,7 @@ def test_one_of_several_outputs_is_taken(output: str, reason: str) -> None:
     case, shown = ran(typed(TWO, output=output))
     assert case.context.finish_reason == reason
     found = shown_for(shown)
-    assert [one.chosen for one in found.outputs] == ([False, True] if reason == "length" else [True, False])
+    assert (found.found.at, len(found.outputs)) == (int(reason == "length"), 2)
     assert "output 2 of 2" in found.summary or reason == "stop"
 
 
@@ -130,7 +129,7 @@ def test_an_uploaded_log_is_shown_as_text_with_its_name() -> None:
     setup = typed("")
     case_of(setup, ("log.sse", b"\xef\xbb\xbf" + CALLS.replace("\n", "\r\n").encode()))
     assert setup.output.text == CALLS
-    assert shown_for(setup).name == "log.sse"
+    assert shown_for(setup).found.name == "log.sse"
 
 
 def test_an_upload_that_is_no_text_leaves_the_text_as_it_was() -> None:
@@ -153,7 +152,7 @@ def test_one_case_of_a_corpus_is_taken_and_the_others_are_offered(output: str, n
     assert (case.parser.name, case.title, shown.parser.parser) == (parser, "One", parser)
     found = shown_for(shown)
     assert (shown.output.text, found.holds, found.usable) == (json.dumps(BOTH), "2 cases", True)
-    assert [(one.label, one.chosen) for one in found.outputs] == [("one", name == "one"), ("other", name == "other")]
+    assert ([label for label, _ in found.outputs][found.found.at], len(found.outputs)) == (name, 2)
     assert (found.summary, found.rows, found.wanted) == (f"Corpus of 2 cases; case {name}", [], [])
     assert found.plan == "A replay runs it as it says."
 
@@ -178,4 +177,4 @@ def test_a_corpus_that_is_wrong_says_where_and_a_wrong_case_of_it_too() -> None:
     setup = typed(json.dumps({"one": ONE, "bad": ONE | {"sceham": 1}}), output="1")
     with pytest.raises(FormError, match="/sceham: unknown key"):
         case_of(setup, None)
-    assert shown_for(setup).outputs[1].chosen
+    assert shown_for(setup).found.at == 1

@@ -14,7 +14,7 @@ from parsers.cases.io import loads
 from parsers.formats.model import NOT_WRITTEN_OUT
 from tests.webapp.page.formats.editing import OUTPUT, SHORT, area, fields, inline, words
 from webapp.formats.format_text import skeleton
-from webapp.page.format_form import MOST_SAMPLES
+from webapp.page.formats.editor import MOST_SAMPLES
 
 
 def do(client: FlaskClient, what: str, data: dict[str, Any]) -> str:

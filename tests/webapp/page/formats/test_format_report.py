@@ -10,8 +10,8 @@ from parsers.formats.model import Format, builtin_formats, load_format
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.vocabulary.types import Message, Piece
 from webapp.formats.format_text import skeleton
-from webapp.page import format_report
-from webapp.page.format_report import CALLS_SHOWN, NOTES_SHOWN, SHOWN, Outcome, Replays, Said, replayed
+from webapp.page.formats import editor_report as format_report
+from webapp.page.formats.editor_report import CALLS_SHOWN, NOTES_SHOWN, SHOWN, Outcome, Replays, Said, replayed
 
 FORMAT = load_format(json.loads(skeleton()))
 CALL = '<call>{"name": "f", "arguments": {}}</call>'

@@ -8,7 +8,7 @@ import pytest
 
 from parsers.vocabulary.trace import Hold, Ownership, StateView, Step, Trace
 from parsers.vocabulary.types import Piece, Span
-from webapp.page.inspect.index import STEPS_EACH_SIDE, TOKENS_AT_MOST, after, before, build, index_of, window_around
+from webapp.page.inspect.index import STEPS_EACH_SIDE, TOKENS_AT_MOST, build, index_of, neighbours, window_around
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>'
 
@@ -65,7 +65,7 @@ def test_channel_lengths_are_those_of_the_steps(make: Any) -> None:
 
 def test_the_nearest_places_before_and_after() -> None:
     places = [3, 7, 9]
-    assert [before(places, 3), before(places, 8), after(places, 7), after(places, 9)] == [None, 7, 9, None]
+    assert [neighbours(places, at) for at in (3, 7, 8, 9)] == [(None, 7), (3, 9), (7, 9), (7, None)]
 
 
 @pytest.mark.parametrize("step", [1, 50, 200, 401])

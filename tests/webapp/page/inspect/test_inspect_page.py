@@ -12,9 +12,8 @@ from flask.testing import FlaskClient
 from tests.webapp.page.conftest import Make
 from webapp.page.form.setup import case_line
 from webapp.page.inspect.index import index_of
-from webapp.page.inspect.inspect_page import View, interesting_step, replay_page
-from webapp.page.inspect.view_state import ViewState
-from webapp.page.search.progress import Search, SearchPanes, search_panes
+from webapp.page.inspect.inspect_page import View, ViewState, interesting_step, replay_page
+from webapp.page.search.search_page import Search, SearchPanes, search_panes
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 WRAPPED_CALL = "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"

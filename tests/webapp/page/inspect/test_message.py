@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from parsers.vocabulary.types import Context, Tool
 from webapp.page.inspect.index import index_of, window_around
-from webapp.page.inspect.message import members, result
+from webapp.page.inspect.result import members, result
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 

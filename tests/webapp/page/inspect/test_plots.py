@@ -27,7 +27,7 @@ def test_the_overview_stays_small_and_covers_every_step(make: Any) -> None:
     assert all(a.last + 1 == b.first for a, b in zip(found.states, found.states[1:], strict=False))
     assert len(found.roles) <= 1000
     assert len(found.emissions) <= 301
-    assert [mark.step for mark in found.findings] == [3]
+    assert found.findings == [(round(250 / index_of(run).total, 3), "warning")]
     assert f"{index_of(run).total:,} steps" in found.words
 
 
@@ -46,15 +46,15 @@ def bars(path: str) -> list[tuple[float, float, float, float]]:
 
 def test_the_words_name_the_channel_that_waits_longest_first(make: Any) -> None:
     pane = lag_pane(make.run(WAITING, tokenizer={"name": "characters"}), 1)
-    assert pane.plot.words.startswith("Name waits at most ")
-    assert ", content at most 1" in pane.plot.words
-    assert pane.plot.note == f"at most {pane.plot.peak} characters"
+    assert pane[0].words.startswith("Name waits at most ")
+    assert ", content at most 1" in pane[0].words
+    assert pane[0].note == f"at most {pane[0].peak} characters"
 
 
 def test_arguments_are_many(make: Any) -> None:
     text = '<tool_call>{"name": "f", "arguments": {"a": "\\u00e4"}}</tool_call>'
     pane = lag_pane(make.run(text, replay=[{"by": "cuts", "cuts": [28, text.index("00e4")]}]), 1)
-    assert pane.plot.words == "Arguments wait at most 16 characters." or pane.plot.words.startswith(
+    assert pane[0].words == "Arguments wait at most 16 characters." or pane[0].words.startswith(
         "Arguments wait at most "
     )
 
@@ -68,17 +68,17 @@ def test_arguments_are_many(make: Any) -> None:
 )
 def test_where_nothing_waits_it_says_so(make: Any, text: str, note: str, words: str) -> None:
     pane = lag_pane(make.run(text, "passthrough"), 1)
-    assert (pane.plot.note, pane.plot.words) == (note, words)
-    assert (pane.plot.lags, pane.plot.hold) == ([], None)
+    assert (pane[0].note, pane[0].words) == (note, words)
+    assert (pane[0].lags, pane[0].hold) == ([], None)
 
 
 def test_a_parser_that_shows_only_its_deltas_has_no_plot(make: Any) -> None:
     run = make.fresh("words")
     run.trace.partition = []
     pane = lag_pane(run, 1)
-    assert not pane.plot.known
-    assert pane.plot.note == "not known for this parser"
-    assert pane.plot.words.startswith("This parser does not say")
+    assert not pane[0].known
+    assert pane[0].note == "not known for this parser"
+    assert pane[0].words.startswith("This parser does not say")
 
 
 def test_each_character_of_a_short_output_is_a_column(make: Any) -> None:
@@ -98,14 +98,14 @@ def test_a_long_output_is_drawn_in_a_thousand_columns(make: Any) -> None:
     plot = lag_plot(index_of(run))
     assert sum(len(bars(shape.path)) for shape in plot.lags) <= COLUMNS
     assert len(plot.longest) == 10 < plot.waiting
-    assert [item.wait.lag for item in plot.longest] == sorted((item.wait.lag for item in plot.longest), reverse=True)
+    assert [item[0].lag for item in plot.longest] == sorted((item[0].lag for item in plot.longest), reverse=True)
 
 
 def test_the_plot_is_drawn_once_and_the_cursor_moves(make: Any) -> None:
     run = make.run(WAITING)
     first, last = lag_pane(run, 1), lag_pane(run, index_of(run).total)
-    assert first.plot is last.plot
-    assert (first.cursor < 20, last.cursor) == (True, 100)
+    assert first[0] is last[0]
+    assert (first[1] < 20, last[1]) == (True, 100)
 
 
 def test_the_page_links_the_longest_wait_and_the_longest_hold_to_their_steps(client: FlaskClient) -> None:
@@ -127,6 +127,6 @@ def test_a_wait_without_a_reason_says_that_none_was_given(client: FlaskClient, m
 
 def test_a_click_leads_to_the_step_that_fed_the_character(make: Any) -> None:
     run = make.run("ab cd", replay=[{"by": "cuts", "cuts": [2, 3]}])
-    assert json.loads(lag_pane(run, 1).plot.steps) == [1, 1, 2, 3, 3]
-    long = json.loads(lag_pane(make.run("x " * COLUMNS, replay=[{"by": "char"}]), 1).plot.steps)
+    assert json.loads(lag_pane(run, 1)[0].steps) == [1, 1, 2, 3, 3]
+    long = json.loads(lag_pane(make.run("x " * COLUMNS, replay=[{"by": "char"}]), 1)[0].steps)
     assert (len(long), long[:3], long[-1]) == (COLUMNS, [1, 3, 5], 2 * COLUMNS - 1)

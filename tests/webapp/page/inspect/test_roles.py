@@ -11,8 +11,7 @@ from flask.testing import FlaskClient
 
 from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Ownership
-from webapp.page.inspect.index import index_of, window_around
-from webapp.page.inspect.roles import LEGEND, destinations, ownership, read_only, runs
+from webapp.page.inspect.index import LEGEND, destinations, index_of, ownership, read_only, runs, window_around
 from webapp.page.inspect.tokens import strip
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'

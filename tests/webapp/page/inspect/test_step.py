@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from webapp.page.inspect.index import index_of, window_around
-from webapp.page.inspect.step import card, cards, log
+from webapp.page.inspect.step import card, log
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 
@@ -49,7 +49,7 @@ def test_a_card_shows_the_delta_as_the_client_gets_it(make: Any) -> None:
 
 def test_reasoning_and_calls_are_counted_in_words(make: Any) -> None:
     run = make.run(f"<think>hm</think>{CALL}")
-    drawn = cards(index_of(run), window_around(index_of(run), 1), dict(run.format.terminals))
+    drawn = [card(index_of(run), number, run.format.terminals) for number in range(1, index_of(run).total + 1)]
     said = " ".join(item.summary for item in drawn)
     assert "reasoning" in said
     assert "call 0 f" in said

@@ -12,19 +12,21 @@ from flask.testing import FlaskClient
 
 from parsers.search.truncation import CutRecord, CutRecords
 from parsers.vocabulary.types import Message, ToolCall
+from webapp.page.inspect.inspect_page import ViewState, replay_page, view_of
 from webapp.page.inspect.truncation import (
     CALLS_SHOWN,
     CHANGES_SHOWN,
     TEXT_SHOWN,
-    Truncation,
     cut_result,
     cut_strip,
     records_of,
     shape_words,
 )
+from webapp.page.search.search_page import Search, SearchPanes
 
 CALL = '<tool_call>{"name": "f", "arguments": {"a": "b c"}}</tool_call>'
 TEXT = f"<think>Hm.</think>Hi.\n{CALL}\n{CALL}"
+CHECKED = SearchPanes(Search("idle", automatic=False))
 EXAMPLE = "/example/two-calls-with-prose"
 ASKED = {"HX-Request": "true", "HX-Request-Type": "partial"}
 
@@ -35,11 +37,11 @@ def cut_before(run: Any, text: str) -> Any:
 
 def test_a_cut_call_is_cut_off_and_the_rest_is_missing(make: Any) -> None:
     found = cut_before(make.run(TEXT), ' c"}}')
-    (call,) = found.calls
-    assert (call.name, call.arguments.text, call.complete) == ("f", '{"a": "b', False)
-    assert call.arguments.against == "8 of 12 characters"
+    ((_, call, arguments),) = found.calls
+    assert (call.name, arguments.text, call.complete) == ("f", '{"a": "b', False)
+    assert arguments.against == "8 of 12 characters"
     assert found.missing == ["call 1 (`f`)"]
-    assert (found.finish, found.whole_finish, found.problem) == ("length", "tool_calls", "")
+    assert (found.finish, found.problem) == ("length", "")
     assert found.words == "reasoning, content, 1 call, cut off"
     assert (found.before[-9:], found.after[:5]) == ('{"a": "b', ' c"}}') or found.after.startswith(' c"}}')
 
@@ -57,7 +59,7 @@ def test_the_texts_stand_beside_those_of_the_whole_output(make: Any) -> None:
 def test_all_calls_complete(make: Any) -> None:
     found = cut_result(make.run(TEXT), len(TEXT))
     assert (found.words, found.missing) == ("reasoning, content, 2 calls, complete", [])
-    assert [call.arguments.against for call in found.calls] == ["as in the whole output"] * 2
+    assert [arguments.against for _, _, arguments in found.calls] == ["as in the whole output"] * 2
 
 
 def whole_of(run: Any, *calls: ToolCall, content: str = "") -> Any:
@@ -69,10 +71,10 @@ def test_a_result_the_whole_output_does_not_have_says_so(make: Any) -> None:
     run = whole_of(make.fresh(f"Hi {CALL}"), content="Ho there")
     found = cut_result(run, len(f"Hi {CALL}"))
     assert found.parts[1].against == "differs from character 1 on; the whole output has `o there`"
-    assert found.calls[0].arguments.against == "the whole output has no such call"
+    assert found.calls[0][2].against == "the whole output has no such call"
     assert found.problem.startswith("Call 0 (`f`) is reported as complete")
-    named = cut_result(whole_of(run, ToolCall(None, "g", '{"a": "b c"}')), len(f"Hi {CALL}")).calls[0]
-    assert (named.arguments.against, named.arguments.same) == ("the whole output has `g` here", False)
+    named = cut_result(whole_of(run, ToolCall(None, "g", '{"a": "b c"}')), len(f"Hi {CALL}"))
+    assert (named.calls[0][2].against, named.calls[0][2].same) == ("the whole output has `g` here", False)
 
 
 def test_long_texts_and_many_calls_are_folded(make: Any) -> None:
@@ -81,7 +83,7 @@ def test_long_texts_and_many_calls_are_folded(make: Any) -> None:
     assert (len(part.text), part.folded) == (TEXT_SHOWN, 2_000)
     many = make.run(CALL * (CALLS_SHOWN + 5))
     found = cut_result(many, len(CALL) * (CALLS_SHOWN + 5))
-    assert (found.calls_before, len(found.calls), found.calls[0].number) == (5, CALLS_SHOWN, 5)
+    assert (found.calls_before, len(found.calls), found.calls[0][0]) == (5, CALLS_SHOWN, 5)
     assert cut_result(many, 3).missing == ["call 0 (`f`)", "call 1 (`f`)", "call 2 (`f`)", "22 more calls"]
 
 
@@ -125,13 +127,16 @@ def test_problems_are_columns_and_long_lists_are_shortened() -> None:
     assert strip.problems[0][1] >= 0.1
 
 
-def test_a_cut_that_nobody_chose_is_at_the_cursor(make: Any) -> None:
+def test_a_cut_that_nobody_chose_is_at_the_cursor(make: Any, runner: Any) -> None:
     run = make.run(TEXT)
-    assert Truncation(run, None, 5).offset == 5
-    assert Truncation(run, None, 0).offset == 1
-    chosen = Truncation(run, 10_000, 5)
-    assert (chosen.offset, chosen.length, chosen.following) == (len(TEXT), len(TEXT), None)
-    assert chosen.previous == json.loads(chosen.strip().jumps)[-1]
+    offsets = [
+        replay_page(view_of(runner, run.case, ViewState(step=1, cut=cut)), CHECKED, "").truncation.offset
+        for cut in (None, 0)
+    ]
+    assert offsets == [run.trace.steps[0].span.end, 1]
+    chosen = replay_page(view_of(runner, run.case, ViewState(cut=10_000)), CHECKED, "").truncation
+    assert chosen.offset == len(TEXT)
+    assert chosen.neighbours == (json.loads(chosen.strip().jumps)[-1], None)
     assert chosen.result().offset == len(TEXT)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.page.inspect.view_state import Links, ViewState, read_state
+from webapp.page.inspect.inspect_page import Links, ViewState, read_state
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from parsers.wire.chunks import Dialect, Envelope
 from tests.parsers.wire.client import Client, seen
 from tests.webapp.page.streams import END, FAULTY, STREAM, call, chunk, stream_case
 from webapp.page.inspect.index import TraceIndex, index_of, window_around
-from webapp.page.inspect.wire import (
+from webapp.page.inspect.result import (
     CALLS_SHOWN,
     CHUNKS_SHOWN,
     ITEMS_SHOWN,
@@ -24,7 +24,6 @@ from webapp.page.inspect.wire import (
     Wire,
     client_views,
     dialect_of,
-    folded,
     shortened,
     wire,
 )
@@ -111,7 +110,7 @@ def test_long_texts_and_lists_of_the_answer_are_shortened(make: Any) -> None:
 
 def test_what_is_short_stays_as_it_is() -> None:
     data = {"a": ["x" * TEXT_SHOWN] * ITEMS_SHOWN, "b": None, "c": 3}
-    assert folded(data) == data
+    assert shortened(data) == data
     assert shortened("x" * TEXT_SHOWN) == "x" * TEXT_SHOWN
 
 
@@ -209,12 +208,12 @@ def run_of(runner: Runner, found: Case) -> Run:
 
 def test_the_strict_client_is_a_note_and_the_others_are_faults(runner: Runner) -> None:
     right = client_views(run_of(runner, stream_case()).trace)
-    assert [(view.severity, view.step) for view in right] == [("pass", None), ("pass", None), ("info", 4)]
+    assert [(view.severity, view.result.step) for view in right] == [("pass", None), ("pass", None), ("info", 4)]
     assert [view.note for view in right] == ["", "", STRICT]
     changed = [*STREAM[:3], call(0, "b", arguments='{"x": 1}'), END]
     by_id = client_views(run_of(runner, stream_case(changed)).trace)[1]
     assert (by_id.severity, by_id.outcome) == ("error", "gets 2 calls")
-    assert [made.differs for made in by_id.calls] == [True, True]
+    assert [differs for _, _, differs in by_id.calls] == [True, True]
 
 
 def test_many_calls_are_counted_and_none_at_all_is_said(runner: Runner) -> None:

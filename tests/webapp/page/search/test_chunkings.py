@@ -11,13 +11,13 @@ import pytest
 from parsers.cases.run import CaseRun
 from parsers.compare.beside import Compared
 from parsers.compare.divergence import Divergence
-from parsers.replays.chunking import WHOLE, Chunking, label
+from parsers.replays.chunking import Chunking, label
 from parsers.search.found import Group, OutcomeClass
 from parsers.vocabulary.channels import CONTENT, Channel
 from parsers.vocabulary.types import Message
 from tests.webapp.page.results import CALL, found
 from webapp.page.drawing import COLUMNS
-from webapp.page.search.chunkings import chunkings, heat, letter, matrix
+from webapp.page.search.search_page import chunkings, heat, letter, matrix
 
 
 def run_beside(make: Any, runner: Any, chunking: Chunking, parting: Divergence, deltas: int) -> CaseRun:
@@ -27,28 +27,29 @@ def run_beside(make: Any, runner: Any, chunking: Chunking, parting: Divergence, 
     return replace(run, compared=[other])
 
 
-def test_a_diverging_chunking_says_where_and_links_there(make: Any, runner: Any) -> None:
+def test_a_diverging_chunking_has_its_word_and_is_counted(make: Any, runner: Any) -> None:
     parting = Divergence(CONTENT, 3, 1234, 7, 9, "<tool", "tool")
-    shown = chunkings(run_beside(make, runner, Chunking(by="char"), parting, 39), "")
-    row = shown.rows[1]
-    assert row.parting is not None
-    assert (row.chunk, row.label) == ("char", "character by character")
-    assert (row.parting.where, row.parting.step) == ("content at character 1,234", 9)
-    assert (row.parting.expected, row.parting.actual) == ("<tool", "tool")
+    shown = chunkings(run_beside(make, runner, Chunking(by="char"), parting, 39))
+    replay, chunk = shown.rows[1]
+    assert (chunk, replay.label, replay.divergence) == ("char", "character by character", parting)
     assert shown.note == "2 replays, 1 chunking gave another message"
 
 
-def test_a_divergence_without_place_leads_to_the_end(make: Any, runner: Any) -> None:
-    parting = Divergence(Channel(None, "calls"), 0, None, None, None, "1", "2")
-    row = chunkings(run_beside(make, runner, WHOLE, parting, 4), "").rows[1]
-    assert row.parting is not None
-    assert (row.parting.where, row.parting.step) == ("calls", 5)
+@pytest.mark.parametrize(
+    ("parting", "words"),
+    [
+        (Divergence(CONTENT, 3, 1234, 7, 9, "<tool", "tool"), "content at character 1,234"),
+        (Divergence(Channel(None, "calls"), 0, None, None, None, "1", "2"), "calls"),
+    ],
+)
+def test_a_divergence_says_where(app: Any, parting: Divergence, words: str) -> None:
+    assert app.jinja_env.get_template("_macros.html").module.where(parting) == words
 
 
 def test_chunkings_list_the_own_one_first(make: Any, runner: Any) -> None:
-    shown = chunkings(runner.checked(make.run(CALL)), "token:2")
-    assert (shown.rows[0].label, shown.rows[0].chunk) == ("token by token", "")
-    assert [row.label for row in shown.rows if row.current] == ["2 tokens"]
+    shown = chunkings(runner.checked(make.run(CALL)))
+    assert (shown.rows[0][0].label, shown.rows[0][1]) == ("token by token", "")
+    assert "token:2" in [chunk for _, chunk in shown.rows]
     assert "the same message every time" in shown.note
 
 
@@ -110,15 +111,13 @@ def test_outcomes_have_letters(number: int, name: str) -> None:
 
 
 def test_rows_are_kinds_of_chunkings_and_columns_are_messages() -> None:
-    shown = matrix(found(), "cuts:4")
-    assert [[cell.number for cell in row.cells] for row in shown.rows] == [[0, 0, 1], [2, 2, 0]]
+    shown = matrix(found())
+    assert [[many for many, _ in row.cells] for row in shown.rows] == [[0, 0, 1], [2, 2, 0]]
     assert [(row.group.honest, row.rest) for row in shown.rows] == [(True, 0), (False, 0)]
-    assert [cell.chunk for row in shown.rows for cell in row.cells if cell.current] == ["cuts:4"]
+    assert "cuts:4" in [chunk for row in shown.rows for _, chunk in row.cells]
     first, second = shown.failing
-    assert (first.letter, first.how, first.beside, first.current) == ("A", "other text", "b_chunk=cuts:4&at=12", True)
-    assert first.parting is not None
-    assert first.parting.where == "content at character 12"
-    assert (second.letter, second.how, second.parting) == ("B", "the parser failed", None)
+    assert (first.letter, first.how, first.beside, first.chunk) == ("A", "other text", "b_chunk=cuts:4&at=12", "cuts:4")
+    assert (second.letter, second.how, second.found.divergence) == ("B", "the parser failed", None)
     assert shown.note == "7 replays, 3 outcomes"
 
 
@@ -128,7 +127,7 @@ def test_many_outcomes_share_a_column() -> None:
         OutcomeClass(n, Message(), "length", 1, 1, Chunking(by="random", seed=n), f"random {n}") for n in range(3, 40)
     ]
     result.groups.append(Group("random", "random", True, dict.fromkeys(range(3, 40), 1), {}))
-    shown = matrix(result, "")
+    shown = matrix(result)
     assert shown.rest
     assert (len(shown.columns), len(shown.failing), shown.more) == (6, 20, 19)
     assert shown.rows[-1].rest == 34
@@ -138,4 +137,4 @@ def test_many_outcomes_share_a_column() -> None:
 def test_one_outcome_is_said_in_words() -> None:
     result = found()
     del result.outcomes[1:]
-    assert matrix(result, "").note == "7 replays, 1 outcome, the same message every time"
+    assert matrix(result).note == "7 replays, 1 outcome, the same message every time"

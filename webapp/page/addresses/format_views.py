@@ -1,12 +1,4 @@
-"""The format editor's addresses. Nothing typed is stored: the page carries it all, and every button posts all of it.
-
-===========================  ========================================================================================
-GET  /formats                every format: built-in ones, those of the formats folder, and what was refused there
-GET  /formats/edit           the editor: `?from=NAME`, `?source=example:NAME` or `case:ID`, or the skeleton
-POST /formats/edit           check again; the parts that htmx asks for, or the whole page. With `case`: open that case
-POST /formats/inspect ...    the first sample (or `sample_of`) as a case: inspected, shared, downloaded
-===========================  ========================================================================================
-"""
+"""The format editor. Nothing typed is stored: the page carries it all, and every button posts all of it."""
 
 from __future__ import annotations
 
@@ -23,11 +15,10 @@ from parsers.formats.model import Format, builtin_formats
 from parsers.vocabulary.types import UsageError
 from webapp.formats.folder import all_formats, check_among, formats_folder, with_folder_format
 from webapp.formats.format_text import laid_out
-from webapp.htmx import is_partial, render
 from webapp.page.addresses.inspect_views import show
 from webapp.page.addresses.share_views import share_page
-from webapp.page.addresses.subjects import blueprint, carried_case, named_subject, run_subject
-from webapp.page.format_form import (
+from webapp.page.addresses.subjects import blueprint, carried_case, is_partial, named_subject, render, run_subject
+from webapp.page.formats.editor import (
     MOST_SAMPLES,
     Editor,
     Sample,
@@ -36,13 +27,13 @@ from webapp.page.format_form import (
     new_editor,
     read_editor,
 )
-from webapp.page.format_report import report, runnable
+from webapp.page.formats.editor_report import report, runnable
 from webapp.page.library.markdown import sections, to_html
 from webapp.runs.exports import filename
 from webapp.security import TooLarge
 from webapp.services import services
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+_PACKAGE = Path(__file__).resolve().parents[2]
 _REFERENCE = "format-language.md"
 
 
@@ -142,7 +133,6 @@ def _reference() -> str:
 
 
 def _download(name: str, text: str) -> Response:
-    """A file to keep."""
     response = Response(text.encode("utf-8", "surrogatepass"), mimetype="application/json")
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -10,7 +10,7 @@ import pytest
 from parsers.cases.io import load_case
 from parsers.vocabulary.trace import Proof
 from parsers.vocabulary.types import Piece, UsageError
-from webapp.page.search.proofs import changed_case, read_proof
+from webapp.page.addresses.search_views import changed_case, read_proof
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 TEXT = f"{CALL}\n{CALL.replace('f', 'g')}"

@@ -86,12 +86,12 @@ def read_editor(fields: MultiDict[str, str]) -> Editor:
 
 def new_editor() -> Editor:
     """The skeleton with its example as the first sample."""
-    return _filled(Editor(skeleton()), str(jsontext.read(skeleton())["example"]))
+    return Editor(skeleton(), [Sample(1, str(jsontext.read(skeleton())["example"]))])
 
 
 def editor_of_format(fmt: Format, settings: Settings) -> Editor:
     """A format that has a name, with itself beside."""
-    return _filled(Editor(file_text(fmt.name, settings), beside=fmt.name), fmt.example)
+    return Editor(file_text(fmt.name, settings), [Sample(1, fmt.example)], beside=fmt.name)
 
 
 def editor_of_case(case: Case, settings: Settings) -> Editor:
@@ -99,14 +99,17 @@ def editor_of_case(case: Case, settings: Settings) -> Editor:
 
     Raises UsageError for a case whose parser is another engine's.
     """
-    if not _can_edit(case):
+    if (case.parser.engine or BUILTIN) not in ENGINES:
         raise UsageError("This case's parser is another engine's: there is no table to edit. Choose a built-in format.")
     fmt = case.parser.format or choose(case).format
     own = case.parser.format is not None
-    expect = case.expect.model_dump(mode="json", exclude_none=True, exclude_unset=True) if case.expect else None
+    expect = ""
+    if case.expect is not None:
+        said = case.expect.model_dump(mode="json", exclude_none=True, exclude_unset=True)
+        expect = jsontext.pretty(said, lambda path: len(path) > 1)
     editor = Editor(
         text=laid_out(to_data(case)["parser"]["format"]) if own else file_text(fmt.name, settings),
-        samples=[Sample(1, unix_lines(case.text()), _expectation(expect))],
+        samples=[Sample(1, unix_lines(case.text()), expect)],
         beside=OPENED if own else fmt.name,
         reasoning_open=case.context.reasoning_open,
         base=case_line(case),
@@ -114,20 +117,6 @@ def editor_of_case(case: Case, settings: Settings) -> Editor:
     if case.tools:
         editor.tools = jsontext.pretty(list(case.tools), lambda path: False)
     return editor
-
-
-def _can_edit(case: Case) -> bool:
-    """Say whether the parser of a case is a format at all, and not another engine's."""
-    return (case.parser.engine or BUILTIN) in ENGINES
-
-
-def _filled(editor: Editor, example: str) -> Editor:
-    editor.samples = [Sample(1, example)]
-    return editor
-
-
-def _expectation(expect: dict[str, Any] | None) -> str:
-    return "" if expect is None else jsontext.pretty(expect, lambda path: len(path) > 1)
 
 
 def opened_format(editor: Editor) -> Format | None:

@@ -5,7 +5,7 @@ from flask import Flask, Response
 from flask.testing import FlaskClient
 from jinja2 import DictLoader
 
-from webapp.htmx import render
+from webapp.page.addresses.subjects import render
 
 PAGE = "<html>{% block list %}<ul>{{ n }}</ul>{% endblock %}<hr>{% block note %}<p>{{ n }}</p>{% endblock %}</html>"
 

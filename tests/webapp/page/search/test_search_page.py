@@ -16,7 +16,7 @@ from tests.webapp.page.results import CALL, CUT, found
 from webapp.children.jobs import Failure
 from webapp.jobs.searches import Searches, SearchJob
 from webapp.page.form.setup import case_line
-from webapp.page.search.progress import Search, progress_words, search_of_job, search_panes, smallest
+from webapp.page.search.search_page import Search, progress_words, search_of_job, search_panes, smallest
 from webapp.settings import Settings
 
 

@@ -34,8 +34,8 @@ from parsers.vocabulary.types import FormatError, Message, Piece, UsageError
 from webapp.formats.folder import all_formats, check_among
 from webapp.formats.format_text import CheckedText, Noted
 from webapp.glyphs import count, shorten, show_lines
-from webapp.page.format_form import OPENED, Editor, Sample, opened_format, sample_case
-from webapp.page.inspect.machine import Arrow, StateNode, TableRow
+from webapp.page.formats.editor import OPENED, Editor, Sample, opened_format, sample_case
+from webapp.page.inspect.step import Machine
 from webapp.runs.prepare import error_place, tokens_of
 from webapp.runs.runner import collector_paused
 from webapp.security import check_limit
@@ -74,38 +74,19 @@ class _StateLine:
 
 
 @dataclass(slots=True)
-class _Terminal:
-    """One terminal, and how it stands in the embedded tokenizer's vocabulary."""
+class _MachineReport(Machine):
+    """The format seen from outside. `idle` are the rows that can never fire; `terminals` are names, texts, how each
+    stands in the embedded tokenizer's vocabulary, and where it comes from. `too_many`: more states than are drawn while
+    somebody types."""
 
-    name: str
-    text: str
-    token: str
-    source: str
-
-
-@dataclass(slots=True)
-class _MachineReport:
-    """The format seen from outside. `too_many`: more states than are drawn while somebody types.
-
-    `sources` says of each row by its id where it comes from; '' is the text itself.
-    """
-
-    width: float
-    height: float
-    nodes: list[StateNode]
-    arrows: list[Arrow]
-    words: str
-    states: list[_StateLine]
-    rows: list[TableRow]
-    idle: set[str]
-    sources: dict[str, str]
-    terminals: list[_Terminal]
-    too_many: bool
-    note: str
+    states: list[_StateLine] = field(default_factory=list)
+    idle: set[str] = field(default_factory=set)
+    terminals: list[tuple[str, str, str, str]] = field(default_factory=list)
+    too_many: bool = False
 
 
 @dataclass(slots=True)
-class Report:
+class _Report:
     """Everything below and beside the text. `machine` None: the text is no format yet."""
 
     checked: CheckedText
@@ -115,11 +96,6 @@ class Report:
     severity: str
     beside: Format | None = None
     lines: list[tuple[int, str]] = field(default_factory=list)
-
-    @property
-    def findings(self) -> list[Noted]:
-        """The findings, errors first."""
-        return self.checked.findings
 
     @property
     def name(self) -> str:
@@ -134,12 +110,12 @@ class Report:
         return sum(outcome.severity == "error" for outcome in self.outcomes.values())
 
 
-def report(editor: Editor, settings: Settings) -> Report:
+def report(editor: Editor, settings: Settings) -> _Report:
     """Check the text, and where nothing is wrong with it replay the samples."""
     found = check_among(editor.text, settings)
     beside = opened_format(editor) if editor.beside == OPENED else all_formats(settings).get(editor.beside)
     outcomes = {sample.number: _outcome(editor, sample, found, beside, settings) for sample in editor.samples}
-    return Report(
+    return _Report(
         checked=found,
         machine=_machine_report(found, outcomes.values()),
         outcomes=outcomes,
@@ -151,14 +127,12 @@ def report(editor: Editor, settings: Settings) -> Report:
 
 
 def _headline(found: CheckedText) -> str:
-    """The findings in a few words."""
     counts = Counter(one.severity for one in found.findings)
     words = [count(counts[severity], noun) for severity, noun in _NOUNS.items() if counts[severity]]
     return ", ".join(words) if words else "Nothing found"
 
 
 def _lines(found: CheckedText) -> list[tuple[int, str]]:
-    """Every line of the text with the worst that was found on it."""
     worst: dict[int, str] = {}
     for one in found.findings:
         worst.setdefault(one.place.line, one.severity)
@@ -197,7 +171,6 @@ def _outcome(editor: Editor, sample: Sample, found: CheckedText, beside: Format 
 
 
 def _field(pointer: str) -> str:
-    """The field of a sample where an error of its case is said."""
     return next((name for name in ("expect", "tools") if pointer.startswith(f"/{name}")), "output")
 
 
@@ -215,25 +188,20 @@ def _machine_report(found: CheckedText, outcomes: Iterable[Outcome]) -> _Machine
         visits.update({trace.steps[0].state, *(name for move in moves for name in (move.from_state, move.to_state))})
     lost = {_state(one.part) for one in found.findings if one.code == "unreachable_state"}
     drawn = len(fmt.states) <= _MOST_DRAWN
-    sheet = diagram(fmt) if drawn else Diagram(0, 0, (), ())
-    states = [_state_line(fmt, expanded, name, name not in lost, visits[name]) for name in fmt.states]
+    drawing = diagram(fmt) if drawn else Diagram(0, 0)
     return _MachineReport(
-        width=sheet.width,
-        height=sheet.height,
-        nodes=[StateNode(node, node.name not in lost and bool(visits[node.name] or node.end or not runs), False)
-               for node in sheet.nodes],
-        arrows=[Arrow(edge, f"{edge.source} {edge.target}", not runs or any(fired[row] for row in edge.rows), False)
-                for edge in sheet.edges],
+        drawing=drawing,
+        rows=rows_table(fmt, expanded),
+        visited={name for name in fmt.states if name not in lost and (visits[name] or not runs)},
+        fired={(one.source, one.target) for one in drawing.edges if not runs or any(fired[row] for row in one.rows)},
+        times=fired,
+        note=_note(fmt, lost, runs, visits),
         words=_words(fmt, lost),
-        states=states,
-        rows=[TableRow(r.id, r.state, r.trigger, r.text or "", r.to, ", ".join(r.emit), r.note, r.when, fired[r.id])
-              for r in rows_table(fmt)],
+        states=[_state_line(fmt, expanded, name, name not in lost, visits[name]) for name in fmt.states],
         idle=_idle(fmt, found.findings, lost),
-        sources={row.id: row.source for row in rows_table(fmt, expanded)},
         terminals=[_terminal(fmt, expanded, name, text) for name, text in fmt.terminals.items()],
         too_many=not drawn,
-        note=_note(fmt, lost, runs, visits),
-    )  # fmt: skip
+    )
 
 
 def _words(fmt: Format, lost: set[str]) -> str:
@@ -284,10 +252,10 @@ def _state_line(fmt: Format, expanded: Expanded, name: str, reached: bool, sampl
     )
 
 
-def _terminal(fmt: Format, expanded: Expanded, name: str, text: str) -> _Terminal:
+def _terminal(fmt: Format, expanded: Expanded, name: str, text: str) -> tuple[str, str, str, str]:
     special = markers_of(fmt).get(text)
     token = "" if special is None else "one special token" if special else "one token"
-    return _Terminal(name, text, token, expanded.origin(pointer_to("terminals", name)).label)
+    return name, text, token, expanded.origin(pointer_to("terminals", name)).label
 
 
 # One sample
@@ -397,7 +365,6 @@ def replayed(case: Case, pieces: Sequence[Piece], fmt: Format, beside: Format | 
 
 
 def _accepted_text(message: Message) -> str:
-    """The expectation that today's message meets, as JSON: every part is pinned, so a text that is none is null."""
     data = accept(message).model_dump(mode="json", exclude_none=True)
     full = {"reasoning": None, "content": None, **data}
     return jsontext.pretty(full, lambda path: len(path) > 1)
@@ -420,7 +387,6 @@ def _parts(mine: Said, other: Said | None, expect: Expect | None, found: list[Di
 
 
 def _texts(said: Said) -> dict[str, str]:
-    """Every part of a message by name, in reading order."""
     message = said.message
     texts = {"reasoning": message.reasoning or "", "content": message.content or ""}
     for index, call in enumerate(message.tool_calls[:CALLS_SHOWN]):
@@ -508,7 +474,6 @@ def _is_left_over(trace: Trace, run: Ownership, closers: Sequence[str]) -> bool:
 
 
 def _strings(expect: Expect | None) -> list[tuple[str, str]]:
-    """Every string inside the expected arguments, with its place."""
     found = []
     for index, call in enumerate((expect.tool_calls if expect else None) or ()):
         for path, value in jsontext.walk(call.arguments):

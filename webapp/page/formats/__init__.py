@@ -1,0 +1,1 @@
+"""The format editor: what was typed, and the report on it."""
