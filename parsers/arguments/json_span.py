@@ -83,6 +83,10 @@ class JsonSpan(ArgumentParser):
         if self._phase == "before" and (self.complete or self.out.closes):
             self.append_empty(at)
 
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes."""
+        return self._value.passes() if self._phase == "value" else None
+
     def hold(self) -> Hold | None:
         """See ArgumentParser.hold."""
         if self._words:

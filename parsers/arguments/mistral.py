@@ -188,6 +188,10 @@ class _ArrayReader:
         ended = ["item.arguments:end_map", "CONTINUE"] if self._is_object else ["item.arguments:value"]
         self._parser.queue += ended
 
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes."""
+        return self.value.passes() if self.value is not None and self._early is None else None
+
     def finish(self, at: int) -> None:
         """The output ends here."""
         if self.value is not None:
@@ -345,6 +349,12 @@ class Mistral(ArgumentParser):
                 return
             self._commit()
         self.append_empty(at)
+
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes."""
+        if self._array is not None:
+            return self._array.passes()
+        return self._value.passes() if self._value is not None and self._phase == "arguments" else None
 
     def hold(self) -> Hold | None:
         """See ArgumentParser.hold."""

@@ -356,6 +356,11 @@ class Pythonic(NotationParser):
         if string.done:
             self._end_string(at)
 
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes: a string value."""
+        reads = self._string is not None and not self._is_key and self._builder.passes
+        return self._string.passes() if reads and self._string is not None else None
+
     def hold(self) -> Hold | None:
         """See ArgumentParser.hold."""
         in_string = None if self._string is None else self._string.held_from()
