@@ -54,7 +54,9 @@ class Machine:
         self.passes_open_text = True
         self._programs = {} if programs is None else programs
         self._reads = False  # begun and not finished
-        self._disturbs: Callable[[str], object] | None = None  # the search of open text, while it lasts
+        # the searches of open text, while it lasts: for what may matter, and for markers where a stage sees to the rest
+        self._disturbs: Callable[[str], object] | None = None
+        self._marks: Callable[[str], object] | None = None
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
         """See StreamParser.begin."""
@@ -78,9 +80,10 @@ class Machine:
         self._fired_at = -1
         self._view = _NO_VIEW
         self._reads = True
-        # open text: its events, and the view while it lasts
+        # open text: its events, whether a stage keeps its end, and the view while it lasts
         self._by_text = mode == "text"
-        self._disturbs = None
+        self._disturbs = self._marks = None
+        self._stage_keeps = False
         self._open_kind: type[ContentText] | type[ReasoningText] | type[CallArguments] = ContentText
         self._open_call = 0
         self._open_view: StateView | None = None
@@ -100,7 +103,8 @@ class Machine:
         disturbs = self._disturbs
         if disturbs is not None:
             text = delta.text
-            if disturbs(text) is None and (self._by_text or _MARKED.isdisjoint([p.kind for p in delta.pieces])):
+            plain = self._by_text or _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
+            if plain and not self._stage_keeps and disturbs(text) is None:
                 if not text:
                     return []
                 start = self._base
@@ -110,8 +114,20 @@ class Machine:
                     self._calls.argued = True
                     return [CallArguments(start, end, text, None, self._open_call)]
                 return [self._open_kind(start, end, text)]
+            if plain and self._marks is not None and self._marks(text) is None:
+                return self._read_by_stage(text)
             self._end_open_text()
         return self._read_delta(delta)
+
+    def _read_by_stage(self, text: str) -> list[Event]:
+        """Read open text of which a stage keeps the white space at its end."""
+        if text:
+            self._calls.read(self._state.text or "content", text, self._base)
+            self._base += len(text)
+            self.examined += len(text)
+            self._stage_keeps = self._calls.passes(self._state.text or "content") is None
+            self._open_view = None
+        return self._calls.take()
 
     def _read_delta(self, delta: Delta) -> list[Event]:
         """Read a delta in which something may matter."""
@@ -190,6 +206,8 @@ class Machine:
         self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
         self._base, self._buffer, self._pos = self._base + self._pos, "", 0
         self._disturbs = state.disturbs(scope, own)
+        self._marks = state.disturbs(scope, "") if parser is None else None
+        self._stage_keeps = False
 
     def _end_open_text(self) -> None:
         """Something may matter: the argument parser is told where it stands."""
@@ -519,7 +537,7 @@ class Machine:
         """See StreamParser.view."""
         if self._disturbs is None:
             return self._new_view()
-        if self._open_view is None:
+        if self._open_view is None or self._stage_keeps:
             if self._parser is not None:
                 self._parser.passed(self._base)
             self._open_view = self._new_view()
