@@ -29,6 +29,7 @@ from parsers.vocabulary.trace import CodecState, Hold
 OPEN = "open"
 _WORD = re.compile(r"\S+")
 _SURPLUS = re.compile(r"[}\]]+")
+ESCAPED = r'["\\\x00-\x1f]'  # what is written otherwise inside a JSON string
 
 
 def is_quoted(text: str) -> bool:
@@ -103,6 +104,7 @@ class ArgumentParser(ABC):
         self.complete = False
         self.over = self.cut = False
         self._told_surplus = False
+        self._at = 0
 
     # what a format may say about it
 
@@ -154,6 +156,16 @@ class ArgumentParser(ABC):
 
     def finish(self, at: int) -> None:  # noqa: B027 - a parser that passes everything on has nothing to finish
         """The value is over, by a terminal or the end of the output, at raw offset `at`."""
+
+    def passes(self) -> str | None:
+        """Return a regular expression for what matters where the parser stands, if it would write all other text there
+        as it is, in the same place and one piece a delta; None where it would not, or keeps anything. It is not asked
+        where its scope is OPEN."""
+        return None
+
+    def passed(self, at: int) -> None:
+        """Text up to raw offset `at` was written as it is, without being read here (see `passes`)."""
+        self._at = at
 
     def hold(self) -> Hold | None:
         """Return what was read and not passed on yet."""

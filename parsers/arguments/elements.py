@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import can_stream, item_schema, property_schema, types_of
-from parsers.arguments.contract import OPEN, ArgumentParser, Output
+from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output
 from parsers.arguments.json_build import JsonBuilder, Piece
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.trace import CodecState, Hold
@@ -231,6 +231,12 @@ class Elements(ArgumentParser):
             self._build.close_all(at)
         else:
             self._build.cut(at)
+
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes: text of an element."""
+        top = self._stack[-1] if self._stack and self.scope == VALUE else None
+        plain = top is not None and top.kind == "text" and not top.kept and self._build.passes
+        return f"{ESCAPED}|<" if plain else None
 
     def hold(self) -> Hold | None:
         start = self._build.held_from()

@@ -202,6 +202,11 @@ class JsonBuilder:
             for segments in kept:
                 self._send(segments)
 
+    @property
+    def passes(self) -> bool:
+        """Return whether the piece of a string goes out at once."""
+        return self._string is not None and not self._waits and not self._groups
+
     def held_from(self) -> int | None:
         """The first raw offset of what waits: a group, a string, a key."""
         starts = [segments[0].start for segments in self._kept[:1]]

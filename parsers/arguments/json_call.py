@@ -294,6 +294,11 @@ class JsonCall(ArgumentParser):
             self._value.finish(at)
             self.complete = self._value.done
 
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes."""
+        reads = self._phase == "arguments" and self._value is not None and self._early is None
+        return self._value.passes() if reads and self._value is not None else None
+
     def hold(self) -> Hold | None:
         if self._committed and (start := self._loose.start) is not None:
             return Hold(start, self._at, "codec", "These may be the arguments, if no key holds them.")
@@ -406,6 +411,10 @@ class JsonCalls(ArgumentParser):
         self._item.finish(at)
         self.complete = self._item.complete
         self._unclosed(at)
+
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes."""
+        return self._item.passes() if self._phase == "item" else None
 
     def hold(self) -> Hold | None:
         return self._item.hold()

@@ -81,6 +81,10 @@ class JsonSpan(ArgumentParser):
         if self._phase == "before" and (self.complete or self.out.closes):
             self.synthetic("{}", at)
 
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes."""
+        return self._value.passes() if self._phase == "value" else None
+
     def hold(self) -> Hold | None:
         if self._words:
             return Hold(self._words[0][1], self._at, "codec", "It is no JSON, and closing here must leave valid JSON.")

@@ -372,6 +372,12 @@ class JsonValue:
         self._tail = self._held = None
         self.out.arguments(closers, at, at, (Segment(closers, at, at, "synthetic"),))
 
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes: a string in which all but quotes and escapes goes out as it is."""
+        scan = self.scan
+        waits = self._held is not None or self._tail is not None
+        return None if waits or scan.is_key or not scan.in_string else r'["\\]'
+
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""
         start = self._held_at if self._tail is None else self._tail_at

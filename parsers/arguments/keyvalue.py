@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from parsers.arguments.coerce import NUMBER
-from parsers.arguments.contract import OPEN, Output, is_quoted
+from parsers.arguments.contract import ESCAPED, OPEN, Output, is_quoted
 from parsers.arguments.json_build import PAIRS, NotationParser, Piece
 from parsers.arguments.json_value import escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
@@ -319,6 +319,11 @@ class KeyValue(NotationParser):
         self.out.diagnostic("unterminated_string", "A string is not closed before the end of its call.", at, at)
         self._builder.end_string(at)
         return True
+
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes: a string value whose end may be the end of the call."""
+        reads = self.scope == _STRING and not self._is_key and self._builder.passes and self._tail.at is None
+        return rf"{ESCAPED}|[{re.escape(_BLANK_OR_CLOSER)}]\Z" if reads else None
 
     def hold(self) -> Hold | None:
         starts = [self._word_at] * bool(self._word and self._committed) + [start for _, start, _ in self._pieces[:1]]

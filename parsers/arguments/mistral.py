@@ -186,6 +186,10 @@ class _ArrayReader:
         ended = ["item.arguments:end_map", "CONTINUE"] if self._is_object else ["item.arguments:value"]
         self._parser.queue += ended
 
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes."""
+        return self.value.passes() if self.value is not None and self._early is None else None
+
     def finish(self, at: int) -> None:
         if self.value is not None:
             self.value.finish(at)
@@ -326,6 +330,12 @@ class Mistral(ArgumentParser):
         elif self._phase in ("name", "after_name", "id") and self.out.knows(name) and _PLAUSIBLE.match(name):
             self._commit()
             self.synthetic("{}", at)
+
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes."""
+        if self._array is not None:
+            return self._array.passes()
+        return self._value.passes() if self._value is not None and self._phase == "arguments" else None
 
     def hold(self) -> Hold | None:
         value = self._value if self._array is None else self._array.value

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from parsers.arguments.coerce import LONE_SURROGATE, NUMBER, Schema, text_to_json, types_of
-from parsers.arguments.contract import Output
+from parsers.arguments.contract import ESCAPED, Output
 
 QUOTES = "'\""
 _FOLLOWERS = ",:)]}"
@@ -311,6 +311,12 @@ class StringReader:
             return self._at, self._at + len(rest)
         self.gap()
         return None
+
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes."""
+        if self._phase != "text" or self._escape or self._quotes:
+            return None
+        return f"{ESCAPED}|{self._quote}"
 
     def held_from(self) -> int | None:
         """The first raw offset of what waits."""

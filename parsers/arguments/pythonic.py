@@ -330,6 +330,11 @@ class Pythonic(NotationParser):
             self._builder.cut(at)
         return whole
 
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes: a string value."""
+        reads = self._string is not None and not self._is_key and self._builder.passes
+        return self._string.passes() if reads and self._string is not None else None
+
     def hold(self) -> Hold | None:
         in_string = None if self._string is None else self._string.held_from()
         starts = [start for _, start, _ in self._key[:1]] + [self._word_at] * bool(self._word)

@@ -25,7 +25,7 @@ from html import unescape
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import can_only_be_string, can_stream, json_to_json, property_schema, types_of
-from parsers.arguments.contract import OPEN, ArgumentParser, Output, is_quoted
+from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, is_quoted
 from parsers.arguments.json_span import JsonSpan
 from parsers.arguments.json_value import coerce_json, escape_json
 from parsers.arguments.python_text import plain_to_json
@@ -280,6 +280,12 @@ class Tagged(ArgumentParser):
         self.out.drop(self._key_start, self._key_start + len(self._key_text), CUT)
         if self.scope == VALUE:
             self.out.drop(self._value_at, at, CUT)
+
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes: a value that goes out as it is read."""
+        if self.scope != VALUE or not self._streams or not self._begun or self._blank or self._entities is not None:
+            return None
+        return rf"{ESCAPED}|\s\Z" if self._trim == "space" else ESCAPED
 
     def hold(self) -> Hold | None:
         if self.scope == KEY and self._key:

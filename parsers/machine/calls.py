@@ -318,6 +318,12 @@ class Calls(Writer):
         else:
             self._content.text(text, at)
 
+    def passes(self, kind: TextKind) -> str | None:
+        """See ContentStage.passes, for text of a state of this kind."""
+        if self.keeps or kind not in ("content", "reasoning"):
+            return None
+        return self._reasoning.passes() if kind == "reasoning" else self._content.passes()
+
     def end_head(self, kind: TextKind | None, *, over: bool, unquote: bool) -> None:
         """The machine leaves a state of this kind: the call's name, header or id is whole now."""
         pieces = self._head.take()

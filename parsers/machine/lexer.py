@@ -60,6 +60,11 @@ class Scope:
                 return start
         return size
 
+    @property
+    def begins(self) -> str:
+        """A regular expression for the characters that a literal begins with; empty where there is no literal."""
+        return "" if self._first.pattern == r"(?!)" else self._first.pattern
+
     def candidates(self, held: str) -> tuple[str, ...]:
         """Names of the literals that `held` is a proper prefix of."""
         return tuple(name for name, text in self.literals.items() if text != held and text.startswith(held))

@@ -18,7 +18,7 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from parsers.arguments.contract import OPEN, ArgumentParser
 from parsers.formats.model import Format
@@ -26,13 +26,14 @@ from parsers.machine.calls import HEADS, Calls, CallState
 from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.events import Event
+from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText
 from parsers.vocabulary.trace import Hold, RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
 Programs = dict[tuple[frozenset[str], bool], Program]
 _NO_VIEW = StateView("")
 _NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
+_MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
@@ -40,6 +41,7 @@ class Machine:
     """A StreamParser for a table format under the given policies.
 
     `programs` is what machines of one format and policy share: the format compiled, by what begin() depends on.
+    `passes_open_text` False reads every delta in full, which gives the same and takes longer.
     """
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], programs: Programs | None = None) -> None:
@@ -49,8 +51,12 @@ class Machine:
         self.transitions: list[Transition] | None = None
         self.rejected: list[RejectedCall] = []
         self.examined = 0
+        self.passes_open_text = True
         self._programs = {} if programs is None else programs
         self._reads = False  # begun and not finished
+        # the searches of open text, while it lasts: for what may matter, and for markers where a stage sees to the rest
+        self._disturbs: Callable[[str], object] | None = None
+        self._marks: Callable[[str], object] | None = None
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
         self._scanner = Scanner(mode, literals(self.format), markers, drops=bool(self.format.terminals))
@@ -76,15 +82,53 @@ class Machine:
         self._fired_at = -1
         self._view = _NO_VIEW
         self._reads = True
+        # open text: its events, whether a stage keeps its end, and the view while it lasts
+        self._by_text = mode == "text"
+        self._disturbs = self._marks = None
+        self._stage_keeps = False
+        self._open_kind: type[ContentText] | type[ReasoningText] | type[CallArguments] = ContentText
+        self._open_call = 0
+        self._open_view: StateView | None = None
 
     def _new_parser(self, state: CompiledState) -> ArgumentParser | None:
         return None if state.make_parser is None else state.make_parser(self._calls)
 
     def feed(self, delta: Delta) -> list[Event]:
+        disturbs = self._disturbs
+        if disturbs is not None:
+            text = delta.text
+            plain = self._by_text or _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
+            if plain and not self._stage_keeps and disturbs(text) is None:
+                if not text:
+                    return []
+                start = self._base
+                self._base = end = start + len(text)
+                self.examined += len(text)
+                if self._open_kind is CallArguments:
+                    self._calls.argued = True
+                    return [CallArguments(start, end, text, None, self._open_call)]
+                return [self._open_kind(start, end, text)]
+            if plain and self._marks is not None and self._marks(text) is None:
+                return self._read_by_stage(text)
+            self._end_open_text()
+        return self._read_delta(delta)
+
+    def _read_by_stage(self, text: str) -> list[Event]:
+        """Read open text of which a stage keeps the white space at its end."""
+        if text:
+            self._calls.read(self._state.text or "content", text, self._base)
+            self._base += len(text)
+            self.examined += len(text)
+            self._stage_keeps = self._calls.passes(self._state.text or "content") is None
+            self._open_view = None
+        return self._calls.take()
+
+    def _read_delta(self, delta: Delta) -> list[Event]:
+        """Read a delta in which something may matter."""
         if not self._reads:
             raise UsageError("feed() needs begin() first, and none after finish()")
         self._sub = 0
-        if self._scanner.mode == "text":
+        if self._by_text:
             if text := delta.text:
                 self._append(text)
                 self._run(final=False)
@@ -95,11 +139,17 @@ class Machine:
                 else:
                     self._append(item)
                     self._run(final=False)
-        return [] if self._calls.defers else self._calls.take()
+        if self._calls.defers:
+            return []
+        events = self._calls.take()
+        if self._pos == len(self._buffer) and self.passes_open_text:
+            self._find_open_text()
+        return events
 
     def finish(self, reason: str | None = None) -> list[Event]:
         if not self._reads:
             raise UsageError("finish() needs begin() first, and is called once")
+        self._end_open_text()
         self._sub = 0
         self._cut = reason == "length"
         self._end_value(cut=self._cut)
@@ -128,6 +178,38 @@ class Machine:
             self._literal(parser, implied, at, at)
         else:
             self._calls.drop(at, at + len(self._consume(len(self._buffer))), DropReason(Cause.CUT_TAG))
+
+    # open text: deltas in which nothing can matter are one event each
+
+    def _find_open_text(self) -> None:
+        """Remember that the machine stands in open text, where all of the text was consumed and it does."""
+        calls, parser, state = self._calls, self._parser, self._state
+        if parser is not None and (parser.scope == OPEN or calls.keeps):
+            return
+        if self._strayed or self._skip is not None or self._marked is not None:
+            return
+        kind: type[ContentText] | type[ReasoningText] | type[CallArguments] = CallArguments
+        scope: Scope | None = None
+        if parser is None:
+            kind = ReasoningText if state.text == "reasoning" else ContentText
+            own, scope = calls.passes(state.text or "content"), state.plain
+        else:
+            own = parser.passes()
+            scope = None if parser.scope is None else state.scopes[parser.scope]
+        if own is None or not calls.may_pass(kind):
+            return
+        self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
+        self._base, self._buffer, self._pos = self._base + self._pos, "", 0
+        self._disturbs = state.disturbs(scope, own)
+        self._marks = state.disturbs(scope, "") if parser is None else None
+        self._stage_keeps = False
+
+    def _end_open_text(self) -> None:
+        """Something may matter: the argument parser is told where it stands."""
+        if self._disturbs is not None:
+            self._disturbs = None
+            if self._parser is not None:
+                self._parser.passed(self._base)
 
     # the text
 
@@ -435,6 +517,15 @@ class Machine:
     # the view
 
     def view(self) -> StateView:
+        if self._disturbs is None:
+            return self._new_view()
+        if self._open_view is None or self._stage_keeps:
+            if self._parser is not None:
+                self._parser.passed(self._base)
+            self._open_view = self._new_view()
+        return self._open_view
+
+    def _new_view(self) -> StateView:
         held, state, calls, parser = self._buffer[self._pos :], self._state, self._calls, self._parser
         codec = None if parser is None else parser.describe()
         holds = calls.holds(self._at)

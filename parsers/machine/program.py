@@ -6,6 +6,7 @@ only a token id can mean are out of every scope) and on tool_choice none (rows t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -52,7 +53,19 @@ class CompiledState:
     """
 
     __slots__ = (
-        *("_joint", "_literals", "_own", "accepts", "awaits", "by_text", "codec", "inert", "make_parser", "name"),
+        *(
+            "_disturbs",
+            "_joint",
+            "_literals",
+            "_own",
+            "accepts",
+            "awaits",
+            "by_text",
+            "codec",
+            "inert",
+            "make_parser",
+            "name",
+        ),
         *("plain", "rows", "scopes", "text", "unquote"),
     )
 
@@ -87,6 +100,7 @@ class CompiledState:
         }
         self.plain = self.scopes[OPEN]
         self._joint: dict[str, Scope] = {}
+        self._disturbs: dict[tuple[Scope | None, str], Callable[[str], object]] = {}
         self._literals = {**terminals, **{n: text for literals in scopes.values() for n, text in literals.items()}}
 
     def own(self, scope: str | None) -> Mapping[str, str]:
@@ -98,6 +112,15 @@ class CompiledState:
         if other.name not in self._joint:
             self._joint[other.name] = Scope({**other.plain.literals, **self.plain.literals})
         return self._joint[other.name]
+
+    def disturbs(self, scope: Scope | None, own: str) -> Callable[[str], object]:
+        """A search for what may matter in open text of this state: the beginning of a literal of the scope, or what
+        `own` describes."""
+        found = self._disturbs.get((scope, own))
+        if found is None:
+            parts = filter(None, ("" if scope is None else scope.begins, own))
+            found = self._disturbs[scope, own] = re.compile("|".join(parts) or r"(?!)").search
+        return found
 
     def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], str]:
         """The literals that held text may become, and why it is held in words."""

@@ -74,6 +74,10 @@ class ReasoningStage:
             self._out.reasoning(text[:solid], at)
         self._blank.add(text[solid:], at + solid)
 
+    def passes(self) -> str | None:
+        """See ContentStage.passes."""
+        return None if self._blank.pieces else r"\s\Z" if self._strips else ""
+
     def end(self) -> None:
         """Reasoning is over."""
         for kept, start in self._blank.take():
@@ -107,6 +111,11 @@ class ContentStage(ABC):
     @abstractmethod
     def finish(self) -> None:
         """The output is over."""
+
+    def passes(self) -> str | None:
+        """Return a regular expression for what may be kept back, where all other text is passed on as it comes; None
+        where anything may be, or something is."""
+        return None
 
     def hold(self) -> Hold | None:
         """Return what is kept back."""
@@ -158,6 +167,10 @@ class PlainContent(ContentStage):
             self._pass_solid(text, at, len(text.rstrip()))
         else:
             self._out.content(text, at)
+
+    def passes(self) -> str | None:
+        """See ContentStage.passes."""
+        return None if self._blank.pieces or not self._solid else r"\s\Z" if self._strips else ""
 
     def _begin(self) -> None:
         """The first character that is not white space has come."""
@@ -224,6 +237,9 @@ class _Structural(ContentStage):
             text, at = text[lead:], at + lead
             self._begin(at)
         self._pass_solid(text, at, len(text.rstrip(_TRAILING)))
+
+    def passes(self) -> str | None:
+        return None if self._blank.pieces or not self._solid else rf"[{_TRAILING}]\Z"
 
     def _begin(self, at: int) -> None:
         """Prose begins at `at`: after a call it drops what separates them, and is joined to prose by one space."""
@@ -303,3 +319,6 @@ class _PrefixOnly(PlainContent):
             self._out.leave_out(at, at + len(text), DropReason(Cause.AFTER_CALL))
         else:
             super().text(text, at)
+
+    def passes(self) -> str | None:
+        return None if self._calls else super().passes()

@@ -11,6 +11,7 @@ import pytest
 from parsers.cases.expect import differences
 from parsers.cases.model import Case
 from parsers.compare.divergence import same_message
+from parsers.machine.machine import Machine
 from parsers.replays.chunking import Chunking, apply, by_tokens, label
 from parsers.replays.replay import parse, replay
 from parsers.vocabulary.drops import LOST
@@ -60,6 +61,13 @@ class Output(NamedTuple):
     def trace(self, chunking: Chunking) -> Trace:
         return replay(self.make(), self.deltas(chunking), self.context, mode=self.mode, markers=self.markers)
 
+    def read_in_full(self, chunking: Chunking) -> Trace:
+        """The same without the short way through open text."""
+        parser = self.make()
+        if isinstance(parser, Machine):
+            parser.passes_open_text = False
+        return replay(parser, self.deltas(chunking), self.context, mode=self.mode, markers=self.markers)
+
     def message(self, chunking: Chunking) -> Message:
         return parse(self.make(), self.deltas(chunking), self.context, mode=self.mode, markers=self.markers)
 
@@ -79,6 +87,7 @@ def test_a_case_gives_what_it_expects_under_every_chunking_by_text_and_by_ids(na
     case = case_named(name)
     for output in outputs(case):
         first = output.trace(TRACED[0])
+        assert first.steps == output.read_in_full(TRACED[0]).steps
         for chunking in TRACED:
             trace = output.trace(chunking) if chunking is not TRACED[0] else first
             words = f"{output.mode}, {label(chunking)}"

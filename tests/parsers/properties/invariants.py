@@ -63,6 +63,12 @@ class Run:
     def trace(self, chunking: Chunking) -> Trace:
         return self.replayed(self.deltas(chunking))
 
+    def read_in_full(self, chunking: Chunking) -> Trace:
+        """The same without the short way through open text."""
+        parser = build(self.fmt, self.policy)
+        parser.passes_open_text = False
+        return replay(parser, self.deltas(chunking), self.context, mode=self.mode, markers=self.markers)
+
     def replayed(self, deltas: Sequence[Delta]) -> Trace:
         return replay(self.parser, deltas, self.context, mode=self.mode, markers=self.markers)
 
@@ -105,6 +111,7 @@ def check(run: Run, seed: int = 0, cuts: Sequence[int] = ()) -> Message:
     check_trace(run, whole)
     fine = run.trace(Chunking(by="char"))
     check_trace(run, fine)
+    assert fine.steps == run.read_in_full(Chunking(by="char")).steps
     assert fine.message == whole.message
     assert fine.partition == whole.partition
     assert _happened(fine) == _happened(whole)
