@@ -19,6 +19,7 @@ from parsers.vocabulary.types import Recording
 from webapp.api.intake_models import IntakeRequest, IntakeResult
 from webapp.api.models import ErrorBody
 from webapp.api.views import API, operation
+from webapp.page.inspect.view_state import whole_number
 from webapp.recordings import RecordingError, taken
 
 QUERY = {
@@ -116,8 +117,8 @@ def _posted() -> tuple[IntakeRequest, bytes]:
     if wanted is not None:
         return wanted, wanted.text.encode("utf-8", "surrogatepass")
     given: dict[str, Any] = {name: request.args[name] for name in QUERY if request.args.get(name)}
-    if "output" in given and given["output"].isdecimal():
-        given["output"] = int(given["output"])
+    if (number := whole_number(given.get("output"))) is not None:
+        given["output"] = number
     return _valid({"text": "", **given}), body
 
 

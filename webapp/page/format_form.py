@@ -118,7 +118,8 @@ def editor_of_case(case: Case, settings: Settings) -> Editor:
 
 def _can_edit(case: Case) -> bool:
     """Say whether the parser of a case is a format at all, and not another engine's."""
-    return (case.parser.engine or BUILTIN) in ENGINES
+    ours = (case.parser.engine or BUILTIN) in ENGINES
+    return ours and (case.parser.format is not None or not choose(case).plays)
 
 
 def _filled(editor: Editor, example: str) -> Editor:
