@@ -13,7 +13,7 @@ from pathlib import Path
 from flask import Flask, current_app, request, url_for
 from jinja2 import StrictUndefined
 
-from webapp import api
+from webapp import api, compression
 from webapp.formats.folder import formats_folder, refusals
 from webapp.glyphs import FILTERS
 from webapp.jobs.searches import Searches
@@ -48,6 +48,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.jinja_env.filters.update(FILTERS)
     app.jinja_env.globals["static"] = _static_url
     init_app(app, settings, error_page)
+    compression.init_app(app)
     settings.make_data_dir()
     hub = Downloads(settings, use(settings).add_hub)
     store = open_store(settings.database_url)

@@ -95,6 +95,8 @@ class Settings(BaseSettings):
         256_000_000, ge=0, description="Memory each process may spend on computed traces, in bytes; 0 keeps none."
     )
     threads: PositiveInt = Field(8, description="Requests served at the same time.")
+    connections: PositiveInt = Field(500, description="Connections held at the same time; more wait to be accepted.")
+    connection_seconds: PositiveInt = Field(60, description="Time after which a silent connection is closed.")
     find_seconds: PositiveInt = Field(20, description="Time a search may take; then the result so far is shown.")
     find_processes: PositiveInt = Field(2, description="Searches at the same time, each in a process of its own.")
     find_memory_bytes: int = Field(

@@ -21,12 +21,15 @@ import { isPlain, mark, say } from "./dom.js";
 import { ask } from "./request.js";
 
 const MOVES = "[data-jump], [data-leap]";
+const STEADY = 400; // milliseconds between two moves of a key that is held down, at most
 
 let drawers = [];
 let drawer = null; // the one whose page this is
 let page = null; // what it read
 let at = 1;
-let wanted = null; // the place we are fetching a window for
+let wanted = null; // the place we go to once its window is here
+let flying = false; // whether a window is on its way: one at a time, however fast the keys come
+let moved = 0; // when the cursor moved last
 let queue = []; // moves asked for meanwhile
 let inText = false; // whether what is being replaced had the focus in the text
 let remembering = 0;
@@ -57,11 +60,28 @@ export function goTo(number, { quiet = false } = {}) {
   if (!page || !Number.isFinite(number)) return;
   const place = Math.max(page.least, Math.min(page.most, Math.round(number)));
   if (isLoaded(place)) {
+    const before = at;
     wanted = null;
     queue = [];
     at = place;
     draw(quiet);
-  } else fetchWindow(place);
+    lookAhead(before);
+  } else {
+    wanted = place;
+    page.view.setAttribute("aria-busy", "true");
+    if (!flying) fetchWindow(place);
+  }
+}
+
+/* A key that is held down moves on and on: what comes next is fetched before the edge of the window is reached. */
+function lookAhead(before) {
+  const steady = performance.now() - moved < STEADY;
+  moved = performance.now();
+  const room = Math.floor((page.last - page.first) / 4);
+  const way = Math.sign(at - before);
+  if (flying || !steady || !way || Math.abs(at - before) > room) return;
+  const edge = way > 0 ? page.last : page.first;
+  if (edge !== (way > 0 ? page.most : page.least) && Math.abs(edge - at) < room) fetchWindow(at + way * room);
 }
 
 /* The next or previous place of a kind: step, change, emission, finding, parting, end. */
@@ -116,9 +136,7 @@ export function remember() {
 }
 
 function fetchWindow(place) {
-  if (wanted === place) return;
-  wanted = place;
-  page.view.setAttribute("aria-busy", "true");
+  flying = true;
   ask("#window", "innerHTML", { [drawer.name]: String(place) });
 }
 
@@ -131,6 +149,7 @@ function swapped() {
     }
     return;
   }
+  flying = false;
   const old = page;
   const [asked, waiting, before] = [wanted, queue, at];
   [wanted, queue] = [null, []];
@@ -149,7 +168,7 @@ function swapped() {
 /* A window that did not come leaves the cursor where it is. */
 function answered({ detail: { ctx } }) {
   if (ctx?.target?.id !== "window" || ctx.status?.includes?.("Abort")) return; // replaced by a newer one
-  if (ctx.status?.startsWith?.("error") || ctx.response?.status >= 400) [wanted, queue] = [null, []];
+  if (ctx.status?.startsWith?.("error") || ctx.response?.status >= 400) [wanted, queue, flying] = [null, [], false];
 }
 
 function click(event) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 pytestmark = pytest.mark.browser
 
@@ -79,6 +79,41 @@ def test_keys_held_at_the_edge_of_the_window_land_where_they_should(page: Page) 
     for _ in range(90):
         page.keyboard.press("ArrowRight")
     expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 590")
+
+
+def test_a_key_held_down_moves_smoothly_and_asks_for_one_window_at_a_time(page: Page) -> None:
+    open_long(page)
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11)
+    flying, most = 0, 0
+
+    def begun(request: Request) -> None:
+        nonlocal flying, most
+        flying += request.url.endswith("/run")
+        most = max(most, flying)
+
+    def over(request: Request) -> None:
+        nonlocal flying
+        flying -= request.url.endswith("/run")
+
+    go_to(page, 500)
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 500")
+    page.on("request", begun)
+    page.on("requestfinished", over)
+    page.on("requestfailed", over)
+    page.evaluate(
+        """() => {
+          window.drawn = new Set();
+          const seen = () => window.drawn.add(document.querySelector("[data-step-number]").textContent);
+          new MutationObserver(seen).observe(document.body, { childList: true, subtree: true, characterData: true });
+        }"""
+    )
+    page.locator("[data-slider]").focus()
+    for _ in range(300):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(15)
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 800")
+    assert most == 1
+    assert page.evaluate("() => window.drawn.size") > 200
 
 
 def test_when_the_server_is_gone_what_is_loaded_still_works(page: Page, allowed: list[str]) -> None:

@@ -19,6 +19,7 @@ from parsers.intake.evidence import Kind
 from parsers.vocabulary.types import Recording
 from webapp.api.answers import ErrorBody, IntakeResult
 from webapp.api.views import API, operation
+from webapp.page.inspect.inspect_page import whole_number
 from webapp.recordings import RecordingError, taken
 
 
@@ -125,8 +126,8 @@ def _posted() -> tuple[IntakeRequest, bytes]:
     if wanted is not None:
         return wanted, wanted.text.encode("utf-8", "surrogatepass")
     given: dict[str, Any] = {name: request.args[name] for name in QUERY if request.args.get(name)}
-    if "output" in given and given["output"].isdecimal():
-        given["output"] = int(given["output"])
+    if (number := whole_number(given.get("output"))) is not None:
+        given["output"] = number
     return _valid({"text": "", **given}), body
 
 

@@ -25,6 +25,7 @@ from webapp.settings import Settings, get_settings
 # A body over the limit of the settings is refused by the application, which names limit and size; this only bounds
 # what is taken in before that.
 BODY_ROOM = 16
+CLEANUP_SECONDS = 30  # between looks at the connections that say nothing
 # A port just left may be taken again at once. Windows calls that something else: there the same option would let two
 # programs listen on one port.
 REUSE = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
@@ -65,6 +66,10 @@ def listening(settings: Settings) -> Any:
             create_app(settings),
             sockets=sockets,
             threads=settings.threads,
+            asyncore_use_poll=True,  # select() knows no descriptor above 1023
+            connection_limit=settings.connections,
+            channel_timeout=settings.connection_seconds,
+            cleanup_interval=min(CLEANUP_SECONDS, settings.connection_seconds),
             max_request_body_size=BODY_ROOM * settings.max_request_bytes,
             ident=PROGRAM,
             clear_untrusted_proxy_headers=True,

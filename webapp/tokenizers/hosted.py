@@ -47,6 +47,8 @@ class HostedTokenizer(TokenizerAdapter):
         if "".join([piece.text for piece in found]) == text:
             return found
         ids, starts = self._encoded(text, offsets=True)
+        if not ids:
+            return (Piece(text),)  # the vocabulary or its normalizer has nothing for any of it
         return _cut(text, self.pieces_of(ids, recorded=False), starts)
 
     def pieces_of(self, ids: Sequence[int], recorded: bool = True) -> tuple[Piece, ...]:

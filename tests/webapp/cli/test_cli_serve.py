@@ -43,8 +43,12 @@ def test_a_server_prints_its_address_answers_and_ends_on_sigterm(tmp_path: Path)
             assert process.stdout is not None
             found = re.search(r"at (http://127\.0\.0\.1:\d+/) \(Ctrl-C ends it\)", process.stdout.readline())
             assert found is not None
+            place = ("127.0.0.1", int(found[1].rpartition(":")[2].strip("/")))
+            idle = [socket.create_connection(place) for _ in range(150)]  # more than waitress takes by itself
             with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(found[1]) as answer:
                 assert (answer.status, answer.headers["Server"]) == (200, "toolcall-inspector")
+            for connection in idle:
+                connection.close()
         finally:
             process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0

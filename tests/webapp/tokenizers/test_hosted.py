@@ -133,6 +133,23 @@ def test_a_normalizer_that_changes_text_leaves_it_whole(adapter: Make, toy: Data
     assert [p.kind for p in tokenizer.pieces("ﬁ<think>") if p.text == "<think>"] == ["added"]
 
 
+@pytest.mark.parametrize(
+    ("vocabulary", "normalizer"),
+    [({"h": 0, "e": 1, "l": 2}, None), (None, {"type": "Replace", "pattern": {"Regex": ".*"}, "content": ""})],
+)
+def test_a_text_of_which_no_token_is_made_is_one_piece_without_an_id(
+    adapter: Make, toy: Data, vocabulary: Data | None, normalizer: Data | None
+) -> None:
+    toy["normalizer"] = normalizer
+    if vocabulary is not None:
+        toy["model"] |= {"vocab": vocabulary, "merges": []}
+        toy["pre_tokenizer"] = None
+        toy["decoder"] = {"type": "Fuse"}
+        toy["added_tokens"] = []
+    assert [(piece.text, piece.token_id) for piece in adapter(toy).pieces("xyz")] == [("xyz", None)]
+    assert adapter(toy).pieces("") == ()
+
+
 def test_entries_are_fetched_in_batches_and_forgotten_when_they_are_many(
     adapter: Make, toy: Data, monkeypatch: pytest.MonkeyPatch
 ) -> None:

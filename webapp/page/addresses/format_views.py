@@ -28,6 +28,7 @@ from webapp.page.formats.editor import (
     read_editor,
 )
 from webapp.page.formats.editor_report import report, runnable
+from webapp.page.inspect.inspect_page import whole_number
 from webapp.page.library.markdown import sections, to_html
 from webapp.runs.exports import filename
 from webapp.security import TooLarge
@@ -141,7 +142,8 @@ def _download(name: str, text: str) -> Response:
 def _press(editor: Editor, what: str) -> None:
     """Do what a button of the editor asks for: add, remove-N, accept-N, tidy or expand; anything else only checks."""
     name, _, number = what.partition("-")
-    sample = editor.sample(int(number)) if number.isdecimal() else None
+    asked = whole_number(number)
+    sample = None if asked is None else editor.sample(asked)
     if name == "add":
         editor.add()
     elif name == "remove" and sample is not None:
@@ -159,7 +161,7 @@ def _with_case(answer: Callable[[Case], ResponseReturnValue]) -> ResponseReturnV
     """Answer with the sample that a button names, or with the editor again and what keeps the sample from running."""
     editor = read_editor(request.form)
     number = request.form.get("sample_of", "")
-    sample = editor.sample(int(number) if number.isdecimal() else 0)
+    sample = editor.sample(whole_number(number) or 0)
     try:
         return answer(runnable(editor, sample, services().settings))
     except (UsageError, TooLarge) as error:

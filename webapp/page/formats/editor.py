@@ -99,7 +99,8 @@ def editor_of_case(case: Case, settings: Settings) -> Editor:
 
     Raises UsageError for a case whose parser is another engine's.
     """
-    if (case.parser.engine or BUILTIN) not in ENGINES:
+    ours = (case.parser.engine or BUILTIN) in ENGINES
+    if not ours or (case.parser.format is None and choose(case).plays):
         raise UsageError("This case's parser is another engine's: there is no table to edit. Choose a built-in format.")
     fmt = case.parser.format or choose(case).format
     own = case.parser.format is not None

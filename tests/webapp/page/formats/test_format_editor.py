@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from parsers.cases.io import loads
 from parsers.formats.model import builtin_formats
+from tests.corpus import case_data
 from tests.webapp.page.formats.editing import BARE, OUTPUT, PARTIAL, area, fields, inline, words
 from webapp.app import create_app
 from webapp.formats.format_text import skeleton
@@ -263,3 +264,17 @@ def test_strings_that_cannot_go_round_are_a_warning_and_a_sample_that_hits_it_is
     assert "Warning cannot_round_trip /states/CALL/codec" in said
     assert "/a/0 holds </parameter> , which ends a value: no output can spell it in this format." in said
     assert "y</parameter> is left over: the value may have held its own closing tag." in said
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "²", "-1", "two"])
+def test_a_number_that_is_none_is_no_fault_of_the_server(client: FlaskClient, number: str) -> None:
+    typed = {"format": skeleton(), "sample": "1", "output.1": "Hi."}
+    assert client.post("/formats/edit", data={**typed, "do": f"remove-{number}"}).status_code == 200
+    assert client.post("/formats/inspect", data={**typed, "sample_of": number}).status_code in (200, 422)
+
+
+def test_what_a_server_played_has_no_table_to_edit(client: FlaskClient) -> None:
+    case = case_data("recorded/beside-the-output-departs")
+    case["parser"] = {"name": "recorded"}
+    name = (client.post("/api/v1/cases", json=case).json or {})["id"]
+    assert client.get(f"/formats/edit?source=case:{name}").status_code == 422

@@ -1,0 +1,57 @@
+"""Answers in gzip, for clients that take it: a page of 230 kB is 32 kB on the wire.
+
+An answer that may not be stored stays as it is: it shows a secret (the delete key of a case), whose length a
+compressed page would tell to whoever can have text of their own put beside it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+
+from flask import Flask, Response, request
+
+LEVEL = 5  # of 9: twice as fast as 6 to 9, and within a twentieth of their size
+SMALLEST = 1_000  # bytes: below that a packet is a packet
+_TYPES = ("text/", "application/json", "application/javascript", "application/x-ndjson", "image/svg+xml")
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+def init_app(app: Flask) -> None:
+    """Put the answers of `app` under these rules."""
+    app.after_request(_compressed)
+
+
+def _compressed(response: Response) -> Response:
+    if not (response.mimetype or "").startswith(_TYPES) or response.status_code in (204, 304):
+        return response
+    if "Content-Encoding" in response.headers or response.cache_control.no_store:
+        return response
+    response.vary.add("Accept-Encoding")
+    if not request.accept_encodings.quality("gzip"):
+        return response
+    if response.is_streamed and not response.direct_passthrough:
+        response.response = _in_pieces(response.iter_encoded())
+        del response.headers["Content-Length"]
+    else:
+        file, response.direct_passthrough = response.response, False
+        data = response.get_data()
+        if hasattr(file, "close"):
+            file.close()
+        if len(data) < SMALLEST:
+            return response
+        response.set_data(gzip.compress(data, LEVEL, mtime=0))
+    response.headers["Content-Encoding"] = "gzip"
+    tag, _ = response.get_etag()
+    if tag is not None:
+        response.set_etag(tag, weak=True)  # the same content, in other bytes
+    return response
+
+
+def _in_pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
+    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP)
+    for part in parts:
+        if packed := packer.compress(part):
+            yield packed
+    yield packer.flush()
