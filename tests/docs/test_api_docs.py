@@ -20,7 +20,8 @@ from webapp.api.answers import (
     TokenizerRow,
     VerdictAnswer,
 )
-from webapp.api.views import MOST_CHUNKINGS, OPERATIONS, Operation
+from webapp.api.operations import OPERATIONS, Operation
+from webapp.api.views import MOST_CHUNKINGS
 from webapp.runs.exports import TARGETS
 from webapp.settings import Settings
 

@@ -1,4 +1,4 @@
-"""Who may import whom: `parsers` is pure and knows nothing of `webapp`; inside it, imports point to the left only."""
+"""Who may import whom: `parsers` is pure and knows nothing of `webapp`; in both, imports point to the left only."""
 
 from __future__ import annotations
 
@@ -29,7 +29,39 @@ ROOMS = (
     "cases",
     "intake",
 )
-PLACE = {room: place for place, room in enumerate(ROOMS)}
+# The same for `webapp`: what is nearest to the program first. The rooms of the page are rooms of their own.
+WEB_ROOMS = (
+    "settings",
+    "store",
+    "engines",
+    "bodies",
+    "compression",
+    "glyphs",
+    "cache",
+    "fields",
+    "formats",
+    "security",
+    "children",
+    "vocabularies",
+    "tokenizers",
+    "recordings",
+    "runs",
+    "jobs",
+    "services",
+    "page.drawing",
+    "page.search",
+    "page.library",
+    "page.form",
+    "page.inspect",
+    "page.formats",
+    "page.compare",
+    "api",
+    "page.addresses",
+    "app",
+    "cli",
+    "commands",
+)
+ORDERS = {"parsers": ROOMS, "webapp": WEB_ROOMS}
 
 # Neither a clock, nor a file, a socket, a process or a thread is behind any of these.
 PURE = frozenset({
@@ -107,27 +139,36 @@ def pure(modules: list[Path]) -> list[Path]:
     return [path for path in modules if path.parts[0] == "parsers"]
 
 
-@pytest.fixture(scope="module")
-def inner(root: Path, pure: list[Path]) -> list[Import]:
-    """The imports of `parsers` from itself."""
-    return [one for path in pure for one in imports(root, path) if one.target.split(".")[0] == "parsers"]
+def inner_imports(root: Path, modules: list[Path], package: str) -> list[Import]:
+    """The imports of a package from itself."""
+    found = [one for path in modules if path.parts[0] == package for one in imports(root, path)]
+    return [one for one in found if one.target.split(".")[0] == package]
 
 
-def test_every_room_of_parsers_has_its_place_in_the_order(pure: list[Path]) -> None:
-    rooms = {path.parts[1].removesuffix(".py") for path in pure} - {"__init__"}
-    assert rooms <= PLACE.keys()
+def room_of(module: str) -> str:
+    """The room that a module stands in; empty for the package itself."""
+    parts = module.split(".")[1:]
+    return ".".join(parts[:2] if parts[:1] == ["page"] else parts[:1])
 
 
-def test_parsers_import_only_to_their_left(inner: list[Import]) -> None:
-    def place(module: str) -> int:
-        return PLACE.get(module.partition(".")[2].split(".")[0], len(ROOMS))
+@pytest.mark.parametrize("package", ORDERS)
+def test_every_room_has_its_place_in_the_order(modules: list[Path], package: str) -> None:
+    rooms = {room_of(module_name(path)) for path in modules if path.parts[0] == package}
+    assert rooms - {"", "page"} == {*ORDERS[package]}
 
-    assert [f"{one.source} -> {one.target}" for one in inner if place(one.target) > place(one.source)] == []
+
+@pytest.mark.parametrize("package", ORDERS)
+def test_rooms_import_only_those_before_them(root: Path, modules: list[Path], package: str) -> None:
+    place = {room: number for number, room in enumerate(ORDERS[package])}
+    found = [one for one in inner_imports(root, modules, package) if room_of(one.source)]
+    late = [one for one in found if place.get(room_of(one.target), 0) > place.get(room_of(one.source), 0)]
+    assert [f"{one.source} -> {one.target}" for one in late] == []
 
 
-def test_no_module_of_parsers_imports_itself_in_a_circle(inner: list[Import]) -> None:
+@pytest.mark.parametrize("package", ORDERS)
+def test_no_module_imports_itself_in_a_circle(root: Path, modules: list[Path], package: str) -> None:
     graph: dict[str, set[str]] = {}
-    for one in inner:
+    for one in inner_imports(root, modules, package):
         graph.setdefault(one.source, set()).add(one.target)
     TopologicalSorter(graph).prepare()
 

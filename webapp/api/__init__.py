@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from flask import Flask
 
-from webapp.api import intake
-from webapp.api.views import API, HEALTH, blueprint
+from webapp.api import intake, views
+from webapp.api.operations import API, HEALTH, blueprint
 
-__all__ = ["API", "HEALTH", "init_app", "intake"]
+__all__ = ["API", "HEALTH", "init_app", "intake", "views"]
 
 
 def init_app(app: Flask) -> None:

@@ -18,7 +18,7 @@ from parsers.intake import Intake, recognise
 from parsers.intake.evidence import Kind
 from parsers.vocabulary.types import Recording
 from webapp.api.answers import ErrorBody, IntakeResult
-from webapp.api.views import API, operation
+from webapp.api.operations import API, operation
 from webapp.page.inspect.inspect_page import whole_number
 from webapp.recordings import RecordingError, taken
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from webapp.api.answers import ErrorBody, TokenizerUpload
 from webapp.api.intake import IntakeRequest
-from webapp.api.views import Operation
+from webapp.api.operations import Operation
 from webapp.runs.exports import TARGETS
 
 REF = "#/components/schemas/{model}"

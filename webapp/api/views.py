@@ -7,12 +7,10 @@ everything else is `webapp.security`'s, which knows sizes, methods and addresses
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from flask import Blueprint, Response, abort, jsonify, request
+from flask import Response, abort, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import BadRequest, UnsupportedMediaType
 
@@ -36,6 +34,8 @@ from webapp.api.answers import (
     TokenizerRow,
     TokenizerUpload,
 )
+from webapp.api.openapi import description
+from webapp.api.operations import API, HEALTH, OPERATIONS, blueprint, operation
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
@@ -48,15 +48,10 @@ from webapp.services import services
 from webapp.store import Gone, StoredCase
 from webapp.tokenizers import library, list_tokenizers
 
-HEALTH = "/healthz"
-API = "/api/v1"
 MOST_CHUNKINGS = 64
 _BESIDE = 1_000_000  # bytes of a request with a tokenizer that are no file
 _RECORDING = ", and a recording of a server to /api/v1/intake"
 _NO_RECORDING = frozenset({"raw_text", "case", "empty", "not_text", "text_literal"})
-View = TypeVar("View", bound=Callable[..., ResponseReturnValue])
-
-blueprint = Blueprint("api", __name__)
 
 
 class _NotACaseError(UsageError):
@@ -65,35 +60,6 @@ class _NotACaseError(UsageError):
 
 class _BadJson(BadRequest):
     """A body that is not JSON; says where."""
-
-
-@dataclass(slots=True, frozen=True)
-class Operation:
-    """What the description of the API says of a route. `answers`: status to model, media type, or words."""
-
-    method: str
-    path: str
-    name: str
-    summary: str
-    takes: Any
-    answers: dict[int, Any]
-    query: dict[str, str]
-
-
-OPERATIONS: list[Operation] = []
-
-
-def operation(method: str, path: str, answers: dict[int, Any], *, takes: Any = None, query: dict[str, str] | None = None
-              ) -> Callable[[View], View]:  # fmt: skip
-    """Register a view: its route, and its line in the description."""
-
-    def register(view: View) -> View:
-        summary = (view.__doc__ or "").partition("\n")[0]
-        OPERATIONS.append(Operation(method, path, view.__name__, summary, takes, answers, query or {}))
-        blueprint.add_url_rule(path, view_func=view, methods=[method])
-        return view
-
-    return register
 
 
 @operation("GET", HEALTH, {200: Health})
@@ -222,8 +188,6 @@ def export(case_id: str, target: str) -> ResponseReturnValue:
 @operation("GET", f"{API}/openapi.json", {200: "the description"})
 def openapi() -> ResponseReturnValue:
     """This description, OpenAPI 3.1."""
-    from webapp.api.openapi import description
-
     return jsonify(description(tuple(OPERATIONS), installed_version()))
 
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from parsers.formats.model import builtin_formats
 from webapp.api.answers import Health, ParserInfo, TokenizerRow
-from webapp.api.views import API, OPERATIONS
+from webapp.api.operations import API, OPERATIONS
 
 Client = Any  # FlaskClient, whose answers' JSON is typed as perhaps absent
 

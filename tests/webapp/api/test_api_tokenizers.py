@@ -12,7 +12,7 @@ from flask import Flask
 from pydantic import TypeAdapter
 
 from webapp.api.answers import TokenizerRow
-from webapp.api.views import API
+from webapp.api.operations import API
 from webapp.tokenizers import library
 from webapp.tokenizers.embedded import model
 
