@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from parsers.cases.case import Case
 from parsers.cases.jsontext import pretty
-from parsers.cases.model import Case
 from parsers.checks import CHECKS, Check, run_checks
 from parsers.checks.examples import examples
 from parsers.formats.diagram import rows_table

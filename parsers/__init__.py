@@ -22,8 +22,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from parsers.cases.case import Case
     from parsers.cases.find import CaseFound
-    from parsers.cases.model import Case
     from parsers.cases.run import CaseRun
     from parsers.formats.model import Format
     from parsers.vocabulary.trace import StreamParser
@@ -141,7 +141,7 @@ def format_names() -> list[str]:
 
 def _case(output: str | Sequence[str] | Case, parser: str, request: dict[str, Any]) -> Case:
     """A case of these arguments; keys that the parser takes go there, `tools` and `replay` to the top."""
-    from parsers.cases.model import Case, CaseError
+    from parsers.cases.case import Case, CaseError
 
     if isinstance(output, Case):
         if request or parser != "auto":

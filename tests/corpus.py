@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from parsers.cases.case import Case
 from parsers.cases.corpus import case_texts, load_named
 from parsers.cases.io import decoded, one_line, to_data
 from parsers.cases.jsontext import pretty
-from parsers.cases.model import Case
 
 ROOT = Path(__file__).parent / "cases"
 CORPORA = tuple(path.name.removesuffix(".cases.json") for path in sorted(ROOT.glob("*.cases.json")))

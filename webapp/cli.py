@@ -37,7 +37,7 @@ HOME = Path(__file__).resolve().parent.parent
 
 
 class _Place(NamedTuple):
-    """Where a command is, and its line in the list of commands."""
+    """Says where a command is, and its line in the list of commands."""
 
     module: str
     summary: str

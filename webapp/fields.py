@@ -140,7 +140,7 @@ TEMPLATE = Kind(unix_lines, lambda held: extract(template_data(held)), template_
 
 @dataclass(slots=True, frozen=True)
 class Row:
-    """What the table says of one field.
+    """Holds what the table says of one field.
 
     `place` is its place in a case, written only where another field holds what `only` says; `errors` is the place whose
     errors are told at the field, its own unless something else is said. `label` is what a sentence calls it, `words`
@@ -197,7 +197,7 @@ class ParserFields:
 
 @dataclass(slots=True)
 class RequestFields:
-    """What was asked of the server, and why it stopped."""
+    """Holds what was asked of the server, and why it stopped."""
 
     tools: str = _field(TOOLS, "/tools", label="Tools", option="tools", filled="request")
     tool_choice: str = _field(
@@ -222,7 +222,7 @@ class RequestFields:
 
 @dataclass(slots=True)
 class ChunkingFields:
-    """How the output is cut into deltas."""
+    """Says how the output is cut into deltas."""
 
     chunking: str = _field(
         CHUNKING,
@@ -258,7 +258,7 @@ class DecodeFields:
 
 @dataclass(slots=True)
 class RuleFields:
-    """What counts as another message when chunkings are compared."""
+    """Holds what counts as another message when chunkings are compared."""
 
     json_arguments: bool = _field(_switch("json"), "/compare/arguments", False)
     soft_whitespace: bool = _field(_switch("soft"), "/compare/whitespace", False)
@@ -307,7 +307,7 @@ def shown_part(part: type[Part], data: Mapping[str, Any]) -> Part:
 
 
 def shown_value(row: Row, data: Mapping[str, Any]) -> Any:
-    """What a field holds that says what the case `data` says; None where that says nothing."""
+    """Return what a field holds that says what the case `data` says; None where that says nothing."""
     found: Any = data if row.place else None
     for key in row.place.split("/")[1:]:
         found = found.get(key) if isinstance(found, dict) else found[int(key)] if found else None
@@ -315,7 +315,7 @@ def shown_value(row: Row, data: Mapping[str, Any]) -> Any:
 
 
 def is_said(data: Any, place: str = "") -> bool:
-    """Whether the fields of the form say all that the case `data` says, and in the same way."""
+    """Return whether the fields of the form say all that the case `data` says, and in the same way."""
     row = next((row for row in FIELDS.values() if row.place == place and place), None)
     if row is not None or not isinstance(data, dict | list | tuple):
         return row is not None and row.kind.keeps(data)

@@ -139,7 +139,8 @@ def _from_ids(found: Taken, recording: Recording, ids: tuple[int, ...], adapter:
 
 
 def _decode(request: Request) -> dict[str, Any]:
-    """What the request says of how tokens become text. Its defaults are the server's, which a request does not tell."""
+    """Return what the request says of how tokens become text. Its defaults are the server's, which a request does not
+    tell."""
     decode: dict[str, Any] = {"skip_special_tokens": True} if request.skip_special_tokens else {}
     if stop := [text for text in request.stop or () if text]:
         decode |= {"stop": stop} | ({"include_stop": True} if request.include_stop else {})

@@ -136,7 +136,7 @@ def init_app(app: Flask, settings: Settings, error_page: ErrorPage | None = None
 
 
 def is_cross_origin(method: str, headers: Headers, own_origins: frozenset[str] = frozenset()) -> bool:
-    """Whether a browser made this unsafe request for a page of another origin.
+    """Return whether a browser made this unsafe request for a page of another origin.
 
     `own_origins` are further addresses of this server, lower case. Without Sec-Fetch-Site and Origin the client is no
     browser (or one older than 2020 that asks same-origin) and passes.
@@ -167,7 +167,7 @@ def api_error(code: str, message: str, field: str | None = None, status: int = 4
 
 
 def _is_api() -> bool:
-    """Whether the request is for the API, whose errors are JSON."""
+    """Return whether the request is for the API, whose errors are JSON."""
     return request.path.startswith(API_PREFIX)
 
 
@@ -197,7 +197,7 @@ def _error_response(error: HTTPException, page: ErrorPage) -> Response:
 
 
 def _sized() -> RequestEntityTooLarge:
-    """What Werkzeug's bare 413 leaves out: which limit, and by how much."""
+    """Return what Werkzeug's bare 413 leaves out: which limit, and by how much."""
     limit, size = request.max_content_length or 0, request.content_length
     if size is not None and size <= limit:  # both byte limits are the same, so the number of fields is left
         return RequestEntityTooLarge(f"The form has too many fields; the limit is {request.max_form_parts:,}.")

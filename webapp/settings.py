@@ -35,7 +35,7 @@ _SERVICE_LINKS = "a Kubernetes service of this name sets such variables; give th
 
 
 def _strict_default() -> bool:
-    """What VLLM_RS_STRICT_TOOL_CALL says. As in vllm.rs, anything but a word for yes means no."""
+    """Return what VLLM_RS_STRICT_TOOL_CALL says. As in vllm.rs, anything but a word for yes means no."""
     return os.environ.get(STRICT_VARIABLE, "").strip().lower() in {"1", "true", "yes", "on"}
 
 

@@ -172,7 +172,7 @@ class ArgumentParser(ABC):
         return None
 
     def describe(self) -> CodecState:
-        """Where it stands."""
+        """Return where it stands."""
         return CodecState("")
 
     # text that is no value

@@ -239,7 +239,8 @@ class JsonCall(ArgumentParser):
         return stop
 
     def _lead_in(self, buffer: str, pos: int, end: int, base: int) -> int:
-        """Where only the arguments tell a call, they must begin as an object does: a brace, then a key or an end."""
+        """Where only the arguments tell a call, they must begin as an object does: a brace, then a key or an
+        end."""
         if not self._lead:
             if buffer[pos] != "{":
                 self.queue.append("REJECT")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.io import loads, to_data
 from parsers.cases.jsontext import JsonError, atom, compact, place, pointer, read_at, skip
-from parsers.cases.model import Case, CaseError
 
 _OF_A_CASE = frozenset({"schema", "parser", "input"})
 _Span = tuple[str, int, int]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from parsers.cases.model import Case, CaseError
+from parsers.cases.case import Case, CaseError
 from parsers.formats.lint import lint
 from parsers.formats.model import Format
 from parsers.machine.reasoning import prompt_opens
@@ -40,7 +40,7 @@ PLAYED = Format.model_validate(
 
 @dataclass(slots=True)
 class Choice:
-    """What a case is parsed with: the format that is shown, why it was chosen, and how a new parser is made.
+    """Holds what a case is parsed with: the format that is shown, why it was chosen, and how a new parser is made.
 
     `black_box`: the parser shows nothing but its deltas. `one_shot` makes the parser of a second code path for whole
     outputs, where an engine has one. `plays`: the parser plays the case's stream back, so it has one chunking only.
@@ -136,7 +136,7 @@ def _format(case: Case, evidence: Evidence) -> tuple[Format, Selection]:
 
 
 def _evidence(case: Case, evidence: Evidence, text: str) -> Evidence:
-    """What points to a format, other than a name."""
+    """Return what points to a format, other than a name."""
     vocabulary = (case.markers() or ()) if case.mode() == "ids" else ()
     model = evidence.model_id or case.context.model
     kind = evidence.model_type or case.context.model_type
@@ -165,7 +165,7 @@ def traced_chunking(case: Case) -> Chunking:
 
 
 def choose(case: Case, evidence: Evidence | None = None, engines: Mapping[str, Engine] = ENGINES) -> Choice:
-    """What a case is parsed with.
+    """Return what a case is parsed with.
 
     Raises UsageError for an unknown engine or parser, FormatError for a format of the case's own that cannot run.
     """

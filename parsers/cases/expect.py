@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsers.cases import jsontext
+from parsers.cases.case import Compare, Expect, ExpectedCall
 from parsers.cases.jsontext import JsonError
-from parsers.cases.model import Compare, Expect, ExpectedCall
 from parsers.vocabulary.channels import Channel
 from parsers.vocabulary.types import Message, ToolCall
 

@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from typing import Any
 
+from parsers.cases.case import Case, Expect
 from parsers.cases.engines import ENGINES, Engine, choose
 from parsers.cases.expect import accept
 from parsers.cases.input import Input, ToolObject
 from parsers.cases.io import case_id, load_case, to_data
-from parsers.cases.model import Case, Expect
 from parsers.cases.run import characters, chunkings_of, replayer_of, settled_case
 from parsers.replays.chunking import by_tokens
 from parsers.replays.replay import finish_reason
@@ -30,7 +30,7 @@ from parsers.vocabulary.types import Piece
 
 @dataclass(slots=True)
 class CaseFound:
-    """What a search of a case found, and the smallest case that shows the worst of it."""
+    """Holds what a search of a case found, and the smallest case that shows the worst of it."""
 
     case: Case
     found: Found
@@ -78,14 +78,14 @@ class CaseSearch:
         return self._search.run()
 
     def result(self) -> CaseFound:
-        """What is known by now."""
+        """Return what is known by now."""
         found = self._search.found()
         smaller = None if found.minimized is None else minimized_case(self.case, found.minimized)
         return CaseFound(self.case, found, smaller)
 
 
 def _recorded_cuts(case: Case) -> tuple[int, ...]:
-    """Where the deltas met that a server sent."""
+    """Return where the deltas met that a server sent."""
     return tuple(accumulate([len(delta.text) for delta in case.input.deltas or ()]))[:-1]
 
 
@@ -137,7 +137,7 @@ def _expect(small: Minimized) -> Expect | None:
 
 
 def find_json(result: CaseFound) -> dict[str, Any]:
-    """What `find --json` prints. Keys beside the contract's own say more of the same."""
+    """Return what `find --json` prints. Keys beside the contract's own say more of the same."""
     found = result.found
     return {
         "findings": [finding.to_json() for finding in found.findings],

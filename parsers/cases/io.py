@@ -18,8 +18,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from parsers.cases import jsontext
+from parsers.cases.case import Case, CaseError
 from parsers.cases.jsontext import JsonError
-from parsers.cases.model import Case, CaseError
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import FormatError, Message
 
@@ -103,7 +103,7 @@ def outcome_digest(message: Message, finish_reason: str | None, findings: Iterab
 
 
 def one_line(path: jsontext.Path) -> bool:
-    """Whether a value of a case is written on one line: each token, delta and chunking."""
+    """Return whether a value of a case is written on one line: each token, delta and chunking."""
     return any(len(path) == length and path[: length - 1] == start for start, length in _ONE_LINE.items())
 
 

@@ -112,7 +112,8 @@ def walk(value: Any) -> Iterator[tuple[Path, Any]]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two decoded JSON values are equal: 1 equals 1.0, true does not equal 1, key order does not matter."""
+    """Return whether two decoded JSON values are equal: 1 equals 1.0, true does not equal 1, key order does not
+    matter."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same(item, b[key]) for key, item in a.items())
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):

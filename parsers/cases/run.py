@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import ENGINES, RECORDED, Choice, Engine, choose, engine_of, policy_of
 from parsers.cases.input import Input
-from parsers.cases.model import Case, CaseError
 from parsers.checks import run_checks
 from parsers.checks.check import Need
 from parsers.checks.subject import subject_of
@@ -64,7 +64,7 @@ class CaseRun:
 
     @property
     def plays(self) -> bool:
-        """Whether a recorded stream was played back: then there is one replay only."""
+        """Return whether a recorded stream was played back: then there is one replay only."""
         return engine_of(self.case) == RECORDED
 
 
@@ -197,7 +197,7 @@ def sent_of(case: Case, server: ServerStream | None = None) -> Sent | None:
 
 
 def ignores_ids(case: Case) -> bool:
-    """Whether the deltas of a case have ids that no token of it stands for."""
+    """Return whether the deltas of a case have ids that no token of it stands for."""
     return case.input.tokens is None and any(delta.ids for delta in case.input.deltas or ())
 
 

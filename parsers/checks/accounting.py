@@ -175,7 +175,7 @@ def _lost_signs(subject: Subject) -> Iterator[Finding]:
 
 
 def _wanted(subject: Subject, reference: Trace) -> list[str]:
-    """What the built-in parser of a black box's format delivers, but for calls that a server may refuse."""
+    """Return what the built-in parser of a black box's format delivers, but for calls that a server may refuse."""
     message = reference.message
     calls = [f"{call.name} {call.arguments}" for call in message.tool_calls if is_sound(subject, call)]
     content = "" if reference.rejected_calls else message.content or ""
@@ -235,7 +235,8 @@ def _missed(subject: Subject, reference: Trace) -> Iterator[Finding]:
 
 
 def _is_shown(subject: Subject, raw: int) -> bool:
-    """Whether a call stands in a block of code, where it may be an example, or in reasoning, where it may be a plan."""
+    """Return whether a call stands in a block of code, where it may be an example, or in reasoning, where it may be a
+    plan."""
     text = subject.trace.text
     if text.count("```", 0, raw) % 2:
         return True

@@ -139,7 +139,7 @@ def _fault(subject: Subject, index: int, examined: int) -> About:
 
 
 def _object_stands_at(text: str, raw: int, arguments: str) -> bool:
-    """Whether the output has a whole JSON object where the arguments begin, of which the parser made bad JSON.
+    """Return whether the output has a whole JSON object where the arguments begin, of which the parser made bad JSON.
 
     Text after a whole object is the parser's doing only where the object is a value of a larger one (its closing
     brace was taken along); elsewhere the model wrote too much.
@@ -157,7 +157,7 @@ def _fault_of_open(subject: Subject, index: int) -> About:
 
 
 def _stands_whole(subject: Subject, index: int) -> bool:
-    """Whether the output has the whole object of which these arguments are the beginning.
+    """Return whether the output has the whole object of which these arguments are the beginning.
 
     A black box with tagged arguments writes the braces itself; there the built-in parser says whether the call ends.
     """

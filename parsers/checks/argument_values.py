@@ -66,7 +66,7 @@ def _cut_strings(subject: Subject, index: int, root: Node) -> Iterator[Finding]:
 
 
 def _goes_on(text: str, raw: str, start: int) -> str:
-    """What follows a string inside its quotes; '' where any of its places ends with it, or it has too many."""
+    """Return what follows a string inside its quotes; '' where any of its places ends with it, or it has too many."""
     first = ""
     for _ in range(_PLACES):
         if start < 0:
@@ -145,7 +145,7 @@ class _Pair:
     written: ToolCall
 
     def differences(self) -> Iterator[_Other]:
-        """Where the values differ, in the order of the output; one for all that is inside a value."""
+        """Yield where the values differ, in the order of the output; one for all that is inside a value."""
         waiting: list[_Other] = [_Other((), read_object(self.written.arguments), read_object(self.given.arguments))]
         while waiting:
             one = waiting.pop()
@@ -156,7 +156,7 @@ class _Pair:
             waiting += reversed(_inside(one.path, one.written, one.given))
 
     def _is_told_elsewhere(self, one: _Other) -> bool:
-        """Whether the schema made this value, or a string ends early or is none any more."""
+        """Return whether the schema made this value, or a string ends early or is none any more."""
         if one.written is None or one.given is None:
             return False
         if one.written.kind == "string":
@@ -174,7 +174,7 @@ class _Pair:
 
 
 def _scalar(node: Node) -> tuple[str, object]:
-    """What two values must share to be the same, members and items apart: 1 and 1.0 are, true and 1 are not."""
+    """Return what two values must share to be the same, members and items apart: 1 and 1.0 are, true and 1 are not."""
     return "number" if node.kind == "integer" else node.kind, node.value
 
 

@@ -28,7 +28,7 @@ _Test = Callable[[Subject], object]
 
 
 class Need(Enum):
-    """What a subject must have for a check to run: why the check is skipped without it, and the test of it.
+    """Holds what a subject must have for a check to run: why the check is skipped without it, and the test of it.
 
     Those at the end need variants of one kind.
     """
@@ -95,11 +95,11 @@ class Need(Enum):
 
     @property
     def is_metamorphic(self) -> bool:
-        """Whether changed outputs have to be replayed for it."""
+        """Return whether changed outputs have to be replayed for it."""
         return self is Need.VARIANTS or self.kind is not None
 
     def is_met(self, subject: Subject) -> bool:
-        """Whether a subject has it."""
+        """Return whether a subject has it."""
         return bool(self._test(subject))
 
 
@@ -123,8 +123,8 @@ _TOPICS: Mapping[str, Topic] = {
 
 @dataclass(slots=True)
 class CheckReport:
-    """What came out: findings, worst first; checks that ran without error or warning; checks that could not run, each
-    with what it lacked."""
+    """Holds what came out: findings, worst first; checks that ran without error or warning; checks that could not run,
+    each with what it lacked."""
 
     findings: list[Finding]
     holding: list[str]

@@ -98,8 +98,8 @@ def _outcome(subject: Subject, replays: Replays, more: str) -> Finding:
 
 
 def _finding(of: Check, subject: Subject, when: str, rest: str, *, right: Trace, wrong: Trace, shown: Trace) -> Finding:
-    """Where two messages part, between the words `when` and `rest`. The step is one of the traced replay; the chunking
-    of `shown` is the proof."""
+    """Return where two messages part, between the words `when` and `rest`. The step is one of the traced replay; the
+    chunking of `shown` is the proof."""
     rules = subject.rules
     parting, level = divergence(right, wrong, rules), grade(right.message, wrong.message, rules)
     assert parting is not None  # their messages differ

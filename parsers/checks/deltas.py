@@ -27,7 +27,8 @@ _UNSEEN = frozenset(("function_call", "flat_call"))
 
 @dataclass(slots=True)
 class ClientResult:
-    """What a client makes of a stream: its calls as (name, arguments), and what it could not take, if anything."""
+    """Holds what a client makes of a stream: its calls as (name, arguments), and what it could not take, if
+    anything."""
 
     client: str
     calls: list[tuple[str, str]]
@@ -41,7 +42,7 @@ class ClientResult:
 
 
 def clients(trace: Trace) -> list[ClientResult]:
-    """What each client makes of the deltas of a trace."""
+    """Return what each client makes of the deltas of a trace."""
     return [read(trace) for read in _CLIENTS]
 
 
@@ -79,7 +80,7 @@ class _Client:
                 yield from _parts_of(step)
 
     def result(self) -> ClientResult:
-        """What it has in the end."""
+        """Return what it has in the end."""
         made = [("".join(name), "".join(arguments)) for name, arguments in self._calls.values()]
         return ClientResult(self._name, made, self._broke, self._step)
 

@@ -73,17 +73,17 @@ class JsonPrefix:
 
     @property
     def done(self) -> bool:
-        """Whether one whole object has been read."""
+        """Return whether one whole object has been read."""
         return self._expect == "done"
 
     @property
     def in_string(self) -> bool:
-        """Whether a string is open, so that what follows stands inside it."""
+        """Return whether a string is open, so that what follows stands inside it."""
         return self._scalar.startswith(("string", "escape", "hex"))
 
     @property
     def awaits(self) -> str:
-        """What may come next, in words."""
+        """Return what may come next, in words."""
         if self.in_string:
             return 'the closing `"` of a string' if self._scalar == "string" else "the rest of an escape sequence"
         if self._scalar and self._scalar not in _NUMBER_ENDS:
@@ -150,7 +150,7 @@ class JsonPrefix:
 
 
 def is_whole_object(text: str) -> bool:
-    """Whether a text is one whole JSON object, of any depth."""
+    """Return whether a text is one whole JSON object, of any depth."""
     reader = JsonPrefix()
     return reader.feed(text) is None and reader.done
 

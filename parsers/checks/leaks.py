@@ -45,7 +45,7 @@ _BRACKETS = frozenset("<>[]|｜")
 
 
 def is_marker(literal: str) -> bool:
-    """Whether a terminal's literal is unmistakable: it has a letter and a bracket or bar."""
+    """Return whether a terminal's literal is unmistakable: it has a letter and a bracket or bar."""
     return not _BRACKETS.isdisjoint(literal) and any(char.isalpha() for char in literal)
 
 
@@ -132,7 +132,7 @@ def _markers_in(
 
 
 def _was_read(subject: Subject, place: Place, literal: str) -> bool:
-    """Whether the parser moved on by this very marker, which it nevertheless sent."""
+    """Return whether the parser moved on by this very marker, which it nevertheless sent."""
     if place.raw is None or place.step is None or place.kind != "copied":
         return False
     step, terminals = subject.trace.steps[place.step - 1], subject.grammar.terminals
@@ -184,7 +184,8 @@ def _early_leaks(subject: Subject, channel: Channel, markers: list[str]) -> Iter
 
 
 def _sent_of(literal: str, sent: str, text: str, at: int) -> int:
-    """How many characters of a marker that stands across `at` in the output have been sent; 0 where none does."""
+    """Return how many characters of a marker that stands across `at` in the output have been sent; 0 where none
+    does."""
     for size in range(min(len(literal) - 1, len(sent)), 0, -1):
         if sent.endswith(literal[:size]) and text.startswith(literal, at - size):
             return size

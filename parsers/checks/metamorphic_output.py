@@ -24,8 +24,8 @@ TELLING = 20_000  # microseconds below which a time says nothing
 
 
 def changed_at(subject: Subject, one: Variant, *, judged: bool = True) -> dict[str, Any]:
-    """Where a variant begins to be another output, as `Check.finding` takes it. A contract that the variant is under
-    makes the finding a note, unless it is not `judged` by one."""
+    """Return where a variant begins to be another output, as `Check.finding` takes it. A contract that the variant is
+    under makes the finding a note, unless it is not `judged` by one."""
     found = {"proof": one.proof, "policy": one.facts.get("policy") if judged else None}
     for start, end, _ in one.proof.edits[:1]:
         found |= {"step": subject.trace.step_at(start), "span": Span(start, end)}
@@ -128,7 +128,7 @@ def _recovers(subject: Subject) -> Iterator[Finding]:
 
 
 def _has_appended(one: Variant) -> bool:
-    """Whether the call that was appended is found once more than the output itself has it."""
+    """Return whether the call that was appended is found once more than the output itself has it."""
     already: int = one.facts["already"]
     calls = [(call.name, call.arguments) for call in one.message.tool_calls]
     return calls.count(tuple(one.facts["expected"][-1])) > already
@@ -160,7 +160,7 @@ def _reusable(subject: Subject) -> Iterator[Finding]:
 
 
 def _second_reading(one: Variant, before: object, now: object) -> tuple[str, str, str]:
-    """How a second reading differs from the first, in words, and what each gave."""
+    """Return how a second reading differs from the first, in words, and what each gave."""
     if now is not None:
         return f"the parser fails with {now}", str(before or ""), str(now)
     if before is not None:
@@ -238,7 +238,7 @@ def _linear_arguments(subject: Subject) -> Iterator[Finding]:
 
 
 def is_steep(short: tuple[int, int], long: tuple[int, int], *, timed: bool) -> bool:
-    """Whether work grows clearly faster than the length. Times are uncertain, and short ones say nothing."""
+    """Return whether work grows clearly faster than the length. Times are uncertain, and short ones say nothing."""
     if timed and long[1] < TELLING:
         return False
     most: float = short[1] * (long[0] / short[0]) ** (TIMED_SLOPE if timed else SLOPE)
@@ -246,7 +246,7 @@ def is_steep(short: tuple[int, int], long: tuple[int, int], *, timed: bool) -> b
 
 
 def _value_difference(one: Variant) -> tuple[str, str] | None:
-    """What was expected of a changed value and what came; None where it is the same."""
+    """Return what was expected of a changed value and what came; None where it is the same."""
     index, key, value = one.facts["call"], one.facts["key"], one.facts["value"]
     if index >= len(one.base.tool_calls):
         return None

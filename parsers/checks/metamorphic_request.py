@@ -57,7 +57,7 @@ def _first_call(message: Message) -> tuple[str, str] | None:
 
 
 def _prose_count(one: Variant) -> int:
-    """How many times more than without it the prose is sent, white space apart."""
+    """Return how many times more than without it the prose is sent, white space apart."""
     prose = "".join(one.facts["prose"].split())
     after, before = ("".join(f"{m.reasoning or ''}{m.content or ''}".split()) for m in (one.message, one.base))
     return after.count(prose) - before.count(prose)
@@ -74,7 +74,8 @@ def _start_state(subject: Subject) -> Iterator[Finding]:
 
 
 def _wrong_start(one: Variant) -> Finding | None:
-    """Where the word went that stood in place of the output; else a note about the request, with both results."""
+    """Return where the word went that stood in place of the output; else a note about the request, with both
+    results."""
     if "expected" in one.facts:
         wanted, given = one.facts["expected"], "content"
         given = "reasoning" if one.facts["probe"] in (one.message.reasoning or "") else given
@@ -123,7 +124,7 @@ def _schema_changes(subject: Subject) -> Iterator[Finding]:
 
 
 def _as_json(value: Any) -> str:
-    """What two values share that are the same JSON: 1 and true, and 1 and 1.0, are not."""
+    """Return what two values share that are the same JSON: 1 and true, and 1 and 1.0, are not."""
     return json.dumps(value, sort_keys=True)
 
 

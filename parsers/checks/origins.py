@@ -158,7 +158,7 @@ def _around(stretch: Stretch, offset: int) -> str:
 
 
 def _stands_at(trace: Trace, stretch: Stretch, offset: int) -> int | None:
-    """Where text that does not fit stands in what had arrived: then it was sent before, or out of turn."""
+    """Return where text that does not fit stands in what had arrived: then it was sent before, or out of turn."""
     limit = trace.steps[stretch.step - 1].span.end
     rest = stretch.text[offset : offset + _SHOWN].strip()
     places = [trace.text.find(text, 0, limit) for text in (stretch.text.strip(), rest)]
@@ -211,7 +211,7 @@ class _Source:
         return self._left < 0 or any(word in form for form in self._squeezed)
 
     def has_number(self, spelling: str, value: float) -> bool:
-        """Whether the output has a number of this value, however it is spelled, or its digits."""
+        """Return whether the output has a number of this value, however it is spelled, or its digits."""
         if value in (0, 1) or abs(value) in self._numbers:
             return True
         self._left -= 1
@@ -272,7 +272,7 @@ def _foreign(source: _Source, root: Node, text: str) -> Iterator[tuple[Node, str
 
 
 def is_sound(subject: Subject, call: ToolCall) -> bool:
-    """Whether a call is whole, to a declared tool, and fits its schema: no server has a reason to refuse it."""
+    """Return whether a call is whole, to a declared tool, and fits its schema: no server has a reason to refuse it."""
     tool = subject.request.tool(call.name)
     if tool is None or not call.complete or not is_whole_object(call.arguments):
         return False

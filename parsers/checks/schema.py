@@ -118,7 +118,8 @@ class Schema:
     validator: Validator | None = None
 
     def problems(self, arguments: str, tool: str) -> list[_Problem]:
-        """What is wrong with a text that is one JSON object: the first problem of each path, in order of the text.
+        """Return what is wrong with a text that is one JSON object: the first problem of each path, in order of the
+        text.
 
         `tool` is how the tool is called in sentences. Raises UnjudgedError where that cannot be found out.
         """
@@ -140,7 +141,7 @@ class Schema:
 
 
 def schema_of(parameters: Mapping[str, Any]) -> Schema:
-    """What a request declares for a tool, ready to judge by. The last few hundred of a process are kept."""
+    """Return what a request declares for a tool, ready to judge by. The last few hundred of a process are kept."""
     try:
         return _compiled(json.dumps(parameters))
     except RecursionError:
@@ -148,7 +149,8 @@ def schema_of(parameters: Mapping[str, Any]) -> Schema:
 
 
 def misfits(parameters: object, arguments: str) -> frozenset[Path]:
-    """Where a text, which must be one valid JSON object, breaks a schema; nowhere where that cannot be judged."""
+    """Return where a text, which must be one valid JSON object, breaks a schema; nowhere where that cannot be
+    judged."""
     if not isinstance(parameters, Mapping):
         return frozenset()
     try:
@@ -249,7 +251,7 @@ class _Copy:
         return out if names is None else out | {_LISTED: names}
 
     def _part(self, key: str, value: Any, path: Path) -> Any:
-        """What stands behind a keyword, with copies of the schemas in it."""
+        """Return what stands behind a keyword, with copies of the schemas in it."""
         if key in _BY_NAME and isinstance(value, dict):
             closed = key in ("properties", "patternProperties")
             return {name: self._schema(one, (*path, name), closed=closed) for name, one in value.items()}
@@ -261,7 +263,7 @@ class _Copy:
         return value
 
     def _is_judged(self, key: str, value: object) -> bool:
-        """Whether a keyword is looked at. Of references only those are that lead to a place in the same schema."""
+        """Return whether a keyword is looked at. Of references only those are that lead to a place in this schema."""
         if key not in _REFERENCES or (key == "$ref" and f"{value}/".startswith("#/")):
             return key not in _ADDRESSES
         target = shortened(json.dumps(value), _TEXT_SHOWN)
@@ -368,7 +370,7 @@ class _Work:
 
 
 def _answers(schema: dict[str, Any], value: Any) -> int:
-    """How many answers a schema may give about a value itself; a long list to compare with counts as some."""
+    """Return how many answers a schema may give about a value itself; a long list to compare with counts as some."""
     named = [schema.get("required"), *_mapping(schema.get("dependentRequired")).values()]
     keys = len(value) if isinstance(value, dict) and "propertyNames" in schema else 0
     return 1 + sum([len(_list(names)) for names in named]) + keys + (len(_list(schema.get("enum"))) >> 5)
@@ -382,7 +384,7 @@ class _Report:
         self._members: dict[int, dict[str, Member]] = {}
 
     def problems(self, error: ValidationError) -> list[_Problem]:
-        """What one answer says; several problems where it is about several keys, or about the forms of a value."""
+        """Return what one answer says; several problems where it is about several keys, or the forms of a value."""
         path, node, at = self._place(error.instance_path)
         match error.kind:
             case Kind.Custom(message=listed):

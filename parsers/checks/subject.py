@@ -76,7 +76,7 @@ class Replays:
 
 @dataclass(slots=True, frozen=True)
 class Grammar:
-    """What is known of the format that the parser is for."""
+    """Holds what is known of the format that the parser is for."""
 
     terminals: Mapping[str, str] = field(default_factory=dict)  # name to literal of its markers
     longest_terminal: int = 0  # in characters; 0 means that the parser has no literal to wait for
@@ -99,7 +99,7 @@ class Tokens:
 
 @dataclass(slots=True, frozen=True)
 class Server:
-    """What a server made of the output."""
+    """Holds what a server made of the output."""
 
     chunks: Sequence[ServerChunk] | None = None  # the chunks it sent
     ends: Sequence[int] | None = None  # how many characters of the output were there after each of them
@@ -110,7 +110,7 @@ class Server:
 
 @dataclass(slots=True, frozen=True)
 class Builtin:
-    """What the built-in parser of the same format makes of the output."""
+    """Holds what the built-in parser of the same format makes of the output."""
 
     trace: Trace | None = None  # beside a black box: it settles what a marker is, never what is right
     message: Message | None = None  # where replays differ: it says which of them to call right
@@ -118,7 +118,7 @@ class Builtin:
 
 @dataclass(slots=True, frozen=True)
 class Costs:
-    """What reading the output, and reading an output of twice its length, takes."""
+    """Holds what reading the output, and reading an output of twice its length, takes."""
 
     examined: tuple[int, int] | None = None  # characters that the parser looked at
     seconds: tuple[float, float] | None = None  # time by a clock of the caller's
@@ -151,7 +151,7 @@ class Subject:
 
     @property
     def rules(self) -> Rules:
-        """What counts as a difference: a black box makes up its ids, so they never do."""
+        """Return what counts as a difference: a black box makes up its ids, so they never do."""
         rules = self.replays.rules
         return replace(rules, ids=False) if self.black_box else rules
 
@@ -168,7 +168,7 @@ class Subject:
 
     @cached_property
     def failed_at(self) -> int | None:
-        """Where the delta begins at which the parser failed, or None. What comes after has that one cause."""
+        """Return where the delta begins at which the parser failed, or None. What comes after has that one cause."""
         return next((event.start for _, event in self.trace.events() if isinstance(event, Raised)), None)
 
     def contract(self, key: str | None, default: str | None = None) -> str | None:
@@ -208,7 +208,7 @@ def subject_of(
     rules: Rules = EXACT,
     variants: Sequence[Variant] = (),
 ) -> Subject:
-    """What the checks look at: two replays and the others, whose labels are all different."""
+    """Return what the checks look at: two replays and the others, whose labels are all different."""
     differ = not all(other.same for other in others) or not same_message(trace.message, whole.message, rules)
     fmt = replayer.format
     own = replayer.by_format() if fmt is not None and fmt.terminals else None

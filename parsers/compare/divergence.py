@@ -25,7 +25,7 @@ Key = tuple[str, str, tuple[tuple[tuple[str, str, bool, str], ...], tuple[int, .
 
 @dataclass(slots=True, frozen=True)
 class Rules:
-    """What counts as a difference between two messages.
+    """Holds what counts as a difference between two messages.
 
     `arguments`: as text, or as JSON values where both are JSON. `whitespace`: exact, or soft (any run of it is one
     blank, and none counts at the ends) in content and reasoning. `ids`: whether the calls' ids count. `calls`: by their
@@ -38,7 +38,7 @@ class Rules:
     calls: Literal["order", "index"] = "order"
 
     def words(self) -> str:
-        """What these rules let pass, for a sentence; "" for the exact ones."""
+        """Return what these rules let pass, for a sentence; "" for the exact ones."""
         loose = ["arguments compared as JSON values"] if self.arguments == "json" else []
         loose += ["whitespace compared softly"] if self.whitespace == "soft" else []
         return ", ".join([*loose, "calls compared by index"] if self.calls == "index" else loose)
@@ -66,7 +66,7 @@ class Divergence:
 
 
 def same_message(a: Message, b: Message, rules: Rules = EXACT) -> bool:
-    """Whether two messages say the same: content, reasoning and calls."""
+    """Return whether two messages say the same: content, reasoning and calls."""
     return message_key(a, rules) == message_key(b, rules)
 
 
@@ -91,7 +91,7 @@ def _as_json(text: str) -> str:
 
 
 def grade(a: Message, b: Message, rules: Rules = EXACT) -> Grade | None:
-    """How badly two messages differ: in their calls, in their text, or only in whitespace of the text."""
+    """Return how badly two messages differ: in their calls, in their text, or only in whitespace of the text."""
     one, other = message_key(a, rules), message_key(b, rules)
     if one == other:
         return None

@@ -32,7 +32,7 @@ def on_exact_text(trace: Trace, pieces: Sequence[Piece], exact: Sequence[Piece])
 
 
 class _Places:
-    """Where the characters of a decoded text stand in the exact one; `total` is where that ends."""
+    """Says where the characters of a decoded text stand in the exact one; `total` is where that ends."""
 
     __slots__ = ("_places", "total")
 

@@ -110,7 +110,7 @@ def channel_lags(found: Sequence[Stay]) -> list[ChannelLag]:
 
 
 def held(trace: Trace) -> list[int]:
-    """How many characters are held after each step, first held character to last."""
+    """Return how many characters are held after each step, first held character to last."""
     return [
         max(hold.end for hold in step.holds) - min(hold.start for hold in step.holds) if step.holds else 0
         for step in trace.steps
@@ -136,7 +136,8 @@ class _Claim:
 
 
 def _claims(trace: Trace) -> list[_Claim]:
-    """What every text event says of the output, in its order. A claim inside a larger one (a name in an id) cuts it."""
+    """Return what every text event says of the output, in its order. A claim inside a larger one (a name in an id)
+    cuts it."""
     said = [
         _Claim(part.start, part.end, event.owner, step.index)
         for step, event in trace.events()

@@ -66,7 +66,7 @@ class _Sheet:
         return [Line(self._points(way), self.graph.links[way.link].label) for way in self.routes]
 
     def cost(self) -> float:
-        """How far the drawing is from low, short and uncrossed."""
+        """Return how far the drawing is from low, short and uncrossed."""
         lines = [line.segments() for line in self.lines()]
         across = [segment for line in lines for segment in line if segment[0][1] == segment[1][1]]
         down = [segment for line in lines for segment in line if segment[0][0] == segment[1][0]]
@@ -97,7 +97,7 @@ class _Sheet:
         return [tracks(nets.values(), _LOOSE) for nets in runs]
 
     def _across(self) -> tuple[list[float], list[float], float]:
-        """Where each column begins, where each column channel begins, and the width of it all."""
+        """Return where each column begins, where each column channel begins, and the width of it all."""
         columns = [0.0] * self._columns
         for name, cell in self.cells.items():
             columns[cell.column] = max(columns[cell.column], self._widths[name])
@@ -157,7 +157,7 @@ class _Sheet:
         return found
 
     def _down(self) -> tuple[list[float], list[float], float]:
-        """Where each row begins, where the first track of each row channel lies, and the height of it all."""
+        """Return where each row begins, where the first track of each row channel lies, and the height of it all."""
         tops, shelves, y = [], [], 0.0
         for channel in range(self._rows + 1):
             shelves.append(y + _UNDER)
@@ -222,7 +222,7 @@ def _join(run: Run, x: float, *, above: bool) -> None:
 
 
 def _cross(across: Segment, down: Segment) -> bool:
-    """Whether a horizontal and a vertical piece cross, not merely touch."""
+    """Return whether a horizontal and a vertical piece cross, not merely touch."""
     (x1, y), (x2, _) = across
     (x, y1), (_, y2) = down
     return min(x1, x2) < x < max(x1, x2) and min(y1, y2) < y < max(y1, y2)
@@ -312,7 +312,7 @@ def layout(graph: Graph, max_width: float = _MAX_WIDTH) -> Diagram:
 
 
 def _too_wide(width: float, max_width: float) -> float:
-    """What it costs to be wider: little at first, then more than any detour."""
+    """Return what it costs to be wider: little at first, then more than any detour."""
     extra = max(0.0, width - max_width)
     return _TOO_WIDE * extra * (1 + extra / _MARGIN)
 

@@ -46,7 +46,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """What is to be drawn: nodes in their order, the node to start from, and the end of the output if drawn."""
+    """Holds what is to be drawn: nodes in their order, the node to start from, and the end of the output if drawn."""
 
     names: tuple[str, ...]
     links: tuple[Link, ...]
@@ -163,8 +163,8 @@ class _Board:
         self.at[node] = cell
 
     def cost(self, limit: float = inf) -> float:
-        """How far the placement is from short, straight, forward edges and few rows. It only grows: beyond `limit` it
-        is not worked out to the end."""
+        """Return how far the placement is from short, straight, forward edges and few rows. It only grows: beyond
+        `limit` it is not worked out to the end."""
         at, ways = self.at, self.ways
         taken = bytearray(self.cells)
         for cell in at:
@@ -195,7 +195,7 @@ def _way(a: int, b: int, columns: int) -> _Way:
 
 
 def is_straight(a: Cell, b: Cell, taken: set[Cell]) -> bool:
-    """Whether one straight line joins two different cells without crossing a third that is taken."""
+    """Return whether one straight line joins two different cells without crossing a third that is taken."""
     if a == b or (a.row != b.row and a.column != b.column):
         return False
     (low, high), shared = sorted((a, b)), 0 if a.row == b.row else 1

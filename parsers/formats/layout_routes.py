@@ -34,13 +34,13 @@ class Box:
     bottom: float
 
     def overlaps(self, other: Box) -> bool:
-        """Whether the two share area."""
+        """Return whether the two share area."""
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
     def contains(self, point: Point) -> bool:
-        """Whether the point lies inside or on the border."""
+        """Return whether the point lies inside or on the border."""
         return self.left <= point[0] <= self.right and self.top <= point[1] <= self.bottom
 
 
@@ -61,7 +61,7 @@ _Stroke = tuple[int, Box]  # the number of a line, and ink of it
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a label may stand: its baseline's middle, the point of the line beside it, and how little it is liked.
+    """Says where a label may stand: its baseline's middle, the point of the line beside it, and how little it is liked.
 
     `near` are the strokes that could be in its way.
     """
@@ -205,7 +205,7 @@ class Route:
 
 @dataclass(slots=True)
 class _Traffic:
-    """What the channels carry already: per channel, the runs with their nets."""
+    """Holds what the channels carry already: per channel, the runs with their nets."""
 
     size: tuple[int, int]
     rows: dict[int, list[tuple[Net, float, float]]] = field(default_factory=dict)
@@ -331,7 +331,7 @@ def _untangled(order: list[Run]) -> list[Run]:
 
 
 def _crossings(upper: Run, lower: Run) -> int:
-    """How many lines cross when `upper` lies above `lower`."""
+    """Return how many lines cross when `upper` lies above `lower`."""
     through = [x for x in lower.before if upper.low < x < upper.high]
     return len(through) + len([x for x in upper.after if lower.low < x < lower.high])
 
@@ -365,11 +365,11 @@ class _Facing:
     labels: list[float] = field(default_factory=list)
 
     def width(self) -> float:
-        """How wide the nodes must at least be."""
+        """Return how wide the nodes must at least be."""
         return sum(self._gaps(LEAST)) + 2 * EDGE
 
     def offsets(self, width: float) -> list[float]:
-        """Where the slots lie from the middle of a border of this width, as far apart as fits."""
+        """Return where the slots lie from the middle of a border of this width, as far apart as fits."""
         fitting = next((gap for gap in range(MOST, LEAST, -1) if sum(self._gaps(gap)) + 2 * EDGE <= width), LEAST)
         places = list(accumulate(self._gaps(fitting), initial=0.0))
         return [place - places[-1] / 2 for place in places]

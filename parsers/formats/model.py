@@ -139,7 +139,7 @@ class ModelHint(Model):
 
 
 class Provenance(Model):
-    """Where a fact of this format comes from."""
+    """Says where a fact of this format comes from."""
 
     project: str
     source: str
@@ -148,7 +148,7 @@ class Provenance(Model):
 
 
 class MarkerToken(Model):
-    """How a marker stands in the real vocabulary: its special flag and, where known, its id."""
+    """Says how a marker stands in the real vocabulary: its special flag and, where known, its id."""
 
     special: bool = False
     id: int | None = None

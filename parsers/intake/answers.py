@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from parsers.cases.case import CaseError
 from parsers.cases.corpus import case_texts
-from parsers.cases.model import CaseError
 from parsers.intake.api_families import CASE, family_of
 from parsers.intake.api_logs import (
     Log,

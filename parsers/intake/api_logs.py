@@ -85,7 +85,7 @@ class Log:
 
     @property
     def shape(self) -> str:
-        """How the payloads stand in the log, as a sentence of evidence."""
+        """Return how the payloads stand in the log, as a sentence of evidence."""
         if self.kind == "sse_log":
             return f"{number(len(self.frames), 'line')} with `data:`, as server-sent events have them."
         if self.kind == "ndjson_log":

@@ -93,7 +93,7 @@ class Sent(NamedTuple):
 
 
 class _End(NamedTuple):
-    """Where a delta ends: how many pieces are begun by then, and how many code points of text are out."""
+    """Says where a delta ends: how many pieces are begun by then, and how many code points of text are out."""
 
     pieces: int
     text: int
@@ -130,7 +130,7 @@ def apply(
 
 
 def by_tokens(chunking: Chunking) -> bool:
-    """Whether deltas end between tokens whatever the text is."""
+    """Return whether deltas end between tokens whatever the text is."""
     return chunking.by == "token" or (chunking.by == "random" and chunking.unit != "char")
 
 
@@ -150,7 +150,7 @@ def resolved(deltas: Sequence[Delta]) -> list[int]:
 
 
 def empties(cuts: Sequence[int]) -> list[int]:
-    """Where cuts make an empty delta for certain: at the beginning, and where one is given again."""
+    """Return where cuts make an empty delta for certain: at the beginning, and where one is given again."""
     return list(dict.fromkeys([cut for before, cut in pairwise([0, *cuts]) if before == cut]))
 
 
@@ -200,7 +200,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _ends(chunking: Chunking, pieces: Sequence[Piece], mode: Mode, sent: Sent | None) -> list[_End]:
-    """Where the deltas end before any lateness; the last one is the end of the output."""
+    """Return where the deltas end before any lateness; the last one is the end of the output."""
     starts = [0, *accumulate([len(piece.text) for piece in pieces])]
     if by_tokens(chunking):
         return [_End(count, starts[count]) for count in (*_grid(chunking, len(pieces)), len(pieces))]
@@ -212,8 +212,8 @@ def _ends(chunking: Chunking, pieces: Sequence[Piece], mode: Mode, sent: Sent | 
 
 
 def _as_sent(sent: Sent, pieces: Sequence[Piece], starts: Sequence[int], mode: Mode) -> list[_End]:
-    """Where the recorded deltas end: after their ids if these are the output's, with their text if that is; else after
-    their text, as far as the output goes."""
+    """Return where the recorded deltas end: after their ids if these are the output's, with their text if that is;
+    else after their text, as far as the output goes."""
     length, last = starts[-1], _End(len(pieces), starts[-1])
     texts = [min(end, length) for end in accumulate(sent.lengths)]
     counts = _counts(sent, pieces)
@@ -227,7 +227,7 @@ def _as_sent(sent: Sent, pieces: Sequence[Piece], starts: Sequence[int], mode: M
 
 
 def _counts(sent: Sent, pieces: Sequence[Piece]) -> tuple[int, ...] | None:
-    """How many tokens came with each recorded delta, where these are the output's tokens."""
+    """Return how many tokens came with each recorded delta, where these are the output's tokens."""
     return sent.counts if sent.counts is not None and sum(sent.counts) == len(pieces) else None
 
 

@@ -37,13 +37,13 @@ UNKNOWN = StateView("UNKNOWN")
 
 
 class _ForeignParser(Protocol):
-    """What a foreign parser must be able to do. It may raise; what it raises becomes a finding."""
+    """Holds what a foreign parser must be able to do. It may raise; what it raises becomes a finding."""
 
     def begin(self, context: Context) -> None:
         """Start a new output."""
 
     def feed(self, delta: Delta) -> MessageDelta | None:
-        """What is sent for one delta, or None."""
+        """Return what is sent for one delta, or None."""
 
     def finish(self, reason: str | None) -> MessageDelta | None:
         """The output is over; what is still sent, or None."""
@@ -132,7 +132,7 @@ class _RawDelta(Protocol):
 
 @dataclass(slots=True, frozen=True)
 class ServerStream:
-    """What a server sent. `fed`: the tokens that came with each chunk, None where nobody knows."""
+    """Holds what a server sent. `fed`: the tokens that came with each chunk, None where nobody knows."""
 
     chunks: tuple[ServerChunk, ...]
     fed: tuple[tuple[Piece, ...], ...] | None = None
@@ -149,7 +149,7 @@ class ServerStream:
 
     @property
     def ends(self) -> list[int] | None:
-        """How many characters of the output were there after each chunk."""
+        """Return how many characters of the output were there after each chunk."""
         if self.fed is None:
             return None
         return list(accumulate([sum([len(piece.text) for piece in part]) for part in self.fed]))
@@ -161,7 +161,7 @@ class ServerStream:
         return "".join([(delta.reasoning or "") + (delta.content or "") for delta in sent])
 
     def deltas(self) -> tuple[Delta, ...]:
-        """What the parser is fed: a delta for each chunk."""
+        """Return what the parser is fed: a delta for each chunk."""
         fed = self.fed or ((),) * len(self.chunks)
         return tuple([Delta(number, part) for number, part in enumerate(fed, start=1)])
 
@@ -190,7 +190,7 @@ def _shared(
 
 
 def _lengths(chunks: Sequence[ServerChunk], deltas: Sequence[_RawDelta] | None, text: str) -> list[int] | None:
-    """How many characters came with each chunk; None where nobody knows."""
+    """Return how many characters came with each chunk; None where nobody knows."""
     sizes = [len(delta.text) for delta in deltas or ()]
     with_ids, with_delta = [chunk.ids is not None for chunk in chunks], [chunk.delta is not None for chunk in chunks]
     for places in ([True] * len(chunks), with_ids, with_delta):

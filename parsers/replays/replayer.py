@@ -82,7 +82,7 @@ def _refuse(edits: Sequence[Edit], length: int) -> None:
 
 
 def _tokens(pieces: Sequence[Piece], markers: Mapping[str, int] | None) -> dict[str, Piece]:
-    """What each marker is as a token; nothing where the output has no recorded ones."""
+    """Return what each marker is as a token; nothing where the output has no recorded ones."""
     if not any(piece.recorded for piece in pieces):
         return {}
     known = {text: Piece(text, token, text.encode(), "added", True) for text, token in (markers or {}).items() if text}
@@ -249,7 +249,7 @@ class Replayer:
 
     @property
     def behind(self) -> int:
-        """How many characters at most are not out when their tokens have come."""
+        """Return how many characters at most are not out when their tokens have come."""
         ends = accumulate([len(piece.text) for piece in self.pieces])
         return max([end - out for end, out in zip(ends, self.due or (), strict=False)], default=0)
 
@@ -265,11 +265,11 @@ class Replayer:
 
     @property
     def has_raw(self) -> bool:
-        """Whether it is known what the parser was fed: of a recorded stream only the chunks may be."""
+        """Return whether it is known what the parser was fed: of a recorded stream only the chunks may be."""
         return self.own is None or self.own.fed is not None
 
     def deltas(self, chunking: Chunking) -> list[Delta]:
-        """What the parser is fed under `chunking`. Raises UsageError where the parser has another one only."""
+        """Return what the parser is fed under `chunking`. Raises UsageError where the parser has another one only."""
         if self.own is not None:
             if chunking == RECORDED:
                 return list(self.own.deltas())

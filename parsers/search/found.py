@@ -57,7 +57,7 @@ class Why(Enum):
 
 @dataclass(slots=True)
 class Progress:
-    """How far a search is: `done` of about `total` replays of this stage, and what was found until now."""
+    """Says how far a search is: `done` of about `total` replays of this stage, and what was found until now."""
 
     stage: Stage
     done: int
@@ -125,7 +125,7 @@ class Minimized:
 
 @dataclass(slots=True, frozen=True)
 class Leave:
-    """Where an output leaves a grammar: at character `at`, where `missing` is due, if that is known.
+    """Says where an output leaves a grammar: at character `at`, where `missing` is due, if that is known.
 
     `misspelled`: it stands there and is spelled wrongly, as `missing` says.
     """
@@ -136,14 +136,14 @@ class Leave:
 
     @property
     def clause(self) -> str:
-        """What is wrong there, as a clause."""
+        """Return what is wrong there, as a clause."""
         missing = self.missing or "something"
         return missing if self.misspelled else f"{missing} is missing"
 
 
 @dataclass(slots=True)
 class Guess:
-    """How well one format fits an output. `score` orders guesses; `evidence` are sentences.
+    """Says how well one format fits an output. `score` orders guesses; `evidence` are sentences.
 
     `leaves`: where the output first leaves the grammar, None where it never does. `good` calls are complete, with an
     object of arguments and a name that is known; `same` names other formats that read the same calls.

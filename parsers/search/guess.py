@@ -120,7 +120,7 @@ def _pairs(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def _unopened(text: str, opener: str, closer: str) -> int | None:
-    """Where an opener is missing before the first closer: at the body of the call that it closes."""
+    """Return where an opener is missing before the first closer: at the body of the call that it closes."""
     end = text.find(closer)
     if end < 0 or text.rfind(opener, 0, end) >= 0:
         return None

@@ -68,7 +68,7 @@ def any_marker() -> re.Pattern[str]:
 
 
 def is_bare(fmt: Format) -> bool:
-    """Whether a call may begin with a mere bracket, so that no marker has to be in the output."""
+    """Return whether a call may begin with a mere bracket, so that no marker has to be in the output."""
     rows = fmt.states[fmt.initial].rows
     return any(len(fmt.terminals.get(row.on, "long enough")) <= 2 for row in rows)
 
@@ -92,7 +92,7 @@ def _alike(tag: str) -> tuple[str, ...]:
 
 
 def _close(a: str, b: str) -> bool:
-    """Whether two words are equal, or differ in one letter while both are long."""
+    """Return whether two words are equal, or differ in one letter while both are long."""
     if a == b:
         return True
     if min(len(a), len(b)) < _NEAR or abs(len(a) - len(b)) > 1:

@@ -22,13 +22,13 @@ from parsers.compare.beside import compare_chunking
 from parsers.compare.divergence import ANY_ID, Rules, grade, message_key, same_message
 from parsers.replays.chunking import WHOLE, Chunking, apply
 from parsers.replays.replayer import Replayer
-from parsers.search.evidence import harm
 from parsers.search.found import Minimized, Verdict
 from parsers.search.outcomes import Outcomes, outcome_key
 from parsers.search.shrink import Form, Target, form_of, plain
 from parsers.search.sweep import cut_at, one_delta
 from parsers.search.variants import needed
 from parsers.search.variants.planted import AROUND
+from parsers.search.verdict_evidence import harm
 from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.json_values import is_json
 from parsers.vocabulary.trace import Finding
@@ -50,7 +50,7 @@ CHEAPER = 8  # so many changed outputs, of which only the message is asked, coun
 
 @dataclass(slots=True)
 class Start:
-    """Where shrinking begins: the finding, the output and chunking that show it, and what must stay true."""
+    """Says where shrinking begins: the finding, the output and chunking that show it, and what must stay true."""
 
     finding: Finding
     form: Form
@@ -76,7 +76,7 @@ def start_of(
 
 
 def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replays: int) -> Minimized | None:
-    """What is said of the small form: the finding as a run of it shows it."""
+    """Return what is said of the small form: the finding as a run of it shows it."""
     small = start.replayer.with_pieces(form.pieces)
     chunking, name, target = plain(small, form.chunking), start.finding.check, start.target
     small = _fewer_tools(small, chunking, target)
@@ -206,7 +206,7 @@ def _beside(
 
 
 def _richness(message: Message) -> tuple[int, int]:
-    """How much a message gives: calls with JSON for arguments, then characters."""
+    """Return how much a message gives: calls with JSON for arguments, then characters."""
     calls = sum([is_json(call.arguments) for call in message.tool_calls])
     return calls, len(message.content or "") + len(message.reasoning or "")
 
@@ -260,7 +260,7 @@ class _Misreads:
 
     @classmethod
     def at(cls, replayer: Replayer, chunking: Chunking, rules: Rules, plant: str = "") -> _Misreads | None:
-        """What is read wrongly under this chunking, or None."""
+        """Return what is read wrongly under this chunking, or None."""
         read, outcome = _own_reading(replayer), replayer.outcome(chunking)
         if read is None or outcome.raised:
             return None
@@ -327,7 +327,7 @@ def _sort(one: Finding) -> tuple[object, ...]:
 
 
 def _is_sound(message: Message, context: Context) -> bool:
-    """Whether all its calls are complete, their arguments JSON and their names declared."""
+    """Return whether all its calls are complete, their arguments JSON and their names declared."""
     known = {tool.name for tool in context.tools}
     return all(
         call.complete and is_json(call.arguments) and (not known or call.name in known) for call in message.tool_calls
@@ -335,21 +335,21 @@ def _is_sound(message: Message, context: Context) -> bool:
 
 
 def _is_called(replayer: Replayer) -> bool:
-    """Whether the format itself reads whole calls in the output, and nothing wrong with it."""
+    """Return whether the format itself reads whole calls in the output, and nothing wrong with it."""
     own = _own_reading(replayer)
     return own is not None and own.clean and bool(own.message.tool_calls) and _is_sound(own.message, replayer.context)
 
 
 @dataclass(slots=True, frozen=True)
 class _Own:
-    """What the format itself reads in an output. `clean`: it found nothing wrong with it."""
+    """Holds what the format itself reads in an output. `clean`: it found nothing wrong with it."""
 
     message: Message
     clean: bool
 
 
 def _own_reading(replayer: Replayer) -> _Own | None:
-    """What the format itself reads in the output, None where it is not known."""
+    """Return what the format itself reads in the output, None where it is not known."""
     grammar = replayer.by_format()
     if grammar is None:
         return None
@@ -363,7 +363,7 @@ def _own_reading(replayer: Replayer) -> _Own | None:
 
 
 def _kind(a: Message, b: Message, rules: Rules) -> Hashable:
-    """What differs: the grade, more or fewer calls, and else the first part of a call that does."""
+    """Return what differs: the grade, more or fewer calls, and else the first part of a call that does."""
     level = grade(a, b, rules)
     (ones, a_order), (others, b_order) = message_key(a, rules)[2], message_key(b, rules)[2]
     if level != "calls":

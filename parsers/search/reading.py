@@ -46,7 +46,7 @@ class Reading:
 
     @cached_property
     def runs(self) -> list[Ownership]:
-        """Where each character went."""
+        """Return where each character went."""
         return partition(self.events, len(self.text))
 
     @property
@@ -61,7 +61,7 @@ class Reading:
 
     @cached_property
     def left(self) -> list[int]:
-        """Where text that went to content looks like markup."""
+        """Return where text that went to content looks like markup."""
         content = [run for run in self.runs if run.owner == "content"]
         return [match.start() for run in content for match in LEFT_OVER.finditer(self.text, run.start, run.end)]
 
@@ -82,18 +82,18 @@ class Reading:
 
     @cached_property
     def dropped(self) -> int:
-        """How many letters and digits reach nobody."""
+        """Return how many letters and digits reach nobody."""
         lost = [self.text[run.start : run.end] for run in self.runs if run.owner == "dropped"]
         return sum([char.isalnum() for part in lost for char in part])
 
     @cached_property
     def warnings(self) -> list[Diagnostic]:
-        """What the parser found worth a warning."""
+        """Return what the parser found worth a warning."""
         return [e for e in self.events if isinstance(e, Diagnostic) and e.severity != "info"]
 
     @cached_property
     def notes(self) -> list[Diagnostic]:
-        """What it put right by itself."""
+        """Return what it put right by itself."""
         return [e for e in self.events if isinstance(e, Diagnostic) and e.severity == "info"]
 
     @cached_property
@@ -127,7 +127,7 @@ def read(fmt: Format, text: str, context: Context) -> Reading:
 
 
 def is_good(call: ToolCall, context: Context) -> bool:
-    """Whether a call is whole, its arguments are an object, and its name is a name and known where names are."""
+    """Return whether a call is whole, its arguments are an object, and its name is a name and known where names are."""
     known = not context.tools or context.tool(call.name) is not None
     return call.complete and known and NAME.fullmatch(call.name) is not None and is_whole_object(call.arguments)
 

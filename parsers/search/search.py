@@ -83,7 +83,7 @@ class Search:
         yield self._progress("done", 1, 1)
 
     def found(self) -> Found:
-        """What is known by now."""
+        """Return what is known by now."""
         base, _ = self._replayed()
         report, small = self._checked(), None
         if self._small is not None:
@@ -135,7 +135,8 @@ class Search:
                 self._fewer_cuts(one)
 
     def _is_repeated(self, seen: Seen) -> bool:
-        """Whether the same chunking gives the same again. Where it does not, chance decides, or a parser before it."""
+        """Return whether the same chunking gives the same again. Where it does not, chance decides, or a parser
+        before it."""
         chunking, asked = seen.smallest, (self._outcome(seen.smallest) for _ in range(REPEATS))
         again = next((one for one in asked if self._outcomes.number(one) != seen.number), None)
         if again is None:
@@ -221,7 +222,7 @@ class Played:
         yield Progress("done", 1, 1, 1)
 
     def found(self) -> Found:
-        """What the checks say of it."""
+        """Return what the checks say of it."""
         report, trace = self._report, self._trace
         said = verdict(report.findings, trace, self._replayer)
         said.details = (*said.details, Detail(NOT_SEARCHED))

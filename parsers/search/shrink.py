@@ -76,7 +76,7 @@ def _structural_edits(text: str) -> list[Edits]:
 
 
 def _bounds(unit: re.Pattern[str], text: str) -> list[int]:
-    """Where the units of a text begin, and where the last one ends."""
+    """Return where the units of a text begin, and where the last one ends."""
     return sorted({0, len(text), *[match.start() for match in unit.finditer(text)]})
 
 
@@ -85,7 +85,8 @@ def _gain(edits: Edits) -> int:
 
 
 def _flaw_counts(text: str) -> tuple[int, ...]:
-    """How far a text is from well formed: brackets, quotes and tags without their other half, commas in odd places."""
+    """Return how far a text is from well formed: brackets, quotes and tags without their other half, commas in odd
+    places."""
     tags = Counter(OPENING.findall(text))
     tags.subtract(CLOSING.findall(text))
     halves = [text.count(opener) - text.count(closer) for opener, closer in HALVES]
@@ -193,17 +194,17 @@ class Form:
 
     @property
     def chunking(self) -> Chunking:
-        """How it is cut."""
+        """Return how it is cut."""
         return self.fixed or cut_at(self.cuts)
 
 
 class Target(Protocol):
-    """What is asked of every smaller form. `replays` counts what the answers cost."""
+    """Holds what is asked of every smaller form. `replays` counts what the answers cost."""
 
     replays: int
 
     def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
-        """Whether this output under this chunking still shows it."""
+        """Return whether this output under this chunking still shows it."""
 
 
 class Shrinker:
@@ -238,7 +239,7 @@ class Shrinker:
         return self.replays >= self._left
 
     def _holds(self, form: Form) -> bool:
-        """Whether the target holds of a form; what was asked before is not replayed again."""
+        """Return whether the target holds of a form; what was asked before is not replayed again."""
         key = form.text, form.cuts
         if key not in self._known:
             if self._is_spent:
@@ -306,7 +307,7 @@ def _others(units: Sequence[tuple[int, int]], kept: Sequence[tuple[int, int]]) -
 
 
 def _moved(form: Form, edits: Sequence[Edit], near: int, size: int) -> tuple[int, ...]:
-    """Where the cuts are after the edits, moved by `near`; one inside replaced text goes to where that begins.
+    """Return where the cuts are after the edits, moved by `near`; one inside replaced text goes to where that begins.
 
     What made an empty delta still does; else no cut goes to where another is, or to an end of the output.
     """

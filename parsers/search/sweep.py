@@ -200,7 +200,7 @@ class Sweep:
 
 
 def marker_spans(pieces: Iterable[Piece]) -> list[tuple[int, int]]:
-    """Where the recorded markers stand that are never cut: each is one token."""
+    """Return where the recorded markers stand that are never cut: each is one token."""
     spans, at = list[tuple[int, int]](), 0
     for piece in pieces:
         if piece.recorded and piece.kind in ("special", "added"):

@@ -36,7 +36,7 @@ class CutRecord:
 
     @property
     def shape(self) -> tuple[object, ...]:
-        """What a reader calls another result: not every further character is one."""
+        """Return what a reader calls another result: not every further character is one."""
         return self.reasoning > 0, self.content > 0, self.calls, self.complete, self.problem
 
 
@@ -74,7 +74,7 @@ class Cutter:
         return self._replayer.with_pieces(beginning).with_context(context)
 
     def result(self, offset: int, whole: Message) -> tuple[Outcome, str | None]:
-        """What comes out when the output is cut at `offset`, and what is wrong with it."""
+        """Return what comes out when the output is cut at `offset`, and what is wrong with it."""
         outcome = self.at(offset).outcome(WHOLE)
         return outcome, _cut_problem(outcome, whole, judged=self._judged)
 

@@ -20,11 +20,11 @@ from parsers.compare.divergence import ANY_ID, Rules, message_key, same_message
 from parsers.formats.model import builtin_formats
 from parsers.replays.chunking import WHOLE
 from parsers.replays.replayer import Replayer
-from parsers.search.evidence import Evidence, good_calls, harm, under
 from parsers.search.found import Detail, Guess, OutcomeClass, Verdict, VerdictKind, Why
 from parsers.search.markup import BODY, SHORT
 from parsers.search.reading import NAME
 from parsers.search.sweep import json_of
+from parsers.search.verdict_evidence import Evidence, good_calls, harm, under
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Diagnostic, Raised, Severity
 from parsers.vocabulary.json_values import object_of
@@ -142,7 +142,7 @@ def _parser_failed(evidence: Evidence) -> Verdict | None:
 
 
 def _is_changed(finding: Finding) -> bool:
-    """Whether a finding is about a changed output or request, and not about the output as it stands."""
+    """Return whether a finding is about a changed output or request, and not about the output as it stands."""
     return finding.proof is not None and bool(finding.proof.edits or finding.proof.context)
 
 
@@ -186,14 +186,14 @@ def _wrong_parser(evidence: Evidence) -> Verdict | None:
 
 
 def _may_call(evidence: Evidence) -> bool:
-    """Whether calls are to be expected: the format has them, or tools are declared."""
+    """Return whether calls are to be expected: the format has them, or tools are declared."""
     fmt = evidence.fmt
     calls = fmt is None or any("CallStart" in row.emit for state in fmt.states.values() for row in state.rows)
     return calls or bool(evidence.context.tools)
 
 
 def _fits(evidence: Evidence, best: Guess) -> bool:
-    """Whether the parser's own grammar reads the output as well as the best guess does."""
+    """Return whether the parser's own grammar reads the output as well as the best guess does."""
     own = evidence.fmt
     if own is None:
         return best.good <= evidence.reach or _knows(evidence, best)
@@ -207,7 +207,7 @@ def _fits(evidence: Evidence, best: Guess) -> bool:
 
 
 def _knows(evidence: Evidence, best: Guess) -> bool:
-    """Whether a parser of an unknown grammar has all the markers of the guess that are in the output."""
+    """Return whether a parser of an unknown grammar has all the markers of the guess that are in the output."""
     own = evidence.replayer.terminals.values()
     used = [text for text in builtin_formats()[best.name].terminals.values() if len(text) >= SHORT]
     return all(any(text in marker for marker in own) for text in used if text in evidence.text)
@@ -254,7 +254,7 @@ def _shares(evidence: Evidence, worst: OutcomeClass, right: OutcomeClass | None)
 
 
 def _rank(one: OutcomeClass) -> tuple[bool, bool, int, int]:
-    """What is told of first: what a server can send and a person can say, then the fewest cuts."""
+    """Return what is told of first: what a server can send and a person can say, then the fewest cuts."""
     cuts = len({*(one.smallest.cuts or ())}) if one.smallest.by == "cuts" else 0 if one.smallest.by == "whole" else 99
     plain = cuts <= _FEW_CUTS or one.smallest.by == "token"
     return one.grade == "whitespace", not (one.honest and plain), cuts, one.number
@@ -305,7 +305,7 @@ def _lowered(sentence: str) -> str:
 
 
 def _prompt_state(evidence: Evidence) -> Verdict | None:
-    """Whether the prompt left reasoning open is not known, and the two answers give different messages."""
+    """Return whether the prompt left reasoning open is not known, and the two answers give different messages."""
     context = evidence.context
     if evidence.replayer.plays:
         return None  # it sends the same whatever the prompt was

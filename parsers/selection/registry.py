@@ -100,7 +100,7 @@ _PYTHON_CALLS = re.compile(r"^\[[A-Za-z_]\w*\(", re.MULTILINE)
 
 @dataclass(slots=True)
 class Evidence:
-    """What may decide: a name the user enforces, the model, its vocabulary, and as a last hint the output."""
+    """Holds what may decide: a name the user enforces, the model, its vocabulary, and as a last hint the output."""
 
     enforced: str | None = None
     model_type: str | None = None
@@ -158,14 +158,15 @@ def build(fmt: Format, policy: Mapping[str, str] | None = None) -> Machine:
 
 
 def maker(fmt: Format, policy: Mapping[str, str] | None = None) -> Callable[[], StreamParser]:
-    """What makes new parsers for the format under these policies; they share what they compile."""
+    """Return what makes new parsers for the format under these policies; they share what they compile."""
     values = policies(fmt, policy)
     programs = _programs(fmt, values)
     return lambda: Machine(fmt, values, programs)
 
 
 def _programs(fmt: Format, values: Mapping[str, str]) -> Programs:
-    """What is compiled of a format under policies: of a built-in one, all its parsers in this process share it."""
+    """Return what is compiled of a format under policies: of a built-in one, all its parsers in this process share
+    it."""
     return _shared(fmt.name, tuple(values.items())) if builtin_formats().get(fmt.name) is fmt else {}
 
 

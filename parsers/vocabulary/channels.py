@@ -22,7 +22,7 @@ CALL_PARTS: tuple[Part, ...] = ("name", "id", "arguments")
 
 
 class Channel(NamedTuple):
-    """What of a message something is about. `call` is the number of a call, None where it is not about one.
+    """Holds what of a message something is about. `call` is the number of a call, None where it is not about one.
 
     Messages may also differ in what is no text: whether a call is `complete`, how many `calls` there are, and the
     `finish_reason`. As text a channel is written as in an OpenAI message: `content`, `tool_calls[0].arguments`.
@@ -52,7 +52,7 @@ def call_words(index: int, name: str | None) -> str:
 
 @dataclass(slots=True)
 class Place:
-    """Where a character of a channel comes from: offset in the output text, step, and how it was made."""
+    """Says where a character of a channel comes from: offset in the output text, step, and how it was made."""
 
     raw: int | None
     step: int | None
@@ -83,7 +83,7 @@ class ChannelText:
     stretches: list[Stretch] = field(default_factory=list)
 
     def place(self, offset: int) -> Place:
-        """Where the character at `offset` comes from; at or beyond the end, where the channel ended."""
+        """Return where the character at `offset` comes from; at or beyond the end, where the channel ended."""
         index = bisect_right(self.stretches, offset, key=lambda stretch: stretch.at) - 1
         if index < 0:
             return Place(None, None)

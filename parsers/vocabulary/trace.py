@@ -50,7 +50,7 @@ class Transition:
 
 
 class Stand(Enum):
-    """Where in the arguments of a call an argument parser stands, as far as it matters what it waits for."""
+    """Says where in the arguments of a call an argument parser stands, as far as it matters what it waits for."""
 
     BEFORE = "before something"
     INSIDE = "inside a value of the notation"
@@ -180,7 +180,7 @@ class Proof:
 
 
 class Topic(Enum):
-    """What a finding says, whatever its words: the closed list by which verdicts tell findings apart."""
+    """Holds what a finding says, whatever its words: the closed list by which verdicts tell findings apart."""
 
     FAILURE = "the parser raised"
     CHUNKS = "the message depends on how the output is cut"
@@ -289,7 +289,7 @@ class Trace:
 
     @property
     def failure(self) -> Failure | None:
-        """What the parser failed with, if it did."""
+        """Return what the parser failed with, if it did."""
         return next((event.failure for _, event in self.events() if isinstance(event, Raised)), None)
 
     def events(self) -> Iterator[tuple[Step, Event]]:

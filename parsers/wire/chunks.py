@@ -37,7 +37,7 @@ _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 @dataclass(slots=True, frozen=True)
 class Envelope:
-    """What every chunk of an answer repeats, and the name its reasoning goes by."""
+    """Holds what every chunk of an answer repeats, and the name its reasoning goes by."""
 
     id: str
     model: str

@@ -74,12 +74,12 @@ class ChunkCollector:
 
     @property
     def reasoning_count(self) -> int:
-        """How many pieces of reasoning were collected."""
+        """Return how many pieces of reasoning were collected."""
         return len(self.reasoning_chunks)
 
     @property
     def tool_call_event_count(self) -> int:
-        """How many tool call events were collected."""
+        """Return how many tool call events were collected."""
         return len(self.tool_call_chunks)
 
     def to_extensions(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class ChunkCollector:
         return found
 
     def is_empty(self) -> bool:
-        """Whether `extensions` would be empty; content does not count."""
+        """Return whether `extensions` would be empty; content does not count."""
         return not (self.reasoning_chunks or self.tool_call_chunks)
 
     def clear(self) -> None:

@@ -45,7 +45,8 @@ class _Note:
 
 @dataclass(slots=True)
 class ServerChunk:
-    """What one chunk says. `delta` None: nothing for the message (a role, usage, a comment). `ids`: its token ids."""
+    """Holds what one chunk says. `delta` None: nothing for the message (a role, usage, a comment). `ids`: its token
+    ids."""
 
     delta: MessageDelta | None = None
     finish_reason: str | None = None

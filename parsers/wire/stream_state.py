@@ -43,7 +43,7 @@ class ToolCall(WireModel):
 
 
 class ExtractedToolCallInformation(WireModel):
-    """Whether an output called tools, the calls, and the content around them (None where there is none)."""
+    """Says whether an output called tools, the calls, and the content around them (None where there is none)."""
 
     tools_called: bool
     tool_calls: list[ToolCall]
@@ -51,7 +51,7 @@ class ExtractedToolCallInformation(WireModel):
 
     @classmethod
     def of(cls, message: Message) -> Self:
-        """What a server's non-streaming path would extract from the same output."""
+        """Return what a server's non-streaming path would extract from the same output."""
         calls = [ToolCall.of(call) for call in message.tool_calls]
         return cls(tools_called=bool(calls), tool_calls=calls, content=message.content)
 
@@ -145,15 +145,15 @@ class ToolCallStreamState:
         ]
 
     def has_active_calls(self) -> bool:
-        """Whether any call was started since the last clear(), completed or not."""
+        """Return whether any call was started since the last clear(), completed or not."""
         return bool(self._calls)
 
     def active_count(self) -> int:
-        """How many calls were started since the last clear(), completed or not."""
+        """Return how many calls were started since the last clear(), completed or not."""
         return len(self._calls)
 
     def open_count(self) -> int:
-        """How many calls are not completed."""
+        """Return how many calls are not completed."""
         return sum(not call.completed for call in self._calls)
 
     def clear(self) -> None:

@@ -12,8 +12,8 @@ from collections import defaultdict
 
 import pytest
 
+from parsers.cases.case import Case
 from parsers.cases.find import CaseSearch
-from parsers.cases.model import Case
 from parsers.vocabulary.types import Piece
 from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.render import Call, Spoken

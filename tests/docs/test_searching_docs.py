@@ -8,8 +8,8 @@ from typing import get_args
 
 import pytest
 
+from parsers.cases.case import Compare
 from parsers.cases.find import CaseSearch
-from parsers.cases.model import Compare
 from parsers.checks.chunkings import FEW
 from parsers.search.shrink import SHRINKS
 from parsers.search.sweep import FLOOR, HONEST, INTERVALS, LABELS, MAX_CHARACTERS, MAX_REPLAYS, RANDOM, SIZES

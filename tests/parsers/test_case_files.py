@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
+from parsers.cases.case import Case
 from parsers.cases.expect import differences
-from parsers.cases.model import Case
 from parsers.compare.divergence import same_message
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import Chunking, apply, by_tokens, label

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers import find, format_names, get_format, load_case, make_parser, parse, replay
-from parsers.cases.model import CaseError
+from parsers.cases.case import CaseError
 from parsers.vocabulary.types import UsageError
 
 OUTPUT = '<think>Hm.</think>Hi <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parsers.cases.model import Case
+from parsers.cases.case import Case
 from webapp.commands.options import Options
 from webapp.fields import FIELDS, FORMAT, PARTS, DecodeFields, field_at, is_said, options_at, read_part, side_at
 from webapp.page.compare.sides import Side

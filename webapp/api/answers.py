@@ -1,7 +1,7 @@
 """What the API answers, as types: its OpenAPI description is made from them, and tests hold every answer to them.
 
 Most answers are dataclasses of `parsers` as `run_json` and `find_json` write them: `_object` says in what their JSON
-departs from the dataclass. The request body is a `parsers.cases.model.Case`.
+departs from the dataclass. The request body is a `parsers.cases.case.Case`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NotRequired, get_type_hints
 from pydantic import ConfigDict, Field, JsonValue, with_config
 from typing_extensions import TypedDict
 
-from parsers.cases.model import Case
+from parsers.cases.case import Case
 from parsers.compare.divergence import Divergence, Grade
 from parsers.intake import Intake
 from parsers.intake.evidence import Ask, Capture, Fact, Reading, Warn

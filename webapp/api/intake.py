@@ -10,10 +10,10 @@ from flask.typing import ResponseReturnValue
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from parsers.cases import jsontext
+from parsers.cases.case import CaseError
 from parsers.cases.corpus import load_named
 from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
-from parsers.cases.model import CaseError
 from parsers.intake import Intake, recognise
 from parsers.intake.evidence import Kind
 from parsers.vocabulary.types import Recording
@@ -26,7 +26,7 @@ from webapp.recordings import RecordingError, taken
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(slots=True)
 class IntakeRequest:
-    """What to recognise. The same bytes as a body of another type do as well, with the rest in the query."""
+    """Holds what to recognise. The same bytes as a body of another type do as well, with the rest in the query."""
 
     text: str
     filename: Annotated[
@@ -108,7 +108,7 @@ def _of_corpus(name: str, text: str, cases: list[dict[str, Any]]) -> dict[str, A
 
 
 def _row(one: Recording, **made: Any) -> dict[str, Any]:
-    """How much of an output there is, with what was made of it."""
+    """Return how much of an output there is, with what was made of it."""
     return {
         "label": one.label,
         "characters": None if one.text is None else len(one.text),
@@ -120,7 +120,7 @@ def _row(one: Recording, **made: Any) -> dict[str, Any]:
 
 
 def _posted() -> tuple[IntakeRequest, bytes]:
-    """What was asked and the bytes to look at: a JSON object with `text`, or the body as it is."""
+    """Return what was asked and the bytes to look at: a JSON object with `text`, or the body as it is."""
     body = request.get_data(cache=False)
     wanted = _request(body) if request.is_json else None
     if wanted is not None:

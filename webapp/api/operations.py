@@ -18,7 +18,7 @@ blueprint = Blueprint("api", __name__)
 
 @dataclass(slots=True, frozen=True)
 class Operation:
-    """What the description of the API says of a route. `answers`: status to model, media type, or words."""
+    """Holds what the description of the API says of a route. `answers`: status to model, media type, or words."""
 
     method: str
     path: str

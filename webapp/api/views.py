@@ -15,10 +15,10 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import BadRequest, UnsupportedMediaType
 
 from parsers.cases import jsontext
+from parsers.cases.case import Case, CaseError
 from parsers.cases.find import find_json
 from parsers.cases.io import load_case, loads
 from parsers.cases.jsontext import JsonError
-from parsers.cases.model import Case, CaseError
 from parsers.formats.model import Format, Policy, policy_values
 from parsers.intake import recognise
 from parsers.selection.registry import policies
@@ -64,7 +64,7 @@ class _BadJson(BadRequest):
 
 @operation("GET", HEALTH, {200: Health})
 def healthz() -> ResponseReturnValue:
-    """Whether the server answers, and its version."""
+    """Return whether the server answers, and its version."""
     return {"status": "ok", "version": installed_version()}
 
 

@@ -71,7 +71,7 @@ class ChildError(Exception):
 
 @dataclass(slots=True, frozen=True)
 class Program:
-    """What a child does: the name of a module or the path of a file with `tasks(**given)`, see worker.py.
+    """Holds what a child does: the name of a module or the path of a file with `tasks(**given)`, see worker.py.
 
     `limits` are by the system's names (AS, DATA: bytes; CPU: seconds; NOFILE: files). `python` starts an interpreter
     and `path` is where it finds more modules than its own; None stands for all of ours. `variables` of our environment
@@ -93,7 +93,7 @@ class Program:
 
     @property
     def forks(self) -> bool:
-        """Whether its processes are forks. A plain fork would copy a process in which other threads run."""
+        """Return whether its processes are forks. A plain fork would copy a process in which other threads run."""
         return self.fork and "forkserver" in multiprocessing.get_all_start_methods()
 
     @property
@@ -321,7 +321,7 @@ class _Process:
 
 
 def _is_message(found: Any) -> bool:
-    """Whether a child may say that: what took it over may say anything."""
+    """Return whether a child may say that: what took it over may say anything."""
     if not isinstance(found, dict):
         return False
     if "answer" in found:

@@ -61,12 +61,12 @@ class Job(Generic[Progress, Result]):
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will come."""
+        """Return whether nothing more will come."""
         return self._over.is_set()
 
     @property
     def neglected(self) -> bool:
-        """Whether nobody has asked about it for too long."""
+        """Return whether nobody has asked about it for too long."""
         return monotonic() > self._asked + self._patience
 
     @property
@@ -193,7 +193,7 @@ class Jobs(ABC, Generic[Given, Progress, Result]):
             return job is not None
 
     def ahead(self, job: Job[Progress, Result]) -> int:
-        """How many jobs get a process before this one does."""
+        """Return how many jobs get a process before this one does."""
         with self._lock:
             return next((place for place, (one, _) in enumerate(self._waiting) if one is job), 0)
 

@@ -24,10 +24,10 @@ from typing import Any, Literal
 
 import click
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import traced_chunking
 from parsers.cases.expect import Difference, differences
 from parsers.cases.export.markdown import replay_command
-from parsers.cases.model import Case, CaseError
 from parsers.cases.run import CaseRun
 from parsers.replays.chunking import WHOLE, label
 from parsers.vocabulary.trace import Finding, Trace
@@ -54,7 +54,7 @@ class _Replay:
 
 @dataclass(slots=True)
 class _Result:
-    """What came of one case file. `why`: why it did not run; `again`: the command that shows a failure."""
+    """Holds what came of one case file. `why`: why it did not run; `again`: the command that shows a failure."""
 
     name: str
     outcome: Outcome

@@ -13,8 +13,8 @@ from typing import Any, TextIO
 
 import click
 
+from parsers.cases.case import CaseError
 from parsers.cases.find import find_json
-from parsers.cases.model import CaseError
 from parsers.vocabulary.types import UsageError
 from webapp.cli import INTERRUPTED
 from webapp.commands.find_report import find_report

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
 from parsers.cases.export.markdown import replay_command
 from parsers.cases.find import CaseFound
-from parsers.cases.model import Case
 from parsers.cases.run import replayer_of
 from parsers.replays.chunking import Chunking, label, to_json
 from parsers.search.found import Found, OutcomeClass

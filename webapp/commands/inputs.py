@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import click
 
 from parsers.cases import jsontext
+from parsers.cases.case import Case, CaseError
 from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
-from parsers.cases.model import Case, CaseError
 from parsers.intake import Intake, recognise
 from parsers.vocabulary.types import UsageError
 from webapp.recordings import RecordingError, taken
@@ -98,12 +98,12 @@ def read_cases(name: str, *, one: bool = False) -> list[_Read]:
 
 
 def holds_cases(name: str) -> bool:
-    """Whether a file holds cases, be they right or not. Raises UsageError where it cannot be read."""
+    """Return whether a file holds cases, be they right or not. Raises UsageError where it cannot be read."""
     return recognise(_read_bytes(name), pasted=False).kind in ("case", "corpus")
 
 
 def _recognised(name: str, *, raw: bool = True) -> tuple[Intake, dict[str, str]]:
-    """What the file holds, and the JSON text of the cases that are meant, by what names each of them here.
+    """Return what the file holds, and the JSON text of the cases that are meant, by what names each of them here.
 
     Raises UsageError for nothing, for raw text where that is not meant (`raw`), and for a case that is not there.
     """
@@ -166,7 +166,7 @@ def _givens(name: str, found: Intake, tokenizer: str | None, *, every: bool = Fa
 
 
 def say_notes(given: Given) -> None:
-    """What was recognised and noted, on standard error: where standard output is for programs."""
+    """Say what was recognised and noted, on standard error: where standard output is for programs."""
     if not given.is_case and given.data["input"].keys() != {"text"}:
         click.echo(f"{shown(given.name)}: recognised as {given.title}", err=True)
     for note in given.notes:
@@ -193,5 +193,5 @@ def named(name: str) -> Iterator[None]:
 
 
 def shown(name: str) -> str:
-    """How an input is called in a sentence."""
+    """Return how an input is called in a sentence."""
     return "standard input" if name == STDIN else name

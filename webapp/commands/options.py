@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import click
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.io import load_case
-from parsers.cases.model import Case, CaseError
 from parsers.formats.extends import FILE_KEYS, expand
 from parsers.formats.lint import lint_file
 from parsers.vocabulary.types import UsageError

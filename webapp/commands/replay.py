@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from parsers.cases.model import CaseError
+from parsers.cases.case import CaseError
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import named, read_cases, read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
 from parsers.cases.export.markdown import replay_command
-from parsers.cases.model import Case
 from parsers.cases.run import CaseRun
 from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence
@@ -109,7 +109,7 @@ def _chunkings(run: CaseRun, name: str) -> Iterator[str]:
 
 
 def parting(at: Divergence) -> str:
-    """Where a replay parts from the traced one, as the end of a sentence."""
+    """Return where a replay parts from the traced one, as the end of a sentence."""
     where = at.channel if at.raw is None else f"{at.channel} at character {at.raw:,}"
     return f"parts in {where}: {quoted(at.actual, SHORT)} instead of {quoted(at.expected, SHORT)}"
 

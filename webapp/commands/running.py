@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from parsers.cases.model import Case
+from parsers.cases.case import Case
 from parsers.cases.run import CaseRun
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import shown

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from parsers.cases.case import Case
 from parsers.cases.engines import ENGINES as PURE
 from parsers.cases.engines import Choice, Engine
 from parsers.cases.engines import choose as choose_among
-from parsers.cases.model import Case
 from parsers.selection.registry import Evidence
 from webapp.engines.response_template import NAME as RESPONSE_TEMPLATE
 from webapp.engines.response_template import template_engine
@@ -18,5 +18,5 @@ ENGINES: Mapping[str, Engine] = {**PURE, RESPONSE_TEMPLATE: template_engine}
 
 
 def choose(case: Case, evidence: Evidence | None = None) -> Choice:
-    """What a case is parsed with; see parsers.cases.engines.choose."""
+    """Return what a case is parsed with; see parsers.cases.engines.choose."""
     return choose_among(case, evidence, ENGINES)

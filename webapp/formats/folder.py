@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from parsers.cases import jsontext
+from parsers.cases.case import Case
 from parsers.cases.engines import BUILTIN
 from parsers.cases.engines import ENGINES as OWN_ENGINES
 from parsers.cases.jsontext import JsonError
-from parsers.cases.model import Case
 from parsers.formats.model import Format, builtin_formats, builtin_sources
 from webapp.engines import ENGINES
 from webapp.formats.format_text import MOST_CHARACTERS, CheckedText, check_text

@@ -21,8 +21,8 @@ from typing import Any, Protocol
 from pydantic import ConfigDict, TypeAdapter
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.find import CaseFound, CaseSearch
-from parsers.cases.model import Case, CaseError
 from parsers.search.found import Progress
 from parsers.vocabulary.types import FormatError, UsageError
 from webapp.children.jobs import Failure
@@ -137,5 +137,5 @@ def written_result(found: CaseFound) -> str:
 
 
 def read_result(text: str) -> CaseFound:
-    """What `written_result` wrote. Raises ValueError for anything else."""
+    """Return what `written_result` wrote. Raises ValueError for anything else."""
     return _results().validate_python(json.loads(text))[0]

@@ -15,8 +15,8 @@ from threading import Semaphore
 
 from werkzeug.exceptions import RequestEntityTooLarge, ServiceUnavailable
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.find import CaseFound
-from parsers.cases.model import Case, CaseError
 from parsers.search.found import Progress
 from parsers.vocabulary.types import UsageError
 from webapp.cache import ByteCache

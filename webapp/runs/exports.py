@@ -12,12 +12,12 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from typing import Any
 
+from parsers.cases.case import Case
 from parsers.cases.corpus import jsonl
 from parsers.cases.expect import accept as accepted
 from parsers.cases.export.markdown import markdown
 from parsers.cases.export.pytest_file import pytest_file
 from parsers.cases.io import case_id, dumps, outcome_digest
-from parsers.cases.model import Case
 from parsers.cases.run import CaseRun, run_json, sent_of, settled_case, sse, step_json
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Dialect

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from parsers.cases.model import Case, CaseError, TokenizerRef
+from parsers.cases.case import Case, CaseError, TokenizerRef
 from parsers.cases.run import CaseRun, ignores_ids, replayer_of
 from parsers.checks import CHECKS
 from parsers.formats.model import Format
@@ -36,7 +36,8 @@ class Prepared:
 
 
 def prepare(case: Case, settings: Settings) -> Prepared:
-    """What a replay of `case` takes. Raises CaseError for a case that cannot be replayed, TooLarge over a limit."""
+    """Return what a replay of `case` takes. Raises CaseError for a case that cannot be replayed, TooLarge over a
+    limit."""
     check_limit(settings, "max_text_bytes", len(case.text().encode("utf-8", "surrogatepass")), "The output text")
     case = _with_tokenizer(case)
     with error_place(parser_place(case)):
@@ -51,7 +52,7 @@ def prepare(case: Case, settings: Settings) -> Prepared:
 
 
 def _rerender_for(case: Case) -> Rerender | None:
-    """How the calls of a case are written again; None where its tokenizer has no chat template, or is not here."""
+    """Return how calls of a case are written again; None where its tokenizer has no chat template, or is not here."""
     name = (case.tokenizer.name if case.tokenizer else None) or ""
     if ":" not in name:
         return None  # those that come with the application or with packages have none
@@ -139,7 +140,7 @@ def error_place(pointer: str) -> Iterator[None]:
 
 
 def parser_place(case: Case) -> str:
-    """Where in a case an error about its parser belongs."""
+    """Return where in a case an error about its parser belongs."""
     return "/parser/name" if case.parser.engine is None else "/parser/engine"
 
 

@@ -24,9 +24,9 @@ from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
 
+from parsers.cases.case import Case
 from parsers.cases.engines import engine_of, policy_of
 from parsers.cases.io import loads
-from parsers.cases.model import Case
 from parsers.cases.run import CaseRun, checked_run, chunkings_of
 from parsers.decoding import Decoded
 from parsers.formats.model import Format
@@ -51,7 +51,7 @@ Kept = ByteCache[tuple[Any, int]]
 
 
 class Beside:
-    """What was computed from one run: kept under the run's key, in the budget of the runs."""
+    """Holds what was computed from one run: kept under the run's key, in the budget of the runs."""
 
     __slots__ = ("_cache", "_key")
 
@@ -75,7 +75,7 @@ class Beside:
         return None if found is None else found[0]
 
     def under(self, key: str) -> Beside:
-        """What is computed from another run, which was made from this one."""
+        """Return what is computed from another run, which was made from this one."""
         return Beside(self._cache, key)
 
 
@@ -127,12 +127,12 @@ class Run:
 
     @property
     def short(self) -> bool:
-        """Whether the checks are cheap enough to come with the page."""
+        """Return whether the checks are cheap enough to come with the page."""
         return len(self.pieces) <= SHORT
 
     @property
     def known_checks(self) -> CaseRun | None:
-        """What `Runner.checked` found, where somebody asked for it already and it is still kept."""
+        """Return what `Runner.checked` found, where somebody asked for it already and it is still kept."""
         return self.beside.known("checked")
 
     def on(self, replayer: Replayer, trace: Trace, key: str) -> Run:

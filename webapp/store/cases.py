@@ -129,7 +129,7 @@ class CaseStore:
         return emptied
 
     def count(self) -> int:
-        """How many cases can be read."""
+        """Return how many cases can be read."""
         query = select(func.count()).select_from(cases).where(cases.c.deleted.is_(None))
         with self.engine.connect() as connection:
             return connection.execute(query).scalar_one()

@@ -57,7 +57,7 @@ def writing(engine: Engine) -> Engine:
 
 
 def in_memory(url: URL) -> bool:
-    """Whether the database lives in this process alone and ends with its connection."""
+    """Return whether the database lives in this process alone and ends with its connection."""
     return url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}
 
 
@@ -95,7 +95,7 @@ def _set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _set_pragma(connection: sqlite3.Connection, pragma: str, deadline: float) -> bool:
-    """Whether the pragma was set, or should be tried again.
+    """Return whether the pragma was set, or should be tried again.
 
     The switch to WAL is refused at once, not after the busy timeout, when several processes open a new database
     together. Raises sqlite3.Error for any other trouble, and for that one after the deadline.

@@ -81,7 +81,7 @@ def _revision(connection: Connection) -> Upgraded:
 
 
 def alembic_config() -> Config:
-    """What alembic.ini would say. To run a command, put an open connection into `attributes["connection"]`."""
+    """Return what alembic.ini would say. To run a command, put an open connection into `attributes["connection"]`."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     return config

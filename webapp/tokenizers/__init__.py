@@ -17,7 +17,7 @@ from webapp.tokenizers.library import library
 from webapp.tokenizers.tables import CASE, CaseVocabulary
 
 if TYPE_CHECKING:
-    from parsers.cases.model import Case
+    from parsers.cases.case import Case
 
 __all__ = [
     "MarkerState",
@@ -54,5 +54,5 @@ def get_tokenizer(
 
 
 def list_tokenizers() -> list[TokenizerInfo]:
-    """What `GET /api/v1/tokenizers` answers: every tokenizer that can be chosen by name, without markers."""
+    """Return what `GET /api/v1/tokenizers` answers: every tokenizer that can be chosen by name, without markers."""
     return library().listing()

@@ -58,8 +58,8 @@ class TokenizerInfo(TypedDict):
 
 
 class MarkerState(NamedTuple):
-    """How a vocabulary writes a marker: as `one` token, as `several`, or not at all (`absent`: no ids of it decode to
-    the marker's text). `ids` are what encoding gives."""
+    """Says how a vocabulary writes a marker: as `one` token, as `several`, or not at all (`absent`: no ids of it
+    decode to the marker's text). `ids` are what encoding gives."""
 
     state: Literal["one", "several", "absent"]
     ids: tuple[int, ...]
@@ -88,12 +88,12 @@ class TokenizerAdapter(ABC):
 
     @property
     def realism(self) -> Realism:
-        """How far it cuts text as a real model does."""
+        """Return how far it cuts text as a real model does."""
         return self.info["realism"]
 
     @property
     def decoder(self) -> Decoder:
-        """How its vocabulary spells bytes."""
+        """Return how its vocabulary spells bytes."""
         return self.info["decoder"]
 
     @property
@@ -123,7 +123,7 @@ class TokenizerAdapter(ABC):
 
     @abstractmethod
     def marker_state(self, text: str) -> MarkerState:
-        """Whether a marker is one token here, several, or cannot be written."""
+        """Return whether a marker is one token here, several, or cannot be written."""
 
 
 def require_encodable(text: str) -> None:

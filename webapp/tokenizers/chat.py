@@ -39,7 +39,7 @@ ENDED = _problem("the template ended the process that ran it: it needs too much 
 
 
 def rerender_of(template: str, write: Callable[[Mapping[str, Any]], Renderings] | None = None) -> Rerender:
-    """How a template writes calls again; `write` answers a question (`renderings`).
+    """Return how a template writes calls again; `write` answers a question (`renderings`).
 
     A search makes outputs smaller and asks again and again: after MOST_RENDERED different questions there is no answer,
     and a template that did not come to an end is not run again.
@@ -62,7 +62,7 @@ def rerender_of(template: str, write: Callable[[Mapping[str, Any]], Renderings] 
 
 
 def renderings(asked: Mapping[str, Any], seconds: float = DEADLINE) -> Renderings:
-    """What a template writes for each spelling of the arguments; never raises for what a template does."""
+    """Return what a template writes for each spelling of the arguments; never raises for what a template does."""
     if len(asked["template"]) > MOST_TEMPLATE:
         return TOO_LONG
     try:
@@ -77,7 +77,7 @@ def renderings(asked: Mapping[str, Any], seconds: float = DEADLINE) -> Rendering
 
 
 def question(template: str, calls: Sequence[ToolCall], context: Context, ends: Sequence[str]) -> dict[str, Any]:
-    """What the process that runs the template is asked."""
+    """Return what the process that runs the template is asked."""
     return {
         "template": template,
         "tokens": dict.fromkeys(TOKENS, ""),

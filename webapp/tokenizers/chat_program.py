@@ -60,7 +60,7 @@ class _Generation(Extension):
 
 
 def environment() -> ImmutableSandboxedEnvironment:
-    """What templates are written for."""
+    """Return what templates are written for."""
     env = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, LoopControlExtension], autoescape=False
     )
@@ -134,7 +134,7 @@ def _calls(calls: Sequence[Mapping[str, str]], as_object: bool) -> list[dict[str
 
 
 def _assistant_part(render: Render, calls: list[dict[str, Any]], content: str | None, ends: Sequence[str]) -> str:
-    """What the template writes for the assistant's turn, without the header and without what ends the turn."""
+    """Return what the template writes for the assistant's turn, without the header and without what ends the turn."""
     asked = {"role": "user", "content": QUESTION}
     turn = {"role": "assistant", "content": content, "tool_calls": calls}
     told = [
@@ -182,7 +182,7 @@ def _headers(render: Render, asked: Message) -> Iterator[str]:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many characters two texts have in common at their beginning."""
+    """Return how many characters two texts have in common at their beginning."""
     pairs = zip(one, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
@@ -195,8 +195,8 @@ def _tried(render: Callable[[], str]) -> str:
 
 
 def _end(alone: str | None, followed: str, start: int, ends: Sequence[str]) -> int:
-    """Where the turn ends: at the last end of a turn before the tools' answers, where one is known. Else where the
-    conversation without these answers ends, or where they begin."""
+    """Return where the turn ends: at the last end of a turn before the tools' answers, where one is known. Else where
+    the conversation without these answers ends, or where they begin."""
     said = followed.find(RESULT, start)
     said = len(followed) if said < 0 else said
     found = max([followed.rfind(end, start, said) for end in ends], default=-1)

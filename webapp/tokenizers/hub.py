@@ -49,7 +49,7 @@ Keep = Callable[[str, bytes, bytes | None], TokenizerInfo]
 
 @dataclass(slots=True, frozen=True)
 class Progress:
-    """How far the download of a file is, in bytes; `total` 0: nobody knows."""
+    """Says how far the download of a file is, in bytes; `total` 0: nobody knows."""
 
     file: str
     done: int

@@ -66,7 +66,8 @@ def _download(asked: Mapping[str, Any], name: str, tell: Tell) -> str:
 
 
 def progress_bar(asked: Mapping[str, Any], name: str, tell: Tell) -> Any:
-    """What stands where huggingface_hub draws a progress bar, as a class: it tells, and refuses what is too large."""
+    """Return what stands where huggingface_hub draws a progress bar, as a class: it tells, and refuses what is too
+    large."""
 
     class Bar:
         def __init__(self, total: int | None = None, initial: int = 0, **_others: object) -> None:
@@ -103,7 +104,7 @@ def _optional(asked: Mapping[str, Any], name: str, tell: Tell) -> str | None:
 
 
 def sentence(error: Exception, asked: Mapping[str, Any]) -> str:
-    """What a person is told, and what there is to do."""
+    """Return what a person is told, and what there is to do."""
     from huggingface_hub import constants, errors
 
     name, hub = asked["repository"], asked["endpoint"] or constants.ENDPOINT

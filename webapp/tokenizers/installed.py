@@ -95,7 +95,8 @@ PACKAGES: Mapping[str, _Package] = {
 
 
 def sources_in(folders: Sequence[Path]) -> list[Source]:
-    """What there is to choose from, in the order of the folders and of names. A second one of a name gets a number."""
+    """Return what there is to choose from, in the order of the folders and of names. A second one of a name gets a
+    number."""
     rows: dict[str, Source] = {}
     for file, title in (row for folder in folders for row in _in_folder(folder)):
         name, number = title, 2

@@ -84,7 +84,8 @@ class TokenizerLibrary:
         return self._adapters[key]
 
     def vocabulary(self, name: str) -> Vocabulary:
-        """What is known of a tokenizer that does not come with the application; prepares it where that is to do."""
+        """Return what is known of a tokenizer that does not come with the application; prepares it where that is to
+        do."""
         kind, _, rest = name.partition(":")
         if kind not in self._given:
             return self._converted.get(self._source(name))
@@ -142,7 +143,7 @@ class TokenizerLibrary:
             )
 
     def _asker(self, vocabulary: Vocabulary) -> Ask:
-        """How the process of a vocabulary is asked; it is started and loads the vocabulary where it does not live."""
+        """Return how the process of a vocabulary is asked; it is started where it does not live."""
         key, seconds = vocabulary.info["fingerprint"], self.settings.tokenizer_seconds
 
         def make() -> Child:

@@ -31,7 +31,7 @@ _WORDS = {
 
 
 def program(settings: Settings) -> Program:
-    """What every process of a tokenizer does."""
+    """Return what every process of a tokenizer does."""
     quiet = {"TOKENIZERS_PARALLELISM": "false", "RUST_BACKTRACE": "0"}
     limits = {"AS": settings.tokenizer_memory_bytes}
     return Program("webapp.vocabularies.vocabulary_program", limits=limits, environment=quiet)

@@ -196,7 +196,7 @@ class Given(_Folder):
         self._kind: Literal["upload", "hub"] = kind
 
     def listing(self) -> list[Vocabulary]:
-        """What is kept, the newest first."""
+        """Return what is kept, the newest first."""
         keys = [path.name.removesuffix(NOTE) for path in self._folder.glob(f"*{NOTE}")]
         found = [vocabulary for key in keys if (vocabulary := self._kept(key)) is not None]
         return sorted(found, key=lambda vocabulary: (vocabulary.date, vocabulary.info["label"]), reverse=True)
@@ -284,7 +284,7 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 def _state(source: Source) -> tuple[Any, ...]:
-    """What changes when a source changes."""
+    """Return what changes when a source changes."""
     stats = [(path, path.stat()) for path in source.files]
     return (*source.slots.items(), *((path, stat.st_size, stat.st_mtime_ns) for path, stat in stats))
 

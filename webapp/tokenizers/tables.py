@@ -22,7 +22,7 @@ from parsers.vocabulary.types import Piece, PieceKind, UsageError
 from webapp.tokenizers.adapter import MarkerState, Token, TokenizerAdapter, TokenizerInfo, require_encodable
 
 if TYPE_CHECKING:
-    from parsers.cases.model import Case
+    from parsers.cases.case import Case
 
 CHARACTERS = "characters"
 CASE = "case"
@@ -67,7 +67,7 @@ def pieces_of(tokens: Mapping[int, Token], ids: Sequence[int], recorded: bool) -
 
 
 class TokenTable(TokenizerAdapter):
-    """What a tokenizer answers from the table of its tokens alone. `tokens` holds every id it can give."""
+    """Holds what a tokenizer answers from the table of its tokens alone. `tokens` holds every id it can give."""
 
     def __init__(self, info: TokenizerInfo, tokens: Mapping[int, Token]) -> None:
         super().__init__(info, {token.string: i for i, token in tokens.items() if token.kind in MARKER_KINDS})

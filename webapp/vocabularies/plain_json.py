@@ -50,7 +50,7 @@ def parse_json(data: bytes) -> Any:
 
 
 def depth(brackets: bytes) -> int:
-    """How deeply the brackets of a JSON text without its strings are nested."""
+    """Return how deeply the brackets of a JSON text without its strings are nested."""
     level = deepest = 0
     for run in _RUNS.finditer(brackets):
         opening = run[0][:1] in b"[{"

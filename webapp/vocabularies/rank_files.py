@@ -50,7 +50,7 @@ SLOTS = (
 
 
 class _Known(NamedTuple):
-    """What is known of a rank file: its name, its word pattern and its special tokens."""
+    """Holds what is known of a rank file: its name, its word pattern and its special tokens."""
 
     name: str
     regex: str
@@ -87,7 +87,7 @@ KNOWN: Mapping[int, _Known] = {
 
 
 def is_tiktoken(data: bytes) -> bool:
-    """Whether a file begins as a list of ranks."""
+    """Return whether a file begins as a list of ranks."""
     return bool(_LINE.match(data[:4096]))
 
 
@@ -126,7 +126,7 @@ def _rank(line: bytes, number: int) -> tuple[bytes, int]:
 
 
 def is_tekken(data: Any) -> bool:
-    """Whether a parsed file is a tekken.json."""
+    """Return whether a parsed file is a tekken.json."""
     return isinstance(data, dict) and isinstance(data.get("vocab"), list) and "config" in data
 
 

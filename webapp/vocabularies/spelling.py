@@ -39,7 +39,7 @@ def bytes_of(string: str) -> bytes:
 
 @dataclass(slots=True, frozen=True)
 class Spelling:
-    """How a vocabulary is read. `replace` are texts and what they stand for; `fallback`: `<0xHH>` is a byte."""
+    """Says how a vocabulary is read. `replace` are texts and what they stand for; `fallback`: `<0xHH>` is a byte."""
 
     decoder: Decoder
     replace: tuple[tuple[str, str], ...] = ()

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from parsers.cases.case import Case, Expect, NamedTool
 from parsers.cases.expect import arguments_text, differences
 from parsers.cases.io import dumps
-from parsers.cases.model import Case, Expect, NamedTool
 from parsers.cases.run import CaseRun
 from parsers.compare.divergence import excerpt, shared_prefix
 from parsers.replays.chunking import DEFAULT_MAX
@@ -45,7 +45,8 @@ def fence(text: str, info: str = "") -> str:
 
 
 def needs_marks(text: str) -> bool:
-    """Whether a plain fence would hide something: blanks at line ends, tabs, control and invisible characters."""
+    """Return whether a plain fence would hide something: blanks at line ends, tabs, control and invisible
+    characters."""
     return _NEEDS_MARKS.search(text) is not None
 
 
@@ -110,7 +111,7 @@ def replay_command(chunking: Mapping[str, Any], filename: str) -> str:
 
 
 def _name(chunking: Mapping[str, Any]) -> str | None:
-    """What --chunk calls this chunking, or None where only its cuts say it."""
+    """Return what --chunk calls this chunking, or None where only its cuts say it."""
     by, size = chunking["by"], chunking.get("size", 1)
     if by == "token":
         return "token" if size == 1 else str(size)

@@ -15,8 +15,8 @@ from importlib import resources
 from typing import Any
 
 from parsers.cases import jsontext
+from parsers.cases.case import Case, Expect, ExpectedCall
 from parsers.cases.io import one_line, to_data
-from parsers.cases.model import Case, Expect, ExpectedCall
 from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, Sent, apply, label
 from parsers.vocabulary.types import Delta, Piece, UsageError
 
@@ -68,7 +68,7 @@ def pytest_file(
 
 
 def _parser_data(case: Case, name: str | None, keep_engine: bool) -> dict[str, Any]:
-    """What the default parser needs of the case, with a built-in parser named."""
+    """Return what the default parser needs of the case, with a built-in parser named."""
     data = to_data(case)
     if case.parser.name == "auto" or (case.parser.engine is not None and not keep_engine):
         if name is None:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from parsers.checks import Check
 from parsers.checks.subject import Variant, VariantKind
 from parsers.replays.replayer import Replayer
+from parsers.search.variants.changed_outputs import cut_offsets, followed, mutated, mutations, neighbour, truncated
+from parsers.search.variants.changed_requests import no_calls, no_tools, rerendered, reused, start_state
 from parsers.search.variants.ground import BOUNDS, Bounds, Ground
-from parsers.search.variants.outputs import cut_offsets, followed, mutated, mutations, neighbour, truncated
 from parsers.search.variants.planted import SIZES, escaped, padded, plants
-from parsers.search.variants.requests import no_calls, no_tools, rerendered, reused, start_state
 from parsers.vocabulary.trace import Trace
 
 __all__ = ["BOUNDS", "KINDS", "Bounds", "needed", "total", "variants"]

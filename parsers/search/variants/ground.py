@@ -25,7 +25,7 @@ STREAMED = Chunking(by="char", size=5)
 
 @dataclass(slots=True, frozen=True)
 class Bounds:
-    """How much is tried: characters parsed for all cuts together, those of them streamed as well, and mutants.
+    """Says how much is tried: characters parsed for all cuts together, those of them streamed as well, and mutants.
 
     All cuts of an output of 2,000 characters are two million characters.
     """
@@ -132,7 +132,7 @@ class Ground:
 
     @cached_property
     def bare(self) -> bool:
-        """Whether a call may begin without a marker, so that what stands before it may legitimately matter."""
+        """Return whether a call may begin without a marker, so that what stands before it may legitimately matter."""
         start = self.reference(())
         terminals = {} if self.replayer.format is None else self.replayer.format.terminals
         return start is not None and any(len(terminals.get(name, "   ")) < 3 for name in before_end(start).accepts)
@@ -143,7 +143,8 @@ class Ground:
         return self.reference(self.pieces)
 
     def contract(self, kind: VariantKind) -> str | None:
-        """What makes another reading a contract and no fault: the wrapper that judges at the end, or a policy."""
+        """Return what makes another reading a contract and no fault: the wrapper that judges at the end, or a
+        policy."""
         if self._wrapped:
             return "engine=fallback"
         fmt, policy = self.replayer.format, self.replayer.policy
@@ -161,7 +162,7 @@ class Ground:
 
     @cached_property
     def can_call(self) -> bool:
-        """Whether calls are looked for at all."""
+        """Return whether calls are looked for at all."""
         return self.replayer.context.tool_choice != "none"
 
 
@@ -171,6 +172,6 @@ def before_end(trace: Trace) -> StateView:
 
 
 def stands_open(trace: Trace) -> bool:
-    """Whether a reading ended inside a call, a value, or text that may still become one."""
+    """Return whether a reading ended inside a call, a value, or text that may still become one."""
     view = before_end(trace)
     return view.call is not None or view.codec is not None or any(hold.kind != "policy" for hold in view.holds)

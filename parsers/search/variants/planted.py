@@ -120,7 +120,7 @@ def _states(own: Trace) -> list[tuple[int, str]]:
 
 
 def _is_free_string(tool: Tool | None, key: str) -> bool:
-    """Whether any text fits an argument: nothing is declared for it, or the type string and no more."""
+    """Return whether any text fits an argument: nothing is declared for it, or the type string and no more."""
     properties: Any = ((tool.parameters if tool is not None else None) or {}).get("properties", {})
     schema = properties.get(key, {}) if isinstance(properties, Mapping) else None
     narrower = {"enum", "const", "anyOf", "oneOf", "allOf", "$ref", "not"}
@@ -146,7 +146,8 @@ Slope = tuple[tuple[int, int], ...]
 
 
 def plants(ground: Ground) -> list[tuple[str, bool]]:
-    """What is planted, and whether it is a marker. Recorded markers are tokens: typed out they are left out here."""
+    """Return what is planted, and whether it is a marker. Recorded markers are tokens: typed out they are left out
+    here."""
     fmt = ground.replayer.format
     own = () if fmt is None or ground.replayer.mode == "ids" else (*fmt.terminals.values(), *fmt.end_tokens)
     found = dict.fromkeys(SIGNS, False) | {marker: True for marker in own if marker.strip()}

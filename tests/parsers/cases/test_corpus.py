@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.corpus import case_texts, jsonl
 from parsers.cases.io import case_id, dumps, load_case
-from parsers.cases.model import Case, CaseError
 from tests.corpus import dump_corpus, load_corpus
 
 

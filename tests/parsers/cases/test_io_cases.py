@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parsers.cases.case import Case, CaseError, RequestContext
 from parsers.cases.input import Input
 from parsers.cases.io import (
     canonical,
@@ -21,7 +22,6 @@ from parsers.cases.io import (
     outcome_digest,
     to_data,
 )
-from parsers.cases.model import Case, CaseError, RequestContext
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Message, ToolCall
 

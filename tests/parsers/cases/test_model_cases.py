@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case, CaseError, Compare, Expect
 from parsers.cases.expect import accept, arguments_text, differences
 from parsers.cases.io import load_case, to_data
-from parsers.cases.model import Case, CaseError, Compare, Expect
 from parsers.formats.model import Format
 from parsers.vocabulary.types import Message, Piece, Tool, ToolCall, UsageError
 

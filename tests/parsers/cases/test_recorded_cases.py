@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import BUILTIN, RECORDED, choose, engine_of, traced_chunking
 from parsers.cases.expect import differences
 from parsers.cases.export.markdown import replay_command
 from parsers.cases.find import CaseSearch, find_json
 from parsers.cases.io import case_id, load_case
-from parsers.cases.model import Case, CaseError
 from parsers.cases.run import UNSHARED, CaseRun, replayer_of, run_case, run_json, sse
 from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.chunking import TRACED, Chunking

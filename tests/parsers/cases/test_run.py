@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import builtin, policy_of
 from parsers.cases.io import load_case
-from parsers.cases.model import Case, ParserRef
 from parsers.cases.run import run_case, run_json
 from parsers.checks import CHECKS
 from parsers.machine.machine import Machine

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from parsers.cases.model import Case
+from parsers.cases.case import Case
 from parsers.cases.run import replayer_of
 from parsers.checks import CHECKS, run_checks
 from parsers.checks.subject import subject_of

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
-from parsers.cases.model import Case
 from parsers.cases.run import run_case
 from parsers.checks.check import Need
 from parsers.replays.replayer import Rendering, Rerender

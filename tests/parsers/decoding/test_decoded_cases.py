@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import choose
 from parsers.cases.expect import differences
 from parsers.cases.find import CaseSearch, minimized_case
 from parsers.cases.io import load_case
-from parsers.cases.model import Case, CaseError
 from parsers.cases.run import IGNORED, replayer_of, run_case, sent_of, settled_case
 from parsers.replays.chunking import Chunking, Sent
 from parsers.search.found import Minimized

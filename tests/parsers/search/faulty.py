@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import ENGINES, Choice, Engine, builtin
 from parsers.cases.io import load_case
-from parsers.cases.model import Case, ParserRef
 from parsers.machine.machine import Machine
 from parsers.replays.recorded import BlackBox
 from parsers.selection.registry import Evidence, get_format, policies

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import Engine, builtin
 from parsers.cases.find import CaseFound, CaseSearch, find_json
 from parsers.cases.io import dumps, load_case, loads
-from parsers.cases.model import Case, ParserRef
 from parsers.cases.run import run_case
 from parsers.checks import CHECKS
 from parsers.machine.machine import Machine

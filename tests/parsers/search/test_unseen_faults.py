@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import ENGINES, Choice, Engine, builtin
 from parsers.cases.expect import differences
 from parsers.cases.find import CaseFound, CaseSearch
 from parsers.cases.io import dumps, load_case, loads
-from parsers.cases.model import Case, ParserRef
 from parsers.cases.run import run_case
 from parsers.replays.chunking import WHOLE
 from parsers.replays.recorded import BlackBox

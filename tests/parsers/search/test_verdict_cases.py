@@ -6,10 +6,10 @@ import pytest
 
 from parsers.formats.model import builtin_formats
 from parsers.replays.chunking import WHOLE
-from parsers.search.evidence import good_calls
 from parsers.search.found import Guess
 from parsers.search.guess import guesses
 from parsers.search.reading import read
+from parsers.search.verdict_evidence import good_calls
 from tests.corpus import case_named, case_names
 from tests.parsers.search.test_verdict import judged, replayer
 

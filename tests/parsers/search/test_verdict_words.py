@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case
 from parsers.cases.find import CaseFound, CaseSearch
 from parsers.cases.io import loads
-from parsers.cases.model import Case
 from parsers.cases.run import run_case
 from parsers.checks import schema
 from parsers.checks.subject import Variant

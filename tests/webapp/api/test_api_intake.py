@@ -106,7 +106,7 @@ def test_a_wrong_field_is_named(client: Client, request_: dict[str, Any], field:
 
 
 def test_an_output_that_makes_no_case_says_why(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
-    from parsers.cases.model import CaseError
+    from parsers.cases.case import CaseError
 
     def refuse(_data: object) -> None:
         raise CaseError("too odd", "/tools/0")

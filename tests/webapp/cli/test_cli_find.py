@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from parsers.cases.case import Case
 from parsers.cases.find import CaseFound
 from parsers.cases.io import load_case, loads
-from parsers.cases.model import Case
 from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import Chunking

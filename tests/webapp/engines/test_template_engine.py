@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case
 from parsers.cases.input import CaseError
 from parsers.cases.io import load_case
-from parsers.cases.model import Case
 from parsers.formats.lint import lint
 from parsers.vocabulary.types import UsageError
 from tests.webapp.engines.templates import ANCHOR, EACH, JOINED, PLAIN, STREAMED, TEMPLATES, template

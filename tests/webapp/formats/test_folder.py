@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case
 from parsers.cases.io import load_case
-from parsers.cases.model import Case
 from parsers.formats.model import builtin_formats
 from webapp.formats.folder import (
     all_formats,

@@ -7,9 +7,9 @@ import signal
 import time
 from collections.abc import Iterator, Mapping
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.find import CaseFound
 from parsers.cases.io import load_case
-from parsers.cases.model import Case, CaseError
 from parsers.search.found import Found, Progress, Verdict
 from parsers.vocabulary.types import FormatError, UsageError
 from webapp.children.worker import Task

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from werkzeug.exceptions import RequestEntityTooLarge, ServiceUnavailable
 
+from parsers.cases.case import CaseError
 from parsers.cases.io import load_case
-from parsers.cases.model import CaseError
 from parsers.vocabulary.types import UsageError
 from tests.webapp.children.processes import PATIENCE, is_alive, until
 from tests.webapp.jobs.searches import case_of

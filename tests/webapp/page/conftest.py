@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from parsers.cases.case import Case
 from parsers.cases.io import load_case
-from parsers.cases.model import Case
 from webapp.app import create_app
 from webapp.runs.runner import Run, Runner
 from webapp.services import EXTENSION

@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import cast
 
+from parsers.cases.case import Case
 from parsers.cases.engines import Engine
 from parsers.cases.find import CaseFound, CaseSearch
-from parsers.cases.model import Case
 from parsers.search.found import Progress
 from tests.parsers.search.faulty import Faulty, drops_text_after_call, engine, loses_second_call
 from webapp.children.worker import Task

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from parsers.cases.case import Case
 from parsers.cases.io import load_case
-from parsers.cases.model import Case
 
 Payload = dict[str, Any]
 

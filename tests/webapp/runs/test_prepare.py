@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.io import load_case, loads
-from parsers.cases.model import Case, CaseError
 from parsers.cases.run import IGNORED
 from webapp.jobs.search_program import case_search
 from webapp.runs.exports import exported

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.io import load_case
-from parsers.cases.model import Case, CaseError
 from parsers.cases.run import run_json
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import DEFAULT_COMPARED, WHOLE

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from parsers.cases.case import Case
 from parsers.cases.engines import Choice
 from parsers.cases.input import CaseError
-from parsers.cases.model import Case
 from parsers.selection.registry import Evidence, Selection
 from parsers.vocabulary.types import Context, FormatError
 from webapp.engines.response_template.about import NAME
@@ -25,7 +25,7 @@ PLACE = "/parser/options/template"
 
 
 def template_engine(case: Case, evidence: Evidence) -> Choice:
-    """What a case with a template is parsed with. Raises CaseError with the place of what is wrong."""
+    """Return what a case with a template is parsed with. Raises CaseError with the place of what is wrong."""
     _refuse(case)
     try:
         template = loaded(case.parser.options["template"], case.to_context())

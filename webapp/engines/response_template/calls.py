@@ -35,12 +35,12 @@ class Part:
 
     @property
     def start(self) -> int:
-        """Where its first segment begins."""
+        """Return where its first segment begins."""
         return self.segments[0].start
 
     @property
     def end(self) -> int:
-        """Where its last segment ends."""
+        """Return where its last segment ends."""
         return self.segments[-1].end
 
 
@@ -54,13 +54,13 @@ class Call:
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """What of the output it owns."""
+        """Return what of the output it owns."""
         return [(one.start, one.end) for one in (self.name, self.arguments, self.id) if one is not None]
 
 
 @dataclass(slots=True)
 class Region:
-    """What is known of an open region: its field as transformers loaded it, where it began, what opened it.
+    """Holds what is known of an open region: its field as transformers loaded it, where it began, what opened it.
 
     `start` is the offset of its first character, opening delimiter included; `body` that of its text.
     """
@@ -71,7 +71,7 @@ class Region:
     match: Any = None
 
     def captured(self, name: str) -> _Place:
-        """Where a named group of the opening pattern, one that matched, stands in the output."""
+        """Return where a named group of the opening pattern, one that matched, stands in the output."""
         shift = self.start - self.match.start()
         return _Place(self.match.start(name) + shift, self.match.end(name) + shift)
 
@@ -140,7 +140,8 @@ class _Finder:
         return self._closed.body[place.start - self._region.body : place.end - self._region.body]
 
     def place(self, path: tuple[Step, ...]) -> _Place | None:
-        """Where the value at `path` stands in the output: in the region's text, or in a named group before it."""
+        """Return where the value at `path` stands in the output: in the region's text, or in a named group before
+        it."""
         found = self._source(path)
         if found is None:
             return None
@@ -272,7 +273,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _member(text: str, at: int, key: str) -> int | None:
-    """Where the value of `key` begins in the object at `at`."""
+    """Return where the value of `key` begins in the object at `at`."""
     if text[at] != "{":
         return None
     found, at = None, _skip(text, at + 1)
@@ -287,7 +288,7 @@ def _member(text: str, at: int, key: str) -> int | None:
 
 
 def items(text: str) -> list[int]:
-    """Where the items of a JSON array begin; none in a text that is no JSON array."""
+    """Return where the items of a JSON array begin; none in a text that is no JSON array."""
     starts: list[int] = []
     at = _skip(text, 0)
     try:
@@ -302,7 +303,7 @@ def items(text: str) -> list[int]:
 
 
 def in_string(text: str) -> bool:
-    """Whether a JSON text ends inside a string: what follows was cut off from it."""
+    """Return whether a JSON text ends inside a string: what follows was cut off from it."""
     inside = escaped = False
     for char in text:
         if escaped:
@@ -315,7 +316,7 @@ def in_string(text: str) -> bool:
 
 
 def source(transform: Any, path: Sequence[Step]) -> tuple[str, tuple[Step, ...]] | None:
-    """Where a part of the transformed value comes from: the slot's root, and the path below it.
+    """Return where a part of the transformed value comes from: the slot's root, and the path below it.
 
     None: from no single slot, because it is a literal or is not there.
     """

@@ -35,7 +35,7 @@ KNOWN_ARGS = {
 
 @dataclass(slots=True)
 class Linted:
-    """What was found, errors first, and where the prompt prefix leads: the field that is open after it."""
+    """Holds what was found, errors first, and where the prompt prefix leads: the field that is open after it."""
 
     findings: list[LintFinding]
     template: Template | None = None
@@ -43,7 +43,7 @@ class Linted:
 
     @property
     def broken(self) -> bool:
-        """Whether the template cannot run."""
+        """Return whether the template cannot run."""
         return self.template is None
 
 
@@ -65,7 +65,7 @@ def _sentence(text: str) -> str:
 
 
 def _prefix(template: Template, prefix: str | None) -> tuple[str | None, list[LintFinding]]:
-    """What the prompt prefix does: without one, what the prompt already wrote is not seen."""
+    """Return what the prompt prefix does: without one, what the prompt already wrote is not seen."""
     if not prefix:
         words = "No prompt prefix is given, so what the prompt already wrote, such as <think>, is not seen."
         return None, [LintFinding("no_prefix", "info", "", words)]
@@ -119,7 +119,7 @@ def _overwritten(
 
 
 def _listed(field: FieldShape) -> bool:
-    """Whether one region may hold several calls."""
+    """Return whether one region may hold several calls."""
     return (
         field.transform_each or isinstance(field.transform, list) or (field.content == "json" and not field.transform)
     )
@@ -221,7 +221,7 @@ def _tree(pattern: str) -> Any:
 
 
 def _troubles(pattern: str) -> Iterator[tuple[str, str]]:
-    """What is wrong with a pattern: (code, what and what to do)."""
+    """Yield what is wrong with a pattern: (code, what and what to do)."""
     parsed = _tree(pattern)
     if parsed is None:
         yield "unchecked_pattern", "it uses syntax that only the regex module knows, so it is not checked here"
@@ -238,7 +238,7 @@ def _troubles(pattern: str) -> Iterator[tuple[str, str]]:
 
 
 def _nested(parsed: Any, inside: bool) -> bool:
-    """Whether a repeat without end stands inside another that can be backtracked into."""
+    """Return whether a repeat without end stands inside another that can be backtracked into."""
     for code, argument in parsed:
         endless = str(code) in BACKTRACKS and argument[1] > MANY
         if endless and inside:

@@ -118,7 +118,7 @@ class TemplateParser:
         return [table.terminals[text] for text in getattr(one, f"{kind}_literals") if text.startswith(held)]
 
     def told(self) -> list[Diagnostic]:
-        """What there is to say before any output is read."""
+        """Return what there is to say before any output is read."""
         return [event for event in self._out.take() if isinstance(event, Diagnostic)]
 
     def _step(self) -> None:

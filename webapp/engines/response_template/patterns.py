@@ -35,14 +35,14 @@ class Fuse:
 
 @dataclass(slots=True)
 class Budget:
-    """What one parser may still spend on searches that are slow; `examined` counts the characters looked at."""
+    """Holds what one parser may still spend on searches that are slow; `examined` counts the characters looked at."""
 
     fuse: Fuse = field(default_factory=Fuse)
     left: float = BUDGET_SECONDS
     examined: int = 0
 
     def timeout(self) -> float:
-        """How long the next search may take. Raises TooSlowError where nothing is left."""
+        """Return how long the next search may take. Raises TooSlowError where nothing is left."""
         if self.fuse.blown or self.left <= 0:
             self.fuse.blown = True
             raise TooSlowError

@@ -44,7 +44,7 @@ class _Edge:
 
     @property
     def waiting(self) -> tuple[int, int] | None:
-        """Where the white space stands that waits."""
+        """Return where the white space stands that waits."""
         return (self._tail_at, self._tail_end) if self._tail else None
 
     def add(self, text: str, at: int) -> list[_Run]:

@@ -154,7 +154,7 @@ def _limits(template: Any) -> None:
 
 
 def _depth(value: Any) -> int:
-    """How deep lists and objects are nested, without going much deeper than is allowed."""
+    """Return how deep lists and objects are nested, without going much deeper than is allowed."""
     depth, layer = 0, [value]
     while layer and depth <= MOST_DEPTH:
         depth += 1

@@ -36,7 +36,7 @@ LEFT_OVER = "Text outside all delimiters goes here."
 
 
 def role(field: str | None) -> Role:
-    """What becomes of a field's text."""
+    """Return what becomes of a field's text."""
     return ROLES.get(field or "", "other")
 
 

@@ -83,7 +83,7 @@ class Listener(Protocol):
 
 
 class _Watching(PARSER):  # type: ignore[misc]
-    """What stands before ResponseParser. `rehearse` raises where a region's own patterns would take too long."""
+    """Holds what stands before ResponseParser. `rehearse` raises where a region's own patterns would take too long."""
 
     _buffer: str
     _pos: int
@@ -113,7 +113,7 @@ class _Watching(PARSER):  # type: ignore[misc]
 
     @property
     def held(self) -> str:
-        """What has not been taken yet: it may begin a delimiter."""
+        """Return what has not been taken yet: it may begin a delimiter."""
         return str(self._buffer[self._pos :])
 
     def watching(self) -> list[tuple[str, Any]]:

@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl
 from flask import Response, redirect, request
 from flask.typing import ResponseReturnValue
 
+from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
-from parsers.cases.model import Case
 from parsers.replays.chunking import TRACED, WHOLE, spec
 from webapp.page.addresses.inspect_views import show
 from webapp.page.addresses.subjects import (
@@ -78,6 +78,6 @@ def compared(subject: Subject) -> ResponseReturnValue:
 
 
 def _usual(case: Case) -> Side:
-    """What the other side is where nobody said: the whole output at once, or token by token beside that."""
+    """Return what the other side is where nobody said: the whole output at once, or token by token beside that."""
     own = traced_chunking(case)
     return Side(chunk=spec(WHOLE if own != WHOLE else TRACED))

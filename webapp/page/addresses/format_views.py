@@ -9,8 +9,8 @@ from pathlib import Path
 from flask import Response, abort, request
 from flask.typing import ResponseReturnValue
 
+from parsers.cases.case import Case
 from parsers.cases.io import dumps, load_case
-from parsers.cases.model import Case
 from parsers.formats.model import Format, builtin_formats
 from parsers.vocabulary.types import UsageError
 from webapp.formats.folder import all_formats, check_among, formats_folder, with_folder_format

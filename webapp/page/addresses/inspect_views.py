@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import BUILTIN, ENGINES
 from parsers.cases.io import dumps, outcome_digest
-from parsers.cases.model import Case, CaseError
 from parsers.vocabulary.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.fields import field_at
@@ -58,7 +58,7 @@ from webapp.tokenizers import library
 
 @dataclass(slots=True, frozen=True)
 class About:
-    """What the page is about. `kind`: home, example, case, run, edit or error; `subject` is the case it shows.
+    """Holds what the page is about. `kind`: home, example, case, run, edit or error; `subject` is the case it shows.
 
     `origin` is the case that a smaller one came from, `parent` the stored one that this is a copy of, and `changed`:
     today's result is not the one saved. `problem` says why the chunking that was asked for is not shown. `editable`:
@@ -79,7 +79,7 @@ class About:
 
 @dataclass(slots=True, frozen=True)
 class Share:
-    """What the share form says and sends: the case by its name (`source`), or the case itself as JSON.
+    """Holds what the share form says and sends: the case by its name (`source`), or the case itself as JSON.
 
     `loopback`: links made now open on this machine only.
     """
@@ -173,7 +173,7 @@ def _posted_run(setup: Setup) -> tuple[Case, Setup]:
 
 
 def _pasted_setup(case: Case) -> Setup | None:
-    """What the page of a case that it carries was made from, recognised anew: no log is lost by stepping."""
+    """Return what the page of a case that it carries was made from, recognised anew: no log is lost by stepping."""
     if not (text := request.form.get("pasted")) or is_partial():
         return None
     fields = {"text": text, "take_as": request.form.get("pasted_as", ""), "output": request.form.get("output", "")}
@@ -267,7 +267,7 @@ def _block() -> str:
 
 
 def _asks_for_checks() -> bool:
-    """Whether an open page wants what the checks of a long output said: it names itself as the target."""
+    """Return whether an open page wants what the checks of a long output said: it names itself as the target."""
     return is_partial() and request.headers.get("HX-Target", "").endswith("#inspector")
 
 
@@ -307,7 +307,7 @@ def _setup_of(subject: Subject) -> Setup:
 
 
 def share_of(subject: Subject, *, step: int | None) -> Share:
-    """What the share form says of a case; `step` is where the first finding begins."""
+    """Return what the share form says of a case; `step` is where the first finding begins."""
     case = subject.case
     return Share(
         url=subject.url("share"),
@@ -338,7 +338,7 @@ def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject |
 
 
 def _is_changed(subject: Subject) -> bool:
-    """Whether today's outcome, where it is cheap to know, is not the one that was saved."""
+    """Return whether today's outcome, where it is cheap to know, is not the one that was saved."""
     runner, run = services().runner, services().runner.run(subject.case)
     known = runner.checked(run) if run.short else run.known_checks
     if subject.stored is None or known is None:

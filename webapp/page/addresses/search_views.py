@@ -12,9 +12,9 @@ from flask import Response, request
 from flask.typing import ResponseReturnValue
 from pydantic import TypeAdapter, ValidationError
 
+from parsers.cases.case import Case
 from parsers.cases.io import load_case, to_data
 from parsers.cases.jsontext import JsonError, read
-from parsers.cases.model import Case
 from parsers.replays.replayer import edited, edited_text
 from parsers.vocabulary.trace import Proof
 from parsers.vocabulary.types import Piece, UsageError
@@ -53,7 +53,7 @@ def find_proof() -> ResponseReturnValue:
 
 @at_every_subject("find")
 def found(subject: Subject) -> Response:
-    """How far the search of a case is; it is started unless somebody else did."""
+    """Return how far the search of a case is; it is started unless somebody else did."""
     if not is_partial():
         return _answer(subject, search_of(subject.case, start=True))
     jobs, case = services().searches, subject.case

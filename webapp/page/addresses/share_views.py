@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 from flask import Response, abort, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
+from parsers.cases.case import Case, CaseError, Expect
 from parsers.cases.expect import accept
 from parsers.cases.io import load_case
 from parsers.cases.jsontext import JsonError, line, read
-from parsers.cases.model import Case, CaseError, Expect
 from webapp.page.addresses.inspect_views import share_of, show
 from webapp.page.addresses.subjects import (
     Subject,
@@ -143,7 +143,7 @@ def export(subject: Subject, target: str) -> Response:
 
 
 def _expectation() -> tuple[Expect | None, str]:
-    """What the user says is right, from the form that asks for it; else what is wrong with it."""
+    """Return what the user says is right, from the form that asks for it; else what is wrong with it."""
     text = request.form.get("expect", "")
     if not text.strip():
         return None, ""

@@ -17,8 +17,8 @@ from flask import Blueprint, Response, abort, make_response, render_template, re
 from flask.typing import ResponseReturnValue
 from jinja2_fragments.flask import render_blocks
 
+from parsers.cases.case import Case, CaseError
 from parsers.cases.io import loads
-from parsers.cases.model import Case, CaseError
 from webapp.formats.folder import with_folder_format
 from webapp.page.form.setup import FormError
 from webapp.page.library.examples import Example, examples
@@ -62,7 +62,7 @@ class Subject:
 
     @property
     def source(self) -> str:
-        """What a form calls it."""
+        """Return what a form calls it."""
         return f"{self.kind}:{self.name}" if self.name else ""
 
     @property
@@ -156,7 +156,7 @@ def carried_case(text: str) -> Case:
 
 
 def stored_case(case_id: str) -> StoredCase:
-    """What is stored under an id, or 404, or 410 once it was deleted."""
+    """Return what is stored under an id, or 404, or 410 once it was deleted."""
     try:
         found = services().store.get(case_id)
     except Gone as gone:
@@ -167,7 +167,7 @@ def stored_case(case_id: str) -> StoredCase:
 
 
 def is_stored(case_id: str) -> bool:
-    """Whether a case is stored under an id."""
+    """Return whether a case is stored under an id."""
     try:
         return services().store.get(case_id) is not None
     except Gone:
@@ -180,7 +180,7 @@ def public_base() -> str:
 
 
 def is_loopback(base: str) -> bool:
-    """Whether links that begin with `base` open on this machine only."""
+    """Return whether links that begin with `base` open on this machine only."""
     return (urlsplit(base).hostname or "") in {host.strip("[]") for host in LOOPBACK}
 
 
@@ -198,7 +198,7 @@ VARY = ("HX-Request", "HX-Request-Type")
 
 
 def is_partial() -> bool:
-    """Whether htmx asks for a piece of the page."""
+    """Return whether htmx asks for a piece of the page."""
     return request.headers.get("HX-Request-Type") == "partial"
 
 

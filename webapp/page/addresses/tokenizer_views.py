@@ -21,7 +21,7 @@ _NOTES = {"deleted": "The tokenizer is deleted."}
 
 @dataclass(slots=True)
 class _Forms:
-    """What was typed into the forms of the page, and what is wrong with it."""
+    """Holds what was typed into the forms of the page, and what is wrong with it."""
 
     title: str = ""
     repository: str = ""
@@ -57,7 +57,8 @@ def tokenizer_upload() -> ResponseReturnValue:
 
 
 def _not_taken(forms: _Forms, status: int) -> Response:
-    """What is wrong with an upload. With script the error alone goes in: chosen files cannot be put into a form."""
+    """Return what is wrong with an upload. With script the error alone goes in: chosen files cannot be put into a
+    form."""
     response = _shelf(forms, "upload_error", status=status)
     if is_partial():
         response.headers["HX-Retarget"], response.headers["HX-Reswap"] = "#tokenizer_file-error", "outerHTML"
@@ -102,7 +103,7 @@ def tokenizer_fetch() -> ResponseReturnValue:
 
 @blueprint.get("/tokenizers/hub")
 def tokenizer_fetching() -> Response:
-    """How far a download is; with the list, once it is over."""
+    """Return how far a download is; with the list, once it is over."""
     job = services().hub.known(request.args.get("id", ""))
     return _shelf(_Forms(), "hub", job=job, refresh=job is not None and job.over)
 
@@ -144,7 +145,7 @@ def tokenizer(name: str) -> Response:
 
 @blueprint.post("/tokenizer/<path:name>")
 def tokenizer_try(name: str) -> Response:
-    """What it makes of a text."""
+    """Return what it makes of a text."""
     return _detail(name, request.form.get("text", "").replace("\r\n", "\n"))
 
 

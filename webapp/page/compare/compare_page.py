@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from parsers.cases.case import Case
 from parsers.cases.engines import FALLBACK
-from parsers.cases.model import Case
 from parsers.compare.divergence import Grade, Rules, shared_prefix
 from parsers.decoding import POLICIES
 from webapp.engines import RESPONSE_TEMPLATE
@@ -154,7 +154,7 @@ class Column:
 
 @dataclass(slots=True, frozen=True)
 class _CharacterCursor:
-    """Where the reader is in the output. `nav` has the nearest places before and after by kind, `jumps` those that
+    """Says where the reader is in the output. `nav` has the nearest places before and after by kind, `jumps` those that
     scripts can reach from the window, as JSON."""
 
     at: int
@@ -266,13 +266,13 @@ def _column(side: Replayed, window: Window, at: int, inspect: str) -> Column:
 
 
 def _silent(index: TraceIndex, number: int) -> int:
-    """How many deltas without text came between step `number` and the text before it."""
+    """Return how many deltas without text came between step `number` and the text before it."""
     start = index.step(number).span.start
     return number - 1 - (bisect_left(index.step_ends, start) + 1 if start else 0)
 
 
 def _inspect(side: Replayed, base: str, step: int) -> str:
-    """Where this side is opened in the inspector; empty where only a new run can show it."""
+    """Return where this side is opened in the inspector; empty where only a new run can show it."""
     if not base or side.moved:
         return ""
     query = {"step": step} if side.is_own else {"step": step, "chunk": side.side.chunk}
@@ -308,7 +308,7 @@ def _listed(partings: list[Parting], at: int) -> list[Parting]:
 
 
 def sentence(a: Replayed, b: Replayed, found: Comparison) -> _Sentence:
-    """What the two replays come to."""
+    """Return what the two replays come to."""
     first, raised = found.first, _raised(a, b, found)
     owners = count(len(found.partings), "place")
     if first is None:

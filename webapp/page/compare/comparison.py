@@ -51,7 +51,7 @@ class Bit:
 
     @property
     def words(self) -> str:
-        """What became of it, in words."""
+        """Return what became of it, in words."""
         return self.a if self.a == self.b else f"{self.a} on A, {self.b} on B"
 
     @property
@@ -112,7 +112,7 @@ def role_at(index: TraceIndex, offset: int) -> str:
 
 
 def _fed(index: TraceIndex, at: int) -> int:
-    """Where the step that fed the character at `at` ends."""
+    """Return where the step that fed the character at `at` ends."""
     return index.step_ends[index.step_at(at) - 1]
 
 

@@ -130,7 +130,7 @@ class _Atom:
 
 
 def hunks(a: Channel, b: Channel) -> Iterator[Hunk]:
-    """Where the texts of two channels differ, in order."""
+    """Yield where the texts of two channels differ, in order."""
     left, right = a.text(), b.text()
     done_a = done_b = 0
     for at_a, at_b, size in [*_blocks(a, b, left, right), (len(left), len(right), 0)]:
@@ -258,7 +258,7 @@ def _owners(a: TraceIndex, b: TraceIndex) -> Iterator[Parting]:
 
 
 def _texts(a: TraceIndex, b: TraceIndex, pairs: Iterable[Pair]) -> Iterator[Parting]:
-    """Where text came from that the other side does not have, and where the messages so far stop agreeing."""
+    """Yield where text came from that the other side does not have, and where the messages so far stop agreeing."""
     for pair in pairs:
         for hunk in pair.hunks:
             for start, end in (*_origins(a, pair.a, hunk.a0, hunk.a1), *_origins(b, pair.b, hunk.b0, hunk.b1)):
@@ -285,7 +285,8 @@ def _origins(index: TraceIndex, channel: Channel, low: int, high: int) -> Iterat
 
 
 def _origin(index: TraceIndex, piece: Stretch, left: int, right: int) -> tuple[int, int]:
-    """Where characters [left, right) of a stretch came from; where the parser does not say, the step that sent it."""
+    """Return where characters [left, right) of a stretch came from; where the parser does not say, the step that sent
+    it."""
     if piece.kind == "copied" and len(piece.text) == piece.end - piece.start:
         return piece.start + left, min(piece.start + right, piece.end)
     if piece.end > piece.start or piece.kind == "synthetic":

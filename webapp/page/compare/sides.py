@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import urlencode
 
+from parsers.cases.case import Case, CaseError, ParserRef
 from parsers.cases.engines import FALLBACK, RECORDED, policy_of, traced_chunking
-from parsers.cases.model import Case, CaseError, ParserRef
 from parsers.cases.run import replayer_of
 from parsers.compare.exact_text import on_exact_text
 from parsers.decoding import POLICIES, Decode
@@ -42,7 +42,7 @@ LONGEST = 4_000
 
 @dataclass(slots=True, frozen=True)
 class Side:
-    """How one side replays the output, in words; an empty word: as the case says."""
+    """Says how one side replays the output, in words; an empty word: as the case says."""
 
     chunk: str = ""
     parser: str = ""
@@ -75,14 +75,14 @@ class Asked:
 
 
 def read_asked(posted: Mapping[str, str]) -> Asked:
-    """What a query or a form asks for; what cannot be read is left out."""
+    """Return what a query or a form asks for; what cannot be read is left out."""
     given = given_words(posted)
     rules: dict[str, Any] = {name: given.get(name) for name in RULES if given.get(name) in RULES[name][1]}
     return Asked(_side(given, "a"), _side(given, "b"), at=whole_number(given.get("at")), **rules)
 
 
 def faults(posted: Mapping[str, str]) -> dict[str, str]:
-    """What `read_asked` cannot read, other than of a side, by the name of its control."""
+    """Return what `read_asked` cannot read, other than of a side, by the name of its control."""
     given, found = given_words(posted), {}
     for name, (_, words) in RULES.items():
         if (word := given.get(name)) and word not in words:
@@ -93,12 +93,12 @@ def faults(posted: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_bare(posted: Mapping[str, str]) -> bool:
-    """Whether nothing is said of either side."""
+    """Return whether nothing is said of either side."""
     return not any(name.startswith(("a_", "b_")) for name in given_words(posted))
 
 
 def is_tidy(posted: Mapping[str, str]) -> bool:
-    """Whether an address could have been written by `CompareLinks`: no empty words, no fields of a form."""
+    """Return whether an address could have been written by `CompareLinks`: no empty words, no fields of a form."""
     return all(posted.values()) and not any("." in name for name in posted)
 
 
@@ -112,7 +112,7 @@ def _side(given: Mapping[str, str], name: str) -> Side:
 
 @dataclass(slots=True, frozen=True)
 class CompareLinks:
-    """How a comparison is addressed. `base` None: a run that was never shared has only its form with `case`."""
+    """Says how a comparison is addressed. `base` None: a run that was never shared has only its form with `case`."""
 
     base: str | None
     asked: Asked
@@ -120,11 +120,11 @@ class CompareLinks:
 
     @property
     def posted(self) -> bool:
-        """Whether controls post the form again."""
+        """Return whether controls post the form again."""
         return self.base is None
 
     def query(self, **changes: Any) -> str:
-        """What is asked for, with `changes`, as a query string."""
+        """Return what is asked for, with `changes`, as a query string."""
         return urlencode(self.asked.words(**changes), safe=":,")
 
     def url(self, **changes: Any) -> str:
@@ -161,7 +161,7 @@ class Replayed:
 
     @property
     def words(self) -> str:
-        """What this side is, in a few words."""
+        """Return what this side is, in a few words."""
         run = self.run
         wrapped = ", wrapped" if self.case.parser.engine == FALLBACK else ""
         start = ", starts in reasoning" if run.context.reasoning_open else ""
@@ -176,12 +176,12 @@ class Replayed:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is the case as it stands."""
+        """Return whether it is the case as it stands."""
         return not self.moved and self.run.chunking == traced_chunking(self.case)
 
     @property
     def moved(self) -> bool:
-        """Whether more than the chunking differs from the case: then the inspector has no address for it."""
+        """Return whether more than the chunking differs from the case: then the inspector has no address for it."""
         return any((self.side.parser, self.side.policy, self.side.mode, self.side.start, self.side.decode))
 
 
@@ -315,7 +315,7 @@ def _with_mode(_: Runner, case: Case, word: str) -> Case:
 
 
 def _with_start(_: Runner, case: Case, word: str) -> Case:
-    """Where the output begins. The end of the prompt would say it too, so it is left out."""
+    """Return where the output begins. The end of the prompt would say it too, so it is left out."""
     if word not in ("content", "reasoning"):
         raise UsageError(f"an output cannot start in {word[:80]!r}; write content or reasoning")
     said = {"reasoning_open": word == "reasoning", "prompt_tail": None}

@@ -55,7 +55,7 @@ class PolicyField:
 
 @dataclass(slots=True, frozen=True)
 class Choices:
-    """What the form lists; tokenizers under the heading of where they come from."""
+    """Holds what the form lists; tokenizers under the heading of where they come from."""
 
     parsers: list[Option]
     tokenizers: dict[str, list[Option]]
@@ -77,7 +77,8 @@ class _TemplateExample:
 
 @dataclass(slots=True, frozen=True)
 class _TemplateReport:
-    """What is said of the template as it stands: a headline, findings, and the field that the prompt leaves open."""
+    """Holds what is said of the template as it stands: a headline, findings, and the field that the prompt leaves
+    open."""
 
     headline: str
     findings: list[LintFinding]
@@ -101,7 +102,7 @@ class FormPage:
 
     @property
     def source_open(self) -> bool:
-        """Whether the text area is unfolded."""
+        """Return whether the text area is unfolded."""
         return self.kind in ("home", "edit") or bool(self.setup.errors)
 
 
@@ -149,7 +150,7 @@ def stream_option(chunks: int) -> Option:
 
 
 def _chunks(setup: Setup) -> int:
-    """How many chunks of a server there are to play back: of what was pasted, else of the case on the page."""
+    """Return how many chunks of a server there are to play back: of what was pasted, else of the case on the page."""
     given = setup.found.taken.data["input"] if setup.found and setup.found.taken else {}
     return len(given.get("stream") or ()) or setup.chunks
 
@@ -186,7 +187,7 @@ def template_examples() -> dict[str, _TemplateExample]:
 
 
 def template_report(text: str, prefix: str) -> _TemplateReport:
-    """What there is to say about the template in the form, with the prompt prefix `prefix`."""
+    """Return what there is to say about the template in the form, with the prompt prefix `prefix`."""
     if not text.strip():
         return _TemplateReport(EMPTY_TEMPLATE, [])
     try:
@@ -264,13 +265,13 @@ class Panel:
 
     @property
     def spoken(self) -> str:
-        """What a screen reader is told when the panel appears."""
+        """Return what a screen reader is told when the panel appears."""
         warned = f" {number(len(self.warnings), 'warning')}." if self.warnings else ""
         return f"Recognised: {self.found.intake.title}.{warned}"
 
 
 def panel(setup: Setup) -> Panel | None:
-    """What there is to say about what was given; None where nothing was, or nothing but a case or plain raw text."""
+    """Return the panel about what was given; None where nothing was, or nothing but a case or plain raw text."""
     found = setup.found
     if found is None or found.intake.kind == "empty":
         return None
@@ -298,7 +299,7 @@ def panel(setup: Setup) -> Panel | None:
 
 
 def _holds_block(intake: Intake) -> bool:
-    """Whether the text may be a report that quotes the output in a code block."""
+    """Return whether the text may be a report that quotes the output in a code block."""
     return any(one.kind == "code_block" for one in intake.readings)
 
 
@@ -346,7 +347,7 @@ def _facts(found: Found) -> tuple[Fact, ...]:
 
 
 def _lacks_text(found: Found) -> bool:
-    """Whether the raw output is not there, or not whole: then it has to be recorded in another way."""
+    """Return whether the raw output is not there, or not whole: then it has to be recorded in another way."""
     output = found.intake.outputs[found.at] if found.intake.outputs else None
     return found.case is None and (output is None or not output.ids)
 
@@ -362,7 +363,7 @@ def _rows(setup: Setup, found: Found) -> list[tuple[str, Fact]]:
 
 
 def _wanted(found: Found) -> list[_AtField]:
-    """What is asked for besides: less of it once a tokenizer gave the ids their text."""
+    """Return what is asked for besides: less of it once a tokenizer gave the ids their text."""
     given = {found.problem.field} if found.problem else set()
     if found.taken is not None and found.taken.decoded:
         given |= {"tokenizer", "text"}
@@ -370,7 +371,7 @@ def _wanted(found: Found) -> list[_AtField]:
 
 
 def _asks(found: Found) -> tuple[Ask, ...]:
-    """What is asked for of the output that is meant: the Intake speaks of the first."""
+    """Return what is asked for of the output that is meant: the Intake speaks of the first."""
     return missing_inputs(found.intake.outputs[found.at]) if found.at and found.case is None else found.intake.asks
 
 

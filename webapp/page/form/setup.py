@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parsers.cases import jsontext
+from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import FALLBACK, RECORDED
 from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
-from parsers.cases.model import Case, CaseError
 from parsers.decoding import POLICIES as DECODE_POLICIES
 from parsers.intake import recognise
 from parsers.intake.evidence import Intake, Kind
@@ -52,7 +52,7 @@ PLAIN_KINDS = frozenset({"raw_text", "case", "empty", "not_text"})
 
 @dataclass(slots=True)
 class Found:
-    """What was given: its Intake, the output of it that is meant, and what that became, or why it did not.
+    """Holds what was given: its Intake, the output of it that is meant, and what that became, or why it did not.
 
     `name` is the file's. `kept` names the fields that it would have filled and somebody else had.
     """
@@ -72,7 +72,7 @@ class Found:
 
     @property
     def is_log(self) -> bool:
-        """Whether the text area holds something else than the output or a case."""
+        """Return whether the text area holds something else than the output or a case."""
         return self.intake.kind not in PLAIN_KINDS
 
 
@@ -99,7 +99,7 @@ class Setup:
     own_format: bool = False
 
     def get(self, name: str) -> Any:
-        """What the field `name` holds."""
+        """Return what the field `name` holds."""
         return getattr(getattr(self, FIELDS[name].part), name)
 
     def put(self, name: str, value: Any) -> None:
@@ -107,12 +107,12 @@ class Setup:
         setattr(getattr(self, FIELDS[name].part), name, value)
 
     def is_wrong(self, *names: str) -> bool:
-        """Whether something is wrong with any of these fields."""
+        """Return whether something is wrong with any of these fields."""
         return any(name in self.errors for name in names)
 
     @property
     def decode_words(self) -> str:
-        """What the detokenizer's fields say, in a few words; empty for the defaults."""
+        """Return what the detokenizer's fields say, in a few words; empty for the defaults."""
         rows = [row for row in FIELDS.values() if row.part == "decode"]
         return _decode_words({row.place.rpartition("/")[2]: row.kind.value(self.get(row.name)) for row in rows})
 
@@ -147,7 +147,8 @@ def setup_of(case: Case, *, keep: bool = True) -> Setup:
 
 
 def _is_said(data: dict[str, Any]) -> bool:
-    """Whether the fields say all of a case but its output. The engine of a template is said by the parser's name."""
+    """Return whether the fields say all of a case but its output. The engine of a template is said by the parser's
+    name."""
     engine = data["parser"].get("engine")
     parser = {key: value for key, value in data["parser"].items() if key != "engine" or engine != RESPONSE_TEMPLATE}
     return is_said({key: value for key, value in data.items() if key not in ("schema", "parser")} | {"parser": parser})
@@ -172,12 +173,12 @@ def case_line(case: Case) -> str:
 
 
 def decode_words(case: Case) -> str:
-    """How the text of a case was decoded, in a few words; empty for exactly."""
+    """Return how the text of a case was decoded, in a few words; empty for exactly."""
     return "" if case.decode is None else _decode_words(case.decode.model_dump(exclude_defaults=True))
 
 
 def decode_sentence(case: Case) -> str:
-    """What the decode policy of a case does."""
+    """Return what the decode policy of a case does."""
     return DECODE_POLICIES[case.decode.policy if case.decode else "exact"]
 
 
@@ -263,7 +264,7 @@ def _case_file(text: str, place: str) -> Case:
 
 
 def _case(setup: Setup, base: dict[str, Any], given: dict[str, Any]) -> Case:
-    """What the fields say over what a recording gave, or over the case that the form was filled from."""
+    """Return what the fields say over what a recording gave, or over the case that the form was filled from."""
     said = _said(setup)
     kept = {key: value for key, value in base.items() if not given or key not in OF_TEXT}
     data = {"schema": 1, **kept, **{key: given[key] for key in GIVEN if key in given}}
@@ -287,7 +288,7 @@ def _case(setup: Setup, base: dict[str, Any], given: dict[str, Any]) -> Case:
 
 
 def _said(setup: Setup) -> dict[str, Any]:
-    """What the fields say in a case: their values by place, a list as an object of its indices."""
+    """Return what the fields say in a case: their values by place, a list as an object of its indices."""
     said: dict[str, Any] = {}
     for row in FIELDS.values():
         value = _value(setup, row) if row.place else None
@@ -321,13 +322,13 @@ def _parser(setup: Setup, said: dict[str, Any], base: Mapping[str, Any]) -> dict
 
 
 def _unset(data: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """What stands in `data`, the part of a case at `place`, that no field of the form speaks of."""
+    """Return what stands in `data`, the part of a case at `place`, that no field of the form speaks of."""
     fields = {row.place for row in FIELDS.values()}
     return {key: value for key, value in data.items() if f"{place}/{key}" not in fields}
 
 
 def _is_played(data: Mapping[str, Any]) -> bool:
-    """Whether the recorded stream of a case is played back."""
+    """Return whether the recorded stream of a case is played back."""
     raw = any(data["input"].get(form) is not None for form in ("text", "tokens", "deltas"))
     return data["parser"]["name"] == RECORDED or (data["parser"]["name"] == "auto" and not raw)
 
@@ -389,7 +390,7 @@ def _fill(setup: Setup, found: Found, data: Mapping[str, Any]) -> None:
 
 
 def _is_ours(setup: Setup, row: Row) -> bool:
-    """Whether nobody has typed into a field: it is blank, or holds what a recording filled in."""
+    """Return whether nobody has typed into a field: it is blank, or holds what a recording filled in."""
     value = setup.get(row.name)
     return bool(_posted(value) == setup.taken[row.name] if row.name in setup.taken else value == row.blank)
 

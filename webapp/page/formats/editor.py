@@ -13,10 +13,10 @@ from typing import Any
 from werkzeug.datastructures import MultiDict
 
 from parsers.cases import jsontext
+from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import BUILTIN, ENGINES, choose
 from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
-from parsers.cases.model import Case, CaseError
 from parsers.formats.model import Format
 from parsers.vocabulary.types import UsageError
 from webapp.fields import unix_lines

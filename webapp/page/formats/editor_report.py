@@ -15,9 +15,9 @@ from markupsafe import Markup
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from parsers.cases import jsontext
+from parsers.cases.case import Case, CaseError, Expect
 from parsers.cases.engines import policy_of
 from parsers.cases.expect import Difference, accept, arguments_text, differences
-from parsers.cases.model import Case, CaseError, Expect
 from parsers.compare.divergence import ANY_ID, divergence, same_message, shared_prefix
 from parsers.formats.diagram import diagram, rows_table
 from parsers.formats.extends import Expanded, pointer_to

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Literal
 
-from parsers.cases.model import Case
+from parsers.cases.case import Case
 from parsers.decoding import TokenFacts
 from parsers.formats.model import Format
 from parsers.vocabulary.types import Piece, UsageError
@@ -50,7 +50,7 @@ class Badge:
 
 @dataclass
 class Subject:
-    """What is judged: the tokens as the model gave them, as the decode policy gives them, and their vocabulary.
+    """Holds what is judged: the tokens as the model gave them, as the decode policy gives them, and their vocabulary.
 
     `vocabulary` is None where the tokenizer is not at hand.
     """
@@ -69,7 +69,7 @@ class Subject:
 
     @cached_property
     def ends(self) -> list[int]:
-        """Where each token ends in the exact text."""
+        """Return where each token ends in the exact text."""
         return list(accumulate(len(piece.text) for piece in self.exact))
 
     @cached_property
@@ -90,7 +90,7 @@ class Subject:
 
 
 def spelled(piece: Piece) -> str:
-    """What a token's bytes say, whatever became of its text."""
+    """Return what a token's bytes say, whatever became of its text."""
     return piece.text or (piece.raw or b"").decode("utf-8", "replace")
 
 
@@ -195,7 +195,7 @@ def _markers(s: Subject) -> Badge:
 
 
 def _size(s: Subject, text: str) -> int | None:
-    """How many tokens a marker is; 0 where the vocabulary cannot say it, None where that is not known."""
+    """Return how many tokens a marker is; 0 where the vocabulary cannot say it, None where that is not known."""
     if text in s.marker_ids:
         return 1
     if s.vocabulary is None:
@@ -269,7 +269,8 @@ def _replaced(s: Subject) -> Badge:
 
 
 def _literal(pieces: Sequence[Piece], at: int) -> bool:
-    """Whether a U+FFFD that ends in token `at` is itself what the bytes spell; they may begin in the tokens before."""
+    """Return whether a U+FFFD that ends in token `at` is itself what the bytes spell; they may begin in the tokens
+    before."""
     raw = pieces[at].raw
     if raw is None:
         return True

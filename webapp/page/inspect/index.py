@@ -86,7 +86,7 @@ class Channel:
 
 @dataclass(slots=True)
 class CallIndex:
-    """Where one tool call begins and ends, and its texts."""
+    """Says where one tool call begins and ends, and its texts."""
 
     number: int
     begins: int
@@ -189,7 +189,7 @@ def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
 
 
 def target(item: Transition) -> str:
-    """Where a row leads in the diagram: the end of the output is a node of its own."""
+    """Return where a row leads in the diagram: the end of the output is a node of its own."""
     return END if item.trigger == END else item.to_state
 
 
@@ -257,7 +257,7 @@ class Window:
     end: int
 
     def holds(self, step: int) -> bool:
-        """Whether `step` is on the page."""
+        """Return whether `step` is on the page."""
         return self.first <= step <= self.last
 
 
@@ -321,7 +321,7 @@ class RoleRun:
 
     @property
     def title(self) -> str:
-        """What hovering says: why the characters were dropped."""
+        """Return what hovering says: why the characters were dropped."""
         return f"dropped: {self.reason}" if self.reason else ""
 
     @property
@@ -375,7 +375,7 @@ def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) ->
 
 @dataclass(slots=True)
 class Destination:
-    """Where a stretch of the output went, in words, and the role it has there."""
+    """Says where a stretch of the output went, in words, and the role it has there."""
 
     role: str
     text: str
@@ -383,7 +383,7 @@ class Destination:
 
 
 def destinations(index: TraceIndex, start: int, end: int) -> list[Destination]:
-    """What became of the characters [start, end), each destination once, in order."""
+    """Return what became of the characters [start, end), each destination once, in order."""
     found: dict[tuple[str, str], Destination] = {}
     if not index.trace.partition and start < end:
         return [Destination(UNKNOWN, "the parser does not say")]
@@ -425,7 +425,7 @@ class _Toggle:
 
 @dataclass(slots=True)
 class Drop:
-    """What was dropped for one reason. `places`: (span in words, the step that fed it); `more` are not listed."""
+    """Holds what was dropped for one reason. `places`: (span in words, the step that fed it); `more` are not listed."""
 
     reason: str
     characters: int = 0
@@ -434,13 +434,13 @@ class Drop:
 
     @property
     def words(self) -> str:
-        """How often and how much."""
+        """Return how often and how much."""
         return f"{count(len(self.places) + self.more, 'place')}, {count(self.characters, 'character')}"
 
 
 @dataclass(slots=True)
 class Ownership:
-    """What the legend and the list of drops show. `hidden` reasons are not listed."""
+    """Holds what the legend and the list of drops show. `hidden` reasons are not listed."""
 
     toggles: list[_Toggle]
     drops: list[Drop]

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from parsers.cases.model import Case
+from parsers.cases.case import Case
 from parsers.compare.beside import rules_for
 from parsers.compare.divergence import divergence
 from parsers.replays.chunking import Chunking, label, parse_spec, spec
@@ -107,7 +107,8 @@ def read_state(posted: Mapping[str, str]) -> ViewState:
 
 @dataclass(slots=True, frozen=True)
 class Links:
-    """How a page is addressed. `base` None: a run that was never shared has no address, only its form with `case`."""
+    """Says how a page is addressed. `base` None: a run that was never shared has no address, only its form with
+    `case`."""
 
     base: str | None
     state: ViewState
@@ -115,7 +116,7 @@ class Links:
 
     @property
     def posted(self) -> bool:
-        """Whether controls post the form again."""
+        """Return whether controls post the form again."""
         return self.base is None
 
     def query(self, **changes: Any) -> str:
@@ -133,7 +134,7 @@ class Links:
 
 @dataclass(slots=True, frozen=True)
 class View:
-    """What a page shows of a case: the replay under the case's own chunking, and the one on the page.
+    """Holds what a page shows of a case: the replay under the case's own chunking, and the one on the page.
 
     `problem` says why the chunking that was asked for is not shown.
     """
@@ -147,8 +148,8 @@ class View:
 
 @dataclass(slots=True, frozen=True)
 class _Cursor:
-    """Where the reader is in the trace. `nav` has the nearest steps before and after it by kind, `jumps` those that
-    scripts can reach from the window, as JSON."""
+    """Says where the reader is in the trace. `nav` has the nearest steps before and after it by kind, `jumps` those
+    that scripts can reach from the window, as JSON."""
 
     step: int
     total: int
@@ -192,7 +193,7 @@ class ReplayPage:
 
     @property
     def unknown(self) -> bool:
-        """Whether a recorded stream is played back and nobody knows the raw output that came with it."""
+        """Return whether a recorded stream is played back and nobody knows the raw output that came with it."""
         return self.run.choice.plays and not self.run.pieces
 
 
@@ -278,7 +279,7 @@ def _cursor(index: TraceIndex, state: ViewState, marked: list[int], first: int |
 
 
 def interesting_step(index: TraceIndex, marked: list[int]) -> int:
-    """Where a reader starts: the first finding, a call cut off, the first time text is held, the first state change."""
+    """Return where a reader starts: the first finding, a call cut off, the first text held, the first state change."""
     if marked:
         return marked[0]
     if any(not call.complete for call in index.calls.values()):

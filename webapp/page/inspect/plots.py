@@ -156,7 +156,8 @@ _STRIP_TOP = 24.0  # where the band's row of roles begins, see _BAR
 
 @dataclass(slots=True, frozen=True)
 class LagPlot:
-    """What does not depend on the cursor. `known` is false where the parser does not say where its text comes from.
+    """Holds what does not depend on the cursor. `known` is false where the parser does not say where its text comes
+    from.
 
     `longest` are the longest waits, each with its role and what waited. `steps` has for each column the step that fed
     its first character, as JSON: there a click leads.

@@ -206,7 +206,7 @@ def _arguments(call: CallIndex, text: str, name: str, window: Window, context: C
 
 
 def _schema_words(properties: dict[str, Any] | None, key: str) -> tuple[str, bool]:
-    """What the tool's schema says of `key`, and whether it does not know it."""
+    """Return what the tool's schema says of `key`, and whether it does not know it."""
     if properties is None:
         return "", False
     if key not in properties:
@@ -333,7 +333,7 @@ class _WireRow:
 
 @dataclass(slots=True)
 class Wire:
-    """What the view shows. `whole`: nothing is left out, so that a copy of it is the answer.
+    """Holds what the view shows. `whole`: nothing is left out, so that a copy of it is the answer.
 
     `before` and `after` count chunks of the window that are not shown; `envelope` is what stands around every delta.
     """
@@ -416,7 +416,7 @@ def _choice(payload: Any) -> dict[str, Any] | None:
 
 
 def _around(envelope: Envelope) -> tuple[str, str]:
-    """What stands before and after the delta in every chunk but the last."""
+    """Return what stands before and after the delta in every chunk but the last."""
     given = {"id": envelope.id, "object": "chat.completion.chunk", "created": envelope.created, "model": envelope.model}
     head = json.dumps(given, ensure_ascii=False).removesuffix("}")
     return f'{head}, "choices": [{{"index": 0, "delta": ', ', "finish_reason": null}]}'

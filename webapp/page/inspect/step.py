@@ -225,7 +225,7 @@ def _detail(event: Event) -> str:
 
 
 def _made(event: Event) -> str:
-    """How a text event's text came from the output, where it is not a plain copy."""
+    """Return how a text event's text came from the output, where it is not a plain copy."""
     kinds = {part.kind for part in event.parts()} if isinstance(event, TextEvent) else set()
     return " and ".join(sorted(kinds - {"copied"}))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
-from parsers.cases.model import Case
+from parsers.cases.case import Case
 from parsers.decoding import TokenFacts
 from parsers.decoding.utf8 import Utf8Decoder
 from parsers.formats.model import Format
@@ -32,7 +32,7 @@ COMPARED = 2_000  # distinct ids looked at before a vocabulary is taken for that
 
 @dataclass(slots=True, frozen=True)
 class Chip:
-    """What stands for a token without text. `kind`: pending, lost, skipped, stopped, unknown or silent."""
+    """Holds what stands for a token without text. `kind`: pending, lost, skipped, stopped, unknown or silent."""
 
     kind: str
     text: str
@@ -45,7 +45,7 @@ class Chip:
 
     @property
     def label(self) -> str:
-        """What a screen reader says for it."""
+        """Return what a screen reader says for it."""
         return f"{spell(self.text) if self.kind in ('skipped', 'stopped') else self.text}, {self.words}"
 
 
@@ -115,7 +115,7 @@ class Tokens:
         return next((later for later in ahead if self.pieces[later].text), None)
 
     def chip(self, at: int) -> Chip | None:
-        """What stands for token `at`, where it gives no text of its own or loses some of it."""
+        """Return what stands for token `at`, where it gives no text of its own or loses some of it."""
         piece, fate = self.pieces[at], self.fates[at] if self.fates is not None else None
         if fate is not None and fate.skipped:
             return Chip("skipped", _spelled(piece), "id only, no text")
@@ -261,7 +261,7 @@ class Token:
 
     @property
     def attributes(self) -> Markup:
-        """What the list box says of this option."""
+        """Return what the list box says of this option."""
         selected = "true" if self.current else "false"
         said = Markup(' aria-selected="{}" tabindex="{}" data-token').format(selected, 0 if self.current else -1)
         return said + Markup(' data-same="{}"').format(self.same) if self.same else said
@@ -269,7 +269,7 @@ class Token:
 
 @dataclass(slots=True)
 class Facts:
-    """What is known about the input of one step. `tokens`, `raw` and `span` in words; `rows`: of its one token.
+    """Holds what is known about the input of one step. `tokens`, `raw` and `span` in words; `rows`: of its one token.
 
     `equal`: which of the equal tokens it is, and the steps of the ones before and after it.
     """
@@ -317,7 +317,8 @@ def strip(index: TraceIndex, pieces: Sequence[Piece], window: Window, step: int,
 
 
 def _hold_edges(index: TraceIndex, window: Window) -> set[int]:
-    """Where held text begins or ends at any step of the window: tokens are split there, so that the cue can move."""
+    """Return where held text begins or ends at any step of the window: tokens are split there, so that the cue can
+    move."""
     steps = index.trace.steps[window.first - 1 : window.last]
     return {edge for step in steps for hold in step.holds for edge in (hold.start, hold.end)}
 

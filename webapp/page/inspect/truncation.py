@@ -77,7 +77,7 @@ class _CutStrip:
 
 @dataclass(slots=True, frozen=True)
 class Truncation:
-    """What the pane can be asked for about one cut. Nothing is replayed before it is asked."""
+    """Holds what the pane can be asked for about one cut. Nothing is replayed before it is asked."""
 
     run: Run
     offset: int
@@ -97,7 +97,7 @@ class Truncation:
 
 
 def _cutter_of(run: Run) -> Cutter:
-    """What cuts a run's output, and knows whether cut calls may be judged."""
+    """Return what cuts a run's output, and knows whether cut calls may be judged."""
     replayer = run.replayer
     return Cutter(replayer, contract=Ground(replayer, run.trace).contract("truncated"))
 

@@ -72,7 +72,7 @@ def played(subject: Subject) -> str:
 
 
 def needs(check: Check) -> str:
-    """Where a check cannot run."""
+    """Return where a check cannot run."""
     return " ".join([f"Skipped where {need.words}." for need in check.needs])
 
 

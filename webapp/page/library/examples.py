@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from parsers.cases.case import Case
 from parsers.cases.io import loads
-from parsers.cases.model import Case
 
 ORDER = (
     "marker-split-across-tokens",

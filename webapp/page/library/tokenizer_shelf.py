@@ -90,7 +90,7 @@ class _FamilyRow:
 
 
 def families(adapter: TokenizerAdapter, formats: Iterable[Format]) -> list[_FamilyRow]:
-    """What a vocabulary makes of the markers of every format; those it has as single tokens first."""
+    """Return what a vocabulary makes of the markers of every format; those it has as single tokens first."""
     markers = {fmt.name: list(markers_of(fmt)) for fmt in formats}
     known = {text: adapter.marker_state(text) for texts in markers.values() for text in texts}
     rows = [_FamilyRow(name, [(text, known[text]) for text in texts]) for name, texts in markers.items() if texts]

@@ -61,7 +61,7 @@ class _FindingLine:
 
     @property
     def texts(self) -> tuple[str, str]:
-        """What was expected and what came, from shortly before they part; nothing of two that are the same."""
+        """Return what was expected and what came, from shortly before they part; nothing of two that are the same."""
         expected, actual = self.finding.expected or "", self.finding.actual or ""
         if expected == actual:
             return "", ""
@@ -123,7 +123,7 @@ class Findings:
 
     @property
     def follow(self) -> str:
-        """How many there are that the verdict's cause explains."""
+        """Return how many there are that the verdict's cause explains."""
         many = sum([1 + len(group.others) for group in self.following])
         if not self.groups:
             return f"{count(many, 'finding')} that the wrong parser explains"
@@ -132,7 +132,7 @@ class Findings:
 
 @dataclass(slots=True)
 class Checked:
-    """What the checks said: of the quick look at a page, or of a whole search. `replays` is how many were run."""
+    """Holds what the checks said: of the quick look at a page, or of a whole search. `replays` is how many were run."""
 
     findings: Sequence[Finding]
     holding: Sequence[str]
@@ -244,7 +244,7 @@ class _Explained:
 
 
 def explained(finding: Finding) -> _Explained:
-    """What a finding means. A check of a parser's own notes is not in the list and has no definition."""
+    """Return what a finding means. A check of a parser's own notes is not in the list and has no definition."""
     known = CHECKS.get(finding.check)
     todo = CONTRACT if finding.policy else _DO[finding.about]
     return _Explained(known.definition, MATTERS[known.id], todo, known.word) if known else _Explained("", "", todo, "")
@@ -289,7 +289,7 @@ class VerdictLine:
 
 
 def verdict(checked: Checked, lines: Findings) -> VerdictLine:
-    """What a search says, or, before there is one, what the quick look says."""
+    """Return what a search says, or, before there is one, what the quick look says."""
     if checked.found is None:
         return _quick(checked, lines)
     said = checked.found.verdict
@@ -336,7 +336,8 @@ def _sentence(ordered: Sequence[Finding]) -> str:
 
 
 def _actions(said: found.Verdict, lines: Findings) -> list[_Action]:
-    """What proves it: the findings it names, then what its kind calls for. One of several that fold stands for all."""
+    """Return what proves it: the findings it names, then what its kind calls for. One of several that fold stands for
+    all."""
     named = [line for line in lines.lines if line.index in said.findings]
     unfolded = [group.first for group in lines.groups if group.first in named][:_FIRST]
     actions = [_Action("find", f"finding {line.number}", f"finding-{line.number}") for line in unfolded]

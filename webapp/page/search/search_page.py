@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 
+from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
 from parsers.cases.find import CaseFound
-from parsers.cases.model import Case
 from parsers.cases.run import CaseRun
 from parsers.compare.beside import Compared
 from parsers.replays.chunking import Chunking, label, spec
@@ -105,7 +105,7 @@ class _Matrix:
 
 
 def matrix(found: Found) -> _Matrix:
-    """What a search found."""
+    """Return what a search found."""
     outcomes = [Outcome(one) for one in found.outcomes]
     columns, failing = outcomes[:_OUTCOME_COLUMNS], outcomes[1:]
     same = ["the same message every time"] if len(outcomes) < 2 else []
@@ -307,7 +307,7 @@ class Search:
 
     @property
     def active(self) -> bool:
-        """Whether more will come."""
+        """Return whether more will come."""
         return self.state in ("waiting", "running")
 
 
@@ -329,7 +329,7 @@ class Smallest:
 
     @property
     def words(self) -> str:
-        """How much smaller it is."""
+        """Return how much smaller it is."""
         return f"{self.before:,} → {count(len(self.found.text), 'character')}"
 
 
@@ -380,7 +380,7 @@ def _parts(text: str, small: Minimized) -> list[str]:
 
 
 def _cuts(chunking: Chunking, small: Minimized) -> list[int]:
-    """Where the deltas end, for the chunkings a reader can see at a glance."""
+    """Return where the deltas end, for the chunkings a reader can see at a glance."""
     if chunking.by == "cuts":
         return sorted(chunking.cuts or ())
     if chunking.by == "char":
@@ -400,7 +400,8 @@ def _cuts(chunking: Chunking, small: Minimized) -> list[int]:
 
 @dataclass(slots=True)
 class SearchPanes:
-    """What is known so far. Without `verdict` nothing was checked yet; `quick` is shown until there is a `matrix`.
+    """Holds what is known so far. Without `verdict` nothing was checked yet; `quick` is shown until there is a
+    `matrix`.
 
     `beside` is the query that compares the case's own chunking with the one on the page. `marks` are the findings.
     `heat` is worked out by the template that shows it, which a new window does not.
@@ -420,7 +421,7 @@ class SearchPanes:
 
     @property
     def start(self) -> int | None:
-        """Where the first of the listed findings begins."""
+        """Return where the first of the listed findings begins."""
         lines = self.findings.lines if self.findings else ()
         return next((line.finding.step for line in lines if line.finding.step), None)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from parsers.cases.case import Case
 from parsers.cases.io import dumps, load_case
-from parsers.cases.model import Case
 from webapp.page.library.examples import examples
 
 OUTPUT = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'

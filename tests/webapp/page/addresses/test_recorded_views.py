@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from parsers.cases.case import Case
 from parsers.cases.io import load_case
-from parsers.cases.model import Case
 from tests.webapp.page.streams import DELTAS, END, ROLE, STREAM, TEXT, chunk, log, stream_case
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from parsers.cases.case import Case
 from parsers.cases.io import load_case
-from parsers.cases.model import Case
 from parsers.replays.recorded import PLACED
 from parsers.vocabulary.types import UsageError
 from tests.webapp.page.streams import DELTAS, END, STREAM, TEXT, chunk, stream_case

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from parsers.cases.case import Case
 from parsers.cases.io import dumps, load_case
-from parsers.cases.model import Case
 from parsers.compare.divergence import Rules
 from parsers.compare.exact_text import LEFT_OUT
 from webapp.page.compare.difference import compare

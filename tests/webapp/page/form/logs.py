@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from parsers.cases.model import Case
+from parsers.cases.case import Case
 from webapp.page.form.form_page import Panel, panel
 from webapp.page.form.setup import Setup, case_of, read_setup, setup_after, setup_of
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from parsers.cases.case import Case
 from parsers.cases.io import dumps, load_case, to_data
-from parsers.cases.model import Case
 from parsers.compare.divergence import Rules
 from tests.webapp.page.streams import TEXT, stream_case
 from webapp.fields import EMPTY_TEMPLATE, RuleFields, unix_lines

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import Case
 from parsers.cases.io import load_case
-from parsers.cases.model import Case
 from webapp.fields import FIELDS, DecodeFields
 from webapp.page.form.setup import Setup, decode_sentence, decode_words, read_setup, setup_of
 

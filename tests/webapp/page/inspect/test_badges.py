@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from parsers.cases.case import Case
 from parsers.cases.io import load_case
-from parsers.cases.model import Case
 from parsers.decoding import TokenFacts
 from parsers.formats.model import Format, builtin_formats
 from parsers.vocabulary.types import Piece, PieceKind, UsageError

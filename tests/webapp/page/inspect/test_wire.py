@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from parsers.cases.model import Case
+from parsers.cases.case import Case
 from parsers.wire.chunks import Dialect, Envelope
 from tests.parsers.wire.client import Client, seen
 from tests.webapp.page.streams import END, FAULTY, STREAM, call, chunk, stream_case

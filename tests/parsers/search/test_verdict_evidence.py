@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.replays.chunking import Chunking
-from parsers.search.evidence import _the_call, harm, under
+from parsers.search.verdict_evidence import _the_call, harm, under
 from parsers.vocabulary.types import Message, ToolCall
 
 

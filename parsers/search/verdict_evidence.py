@@ -62,7 +62,7 @@ class Evidence:
 
     @cached_property
     def own(self) -> Reading | None:
-        """What the format's own machine makes of the output: the right reading, where the grammar is known."""
+        """Return what the format's own machine makes of the output: the right reading, where the grammar is known."""
         return None if self.fmt is None else read(self.fmt, self.text, self.context)
 
     @property
@@ -76,22 +76,22 @@ class Evidence:
         return max([self.good, *[good_calls(one.message, self.context) for one in self.outcomes]])
 
     def is_one_shot(self, one: OutcomeClass) -> bool:
-        """Whether only the second code path, the one for whole outputs, gave an outcome."""
+        """Return whether only the second code path, the one for whole outputs, gave an outcome."""
         return self.replayer.one_shot is not None and one.smallest == WHOLE
 
     @cached_property
     def attempt(self) -> int | None:
-        """Where in the output a call was meant, None where nothing says so."""
+        """Return where in the output a call was meant, None where nothing says so."""
         hit = BODY.search(self.text)
         return None if hit is None else hit.start()
 
     @cached_property
     def left(self) -> bool:
-        """Whether the client sees markup as content."""
+        """Return whether the client sees markup as content."""
         return LEFT_OVER.search(self.message.content or "") is not None
 
     def proven(self, guess: Guess) -> bool:
-        """Whether the calls of a guess are more than prose between two tags.
+        """Return whether the calls of a guess are more than prose between two tags.
 
         They have arguments, or names that are known, or the first one begins a line.
         """
@@ -103,7 +103,7 @@ class Evidence:
 
     @cached_property
     def doubtful(self) -> bool:
-        """Whether it is worth asking the formats."""
+        """Return whether it is worth asking the formats."""
         if self.context.tool_choice == "none" or not self.text.strip() or len(self.text) > GUESSED:
             return False
         calls, content = self.message.tool_calls, self.message.content or ""
@@ -125,7 +125,7 @@ class Evidence:
         ]
 
     def messages(self, numbers: Iterable[int]) -> tuple[Detail, ...]:
-        """What these findings say, the first four different sentences."""
+        """Return what these findings say, the first four different sentences."""
         details: dict[str, Detail] = {}
         for number in numbers:
             message = self.findings[number].message
@@ -134,7 +134,7 @@ class Evidence:
 
 
 def good_calls(message: Message, context: Context) -> int:
-    """How many calls of a message are whole and fit the request."""
+    """Return how many calls of a message are whole and fit the request."""
     return sum([is_good(call, context) for call in message.tool_calls])
 
 
@@ -182,7 +182,7 @@ def _the_call(index: int, calls: list[ToolCall]) -> str:
 
 
 def harm(right: Message, wrong: Message) -> str:
-    """What the wrong message does to the right one, in one phrase."""
+    """Return what the wrong message does to the right one, in one phrase."""
     return _calls(right.tool_calls, wrong.tool_calls) or _texts(right, wrong) or "the ids of the calls change"
 
 
@@ -230,7 +230,7 @@ def _parting(a: str, b: str) -> tuple[int, str, str]:
 
 
 def _changed(a: str, b: str) -> str:
-    """How one text became another: what is missing, what is there besides, or where they part."""
+    """Return how one text became another: what is missing, what is there besides, or where they part."""
     at, gone, new = _parting(a, b)
     if not b:
         return "are lost"

@@ -46,7 +46,7 @@ RECORDED_SOURCES = frozenset({"recorded", "token_ids"})
 
 
 class Source(Model):
-    """Where the case comes from. Kinds `recorded` and `token_ids` say that the token ids are a server's own."""
+    """Says where the case comes from. Kinds `recorded` and `token_ids` say that the token ids are a server's own."""
 
     kind: Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]
     link: str | None = None
@@ -101,7 +101,8 @@ class NamedTool(Model):
 
 
 class RequestContext(Model):
-    """What the request said besides its tools. `reasoning_open`: whether the prompt left a reasoning block open."""
+    """Holds what the request said besides its tools. `reasoning_open`: whether the prompt left a reasoning block
+    open."""
 
     tool_choice: Annotated[
         Literal["auto", "none", "required"] | NamedTool,
@@ -134,7 +135,7 @@ class ExpectedCall(Model):
 
 
 class Expect(Model):
-    """What should come out. None: not checked. "" (null in a file): there must be no such text."""
+    """Holds what should come out. None: not checked. "" (null in a file): there must be no such text."""
 
     reasoning: ExpectedText = Field(None, json_schema_extra=lambda schema: _absent_is_not_null(schema))
     content: ExpectedText = Field(None, json_schema_extra=lambda schema: _absent_is_not_null(schema))
@@ -145,7 +146,7 @@ class Expect(Model):
 
 
 class Compare(Model):
-    """How results compare: calls in the order sent or by index; whitespace of text exactly or softly (as blanks).
+    """Says how results compare: calls in the order sent or by index; whitespace of text exactly or softly (as blanks).
 
     `calls` and `arguments`: how those of two replays compare; what is expected of a call says itself whether its
     arguments are a value or text.
@@ -156,12 +157,12 @@ class Compare(Model):
     whitespace: Literal["exact", "soft"] = "exact"
 
     def rules(self) -> Rules:
-        """What counts as a difference between two replays of the case."""
+        """Return what counts as a difference between two replays of the case."""
         return Rules(self.arguments, self.whitespace, calls=self.calls)
 
 
 class EngineVerdict(Model):
-    """What is known of one engine on this case."""
+    """Holds what is known of one engine on this case."""
 
     verdict: Verdict = "required"
     link: str | None = None
@@ -208,11 +209,11 @@ class Case(Model):
 
     @property
     def has_raw(self) -> bool:
-        """Whether the raw output is known, and not only the stream that a server's parser made of it."""
+        """Return whether the raw output is known, and not only the stream that a server's parser made of it."""
         return bool(self.input.texts())
 
     def mode(self) -> Mode:
-        """Whether markers are recognised by id. This is the one place that decides it.
+        """Return whether markers are recognised by id. This is the one place that decides it.
 
         "ids" where the case holds tokens with ids and its source says that a server or a token list gave them
         (`source.kind` recorded or token_ids). Ids our own tokenizer made are assumed: "text".
@@ -231,7 +232,7 @@ class Case(Model):
 
     @property
     def decoder(self) -> Decoder:
-        """How the vocabulary spells bytes."""
+        """Return how the vocabulary spells bytes."""
         return self.tokenizer.decoder if self.tokenizer else "byte_level"
 
     def markers(self) -> dict[str, int] | None:

@@ -59,7 +59,7 @@ def _identity(parser: StreamParser) -> StreamParser:
 
 
 def _before(ground: Ground) -> Iterator[tuple[str, tuple[Edit, ...], bool]]:
-    """What the instance reads first, as edits of the output, and whether that is ended."""
+    """Yield what the instance reads first, as edits of the output, and whether that is ended."""
     size = len(ground.text)
     yield "after the same output", (), True
     if size > 1:

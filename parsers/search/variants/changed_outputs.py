@@ -30,7 +30,7 @@ CANDIDATES = 12
 
 
 def cut_offsets(ground: Ground, budget: int) -> list[int]:
-    """Where the output is cut: everywhere if the characters allow, else beside markers and evenly between."""
+    """Return where the output is cut: everywhere if the characters allow, else beside markers and evenly between."""
     size = len(ground.text)
     spans = marker_spans(ground.pieces)
     most = max(8, budget * 2 // max(size, 1))
@@ -217,7 +217,8 @@ def _beside(ground: Ground, label: str, edit: Edit, context: dict[str, Any]) -> 
 
 
 def _is_kept(ground: Ground, edit: Edit, context: dict[str, Any]) -> bool:
-    """Whether the format makes content of the prose, where the parser shows its deltas only; else nobody asks."""
+    """Return whether the format makes content of the prose, where the parser shows its deltas only; else nobody
+    asks."""
     if not ground.replayer.black_box:
         return False
     trace = ground.reference(edited(ground.pieces, (edit,), ground.replayer.markers), **context)
