@@ -97,7 +97,7 @@ def _unquoted(line: str) -> str:
 
 
 @dataclass(slots=True, frozen=True)
-class Kind:
+class _Kind:
     """A kind of field, by what it does with a text: here a word.
 
     `read` takes what was posted; `value` makes a case's value of what the field holds (None: it says nothing) or raises
@@ -110,32 +110,32 @@ class Kind:
     keeps: Callable[[Any], bool] = lambda value: True
 
 
-def _switch(on: Any = True) -> Kind:
+def _switch(on: Any = True) -> _Kind:
     """A box; `on` is what a case says where it is ticked."""
-    return Kind(bool, lambda held: on if held else None, lambda value: value == on, lambda value: value == on)
+    return _Kind(bool, lambda held: on if held else None, lambda value: value == on, lambda value: value == on)
 
 
-WORD, HIDDEN = Kind(), Kind(str)
-TEXT = Kind(unix_lines, shown="".join, keeps=lambda value: "\r" not in "".join(value))
-NUMBER = Kind(value=lambda held: _number(held) if held else None, shown=lambda value: str(value or ""))
-NUMBERS = Kind(
+WORD, HIDDEN = _Kind(), _Kind(str)
+TEXT = _Kind(unix_lines, shown="".join, keeps=lambda value: "\r" not in "".join(value))
+NUMBER = _Kind(value=lambda held: _number(held) if held else None, shown=lambda value: str(value or ""))
+NUMBERS = _Kind(
     value=lambda held: [_number(part) for part in held.replace(",", " ").split()],
     shown=lambda value: ", ".join(map(str, value)),
 )
-TOOLS = Kind(unix_lines, _tools, lambda value: jsontext.pretty(value, lambda path: False))
-TOOL_CHOICE = Kind(
+TOOLS = _Kind(unix_lines, _tools, lambda value: jsontext.pretty(value, lambda path: False))
+TOOL_CHOICE = _Kind(
     value=lambda held: held if held in CHOICES else {"name": held},
     shown=lambda value: value["name"] if isinstance(value, dict) else value,
 )
-CHUNKING = Kind(value=_chunking, shown=_chunking_name)
-POLICIES = Kind(shown=dict)
-STOP_STRINGS = Kind(
+CHUNKING = _Kind(value=_chunking, shown=_chunking_name)
+POLICIES = _Kind(shown=dict)
+STOP_STRINGS = _Kind(
     unix_lines,
     lambda held: [_unquoted(line) for line in held.split("\n") if line] or None,
     lambda value: "\n".join(map(_quoted, value)),
 )
-DECODE_POLICY = Kind(value=lambda held: held if held != "exact" else None)
-TEMPLATE = Kind(unix_lines, lambda held: extract(template_data(held)), template_text)
+DECODE_POLICY = _Kind(value=lambda held: held if held != "exact" else None)
+TEMPLATE = _Kind(unix_lines, lambda held: extract(template_data(held)), template_text)
 
 
 @dataclass(slots=True, frozen=True)
@@ -149,7 +149,7 @@ class Row:
     is the part of the form that has it.
     """
 
-    kind: Kind
+    kind: _Kind
     place: str = ""
     blank: Any = ""
     errors: str | None = None
@@ -163,7 +163,7 @@ class Row:
     part: str = ""
 
 
-def _field(kind: Kind, place: str = "", blank: Any = "", **row: Any) -> Any:
+def _field(kind: _Kind, place: str = "", blank: Any = "", **row: Any) -> Any:
     """An attribute of a part, with its row; `blank` is what it holds while nobody has filled it."""
     metadata = {"row": Row(kind, place, blank, **row)}
     return (

@@ -35,7 +35,7 @@ class Frame:
 
 
 @dataclass(slots=True)
-class Events:
+class _Events:
     """The lines of an event stream: payloads, where a response ended with `[DONE]`, and what else stood between.
 
     `ends` are counts of frames; `others` and `prefixed` are line numbers, of no field and of a field after a prefix.
@@ -50,11 +50,11 @@ class Events:
     broken: list[str] = field(default_factory=list)
 
 
-def read_event_lines(text: str) -> Events | None:
+def read_event_lines(text: str) -> _Events | None:
     """Read the lines of `text` as an event stream; None where there is no data line at all."""
     if "data:" not in text:
         return None
-    events = Events()
+    events = _Events()
     for number, line in enumerate(text.split("\n"), 1):
         inner = printed_bytes(line)
         for part in [line] if inner is None else inner.split("\n"):
@@ -63,7 +63,7 @@ def read_event_lines(text: str) -> Events | None:
     return events
 
 
-def _read_line(events: Events, number: int, raw: str) -> None:
+def _read_line(events: _Events, number: int, raw: str) -> None:
     line = raw.strip()
     if line.startswith("data:"):
         _read_data(events, number, raw.strip("\r").lstrip()[5:])
@@ -83,7 +83,7 @@ def _read_line(events: Events, number: int, raw: str) -> None:
         events.event = ""
 
 
-def _read_data(events: Events, number: int, data: str) -> None:
+def _read_data(events: _Events, number: int, data: str) -> None:
     """Take what follows `data:` on a line; other such fields may follow it there."""
     _join_broken(events)
     events.fields += 1
@@ -97,7 +97,7 @@ def _read_data(events: Events, number: int, data: str) -> None:
             return
 
 
-def _read_payload(events: Events, number: int, data: str, at: int) -> int:
+def _read_payload(events: _Events, number: int, data: str, at: int) -> int:
     """Take the payload or the end sentinel at the offset, and return the offset after it."""
     if data.startswith(_DONE, at):
         events.ends.append(len(events.frames))
@@ -110,7 +110,7 @@ def _read_payload(events: Events, number: int, data: str, at: int) -> int:
     return end
 
 
-def _join_broken(events: Events) -> None:
+def _join_broken(events: _Events) -> None:
     """Join the parts of a payload that was wrapped over lines, if that makes it an object."""
     parts, events.broken = events.broken, []
     found = value_at("".join(parts), 0) if len(parts) > 1 else None

@@ -21,7 +21,7 @@ from parsers.vocabulary.trace import Hold, HoldKind
 _Pieces = Sequence[tuple[str, int]]
 
 
-class PlainOutput(Protocol):
+class _PlainOutput(Protocol):
     """A stage puts here content that it passes on or leaves out."""
 
     def content(self, text: str, start: int) -> None:
@@ -94,7 +94,7 @@ class ContentStage(ABC):
     why: ClassVar[str] = ""
     dropping: ClassVar[DropReason] = DropReason(Cause.SEPARATOR_AT_CALL)
 
-    def __init__(self, out: PlainOutput) -> None:
+    def __init__(self, out: _PlainOutput) -> None:
         self._out = out
         self._blank = Blank()
         self._calls = 0
@@ -148,7 +148,7 @@ class PlainContent(ContentStage):
     why = "White space that is dropped if a call or the end follows."
     dropping = DropReason(Cause.BLANK_AT_CALL)
 
-    def __init__(self, out: PlainOutput, policy: Mapping[str, str]) -> None:
+    def __init__(self, out: _PlainOutput, policy: Mapping[str, str]) -> None:
         super().__init__(out)
         self._before = policy["content_before_calls"]
         self._between = policy["content_between_calls"]

@@ -28,7 +28,7 @@ _CODER_PARSER = "qwen_coder"
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class _Family:
     """A ModelType of vllm.rs. `coder`: a model id that contains one of CODER is read with qwen_coder instead."""
 
     name: str
@@ -43,13 +43,13 @@ class Family:
 
 
 FAMILIES = (
-    Family("LLaMa", "llama", ("llama", "llama2", "llama3", "LlamaForCausalLM", "IQuestCoderForCausalLM")),
-    Family("LLaMa4", "pythonic", ("llama4", "llama4_text", "Llama4ForCausalLM", "Llama4ForConditionalGeneration")),
-    Family("Mistral", "mistral", ("mistral", "mixtral", "MistralForCausalLM", "MixtralForCausalLM")),
-    Family("Mistral3VL", "mistral", ("mistral3", "Mistral3ForConditionalGeneration")),
-    Family("Qwen3", "qwen", ("qwen2", "qwen3", "Qwen2ForCausalLM", "Qwen3ForCausalLM"), coder=True),
-    Family("Qwen3MoE", "qwen", ("qwen2_moe", "qwen3_moe", "Qwen2MoeForCausalLM", "Qwen3MoeForCausalLM"), coder=True),
-    Family(
+    _Family("LLaMa", "llama", ("llama", "llama2", "llama3", "LlamaForCausalLM", "IQuestCoderForCausalLM")),
+    _Family("LLaMa4", "pythonic", ("llama4", "llama4_text", "Llama4ForCausalLM", "Llama4ForConditionalGeneration")),
+    _Family("Mistral", "mistral", ("mistral", "mixtral", "MistralForCausalLM", "MixtralForCausalLM")),
+    _Family("Mistral3VL", "mistral", ("mistral3", "Mistral3ForConditionalGeneration")),
+    _Family("Qwen3", "qwen", ("qwen2", "qwen3", "Qwen2ForCausalLM", "Qwen3ForCausalLM"), coder=True),
+    _Family("Qwen3MoE", "qwen", ("qwen2_moe", "qwen3_moe", "Qwen2MoeForCausalLM", "Qwen3MoeForCausalLM"), coder=True),
+    _Family(
         "Qwen3VL",
         "qwen",
         (
@@ -59,8 +59,8 @@ FAMILIES = (
         ),
         coder=True,
     ),
-    Family("Qwen3_5", "qwen_coder", ("qwen3_5", "qwen35", "Qwen3_5ForCausalLM", "Qwen3_5ForConditionalGeneration")),
-    Family(
+    _Family("Qwen3_5", "qwen_coder", ("qwen3_5", "qwen35", "Qwen3_5ForCausalLM", "Qwen3_5ForConditionalGeneration")),
+    _Family(
         "Qwen3_5MoE",
         "qwen_coder",
         (
@@ -68,24 +68,24 @@ FAMILIES = (
             *("qwen3_next", "Qwen3NextForCausalLM", "Qwen3NextForConditionalGeneration"),
         ),
     ),
-    Family("Gemma", "json", ("gemma", "gemma2", "GemmaForCausalLM", "Gemma2ForCausalLM")),
-    Family("Gemma3", "json", ("gemma3", "gemma3_text", "Gemma3ForCausalLM", "Gemma3ForConditionalGeneration")),
-    Family("Gemma4", "gemma4", ("gemma4", "gemma4_text", "Gemma4ForCausalLM", "Gemma4ForConditionalGeneration")),
-    Family("Phi", "qwen", ("phi", "phi3", "PhiForCausalLM", "Phi3ForCausalLM")),
-    Family("Phi4", "qwen", ("phi4", "Phi4ForCausalLM")),
-    Family("GLM4", "glm47_moe", ("glm4", "Glm4ForCausalLM")),
-    Family("GLM4MoE", "glm47_moe", ("glm4_moe", "Glm4MoeForCausalLM")),
-    Family("GLM4MoeLite", "glm47_moe", ("glm4_moe_lite", "Glm4MoeLiteForCausalLM")),
-    Family("Yi", "qwen", ("yi", "YiForCausalLM")),
-    Family("StableLM", "qwen", ("stablelm", "StableLmForCausalLM")),
-    Family("DeepSeek", "deepseek", ("deepseek", "deepseek_v3", "DeepseekV3ForCausalLM")),
-    Family("MiniMax", "minimax_m2", ("minimax", "minimax_m2", "MiniMaxForCausalLM", "MiniMaxM2ForCausalLM")),
+    _Family("Gemma", "json", ("gemma", "gemma2", "GemmaForCausalLM", "Gemma2ForCausalLM")),
+    _Family("Gemma3", "json", ("gemma3", "gemma3_text", "Gemma3ForCausalLM", "Gemma3ForConditionalGeneration")),
+    _Family("Gemma4", "gemma4", ("gemma4", "gemma4_text", "Gemma4ForCausalLM", "Gemma4ForConditionalGeneration")),
+    _Family("Phi", "qwen", ("phi", "phi3", "PhiForCausalLM", "Phi3ForCausalLM")),
+    _Family("Phi4", "qwen", ("phi4", "Phi4ForCausalLM")),
+    _Family("GLM4", "glm47_moe", ("glm4", "Glm4ForCausalLM")),
+    _Family("GLM4MoE", "glm47_moe", ("glm4_moe", "Glm4MoeForCausalLM")),
+    _Family("GLM4MoeLite", "glm47_moe", ("glm4_moe_lite", "Glm4MoeLiteForCausalLM")),
+    _Family("Yi", "qwen", ("yi", "YiForCausalLM")),
+    _Family("StableLM", "qwen", ("stablelm", "StableLmForCausalLM")),
+    _Family("DeepSeek", "deepseek", ("deepseek", "deepseek_v3", "DeepseekV3ForCausalLM")),
+    _Family("MiniMax", "minimax_m2", ("minimax", "minimax_m2", "MiniMaxForCausalLM", "MiniMaxM2ForCausalLM")),
 )
 
 BY_TYPE = {spelling.casefold(): family for family in FAMILIES for spelling in (family.name, *family.types)}
 
 
-def family_of(model_type: str) -> Family | None:
+def _family_of(model_type: str) -> _Family | None:
     """The family a model type or architecture belongs to."""
     return BY_TYPE.get(model_type.casefold())
 
@@ -190,12 +190,12 @@ def select(evidence: Evidence) -> Selection:
 def _by_type(evidence: Evidence) -> Selection | None:
     """The family's parser, or the first format that lists the type; among several the model id decides, or the text."""
     wanted = (evidence.model_type or "").strip()
-    family = family_of(wanted)
+    family = _family_of(wanted)
     hinted = [
         fmt.name
         for fmt in builtin_formats().values()
         for one in fmt.models.model_type
-        if one.casefold() == wanted.casefold() or (family is not None and family_of(one) is family)
+        if one.casefold() == wanted.casefold() or (family is not None and _family_of(one) is family)
     ]
     listed = list(dict.fromkeys([*(family.parsers if family else ()), *hinted]))
     if not wanted or not listed:
@@ -208,7 +208,7 @@ def _by_type(evidence: Evidence) -> Selection | None:
     return Selection(listed[0], (first,))
 
 
-def _by_family(evidence: Evidence, family: Family | None) -> Selection | None:
+def _by_family(evidence: Evidence, family: _Family | None) -> Selection | None:
     """Families whose model id says which of two grammars the model writes."""
     model = (evidence.model_id or "").lower()
     part = next((part for part in CODER if part in model), None)

@@ -121,7 +121,7 @@ class Usage:
 
 def chat_completion(trace: Trace, envelope: Envelope, usage: Usage) -> dict[str, Any]:
     """The whole answer."""
-    choice = {"index": 0, "message": wire_message(trace, envelope), "finish_reason": trace.finish_reason}
+    choice = {"index": 0, "message": _wire_message(trace, envelope), "finish_reason": trace.finish_reason}
     answer: dict[str, Any] = {
         "id": envelope.id,
         "object": "chat.completion",
@@ -136,7 +136,7 @@ def chat_completion(trace: Trace, envelope: Envelope, usage: Usage) -> dict[str,
     return answer
 
 
-def wire_message(trace: Trace, envelope: Envelope) -> dict[str, Any]:
+def _wire_message(trace: Trace, envelope: Envelope) -> dict[str, Any]:
     """The message inside the answer: content may be null, reasoning and calls are there only where they exist."""
     found = trace.message
     message: dict[str, Any] = {"role": "assistant", "content": found.content}

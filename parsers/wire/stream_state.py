@@ -16,20 +16,20 @@ from parsers.vocabulary import types
 from parsers.vocabulary.types import Message
 
 
-class WireModel(BaseModel):
+class _WireModel(BaseModel):
     """Base of the wire models: closed and immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class FunctionCall(WireModel):
+class FunctionCall(_WireModel):
     """The tool's name, and its arguments as JSON text."""
 
     name: str
     arguments: str
 
 
-class ToolCall(WireModel):
+class ToolCall(_WireModel):
     """One finished tool call. `id` is None only where the parser behind it makes none."""
 
     id: str | None = None
@@ -42,7 +42,7 @@ class ToolCall(WireModel):
         return cls(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
 
 
-class ExtractedToolCallInformation(WireModel):
+class ExtractedToolCallInformation(_WireModel):
     """Says whether an output called tools, the calls, and the content around them (None where there is none)."""
 
     tools_called: bool

@@ -53,7 +53,7 @@ TARGETS = {
 
 
 @dataclass(slots=True, frozen=True)
-class Exported:
+class _Exported:
     """A file to hand out."""
 
     filename: str
@@ -85,7 +85,7 @@ def save(store: CaseStore, run: CaseRun) -> Saved:
 
 def exported(
     run: CaseRun, target: str, *, accept: bool = False, permalink: str | None = None, dialect: Dialect = "reasoning"
-) -> Exported:
+) -> _Exported:
     """The file for `target`; `accept` takes today's result for the right one where the case expects nothing.
 
     `dialect` is the name reasoning goes by in an SSE transcript.
@@ -110,7 +110,7 @@ def exported(
         with error_place("/expect"):
             ours = case.parser.engine in ENGINES
             text = _pytest_file(run, case, expect=expect, parser=builtin, keep_engine=ours)
-    return Exported(filename(case.title or run.format.name, form.suffix), text, form.mimetype)
+    return _Exported(filename(case.title or run.format.name, form.suffix), text, form.mimetype)
 
 
 def _pytest_file(run: CaseRun, case: Case, **how: Any) -> str:

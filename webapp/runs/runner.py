@@ -50,7 +50,7 @@ Value = TypeVar("Value")
 Kept = ByteCache[tuple[Any, int]]
 
 
-class Beside:
+class _Beside:
     """Holds what was computed from one run: kept under the run's key, in the budget of the runs."""
 
     __slots__ = ("_cache", "_key")
@@ -74,9 +74,9 @@ class Beside:
         found = self._cache.peek((self._key, name))
         return None if found is None else found[0]
 
-    def under(self, key: str) -> Beside:
+    def under(self, key: str) -> _Beside:
         """Return what is computed from another run, which was made from this one."""
-        return Beside(self._cache, key)
+        return _Beside(self._cache, key)
 
 
 @dataclass(slots=True, frozen=True)
@@ -93,7 +93,7 @@ class Run:
     chunking: Chunking
     trace: Trace
     key: str
-    beside: Beside
+    beside: _Beside
 
     @property
     def format(self) -> Format:
@@ -163,7 +163,7 @@ class Runner:
         Raises CaseError for what cannot be replayed, TooLarge over a limit.
         """
         key = hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
-        beside = Beside(self._kept, key)
+        beside = _Beside(self._kept, key)
         run = beside.get("run", lambda: self._run(case, key), size=_run_bytes)
         if chunking is None or chunking == run.chunking:
             return run
@@ -179,16 +179,16 @@ class Runner:
 
     def opened(self, body: str) -> Case:
         """The case of a stored body. We wrote it, so it is validated, but not searched for what JSON cannot hold."""
-        beside = Beside(self._kept, hashlib.sha256(body.encode()).hexdigest())
+        beside = _Beside(self._kept, hashlib.sha256(body.encode()).hexdigest())
         return beside.get("case", lambda: _opened(body), size=_case_bytes)
 
     def kept(self, key: str, make: Callable[[], Run]) -> Run:
         """A run that somebody else makes, kept under the `key` that it says of itself."""
-        return Beside(self._kept, key).get("run", make, size=_run_bytes)
+        return _Beside(self._kept, key).get("run", make, size=_run_bytes)
 
     def computed(self, key: str, make: Callable[[], Value], *, size: Callable[[Value], int]) -> Value:
         """A value that belongs to several runs, kept in the same budget."""
-        return Beside(self._kept, key).get("computed", make, size=size)
+        return _Beside(self._kept, key).get("computed", make, size=size)
 
     def _run(self, case: Case, key: str) -> Run:
         prepared = prepare(case, self.settings)
@@ -197,14 +197,14 @@ class Runner:
             replayer = replace(prepared.replayer, known=self._replays(prepared))
             with collector_paused():
                 trace = replayer.trace(chunking)
-        beside = Beside(self._kept, key)
+        beside = _Beside(self._kept, key)
         return Run(prepared.case, prepared.choice, replayer, prepared.stored, chunking, trace, key, beside)
 
     def _other(self, run: Run, chunking: Chunking) -> Run:
         key = f"{hashlib.sha256(spec(chunking).encode()).hexdigest()[:8]}{run.key}"
         with collector_paused():
             trace = run.replayer.trace(chunking)
-        return replace(run, chunking=chunking, trace=trace, key=key, beside=Beside(self._kept, key))
+        return replace(run, chunking=chunking, trace=trace, key=key, beside=_Beside(self._kept, key))
 
     def _replays(self, prepared: Prepared) -> Replays:
         """The replays of everything that is replayed alike; they live as long as a run of theirs does."""

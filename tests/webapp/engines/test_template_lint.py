@@ -10,13 +10,13 @@ import pytest
 
 from tests.webapp.engines.templates import ANCHOR, EACH, JOINED, JSON_CALLS, PLAIN, STREAMED, THINK, XML, template
 from webapp.engines.response_template import loaded
-from webapp.engines.response_template.lint import Linted, lint
+from webapp.engines.response_template.lint import lint
 
 EXAMPLES = json.loads((resources.files("webapp.engines.response_template") / "examples.json").read_text("utf-8"))
 OPENED = {"open": "<c>", "close": "</c>"}
 
 
-def found(data: Any, prefix: str | None = ANCHOR) -> Linted:
+def found(data: Any, prefix: str | None = ANCHOR) -> Any:
     return lint(data, prefix, loaded)
 
 

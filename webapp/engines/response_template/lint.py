@@ -34,7 +34,7 @@ KNOWN_ARGS = {
 
 
 @dataclass(slots=True)
-class Linted:
+class _Linted:
     """Holds what was found, errors first, and where the prompt prefix leads: the field that is open after it."""
 
     findings: list[LintFinding]
@@ -47,17 +47,17 @@ class Linted:
         return self.template is None
 
 
-def lint(data: Any, prefix: str | None, load: Any) -> Linted:
+def lint(data: Any, prefix: str | None, load: Any) -> _Linted:
     """Every finding about a template, or a tokenizer config that has one. `load` makes it ready to run."""
     try:
         raw = extract(data)
         shape = check(raw)
         template = load(raw)
     except FormatError as error:
-        return Linted([LintFinding("not_a_template", "error", error.pointer, f"{_sentence(error.message)}.")])
+        return _Linted([LintFinding("not_a_template", "error", error.pointer, f"{_sentence(error.message)}.")])
     opens, found = _prefix(template, prefix)
     found += [*_fields(shape, template.spec), *_patterns(raw), *_calls(shape)]
-    return Linted(sorted(found, key=lambda one: ORDER.index(one.severity)), template, opens)
+    return _Linted(sorted(found, key=lambda one: ORDER.index(one.severity)), template, opens)
 
 
 def _sentence(text: str) -> str:

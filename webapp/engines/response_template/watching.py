@@ -66,7 +66,7 @@ class Closed:
     over: bool
 
 
-class Listener(Protocol):
+class _Listener(Protocol):
     """Who is told. Texts come in order and without gaps, delimiters between them."""
 
     def opened(self, field: str, at: int, marker: Delimiter | None, match: Any) -> None:
@@ -91,7 +91,7 @@ class _Watching(PARSER):  # type: ignore[misc]
     _opened: bool
 
     def __init__(
-        self, spec: Any, prefix: str, tools: Sequence[dict[str, Any]], listener: Listener, rehearse: Rehearse
+        self, spec: Any, prefix: str, tools: Sequence[dict[str, Any]], listener: _Listener, rehearse: Rehearse
     ) -> None:
         self.listener, self.rehearse = listener, rehearse
         self._shift, self._ready = 0, False
@@ -251,7 +251,7 @@ def _watched(spec: Any, budget: Budget) -> Any:
     return replace(spec, fields=fields, start_anchor_re=over(spec.start_anchor_re))
 
 
-def observe(spec: Any, prefix: str, tools: Sequence[dict[str, Any]], listener: Listener, budget: Budget) -> Any:
+def observe(spec: Any, prefix: str, tools: Sequence[dict[str, Any]], listener: _Listener, budget: Budget) -> Any:
     """A new parser for a loaded template. Raises StuckError or TooSlowError for a prefix that it cannot get through."""
 
     def tried(text: str, field: Any) -> None:

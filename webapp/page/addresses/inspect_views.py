@@ -57,7 +57,7 @@ from webapp.tokenizers import library
 
 
 @dataclass(slots=True, frozen=True)
-class About:
+class _About:
     """Holds what the page is about. `kind`: home, example, case, run, edit or error; `subject` is the case it shows.
 
     `origin` is the case that a smaller one came from, `parent` the stored one that this is a copy of, and `changed`:
@@ -78,7 +78,7 @@ class About:
 
 
 @dataclass(slots=True, frozen=True)
-class Share:
+class _Share:
     """Holds what the share form says and sends: the case by its name (`source`), or the case itself as JSON.
 
     `loopback`: links made now open on this machine only.
@@ -98,10 +98,10 @@ class Share:
 class _InspectPage:
     """The page of the inspector; without `page` there is no replay on it, only the form."""
 
-    about: About
+    about: _About
     form: FormPage
     page: ReplayPage | None = None
-    share: Share = Share()
+    share: _Share = _Share()
 
 
 @blueprint.get("/")
@@ -150,7 +150,7 @@ def run() -> ResponseReturnValue:
         case, shown = _posted_run(setup)
         return show(run_subject(case), shown, origin=_origin(request.form.get("origin", "")))
     except (FormError, UsageError, TooLarge) as error:
-        return refused(setup, error)
+        return _refused(setup, error)
 
 
 @blueprint.errorhandler(FormError)
@@ -218,16 +218,16 @@ def _posted_file(field: str) -> Upload | None:
     return upload.filename, data
 
 
-def refused(setup: Setup, error: FormError | UsageError | TooLarge) -> Response:
+def _refused(setup: Setup, error: FormError | UsageError | TooLarge) -> Response:
     """The form again, with what was typed and what is wrong with it."""
     field, words = "text", error.description or "" if isinstance(error, TooLarge) else str(error)
     if isinstance(error, FormError | CaseError):
         field, words = error.field if isinstance(error, FormError) else field_at(error.pointer), error.message
     setup.errors = {field: words[:1].upper() + words[1:]}
-    return _show_form(setup, About("error", "Not run", ""), status=413 if isinstance(error, TooLarge) else 422)
+    return _show_form(setup, _About("error", "Not run", ""), status=413 if isinstance(error, TooLarge) else 422)
 
 
-def _show_form(setup: Setup, about: About, *, status: int = 200) -> Response:
+def _show_form(setup: Setup, about: _About, *, status: int = 200) -> Response:
     """The form without a replay."""
     page = _InspectPage(about, form_page(setup, about.kind, services().settings))
     return render("inspect.html", "page", all_of=page, status=status)
@@ -306,10 +306,10 @@ def _setup_of(subject: Subject) -> Setup:
     return setup
 
 
-def share_of(subject: Subject, *, step: int | None) -> Share:
+def share_of(subject: Subject, *, step: int | None) -> _Share:
     """Return what the share form says of a case; `step` is where the first finding begins."""
     case = subject.case
-    return Share(
+    return _Share(
         url=subject.url("share"),
         source=subject.source,
         title=case.title or "",
@@ -320,10 +320,10 @@ def share_of(subject: Subject, *, step: int | None) -> Share:
     )
 
 
-def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject | None) -> About:
+def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject | None) -> _About:
     case, plays = subject.case, view.run.choice.plays
     targets = [one for one in TARGETS.values() if not (plays and one.name == "pytest")]
-    return About(
+    return _About(
         kind=kind,
         heading=subject.heading,
         note=note,
@@ -361,10 +361,10 @@ def intake() -> Response:
         _take_tokenizer(setup)
         look_at(setup, _posted_file("file"))
     except (FormError, TooLarge) as error:
-        return refused(setup, error)
+        return _refused(setup, error)
     if is_partial():
         return render("_intake.html", form=form_page(setup, "edit", services().settings))
-    return _show_form(setup, About("edit", "What is this?", "not run"))
+    return _show_form(setup, _About("edit", "What is this?", "not run"))
 
 
 @blueprint.post("/template")
@@ -375,7 +375,7 @@ def template() -> Response:
     if found := template_examples().get(request.form.get("template_do", "").removeprefix("example:")):
         setup.parser.template, setup.request.prompt_tail = found.text, found.prefix
     if not is_partial():
-        return _show_form(setup, About("edit", "Response template", "not run"))
+        return _show_form(setup, _About("edit", "Response template", "not run"))
     report = request.headers.get("HX-Target", "").endswith("#template-report")
     form = form_page(setup, "edit", services().settings)
     return render("_template_report.html" if report else "_template.html", form=form)

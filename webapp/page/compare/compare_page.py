@@ -141,7 +141,7 @@ class _SideStep:
 
 
 @dataclass(slots=True, frozen=True)
-class Column:
+class _Column:
     """One side's steps, of `total`; `inspect` is where it is opened in the inspector, empty where only a new run can
     show it."""
 
@@ -178,7 +178,7 @@ class _Sentence:
 
 
 @dataclass(slots=True, frozen=True)
-class Place:
+class _Place:
     """One place where the sides part, as a row of the list."""
 
     start: int
@@ -201,12 +201,12 @@ class SidesPage:
     links: CompareLinks
     cursor: _CharacterCursor
     sentence: _Sentence
-    columns: tuple[Column, Column]
+    columns: tuple[_Column, _Column]
     view: View
     bits: list[Bit]
     band: Band
     messages: Messages
-    places: list[Place]
+    places: list[_Place]
     more: int
 
     @property
@@ -254,7 +254,7 @@ def _first(found: Comparison, index: TraceIndex) -> int:
     return held.span.start if held else 0
 
 
-def _column(side: Replayed, window: Window, at: int, inspect: str) -> Column:
+def _column(side: Replayed, window: Window, at: int, inspect: str) -> _Column:
     index = index_of(side.run)
     now, steps = index.step_at(at), []
     for number in range(window.first, window.last + 1):
@@ -262,7 +262,7 @@ def _column(side: Replayed, window: Window, at: int, inspect: str) -> Column:
         if span.end > span.start or is_end:
             card = card_of_step(index, number, side.run.format.terminals)
             steps.append(_SideStep(span.start, span.end + is_end, number == now, _silent(index, number), card))
-    return Column(side, steps, index.total, now, _inspect(side, inspect, now))
+    return _Column(side, steps, index.total, now, _inspect(side, inspect, now))
 
 
 def _silent(index: TraceIndex, number: int) -> int:
@@ -344,13 +344,13 @@ def _raised(a: Replayed, b: Replayed, found: Comparison) -> list[str]:
     return [f"The parser of {side.title} failed: {words}" for side, words in pairs if words]
 
 
-def place(a: TraceIndex, b: TraceIndex, parting: Parting) -> Place:
+def place(a: TraceIndex, b: TraceIndex, parting: Parting) -> _Place:
     """One place where the sides part. `end` stands behind the last character of the output."""
     size = len(a.trace.text)
     text = a.trace.text[parting.start : min(parting.end, parting.start + EXCERPT)]
     more = "…" if parting.end - parting.start > EXCERPT else ""
     roles = [role_at(index, parting.start) if parting.start < size else "" for index in (a, b)]
-    return Place(parting.start, min(parting.end, size), text + more, roles[0], roles[1], _what(parting))
+    return _Place(parting.start, min(parting.end, size), text + more, roles[0], roles[1], _what(parting))
 
 
 def _what(parting: Parting) -> str:

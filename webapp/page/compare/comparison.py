@@ -174,7 +174,7 @@ _CALLS_SHOWN = 60
 
 
 @dataclass(slots=True, frozen=True)
-class Part:
+class _Part:
     """Text sent in one step. `differs`: the other side has no counterpart; `missing`: what it has and we lack, `words`
     how much that is."""
 
@@ -185,13 +185,13 @@ class Part:
 
 
 @dataclass(slots=True)
-class Row:
+class _Row:
     """One channel on both sides."""
 
     label: str
     same: bool
-    a: list[Part]
-    b: list[Part]
+    a: list[_Part]
+    b: list[_Part]
 
 
 @dataclass(slots=True)
@@ -201,14 +201,14 @@ class _CallRow:
     a: CallIndex | None
     b: CallIndex | None
     same: bool
-    rows: list[Row]
+    rows: list[_Row]
 
 
 @dataclass(slots=True)
 class Messages:
     """Everything the message pane shows."""
 
-    texts: list[Row]
+    texts: list[_Row]
     calls: list[_CallRow]
     before: int
     after: int
@@ -245,10 +245,10 @@ def _call(pair: CallPair, a: TraceIndex, b: TraceIndex, view: View) -> _CallRow:
     return _CallRow(pair.a, pair.b, same, rows)
 
 
-def _row(pair: Pair, label: str, a: TraceIndex, b: TraceIndex, view: View) -> Row:
+def _row(pair: Pair, label: str, a: TraceIndex, b: TraceIndex, view: View) -> _Row:
     left = _Side(a, pair.a, pair.b, pair.hunks, view.a)
     right = _Side(b, pair.b, pair.a, [Hunk(hunk.b0, hunk.b1, hunk.a0, hunk.a1) for hunk in pair.hunks], view.b)
-    return Row(label, pair.same, _parts(left), _parts(right))
+    return _Row(label, pair.same, _parts(left), _parts(right))
 
 
 @dataclass(slots=True)
@@ -262,30 +262,30 @@ class _Side:
     window: Window
 
 
-def _parts(side: _Side) -> list[Part]:
+def _parts(side: _Side) -> list[_Part]:
     """The text sent inside the window, split where a difference begins or ends; the rest counted."""
     channel = side.channel
     low = channel.offsets[bisect_left(channel.steps, side.window.first)]
     high = channel.offsets[bisect_right(channel.steps, side.window.last)]
     before, after = folded(channel, 0, low), folded(channel, high, channel.length)
-    return [*map(Part, before), *_marked(side, low, high), *map(Part, after)]
+    return [*map(_Part, before), *_marked(side, low, high), *map(_Part, after)]
 
 
-def _marked(side: _Side, low: int, high: int) -> Iterator[Part]:
+def _marked(side: _Side, low: int, high: int) -> Iterator[_Part]:
     at = low
     for hunk in side.hunks:
         if hunk.a1 < low or hunk.a0 > high:
             continue
         start, end = max(hunk.a0, low), min(hunk.a1, high)
-        yield from map(Part, sent(side.channel, at, start))
+        yield from map(_Part, sent(side.channel, at, start))
         if hunk.b1 > hunk.b0:
             yield _missing(side, hunk)
-        yield from (Part(one, differs=True) for one in sent(side.channel, start, end))
+        yield from (_Part(one, differs=True) for one in sent(side.channel, start, end))
         at = end
-    yield from map(Part, sent(side.channel, at, high))
+    yield from map(_Part, sent(side.channel, at, high))
 
 
-def _missing(side: _Side, hunk: Hunk) -> Part:
+def _missing(side: _Side, hunk: Hunk) -> _Part:
     """The mark for what only the other side has; it stands where this side was fed the same characters."""
     other, size = side.other, hunk.b1 - hunk.b0
     at = bisect_right(other.offsets, hunk.b0) - 1
@@ -293,4 +293,4 @@ def _missing(side: _Side, hunk: Hunk) -> Part:
     text = "".join([piece.text for piece in other.stretches[at : at + _EXCERPT]])[hunk.b0 - other.offsets[at] :]
     words = count(size, "character") + (" missing" if hunk.a0 == hunk.a1 else " instead")
     mark = Sent("", side.channel.role, side.index.step_at(start), start, start)
-    return Part(mark, missing=shorten(text[:size], _EXCERPT), words=words)
+    return _Part(mark, missing=shorten(text[:size], _EXCERPT), words=words)

@@ -54,7 +54,7 @@ class PolicyField:
 
 
 @dataclass(slots=True, frozen=True)
-class Choices:
+class _Choices:
     """Holds what the form lists; tokenizers under the heading of where they come from."""
 
     parsers: list[Option]
@@ -93,7 +93,7 @@ class FormPage:
     kind: str
     setup: Setup
     intake: Panel | None
-    choices: Choices
+    choices: _Choices
     limits: tuple[int, int]
     template: _TemplateReport | None
     template_examples: list[_TemplateExample]
@@ -122,7 +122,7 @@ def form_page(setup: Setup, kind: str, settings: Settings, below: Run | None = N
     )
 
 
-def choices(setup: Setup, folder: Mapping[str, Format]) -> Choices:
+def choices(setup: Setup, folder: Mapping[str, Format]) -> _Choices:
     """The choices for a form filled with `setup`, those of the formats folder among them; a parser of the case's own
     stays choosable."""
     name = setup.parser.parser
@@ -135,7 +135,7 @@ def choices(setup: Setup, folder: Mapping[str, Format]) -> Choices:
     if setup.own_format or name not in {option.value for option in parsers}:
         others = [option for option in parsers if option.value != name]
         parsers = [*others, Option(name, f"{name} (of this case)")]
-    return Choices(
+    return _Choices(
         parsers=parsers,
         tokenizers=_tokenizers(setup.output.tokenizer),
         chunkings=[Option(word, words) for word, (words, _) in CHUNKINGS.items()],

@@ -81,7 +81,7 @@ class Subject:
     @cached_property
     def marker_ids(self) -> dict[str, int]:
         """Markers that are one id, as far as that is known: of the vocabulary, the case and its tokens."""
-        own = {spelled(p): p.token_id for p in self.exact if p.kind in ("special", "added") and p.token_id is not None}
+        own = {_spelled(p): p.token_id for p in self.exact if p.kind in ("special", "added") and p.token_id is not None}
         return own | (self.case.markers() or {}) | dict(self.vocabulary.marker_ids if self.vocabulary else {})
 
     def at(self, offset: int) -> int:
@@ -89,7 +89,7 @@ class Subject:
         return bisect_left(self.ends, offset + 1)
 
 
-def spelled(piece: Piece) -> str:
+def _spelled(piece: Piece) -> str:
     """Return what a token's bytes say, whatever became of its text."""
     return piece.text or (piece.raw or b"").decode("utf-8", "replace")
 
@@ -222,7 +222,7 @@ def _marker_ids(s: Subject) -> Badge:
         more = f", and so do {count(len(bare) - 1, 'more marker')}" if len(bare) > 1 else ""
         return Badge("warn", "marker without id", f"{words}{more}. A parser that reads ids does not see it.", at)
     if (mute := _mute(s)) is not None:
-        words = f"`{shorten(spelled(s.exact[mute]), 40)}` is here as an id, its text is left out."
+        words = f"`{shorten(_spelled(s.exact[mute]), 40)}` is here as an id, its text is left out."
         return Badge("warn", "id without text", f"{words} A parser that reads text does not see it.", mute)
     return Badge("ok", "markers and ids agree", "Every marker in the text has its id, and every id its text.")
 
@@ -293,7 +293,7 @@ def _end(s: Subject) -> Badge:
 
 
 def _end_text(s: Subject, piece: Piece) -> str:
-    text = spelled(piece)
+    text = _spelled(piece)
     ends = text in s.format.end_tokens or (piece.kind == "special" and text not in s.format.terminals.values())
     return text if ends else ""
 

@@ -424,7 +424,7 @@ class _Toggle:
 
 
 @dataclass(slots=True)
-class Drop:
+class _Drop:
     """Holds what was dropped for one reason. `places`: (span in words, the step that fed it); `more` are not listed."""
 
     reason: str
@@ -443,7 +443,7 @@ class Ownership:
     """Holds what the legend and the list of drops show. `hidden` reasons are not listed."""
 
     toggles: list[_Toggle]
-    drops: list[Drop]
+    drops: list[_Drop]
     hidden: int
     dropped: str
 
@@ -469,13 +469,13 @@ def _toggle(role: str, characters: int, shown: list[str]) -> _Toggle:
     return _Toggle(role, characters, pressed, read_only(",".join(after)))
 
 
-def _drops(index: TraceIndex) -> list[Drop]:
-    found: dict[str, Drop] = {}
+def _drops(index: TraceIndex) -> list[_Drop]:
+    found: dict[str, _Drop] = {}
     for run in index.trace.partition:
         if run.owner != "dropped":
             continue
         why = run.why or UNSAID.words
-        drop = found.setdefault(why, Drop(why))
+        drop = found.setdefault(why, _Drop(why))
         drop.characters += run.end - run.start
         if len(drop.places) < PLACES_SHOWN:
             drop.places.append((f"{run.start:,}–{run.end:,}", index.step_at(run.start)))

@@ -51,7 +51,7 @@ class Sent:
 
 
 @dataclass(slots=True)
-class Argument:
+class _Argument:
     """One member of the arguments: its value as it was sent, what the schema says of it, its place in the output."""
 
     key: str
@@ -69,14 +69,14 @@ class Argument:
 
 
 @dataclass(slots=True)
-class Call:
+class _Call:
     """One tool call of the message."""
 
     number: int
     name: list[Sent]
     id: list[Sent]
     raw: list[Sent]
-    arguments: list[Argument]
+    arguments: list[_Argument]
     begins: int
     ends: int
     complete: bool
@@ -84,7 +84,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Difference:
+class _Difference:
     """One compared part of the message. `expected` None: the case does not say."""
 
     part: str
@@ -99,12 +99,12 @@ class Result:
 
     reasoning: list[Sent]
     content: list[Sent]
-    calls: list[Call]
+    calls: list[_Call]
     calls_before: int
     calls_after: int
     finish: str
     last_step: int
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[_Difference] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
 
 
@@ -163,10 +163,10 @@ def folded(channel: Channel, start: int, end: int) -> list[Sent]:
     return [Sent("", channel.role, piece.step, piece.start, piece.end, folded=words)]
 
 
-def _call(index: TraceIndex, call: CallIndex, window: Window, context: Context) -> Call:
+def _call(index: TraceIndex, call: CallIndex, window: Window, context: Context) -> _Call:
     text = call.arguments.text() if call.arguments.length <= _TABLE_LIMIT else ""
     name = call.name.text()
-    return Call(
+    return _Call(
         number=call.number,
         name=_clip(call.name, window),
         id=_clip(call.id, window),
@@ -190,7 +190,7 @@ def _problem(call: CallIndex, text: str) -> str:
     return "" if isinstance(value, dict) else "valid JSON, but not an object"
 
 
-def _arguments(call: CallIndex, text: str, name: str, window: Window, context: Context) -> list[Argument]:
+def _arguments(call: CallIndex, text: str, name: str, window: Window, context: Context) -> list[_Argument]:
     tool = context.tool(name)
     schema = dict(tool.parameters or {}) if tool else {}
     properties = schema.get("properties") if isinstance(schema.get("properties"), dict) else None
@@ -201,7 +201,7 @@ def _arguments(call: CallIndex, text: str, name: str, window: Window, context: C
         at = max(0, bisect_right(call.arguments.offsets, member.start) - 1)
         first = call.arguments.stretches[min(at, len(call.arguments.stretches) - 1)]
         start = value[0].start if value else first.start
-        rows.append(Argument(member.key, value, words, unknown, first.step, start, value[-1].end if value else start))
+        rows.append(_Argument(member.key, value, words, unknown, first.step, start, value[-1].end if value else start))
     return rows
 
 
@@ -215,7 +215,7 @@ def _schema_words(properties: dict[str, Any] | None, key: str) -> tuple[str, boo
     return " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind), False
 
 
-def _differences(index: TraceIndex, expect: dict[str, Any] | None) -> list[Difference]:
+def _differences(index: TraceIndex, expect: dict[str, Any] | None) -> list[_Difference]:
     """Expected against actual, part by part; only the parts the case speaks about."""
     expect, message = expect or {}, index.trace.message
     found = [
@@ -238,8 +238,8 @@ def _text(given: str | list[str] | None) -> str:
     return given or "" if isinstance(given, str | None) else "".join(given)
 
 
-def _difference(part: str, expected: str, actual: str) -> Difference:
-    return Difference(part, expected[:_FOLDED], actual[:_FOLDED], expected == actual)
+def _difference(part: str, expected: str, actual: str) -> _Difference:
+    return _Difference(part, expected[:_FOLDED], actual[:_FOLDED], expected == actual)
 
 
 def _call_words(name: str, arguments: Any) -> str:
@@ -261,7 +261,7 @@ _STRING_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*("|$)', re.DOTALL)
 
 
 @dataclass(slots=True)
-class Member:
+class _Member:
     """A key and the place [start, end) of its value in the argument text."""
 
     key: str
@@ -269,12 +269,12 @@ class Member:
     end: int
 
 
-def members(text: str) -> list[Member]:
+def members(text: str) -> list[_Member]:
     """The members of the outermost object of `text`; nothing when it is not an object."""
     begin = len(text) - len(text.lstrip())
     if text[begin : begin + 1] != "{":
         return []
-    found: list[Member] = []
+    found: list[_Member] = []
     key, value, depth, at = "", -1, 0, begin
     last_string = ""
     while match := _NEXT.search(text, at):
@@ -299,9 +299,9 @@ def members(text: str) -> list[Member]:
     return found
 
 
-def _member(text: str, key: str, start: int, end: int) -> Member:
+def _member(text: str, key: str, start: int, end: int) -> _Member:
     part = text[start:end]
-    return Member(key, start + len(part) - len(part.lstrip()), start + len(part.rstrip()))
+    return _Member(key, start + len(part) - len(part.lstrip()), start + len(part.rstrip()))
 
 
 def _spelled(literal: str) -> str:

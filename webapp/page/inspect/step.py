@@ -34,7 +34,7 @@ _TEXT_SHOWN = 400
 
 
 @dataclass(slots=True, frozen=True)
-class Rule:
+class _Rule:
     """A row that fired in step `step`; `literal` are the characters that triggered it."""
 
     step: int
@@ -57,8 +57,8 @@ class Card:
     held: list[RoleRun]
     held_more: int
     reasons: list[str]
-    rules: list[Rule]
-    last_rule: Rule | None
+    rules: list[_Rule]
+    last_rule: _Rule | None
     events: list[_EventLine]
     more_events: int
     out: str
@@ -93,8 +93,8 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
         held=runs(index, hold[0], min(hold[1], hold[0] + _TEXT_SHOWN), step.holds) if hold else [],
         held_more=max(0, hold[1] - hold[0] - _TEXT_SHOWN) if hold else 0,
         reasons=list(dict.fromkeys(item.reason for item in step.holds)),
-        rules=[Rule(number, item, terminals.get(item.trigger, "")) for item in step.transitions],
-        last_rule=Rule(fired, last, terminals.get(last.trigger, "")) if last and not step.transitions else None,
+        rules=[_Rule(number, item, terminals.get(item.trigger, "")) for item in step.transitions],
+        last_rule=_Rule(fired, last, terminals.get(last.trigger, "")) if last and not step.transitions else None,
         events=[_event_line(index, step, event) for event in step.events[:_EVENTS_SHOWN]],
         more_events=max(0, len(step.events) - _EVENTS_SHOWN),
         out=shorten(json.dumps(step.delta.to_openai(), ensure_ascii=False), 4 * _TEXT_SHOWN) if step.delta else "",

@@ -50,7 +50,7 @@ class Chip:
 
 
 @dataclass(slots=True, frozen=True)
-class Row:
+class _Row:
     """One line about the token under the cursor. `step` is where its link leads, where it has one."""
 
     name: str
@@ -134,14 +134,14 @@ class Tokens:
         done = self.completion(at)
         return "nothing completes it" if done is None else f"completes at token {done + 1:,}"
 
-    def rows(self, at: int) -> list[Row]:
+    def rows(self, at: int) -> list[_Row]:
         """Everything about token `at`, a line each."""
         piece = self.pieces[at]
-        rows = [Row("Token", f"{at + 1:,}", f"of {len(self.pieces):,}"), _id(piece)]
+        rows = [_Row("Token", f"{at + 1:,}", f"of {len(self.pieces):,}"), _id(piece)]
         if (string := self._string(piece)) is not None:
-            rows.append(Row("String", string, code=True))
+            rows.append(_Row("String", string, code=True))
         raw = piece.raw if piece.raw is not None else piece.text.encode("utf-8", "surrogatepass")
-        rows += [Row("Bytes", hexed(raw, 24) or "none", code=bool(raw)), Row("Kind", KINDS[piece.kind])]
+        rows += [_Row("Bytes", hexed(raw, 24) or "none", code=bool(raw)), _Row("Kind", KINDS[piece.kind])]
         return [*rows, *self._waiting(at), *self._fate(at)]
 
     def _string(self, piece: Piece) -> str | None:
@@ -152,26 +152,26 @@ class Tokens:
         except UsageError:  # the tokenizer is gone, or took too long
             return None
 
-    def _waiting(self, at: int) -> list[Row]:
+    def _waiting(self, at: int) -> list[_Row]:
         pending = self.pending(at)
         if not pending:
             return []
-        return [Row("Pending", hexed(pending), self._completes(at), code=True)]
+        return [_Row("Pending", hexed(pending), self._completes(at), code=True)]
 
-    def _fate(self, at: int) -> list[Row]:
+    def _fate(self, at: int) -> list[_Row]:
         if self.fates is None:
             return []
         fate, rows = self.fates[at], []
         if fate.skipped:
-            rows.append(Row("Text", "none", "id only: left out by the decode options"))
+            rows.append(_Row("Text", "none", "id only: left out by the decode options"))
         if fate.stopped:
-            rows.append(Row("Text", "none", "at or after the stop string"))
+            rows.append(_Row("Text", "none", "at or after the stop string"))
         if fate.lost:
-            rows.append(Row("Lost", hexed(fate.lost, 24), "by server policy", code=True))
+            rows.append(_Row("Lost", hexed(fate.lost, 24), "by server policy", code=True))
         if fate.late:
-            rows.append(Row("Late", count(fate.late, "token"), "its text comes out so much later"))
+            rows.append(_Row("Late", count(fate.late, "token"), "its text comes out so much later"))
         if fate.revised:
-            rows.append(Row("Revised", "the decoder took back what it had made of these bytes"))
+            rows.append(_Row("Revised", "the decoder took back what it had made of these bytes"))
         return rows
 
 
@@ -181,10 +181,10 @@ def _without_bytes(piece: Piece) -> Chip:
     return Chip("silent", "no text", "no text of its own")
 
 
-def _id(piece: Piece) -> Row:
+def _id(piece: Piece) -> _Row:
     if piece.token_id is None:
-        return Row("Id", "none")
-    return Row("Id", str(piece.token_id), "recorded" if piece.recorded else "assumed", code=True)
+        return _Row("Id", "none")
+    return _Row("Id", str(piece.token_id), "recorded" if piece.recorded else "assumed", code=True)
 
 
 def _spelled(piece: Piece) -> str:
@@ -236,7 +236,7 @@ ROW = 8  # bytes in a row of the Bytes tab
 
 
 @dataclass(slots=True)
-class Token:
+class _Token:
     """One token. `number` counts from 1; `chip` stands for a token that yields no text of its own; `same` is the number
     of its group of equal tokens, 0 where it occurs only once."""
 
@@ -268,7 +268,7 @@ class Token:
 
 
 @dataclass(slots=True)
-class Facts:
+class _Facts:
     """Holds what is known about the input of one step. `tokens`, `raw` and `span` in words; `rows`: of its one token.
 
     `equal`: which of the equal tokens it is, and the steps of the ones before and after it.
@@ -279,7 +279,7 @@ class Facts:
     raw: str
     span: str
     becomes: list[Destination]
-    rows: list[Row] = field(default_factory=list)
+    rows: list[_Row] = field(default_factory=list)
     equal: str = ""
     nearest: list[tuple[str, int]] = field(default_factory=list)
 
@@ -288,10 +288,10 @@ class Facts:
 class Strip:
     """The tokens of the window, and how many there are outside it."""
 
-    tokens: list[Token]
+    tokens: list[_Token]
     before: int
     after: int
-    facts: list[Facts]
+    facts: list[_Facts]
     note: str
     hex_rows: list[tuple[int, str, str]]
 
@@ -323,7 +323,7 @@ def _hold_edges(index: TraceIndex, window: Window) -> set[int]:
     return {edge for step in steps for hold in step.holds for edge in (hold.start, hold.end)}
 
 
-def _token(index: TraceIndex, known: Tokens, at: int, step: int, edges: set[int]) -> Token:
+def _token(index: TraceIndex, known: Tokens, at: int, step: int, edges: set[int]) -> _Token:
     piece, end = known.pieces[at], index.piece_ends[at]
     start = end - len(piece.text)
     own = index.step_of_piece(at)
@@ -332,7 +332,7 @@ def _token(index: TraceIndex, known: Tokens, at: int, step: int, edges: set[int]
     chip = known.chip(at)
     revised = known.fates is not None and known.fates[at].revised
     why = dict.fromkeys([f", {part.title}" for part in parts if part.title] + [", taken back by the decoder"] * revised)
-    return Token(
+    return _Token(
         number=at + 1,
         step=own,
         runs=parts,
@@ -355,11 +355,11 @@ def _label(piece: Piece, number: int, chip: Chip | None) -> str:
     return f"{number}{ident}, {', '.join(words)}"
 
 
-def _facts(index: TraceIndex, known: Tokens, number: int, own: list[int]) -> Facts:
+def _facts(index: TraceIndex, known: Tokens, number: int, own: list[int]) -> _Facts:
     pieces, step = known.pieces, index.step(number)
     span = step.span
     raw = b"".join(pieces[at].raw or pieces[at].text.encode("utf-8", "surrogatepass") for at in own)
-    facts = Facts(
+    facts = _Facts(
         step=number,
         tokens=_tokens_in_words(pieces, own) or "none: the output ended" * step.end or "a part of one",
         raw=hexed(raw, 24),
@@ -372,11 +372,11 @@ def _facts(index: TraceIndex, known: Tokens, number: int, own: list[int]) -> Fac
         facts.rows = known.rows(one[0])
         _say_equal(index, known, one[0], facts)
         if not own:
-            facts.rows[0] = Row("Part of", facts.rows[0].value, facts.rows[0].note)
+            facts.rows[0] = _Row("Part of", facts.rows[0].value, facts.rows[0].note)
     return facts
 
 
-def _say_equal(index: TraceIndex, known: Tokens, at: int, facts: Facts) -> None:
+def _say_equal(index: TraceIndex, known: Tokens, at: int, facts: _Facts) -> None:
     if known.repeats is None or not known.repeats.number(at):
         return
     rank, size, before, after = known.repeats.place(at)

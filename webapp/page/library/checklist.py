@@ -14,7 +14,7 @@ from webapp.page.search.findings import MATTERS, WORDS
 
 
 @dataclass(slots=True, frozen=True)
-class Entry:
+class _Entry:
     """One check. `finds` and `holds` are example replays in words, `blamed` is what it says of the first."""
 
     check: Check
@@ -41,15 +41,15 @@ class Entry:
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[_Entry, ...]:
     """Every check with its examples, the same as in docs/checks.md."""
     return tuple([_entry(check) for check in CHECKS.values()])
 
 
-def _entry(check: Check) -> Entry:
+def _entry(check: Check) -> _Entry:
     example = examples()[check.name]
     blamed = run_checks(example.finds, [check.name]).findings[0]
-    return Entry(check, played(example.finds), blamed, played(example.holds))
+    return _Entry(check, played(example.finds), blamed, played(example.holds))
 
 
 # A replay in words: what was fed, what was sent for it, and what else a check looks at.

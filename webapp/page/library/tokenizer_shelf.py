@@ -28,7 +28,7 @@ _SETTINGS = {"upload": "TOKENIZER_UPLOADS", "hub": "HUB"}
 
 
 @dataclass(slots=True, frozen=True)
-class Row:
+class _Row:
     """A tokenizer in words. `key` is the fingerprint it can be deleted by, '' where it cannot."""
 
     info: TokenizerInfo
@@ -44,12 +44,12 @@ class Row:
         return f"{self.info['vocab_size']:,}" if self.info["vocab_size"] else nothing
 
 
-def shelves(rows: Iterable[TokenizerInfo], own: Collection[str] = ("upload", "hub")) -> dict[str, list[Row]]:
+def shelves(rows: Iterable[TokenizerInfo], own: Collection[str] = ("upload", "hub")) -> dict[str, list[_Row]]:
     """The tokenizers under where they come from, in the order of the setup form; those of `own` can be deleted."""
-    found: dict[str, list[Row]] = {words: [] for words in (*ORIGINS.values(), OTHERS)}
+    found: dict[str, list[_Row]] = {words: [] for words in (*ORIGINS.values(), OTHERS)}
     for info in rows:
         key = info["fingerprint"] if info["kind"] in own else ""
-        found[ORIGINS.get(info["kind"], OTHERS)].append(Row(info, key))
+        found[ORIGINS.get(info["kind"], OTHERS)].append(_Row(info, key))
     return {words: group for words, group in found.items() if group}
 
 
@@ -101,7 +101,7 @@ def families(adapter: TokenizerAdapter, formats: Iterable[Format]) -> list[_Fami
 class _TokenizerPage:
     """One tokenizer, and a text cut by it. One that cannot be loaded, or a text that it cannot cut, is a `problem`."""
 
-    row: Row
+    row: _Row
     text: str
     problem: str = ""
     tokens: list[Piece] = field(default_factory=list)
@@ -112,10 +112,10 @@ class _TokenizerPage:
 
 def tokenizer_page(info: TokenizerInfo, text: str, *, markers: bool) -> _TokenizerPage:
     """The page of a tokenizer; with `markers` it says what the vocabulary makes of those of every format."""
-    page = _TokenizerPage(Row(info), text)
+    page = _TokenizerPage(_Row(info), text)
     try:
         adapter = library().get(info["name"])
-        page.row, page.chat_template = Row(adapter.info), _template(info["name"])
+        page.row, page.chat_template = _Row(adapter.info), _template(info["name"])
         if len(text) > MOST_TRIED:
             raise UsageError(f"the text has {len(text):,} characters; try at most {MOST_TRIED:,} here")
         page.tokens = list(adapter.pieces(text))

@@ -26,21 +26,21 @@ from webapp.runs.runner import Run
 
 
 @dataclass(slots=True, frozen=True)
-class Chunkings:
+class _Chunkings:
     """Everything the pane shows: replays, each with its word in the address, which is empty for the case's own."""
 
     rows: list[tuple[Compared, str]]
     note: str
 
 
-def chunkings(run: CaseRun) -> Chunkings:
+def chunkings(run: CaseRun) -> _Chunkings:
     """The case's own chunking first, then the compared ones."""
     used = traced_chunking(run.case)
     own = Compared(used, label(used), run.trace, len(run.trace.steps) - 1, same=True)
     failing = sum(not other.same for other in run.compared)
     said = f"{count(failing, 'chunking')} gave another message" if failing else "the same message every time"
     rows = [(own, ""), *((other, spec(other.chunking)) for other in run.compared)]
-    return Chunkings(rows, f"{count(len(rows), 'replay')}, {said}")
+    return _Chunkings(rows, f"{count(len(rows), 'replay')}, {said}")
 
 
 # The matrix of a search: the kinds of chunkings, the messages they gave, and how many gave each.
@@ -51,7 +51,7 @@ _GRADES = {"calls": "other calls", "text": "other text", "whitespace": "other wh
 
 
 @dataclass(slots=True, frozen=True)
-class Row:
+class _Row:
     """One kind of chunking. `cells` are how many of them gave each outcome, and the word of an example; `rest` counts
     the outcomes without a column."""
 
@@ -61,7 +61,7 @@ class Row:
 
 
 @dataclass(slots=True, frozen=True)
-class Outcome:
+class _Outcome:
     """One message that chunkings gave."""
 
     found: OutcomeClass
@@ -96,9 +96,9 @@ class Outcome:
 class _Matrix:
     """Rows, columns, and the outcomes that differ."""
 
-    rows: list[Row]
-    columns: list[Outcome]
-    failing: list[Outcome]
+    rows: list[_Row]
+    columns: list[_Outcome]
+    failing: list[_Outcome]
     more: int
     rest: bool
     note: str
@@ -106,7 +106,7 @@ class _Matrix:
 
 def matrix(found: Found) -> _Matrix:
     """Return what a search found."""
-    outcomes = [Outcome(one) for one in found.outcomes]
+    outcomes = [_Outcome(one) for one in found.outcomes]
     columns, failing = outcomes[:_OUTCOME_COLUMNS], outcomes[1:]
     same = ["the same message every time"] if len(outcomes) < 2 else []
     return _Matrix(
@@ -119,15 +119,15 @@ def matrix(found: Found) -> _Matrix:
     )
 
 
-def word_of(chunking: Chunking | None) -> str:
+def _word_of(chunking: Chunking | None) -> str:
     """A chunking's word, empty for none."""
     return "" if chunking is None else spec(chunking)
 
 
-def _row(group: Group, columns: Sequence[Outcome]) -> Row:
+def _row(group: Group, columns: Sequence[_Outcome]) -> _Row:
     numbers = [outcome.found.number for outcome in columns]
-    cells = [(group.counts.get(number, 0), word_of(group.examples.get(number))) for number in numbers]
-    return Row(group, cells, sum(group.counts.values()) - sum(many for many, _ in cells))
+    cells = [(group.counts.get(number, 0), _word_of(group.examples.get(number))) for number in numbers]
+    return _Row(group, cells, sum(group.counts.values()) - sum(many for many, _ in cells))
 
 
 # The heat strip: every place where the output can be cut in two, and which message came of it.
@@ -312,7 +312,7 @@ class Search:
 
 
 @dataclass(slots=True, frozen=True)
-class Smallest:
+class _Smallest:
     """The smallest failing form. `parts` are the deltas' texts; a cut is between two of them. `before` is the size of
     the whole output, `case_json` the case as a form carries it."""
 
@@ -358,13 +358,13 @@ def progress_words(progress: Progress) -> str:
     return f"{words}; {count(progress.outcomes, 'outcome')} so far"
 
 
-def smallest(found: CaseFound, written: Callable[[Case], str]) -> Smallest | None:
+def smallest(found: CaseFound, written: Callable[[Case], str]) -> _Smallest | None:
     """The smallest failing form of what was searched; `written` is the case as a form carries it."""
     small = found.found.minimized
     if small is None or found.minimized is None:
         return None
     text = small.text[:_CLIPPED]
-    return Smallest(
+    return _Smallest(
         found=small,
         parts=_parts(text, small),
         clipped=len(small.text) - len(text),
@@ -410,10 +410,10 @@ class SearchPanes:
     search: Search
     verdict: VerdictLine | None = None
     findings: Findings | None = None
-    quick: Chunkings | None = None
+    quick: _Chunkings | None = None
     heat: Callable[[], _Heat | None] = field(default=lambda: None)
     matrix: _Matrix | None = None
-    smallest: Smallest | None = None
+    smallest: _Smallest | None = None
     rules: str = ""
     beside: str = ""
     marks: tuple[Finding, ...] = ()
@@ -430,7 +430,7 @@ def search_panes(
     base: Run, known: CaseRun | None, search: Search, chunking: Chunking | None, written: Callable[[Case], str]
 ) -> SearchPanes:
     """The panes of a case. `base` is the replay under its own chunking, `chunking` the one on the page."""
-    word = word_of(chunking)
+    word = _word_of(chunking)
     rules = base.case.compare.rules().words() or "compared exactly"
     panes = SearchPanes(search, rules=rules, beside=beside(word) if word else "")
     checked = _checked(known, search)
