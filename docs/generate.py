@@ -1,8 +1,8 @@
-"""The generated pages of the documentation: formats, checks, seeds, recording, from the objects the program runs on.
+"""The generated pages of the documentation: formats, checks, recording, from the objects the program runs on.
 
 `python -m docs.generate` writes them into docs/, and the JSON Schema of cases beside the model of a case; a test fails
-when they are not current. What the program does not know itself stands in two data files: docs/aliases.json (what
-servers call a format) and docs/seeds.json (what the first designs ask for, and what shows that it is met).
+when they are not current. What the program does not know itself stands in docs/aliases.json (what
+servers call a format).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -233,44 +233,6 @@ def _check(check: Check) -> str:
     return "\n".join(parts)
 
 
-# seeds
-
-
-def seeds_page() -> str:
-    """docs/seeds.md: every numbered requirement with what shows it, or where it was decided otherwise."""
-    found = data("seeds.json")
-    text = (
-        "The inspector began with parser designs of other projects. What they do, what they promise and where they\n"
-        "contradict themselves was written down as numbered requirements. Here is each number in short, with tests\n"
-        "and cases that show it; where it was decided otherwise, in part or as a whole, the decision says why. Cases\n"
-        "are replayed under every chunking by `tests/parsers/test_case_files.py`.\n"
-    )
-    parts = [HEAD, "# Seeds\n", text]
-    for letter, title in found["groups"].items():
-        rows = [_seed(seed) for seed in found["seeds"] if seed["id"].startswith(letter)]
-        parts += [f"## {letter}: {title}\n", table(["number", "what is asked for", "shown by", "decided"], rows) + "\n"]
-    return "\n".join(parts)
-
-
-def _seed(seed: Mapping[str, Any]) -> list[str]:
-    shown = "<br>".join(map(_shown, seed.get("shown", ())))
-    decided = "<br>".join(map(_decided, seed.get("decision", ())))
-    return [seed["id"], cell(seed["requirement"]), shown, decided]
-
-
-def _shown(place: str) -> str:
-    path, _, name = place.partition("::")
-    corpus = path.removeprefix("tests/cases/").removesuffix(".cases.json")
-    words = name.removeprefix("test_").replace("_", " ") if corpus == path else code(f"{corpus}/{name}")
-    return f"[{words}](../{path})"
-
-
-def _decided(place: str) -> str:
-    path, _, section = place.partition("#")
-    title = section or (DOCS.parent / path).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-    return f"[{title}]({path.removeprefix('docs/')}{'#' if section else ''}{anchor(section)})"
-
-
 # recording
 
 
@@ -299,7 +261,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "formats/README.md": formats_index,
     **{f"formats/{name}.md": partial(format_page, fmt) for name, fmt in builtin_formats().items()},
     "checks.md": checks_page,
-    "seeds.md": seeds_page,
     "recording.md": recording_page,
     "../parsers/cases/case-1.schema.json": case_schema,
 }

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 from parsers.cases.corpus import case_texts, load_named
@@ -22,7 +25,7 @@ DIFFS = dict(re.findall(r"^```diff\n--- [^\n]*\n\+\+\+ b/([^\n]*)\n(.*?)^```$", 
 def changed(path: str) -> str:
     """The file of that path with the change of the page; its context stands there once, word for word."""
     text = (ROOT / path).read_text("utf-8") if (ROOT / path).is_file() else ""
-    for hunk in re.split(r"^@@.*\n", DIFFS[path], flags=re.M):
+    for hunk in filter(None, re.split(r"^@@.*\n", DIFFS[path], flags=re.M)):
         lines = hunk.splitlines(keepends=True)
         before = "".join([line[1:] for line in lines if not line.startswith("+")])
         after = "".join([line[1:] for line in lines if not line.startswith("-")])
@@ -43,3 +46,23 @@ def test_the_format_of_the_page_is_one_without_a_finding_and_reads_its_cases_rig
             run = run_case(case.model_copy(update={"replay": (chunking,)}))
             assert case.expect is not None
             assert differences(case.expect, run.trace.message, run.trace.finish_reason, case.compare) == []
+
+
+CHECKED = """
+from parsers.checks import run_checks
+from parsers.checks.examples import examples
+
+example = examples()["repeated_call"]
+found = run_checks(example.finds, ["repeated_call"]).findings
+assert [one.message for one in found] == [example.says], found
+assert run_checks(example.holds, ["repeated_call"]).holding == ["repeated_call"]
+"""
+
+
+def test_the_check_of_the_page_finds_what_its_example_says(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "parsers", tmp_path / "parsers", ignore=shutil.ignore_patterns("__pycache__"))
+    for path in DIFFS:
+        if path.startswith("parsers/checks/"):
+            (tmp_path / path).write_text(changed(path), "utf-8")
+    done = subprocess.run([sys.executable, "-c", CHECKED], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

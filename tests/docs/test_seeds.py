@@ -1,8 +1,10 @@
-"""docs/seeds.md names every number, and what it points to is there; the names of servers are aliases."""
+"""tests/seeds.json names every requirement of the first designs, and what it points to is there; the names of servers
+are aliases."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -11,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from docs.generate import data, seeds_page
+from docs.generate import data
 from parsers.selection.registry import names, resolve
 from parsers.vocabulary.types import UsageError
 from tests.corpus import case_names, corpus_file, corpus_of
 
 ROOT = Path(__file__).resolve().parents[2]
-FOUND = data("seeds.json")
+FOUND = json.loads((ROOT / "tests" / "seeds.json").read_text("utf-8"))
 SEEDS: list[dict[str, Any]] = FOUND["seeds"]
 COUNTS = {
     **{"L-": 15, "L-A": 14, "L-E": 10, "M-": 17, "M-6.": 14, "M-E": 9},
@@ -61,7 +63,6 @@ def test_every_number_is_there_once_under_its_group() -> None:
     assert set(listed) == NUMBERS
     assert len(listed) == len(NUMBERS) == 217
     assert {number[0] for number in listed} == set(FOUND["groups"])
-    assert all(f"\n| {number} | " in seeds_page() for number in listed)
 
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: seed["id"])

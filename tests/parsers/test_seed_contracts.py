@@ -1,4 +1,4 @@
-"""Contracts of the first designs that no other test states as they do: see docs/seeds.md for the numbers."""
+"""Contracts of the first designs that no other test states as they do: see tests/seeds.json for the numbers."""
 
 from __future__ import annotations
 
