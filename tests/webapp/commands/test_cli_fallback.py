@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.webapp.cli.conftest import CALL, Program
+from tests.webapp.commands.conftest import CALL, Program
 
 CaseFile = Callable[..., Path]
 WRAPPED = {"name": "qwen", "engine": "fallback", "options": {"budget": 10}}
