@@ -161,7 +161,6 @@ class ArgumentParser(ABC):
         """Return a regular expression for what matters where the parser stands, if it would write all other text there
         as it is, in the same place and one piece a delta; None where it would not, or keeps anything. It is not asked
         where its scope is OPEN."""
-        return None
 
     def passed(self, at: int) -> None:
         """Text up to raw offset `at` was written as it is, without being read here (see `passes`)."""

@@ -276,6 +276,9 @@ def _sent_after_closer(subject: Subject) -> _Beyond:
         return
     if any_of(subject.grammar.openers).search(trace.text, closer.end()):
         return
-    for stretch, end in zip(sent.stretches, align(trace, sent).ends, strict=False):
-        if end > closer.end() and stretch.text.strip():
-            yield closer.group(), stretch.step, Span(closer.start(), closer.end()), stretch.text
+    marker, span = closer.group(), Span(closer.start(), closer.end())
+    yield from (
+        (marker, stretch.step, span, stretch.text)
+        for stretch, end in zip(sent.stretches, align(trace, sent).ends, strict=False)
+        if end > closer.end() and stretch.text.strip()
+    )

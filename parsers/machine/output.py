@@ -150,9 +150,8 @@ class Writer:
     def may_pass(self, kind: type[ContentText] | type[ReasoningText] | type[CallArguments]) -> bool:
         """Return whether text of a kind is an event of its own at once, with nothing before it; from now on it may be
         made without this writer."""
-        if self._target is not self._events or self._events or kind in self._breaks or self.quiet:
-            return False
-        if kind is CallArguments and self.call is None:
+        waits = self._target is not self._events or self._events or kind in self._breaks
+        if waits or self.quiet or (kind is CallArguments and self.call is None):
             return False
         self._written.add(kind)
         return True

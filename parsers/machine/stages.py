@@ -115,7 +115,6 @@ class ContentStage(ABC):
     def passes(self) -> str | None:
         """Return a regular expression for what may be kept back, where all other text is passed on as it comes; None
         where anything may be, or something is."""
-        return None
 
     def hold(self) -> Hold | None:
         """Return what is kept back."""

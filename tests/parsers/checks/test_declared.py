@@ -9,7 +9,7 @@ import pytest
 
 from parsers.checks import run_checks
 from parsers.vocabulary.drops import stated
-from parsers.vocabulary.trace import Finding, RejectedCall, Trace
+from parsers.vocabulary.trace import Finding, RejectedCall, Topic, Trace
 from parsers.vocabulary.types import Context, Tool
 from tests.parsers.checks.subjects import subject
 
@@ -61,6 +61,30 @@ def test_each_misfit_is_told_at_the_step_where_its_key_begins(build: Build) -> N
 def test_what_cannot_be_judged_is_left_alone(build: Build, name: str, arguments: str, schema: Any) -> None:
     trace = build([("name", name), ("arguments", arguments), ("end",)])
     assert found("arguments_schema", trace, schema) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "severity", "words"),
+    [
+        ({"type": "nothing"}, "warning", "The schema of `get_weather` is broken: "),
+        (
+            {"properties": {"city": {"$ref": "https://elsewhere.example/city"}, "days": {}}},
+            "info",
+            "is not judged in full: ",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_schema_is_about_the_request(good: Trace, schema: Any, severity: str, words: str) -> None:
+    findings = found("arguments_schema", good, schema)
+    assert {(one.severity, one.about, one.topic) for one in findings} == {(severity, "request", Topic.BAD_SCHEMA)}
+    assert words in findings[0].message
+
+
+def test_arguments_too_deep_to_be_judged_are_a_note(build: Build) -> None:
+    deep = '{"city": ' + "[" * 500 + "]" * 500 + "}"
+    (finding,) = found("arguments_schema", build([("name", "get_weather"), ("arguments", deep), ("end",)]))
+    assert (finding.severity, finding.about) == ("info", "request")
+    assert "too large to be judged" in finding.message
 
 
 def test_declared_tools_are_known(good: Trace) -> None:

@@ -298,6 +298,18 @@ def test_where_no_grammar_is_known_the_outcome_with_most_calls_is_right() -> Non
     assert "when the output comes token by token, both calls are lost" in said.headline
 
 
+def test_the_right_message_may_come_from_the_second_code_path_only_or_from_nowhere() -> None:
+    given = replayer(TWO)
+    lost, right = replay_without_calls(given), given.trace(WHOLE).message
+    wrong = outcome(0, lost, TRACED, 4, 4)
+    one_shot = replace(given, one_shot=given.make)
+    said = verdict([finding("C1")], given.trace(TRACED), one_shot, outcomes=[wrong, outcome(1, right, WHOLE, 1, 1)])
+    assert "; the code path for whole outputs gives the right message." in " ".join(said.sentences)
+    both = [wrong, outcome(1, Message(content="Hi."), WHOLE, 1, 1)]
+    said = verdict([finding("C1")], given.trace(TRACED), given, outcomes=both)
+    assert "; none gives what the format reads." in " ".join(said.sentences)
+
+
 def outcome(number: int, message: Message, chunking: Chunking, count: int, honest: int) -> OutcomeClass:
     label = "whole" if chunking == WHOLE else "token by token"
     return OutcomeClass(number, message, "stop", count, honest, chunking, label, "calls" if number else None)
