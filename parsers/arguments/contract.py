@@ -157,7 +157,7 @@ class ArgumentParser(ABC):
     def finish(self, at: int) -> None:  # noqa: B027 - a parser that passes everything on has nothing to finish
         """The value is over, by a terminal or the end of the output, at raw offset `at`."""
 
-    def passes(self) -> str | None:
+    def passes(self) -> str | None:  # noqa: B027 - None is the answer of most
         """Return a regular expression for what matters where the parser stands, if it would write all other text there
         as it is, in the same place and one piece a delta; None where it would not, or keeps anything. It is not asked
         where its scope is OPEN."""

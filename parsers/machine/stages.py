@@ -112,7 +112,7 @@ class ContentStage(ABC):
     def finish(self) -> None:
         """The output is over."""
 
-    def passes(self) -> str | None:
+    def passes(self) -> str | None:  # noqa: B027 - None is the answer of most
         """Return a regular expression for what may be kept back, where all other text is passed on as it comes; None
         where anything may be, or something is."""
 
