@@ -74,7 +74,7 @@ class Output(ValueOutput, Protocol):
     def diagnostic(self, code: str, message: str, start: int, end: int, severity: Severity = "warning") -> None:
         """Something the user should know."""
 
-    def call_id(self, text: str, start: int, end: int) -> None:
+    def call_id(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         """The id the model gave the call; before its name."""
 
     def name(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
@@ -248,6 +248,18 @@ class Waiting:
         for _, texts in self._runs:
             texts[:] = ["".join(texts)]
         return [Segment(text, at, at + len(text)) for at, (text,) in self._runs]
+
+    def trimmed(self) -> list[Segment]:
+        """The same runs, without the white space around the text."""
+        runs = self.runs()
+        words = [at for at, run in enumerate(runs) if run.text.strip()]
+        kept = runs[words[0] : words[-1] + 1] if words else []
+        if kept:
+            text, end = kept[0].text.lstrip(), kept[0].end
+            kept[0] = Segment(text, end - len(text), end)
+            text, start = kept[-1].text.rstrip(), kept[-1].start
+            kept[-1] = Segment(text, start, start + len(text))
+        return kept
 
     def spelled(self, text: str) -> tuple[Segment, ...] | None:
         """The segments of an event that sends it as `text`; None where that is the text itself, all in one place."""

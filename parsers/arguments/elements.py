@@ -21,9 +21,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import can_stream, item_schema, property_schema, types_of
-from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output
+from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, Waiting
 from parsers.arguments.json_build import JsonBuilder, Piece
 from parsers.vocabulary.drops import CUT, Cause, DropReason
+from parsers.vocabulary.events import Segment
 from parsers.vocabulary.trace import CodecState, Hold
 
 TAG, VALUE = "tag", "value"
@@ -62,7 +63,7 @@ class Elements(ArgumentParser):
         self._build = JsonBuilder(out)
         self._stack: list[_Element] = []
         self._names: Counter[str] = Counter()
-        self._tag: list[str] = []
+        self._tag = Waiting()
         self._closing = False
         self._lead = self._tag_at = self._at = 0
 
@@ -80,7 +81,7 @@ class Elements(ArgumentParser):
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         if self.scope == TAG:
-            self._tag.append(buffer[pos:end])
+            self._tag.add(buffer[pos:end], base + pos)
         elif self._stack and self._stack[-1].kind in ("new", "text"):
             self._value(buffer[pos:end], base + pos)
         else:
@@ -95,9 +96,12 @@ class Elements(ArgumentParser):
             top.kept.append((text, at, at + len(text)))
             return
         self._become_text(top, at)
-        kept, top.kept = top.kept, []
-        start = kept[0][1] if kept else at
-        text = "".join([piece for piece, _, _ in kept]) + text
+        kept, top.kept, start = top.kept, [], at
+        if kept and kept[-1][2] == at:
+            before, start, _ = kept.pop()
+            text = before + text
+        for piece in kept:  # something dropped stands between it and the rest
+            self._build.string(*piece)
         cut = len(text) - _half_closer(text, top.name)
         if cut:
             self._build.string(text[:cut], start, start + cut)
@@ -118,27 +122,27 @@ class Elements(ArgumentParser):
             return start
         if name == "TAG_END":
             self._at = end
-            raw = "".join(self._tag)
-            tag = raw.strip()
             if self._closing:
-                self._closing_tag(tag, raw, end)
+                self._closing_tag(start, end)
             else:
-                self._open_element(tag, self._tag_at + len(raw) - len(raw.lstrip()), start, end)
+                named = self._tag.trimmed() or [Segment("", self._tag_at, self._tag_at)]
+                self._open_element([(run.text, run.start, run.end) for run in named], end)
             self.scope = VALUE if self._stack else OPEN
             return end
         if name == "ELEMENT_OPEN" and self._stack and self._stack[-1].kind == "text":
             self._missing(start)
             self._end_element(start)
         self._closing = name == "ELEMENT_CLOSE"
-        self.scope, self._tag, self._lead, self._tag_at, self._at = TAG, [], start, end, end
+        self.scope, self._tag, self._lead, self._tag_at, self._at = TAG, Waiting(), start, end, end
         return end
 
     def _missing(self, at: int) -> None:
         message = f"The element {self._stack[-1].name} has no closing tag; it ends where the next tag begins."
         self.out.diagnostic("missing_value_close", message, at, at)
 
-    def _open_element(self, name: str, at: int, start: int, end: int) -> None:
-        """An element begins; `at` is where its name stands in the tag that ends at [start, end)."""
+    def _open_element(self, named: list[Piece], end: int) -> None:
+        """An element begins; `named` is its name in the tag that ends at `end`."""
+        name = "".join([text for text, _, _ in named])
         parent = self._stack[-1] if self._stack else self._root()
         if parent.kind == "new":
             self._become_container(parent, name)
@@ -147,9 +151,9 @@ class Elements(ArgumentParser):
             self.out.marker(self._lead, end, "element_open")
         else:
             schema = property_schema(parent.schema, name)
-            self._build.key([(name, at, at + len(name))])
-            self.out.marker(self._lead, at, "element_open")
-            self.out.marker(at + len(name), end, "element_open")
+            self._build.key(named)
+            self.out.marker(self._lead, named[0][1], "element_open")
+            self.out.marker(named[-1][2], end, "element_open")
         element = _Element(name, schema)
         self._stack.append(element)
         self._names[name] += 1
@@ -172,10 +176,15 @@ class Elements(ArgumentParser):
             self.out.marker(start, end)
         parent.kept = []
 
-    def _closing_tag(self, name: str, raw: str, end: int) -> None:
+    def _closing_tag(self, start: int, end: int) -> None:
+        """A closing tag is over, with its end at [start, end)."""
+        name = self._tag.text().strip()
         if not self._names[name]:  # it closes nothing
             if self._stack and self._stack[-1].kind in ("new", "text"):
-                self._value(f"{self._close_text}{raw}{self._tag_end}", self._lead)
+                self._value(self._close_text, self._lead)
+                for run in self._tag.runs():
+                    self._value(run.text, run.start)
+                self._value(self._tag_end, start)
             else:
                 self.out.drop(self._lead, end, DropReason(Cause.TAG_CLOSES_NOTHING))
             return

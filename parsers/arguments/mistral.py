@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from parsers.arguments.contract import OPEN, ArgumentParser, Output
+from parsers.arguments.contract import OPEN, ArgumentParser, Output, Waiting
 from parsers.arguments.json_call import NO_VALUE
 from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, Unit, unescape_json
 from parsers.vocabulary.drops import Cause, DropReason
@@ -235,9 +235,8 @@ class Mistral(ArgumentParser):
         self._phase: _Phase = "start"
         self.complete = False
         self._array: _ArrayReader | None = None
-        self._name: list[str] = []
-        self._id: list[str] = []
-        self._name_at = self._id_at = self._at = 0
+        self._name, self._id = Waiting(), Waiting()
+        self._id_at = self._at = 0
         self._value: JsonValue | None = None
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
@@ -246,12 +245,12 @@ class Mistral(ArgumentParser):
         elif self._phase == "arguments":
             pos = self._arguments(buffer, pos, end, base, final)
         elif self._phase == "id":
-            self._id.append(buffer[pos:end])
+            self._id.add(buffer[pos:end], base + pos)
             pos = end
         elif self._phase == "after":
             self.queue.append("OTHER")
         elif self._phase == "name" and (run := _NAME.match(buffer, pos, end)) is not None:
-            self._name.append(run.group())
+            self._name.add(run.group(), base + pos)
             pos = run.end()
         else:
             self._phase = "after_name" if self._phase == "name" else self._phase
@@ -276,15 +275,16 @@ class Mistral(ArgumentParser):
         if version == "pre_v11" or buffer[pos] in "{[":
             self.queue.append("REJECT")
         else:
-            self._phase, self._name_at = "name", base + pos
+            self._phase = "name"
             self.queue.append("NAME")
         return pos
 
     def terminal(self, name: str, end: int) -> None:
         """Another marker, the call's id, or its arguments begin."""
         if name == "CALL_ID":
-            self.out.drop(self._id_at, self._id_at + sum(map(len, self._id)), DropReason(Cause.ANOTHER_ID))
-            self._phase, self._id, self._id_at = "id", [], end
+            for run in self._id.runs():
+                self.out.drop(run.start, run.end, DropReason(Cause.ANOTHER_ID))
+            self._phase, self._id, self._id_at = "id", Waiting(), end
         elif name == "ARGS":
             self._begin_arguments()
         elif name == "TOOL_CALLS":
@@ -296,14 +296,18 @@ class Mistral(ArgumentParser):
 
     def _commit(self) -> None:
         """Name the call. Its id, where the model gave one, goes first."""
-        name, raw = "".join(self._name), "".join(self._id)
-        call_id = raw.strip()
-        start = self._id_at + len(raw) - len(raw.lstrip())
-        self.out.marker(self._id_at, start)
-        if call_id:
-            self.out.call_id(call_id, start, start + len(call_id))
-        self.out.marker(start + len(call_id), self._id_at + len(raw))
-        self.out.name(name, self._name_at, self._name_at + len(name))
+        given, words = self._id.runs(), self._id.trimmed()
+        if words:
+            start, end = words[0].start, words[-1].end
+            self.out.marker(self._id_at, start)
+            self.out.call_id(self._id.text().strip(), start, end, tuple(words) if len(words) > 1 else None)
+            self.out.marker(end, given[-1].end)
+        else:
+            for run in given:
+                self.out.marker(run.start, run.end)
+        name, runs = self._name.text(), self._name.runs()
+        start, end = (runs[0].start, runs[-1].end) if runs else (self._at, self._at)
+        self.out.name(name, start, end, self._name.spelled(name))
 
     def _arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         if self._value is None:
@@ -319,7 +323,7 @@ class Mistral(ArgumentParser):
         return stop
 
     def finish(self, at: int) -> None:
-        name = "".join(self._name)
+        name = self._name.text()
         if self._array is not None:
             self._array.finish(at)
         elif self._phase == "arguments" and self._value is not None:

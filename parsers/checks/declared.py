@@ -50,8 +50,8 @@ def _flaws(tool: Tool) -> Iterator[Finding]:
 def _misfits(subject: Subject, index: int, call: ToolCall, parameters: Mapping[str, Any]) -> Iterator[Finding]:
     try:
         problems = schema_of(parameters).problems(call.arguments, f"`{call.name}`")
-    except UnjudgedError:
-        message = f"The arguments of {call_words(index, call.name)} are too large to be judged by the schema."
+    except UnjudgedError as error:
+        message = f"The arguments of {call_words(index, call.name)} are not judged by the schema: {error}."
         yield _arguments_schema.finding(message, topic=Topic.BAD_SCHEMA, severity="info", about="request")
         return
     readings = [misfits(parameters, text) for text in _readings(subject, index, call)] if problems else []

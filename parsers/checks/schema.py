@@ -11,6 +11,8 @@ patternProperties allow it, because a tool will not know it. And `nullable` mean
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -39,7 +41,7 @@ Path = tuple[str | int, ...]
 
 BUDGET = 50_000  # steps: so often may schemas and values meet
 DEEP = 100  # levels of a schema, and of a value
-PATTERN_BYTES = 200_000  # memory of a compiled pattern
+PATTERN_BYTES, PATTERNS_BYTES = 8_000_000, 16_000_000  # memory of a compiled pattern, and of all in a schema
 REPAIRS = 20  # so many broken keywords are left out of a schema, to judge by the rest
 
 _TYPES = {
@@ -80,10 +82,15 @@ _OF_ITEMS = ("items", "additionalItems", "contains", "unevaluatedItems")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _ADDRESSES = ("$schema", "$id")  # references lead from the root here, in the newest drafts
 _LISTED = "x-listed-keys"  # a keyword of ours: the only keys that an object may have
+_EXCLUSIVE = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+_REPEATED = re.compile(r"\{\d+(,\d*)?\}")
+_INDEX = re.compile(r"\+?[0-9]{1,25}")  # what the library makes a number of where it stands in a path
+_TOO_LARGE = "too large"
 
 
 class UnjudgedError(Exception):
-    """A schema, or what it has to judge, is too large for bounded time, or is no text that can be sent."""
+    """A schema, or what it has to judge, is too large for bounded time, or nothing the library can take. The text of
+    the error says what it is."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -127,13 +134,15 @@ class Schema:
             return []
         value = object_of(arguments)
         if value is None or _depth(value) > DEEP:
-            raise UnjudgedError
+            raise UnjudgedError(_TOO_LARGE)
+        if _has_unclear_keys(value):
+            raise UnjudgedError("objects with an empty key, or with keys that read as the same number")
         _Work(self.root).count(self.root, value)
         report = _Report(arguments, tool)
         try:
             found = [problem for error in self.validator.iter_errors(value) for problem in report.problems(error)]
         except UnicodeEncodeError as error:  # half a character
-            raise UnjudgedError from error
+            raise UnjudgedError("text with half a character in it") from error
         first: dict[Path, _Problem] = {}
         for problem in sorted(found, key=_by_place):
             first.setdefault(problem.path, problem)
@@ -141,7 +150,7 @@ class Schema:
 
 
 def schema_of(parameters: Mapping[str, Any]) -> Schema:
-    """Return what a request declares for a tool, ready to judge by. The last few hundred of a process are kept."""
+    """Return what a request declares for a tool, ready to judge by. The last few dozen of a process are kept."""
     try:
         return _compiled(json.dumps(parameters))
     except RecursionError:
@@ -168,18 +177,19 @@ def where(path: Path) -> str:
 # How a schema is made ready: a copy without what cannot be judged, with our own rule in it.
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _compiled(text: str) -> Schema:
     schema = Schema()
+    copy = _Copy(json.loads(text), schema.flaws)
     try:
-        schema.root = _Copy(json.loads(text), schema.flaws).whole()
+        schema.root = copy.whole()
     except UnjudgedError:
         schema.flaws.append(_Flaw("it is too large", broken=False))
         return schema
-    patterns, newest = RegexOptions(size_limit=PATTERN_BYTES), '"prefixItems"' in text
+    patterns = RegexOptions(size_limit=min(PATTERN_BYTES, PATTERNS_BYTES // (copy.patterns or 1)))
     for _ in range(REPAIRS):
         try:
-            schema.validator = _validator(schema.root, patterns, newest=newest)
+            schema.validator = _validator(schema.root, patterns, newest=copy.newest)
             return schema
         except ValidationError as error:
             schema.flaws.append(_flaw(error))
@@ -199,8 +209,12 @@ def _flaw(error: ValidationError) -> _Flaw:
     place = where(tuple(error.instance_path))
     given = shortened(json.dumps(error.instance, ensure_ascii=False), _TEXT_SHOWN)
     if isinstance(error.kind, Kind.Format):
+        small = {"pattern": _REPEATED.sub("{1}", str(error.instance))}
+        with suppress(ValidationError):
+            _validator(small, RegexOptions(size_limit=PATTERN_BYTES))
+            return _Flaw(f"{place}, since {given} is too large", broken=False)
         with suppress(ValidationError):  # a regular expression, but not one that an engine without backtracking knows
-            _validator({"pattern": error.instance}, FancyRegexOptions(size_limit=PATTERN_BYTES))
+            _validator(small, FancyRegexOptions(size_limit=PATTERN_BYTES))
             return _Flaw(f"{place}, since matching {given} could take for ever", broken=False)
     return _Flaw(f"{place} cannot be {given}" if error.instance_path else "a reference in it leads nowhere")
 
@@ -228,6 +242,8 @@ class _Copy:
     root: Any
     flaws: list[_Flaw]
     left: int = BUDGET
+    patterns: int = 0
+    newest: bool = False  # it has a keyword that only the newest draft has
 
     def whole(self) -> Any:
         """The copy. Raises UnjudgedError where the schema is too deep or too large."""
@@ -237,9 +253,12 @@ class _Copy:
         """A copy of one schema. `closed`: it says all about its value, so that what it does not list is unknown."""
         self.left -= 1
         if len(path) > DEEP or self.left < 0:
-            raise UnjudgedError
+            raise UnjudgedError(_TOO_LARGE)
         if not isinstance(given, dict):
             return given
+        self.patterns += len(_mapping(given.get("patternProperties"))) + ("pattern" in given)
+        self.newest = self.newest or isinstance(given.get("prefixItems"), list)
+        given = _with_bounds(given)
         out = {key: self._part(key, value, (*path, key)) for key, value in given.items() if self._is_judged(key, value)}
         if given.get("nullable") is True and isinstance(given.get("type"), str | list):
             types = [given["type"]] if isinstance(given["type"], str) else given["type"]
@@ -284,6 +303,15 @@ class _Copy:
             seen |= {id(one) for one in fresh}
             waiting += fresh
         return list(names) if limited else None
+
+
+def _with_bounds(given: dict[str, Any]) -> dict[str, Any]:
+    """A schema whose exclusive bounds are numbers. In OpenAPI 3.0 and draft 4 they are flags beside the bounds."""
+    flags = {key: plain for key, plain in _EXCLUSIVE.items() if isinstance(given.get(key), bool) and plain in given}
+    if not flags:
+        return given
+    moved = {plain: key for key, plain in flags.items() if given[key]}
+    return {moved.get(key, key): value for key, value in given.items() if key not in flags}
 
 
 def _same(schema: dict[str, Any], root: Any) -> Iterator[Any]:
@@ -333,7 +361,7 @@ class _Work:
         key = id(schema), id(value)
         if key not in self.known:
             if depth > DEEP:
-                raise UnjudgedError
+                raise UnjudgedError(_TOO_LARGE)
             self.known[key] = 0  # a schema that means itself ends here
             total = 1 + (self._size(value) >> 4)  # every answer holds the value that it is about
             if isinstance(schema, dict):
@@ -343,7 +371,7 @@ class _Work:
                         break
                     total += self.count(part, inner, depth + 1)
             if total > BUDGET:
-                raise UnjudgedError
+                raise UnjudgedError(_TOO_LARGE)
             self.known[key] = total
         return self.known[key]
 
@@ -476,6 +504,19 @@ def _depth(value: Any) -> int:
         depth += 1
         level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
     return depth
+
+
+def _has_unclear_keys(value: Any) -> bool:
+    """Return whether an object in it has keys that the library's paths do not tell apart."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            numbers = Counter([int(key) for key in one if _INDEX.fullmatch(key)])
+            if "" in one or any(many > 1 for many in numbers.values()):
+                return True
+        waiting += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+    return False
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

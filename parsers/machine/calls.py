@@ -170,10 +170,10 @@ class Calls(Writer):
         self._go(CallEvent.START)
         self.add(CallStart(start, end, self._number))
 
-    def call_id(self, text: str, start: int, end: int) -> None:
+    def call_id(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         if self._given_id is not None:
             self.leave_out(self._given_id.start, self._given_id.end, DropReason(Cause.ANOTHER_ID))
-        self._given_id = CallId(start, end, text, None, self._number)
+        self._given_id = CallId(start, end, text, segments, self._number)
 
     def name(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         if self.quiet:

@@ -12,7 +12,7 @@ pieces has no deltas; in ids mode a recorded marker is never split. O(n) in piec
 
 The effects modelled (several tokens per delta under speculative decoding or a stream interval, text kept back for
 stop strings, text that trails its ids) are those of vLLM's parser replay harness, 0.33
-(tests/parser/engine/replay_harness.py).
+(its file tests/parser/engine/replay_harness.py).
 """
 
 from __future__ import annotations

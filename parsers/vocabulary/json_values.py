@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 _DIGITS = 4_000  # int() refuses a little more
+_LARGEST = 1.7976931348623157e308  # the largest float
 
 
 def is_json(text: str) -> bool:
@@ -26,6 +27,15 @@ def object_of(text: str) -> dict[str, Any] | None:
 
 def _read(text: str) -> tuple[bool, Any]:
     try:
-        return True, json.loads(text, parse_int=lambda digits: (int if len(digits) < _DIGITS else float)(digits))
+        return True, json.loads(text, parse_int=_integer, parse_float=_number)
     except (ValueError, RecursionError):
         return False, None
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) < _DIGITS else _number(digits)
+
+
+def _number(digits: str) -> float:
+    """A number that can be written again: one that is too large for a float is the largest, and not infinity."""
+    return max(-_LARGEST, min(_LARGEST, float(digits)))

@@ -106,9 +106,17 @@ def _states(fmt: Format) -> Iterator[list[str]]:
 def _row(row: RowLine) -> list[str]:
     when = f"when {row.when}" if row.when else ""
     diagnostic = f"diagnostic {row.diagnostic}" if row.diagnostic else ""
-    notes = [part for part in (when, diagnostic, row.note, f"({row.source})" if row.source else "") if part]
+    notes = "; ".join(part for part in (when, diagnostic, row.note) if part)
+    source = f"({row.source})" if row.source else ""
     keep = "kept as text" if row.keep == "text" else ""
-    return [row.id, row.state, row.trigger, f"> {row.to}", " ".join([*row.emit, keep]).strip(), "; ".join(notes)]
+    return [
+        row.id,
+        row.state,
+        row.trigger,
+        f"> {row.to}",
+        " ".join([*row.emit, keep]).strip(),
+        f"{notes} {source}".strip(),
+    ]
 
 
 def _check(file: str) -> int:

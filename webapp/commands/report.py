@@ -47,12 +47,11 @@ def _head(run: CaseRun, given: Given) -> Iterator[list[str]]:
     yield ["parser", f"{run.format.name}: {run.format.title}"]
     yield from (["", reason] for reason in run.selection.reasons)
     steps = count(len(run.trace.steps) - 1, "delta")
-    markers = "ids" if run.trace.mode == "ids" else "text"
+    markers = "nothing is parsed again" if run.plays else f"markers recognised by their {run.trace.mode}"
     tokens = f"{count(len(run.pieces), 'token')} ({_origin(run.case)})"
     unknown = run.plays and not run.pieces
     yield ["output", "unknown" if unknown else f"{count(len(run.trace.text), 'character')}, {tokens}"]
-    yield ["replayed", f"{label(traced_chunking(run.case))}, {steps}; "
-           f"markers recognised by their {markers}"]  # fmt: skip
+    yield ["replayed", f"{label(traced_chunking(run.case))}, {steps}; {markers}"]
 
 
 def _origin(case: Case) -> str:

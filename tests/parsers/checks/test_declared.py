@@ -84,7 +84,7 @@ def test_arguments_too_deep_to_be_judged_are_a_note(build: Build) -> None:
     deep = '{"city": ' + "[" * 500 + "]" * 500 + "}"
     (finding,) = found("arguments_schema", build([("name", "get_weather"), ("arguments", deep), ("end",)]))
     assert (finding.severity, finding.about) == ("info", "request")
-    assert "too large to be judged" in finding.message
+    assert "not judged by the schema: too large" in finding.message
 
 
 def test_declared_tools_are_known(good: Trace) -> None:

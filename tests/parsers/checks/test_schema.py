@@ -61,6 +61,10 @@ def flaws(schema: dict[str, Any]) -> list[tuple[bool, str]]:
         ({"format": "nobody knows this format"}, '"x"'),
         ({"minimum": 5}, '"x"'),
         ({"pattern": "^a+$"}, '"aa"'),
+        ({"type": "number"}, "-1e400"),
+        ({"type": "integer"}, "9" * 4_301),
+        ({"maximum": 5, "exclusiveMaximum": False}, "5"),
+        ({"properties": {"prefixItems": STRING, "b": {"items": [STRING]}}}, '{"b": ["x", 1]}'),
     ],
 )
 def test_a_value_that_fits_is_no_problem(schema: Any, value: str) -> None:
@@ -125,6 +129,14 @@ def test_a_value_that_fits_is_no_problem(schema: Any, value: str) -> None:
         ({"contains": NULL}, "[1]", "`a` is not what {tool} wants by `contains`"),
         ({"if": {"required": ["b"]}, "then": {"required": ["c"]}}, '{"b": 1}', "`a.c` is missing; {tool} requires it"),
         (False, "1", "`a` is 1; {tool} wants nothing there"),
+        ({"minimum": 5, "exclusiveMinimum": True}, "5", "`a` is 5; {tool} wants more than 5"),
+        ({"maximum": 5, "exclusiveMaximum": False}, "6", "`a` is 6; {tool} wants at most 5"),
+        ({"maximum": 5}, "1e400", "`a` is 1e400; {tool} wants at most 5"),
+        (
+            {"pattern": r"^https?://\S{1,2048}$"},
+            '"x"',
+            r'`a` is "x"; {tool} wants text with `^https?://\S{1,2048}$` in it',
+        ),
     ],
 )
 def test_a_value_that_does_not_fit_is_told_with_its_path(schema: Any, value: str, message: str) -> None:
@@ -213,6 +225,10 @@ def test_a_schema_with_too_much_wrong_judges_nothing() -> None:
             {"pattern": "(?=x)y"},
             '`properties.a.pattern`, since matching "(?=x)y" could take for ever',
         ),
+        (
+            {"pattern": "(a{1,900}){1,900}"},
+            '`properties.a.pattern`, since "(a{1,900}){1,900}" is too large',
+        ),
     ],
 )
 def test_what_is_not_judged_is_said_and_the_rest_of_the_schema_judges(schema: Any, words: str) -> None:
@@ -240,6 +256,12 @@ def test_a_value_that_is_too_deep_is_not_judged(text: str) -> None:
     with pytest.raises(UnjudgedError):
         judge(schema, text)
     assert misfits(schema, text) == frozenset()
+
+
+@pytest.mark.parametrize("text", ['{"": 1}', '{"a": [{"": 1}]}', '{"a": {"+1": 1, "1": 2}}'])
+def test_keys_that_no_path_tells_apart_are_not_judged(text: str) -> None:
+    with pytest.raises(UnjudgedError, match="keys that read as the same number"):
+        judge(a(INTEGER), text)
 
 
 def test_half_a_character_is_not_judged() -> None:
