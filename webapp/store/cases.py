@@ -66,7 +66,7 @@ class StoredCase:
     created: str
 
 
-def utc_now() -> str:
+def _utc_now() -> str:
     """The time now as `2026-01-31T09:00:00.000Z`: text whose order is the order of time."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -74,7 +74,7 @@ def utc_now() -> str:
 class CaseStore:
     """Cases in the database of an engine that `upgrade()` has seen. Any thread and any process may use one."""
 
-    def __init__(self, engine: Engine, *, now: Callable[[], str] = utc_now) -> None:
+    def __init__(self, engine: Engine, *, now: Callable[[], str] = _utc_now) -> None:
         self.engine = engine
         self._writer = writing(engine)
         self._now = now

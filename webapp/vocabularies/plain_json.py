@@ -33,7 +33,7 @@ def parse_json(data: bytes) -> Any:
     count = brackets.count(b"[") + brackets.count(b"{")
     if count > MAX_BRACKETS:
         raise VocabularyError(f"the JSON has {count:,} lists and objects; no tokenizer file has so many")
-    if depth(brackets) > MAX_DEPTH:
+    if _depth(brackets) > MAX_DEPTH:
         raise VocabularyError(
             f"the JSON is nested deeper than {MAX_DEPTH} levels; no tokenizer file is, so this is not one"
         )
@@ -49,7 +49,7 @@ def parse_json(data: bytes) -> Any:
         raise VocabularyError("the JSON has a number that is too large; no tokenizer file has one") from None
 
 
-def depth(brackets: bytes) -> int:
+def _depth(brackets: bytes) -> int:
     """Return how deeply the brackets of a JSON text without its strings are nested."""
     level = deepest = 0
     for run in _RUNS.finditer(brackets):

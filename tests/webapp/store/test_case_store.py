@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import re
 import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -12,7 +13,6 @@ from sqlalchemy.exc import IntegrityError
 
 from parsers.vocabulary.types import UsageError
 from webapp.store import CaseStore, Gone, Saved, make_engine, open_store, upgrade
-from webapp.store.cases import utc_now
 from webapp.store.schema import cases
 
 ID = "0123456789abcdef"
@@ -39,7 +39,7 @@ def test_an_unknown_id_is_none(store: CaseStore) -> None:
     assert store.count() == 0
 
 
-def test_a_case_is_dated_in_utc(database_url: str) -> None:
+def test_a_case_is_dated_by_the_clock_it_is_given(database_url: str) -> None:
     upgrade(engine := make_engine(database_url))
     store = CaseStore(engine, now=lambda: "2026-01-31T09:00:00.000Z")
     saved_key(store)
@@ -47,7 +47,15 @@ def test_a_case_is_dated_in_utc(database_url: str) -> None:
     store.close()
     assert case is not None
     assert case.created == "2026-01-31T09:00:00.000Z"
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", utc_now())
+
+
+def test_a_case_is_dated_in_utc(store: CaseStore) -> None:
+    before = datetime.now(UTC)
+    saved_key(store)
+    case = store.get(ID)
+    assert case is not None
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", case.created)
+    assert abs(datetime.fromisoformat(case.created) - before) < timedelta(minutes=1)
 
 
 def test_saving_the_same_content_again_changes_nothing(store: CaseStore) -> None:

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from tests.webapp.vocabularies.toys import byte_fallback, byte_level, unigram
 from webapp.vocabularies import plain_json
 from webapp.vocabularies.files import rebuild
-from webapp.vocabularies.plain_json import VocabularyError, depth, parse_json
+from webapp.vocabularies.plain_json import MAX_DEPTH, VocabularyError, parse_json
 from webapp.vocabularies.sanitize import sanitize, tokenizer_text
 from webapp.vocabularies.spelling import spelling_of
 
@@ -258,7 +258,14 @@ def test_what_is_not_json_says_so(name: str) -> None:
 def test_brackets_in_strings_are_no_depth() -> None:
     data = json.dumps({"a": '[[[[{{{{\\"[' * 50, "b": [[{}]]}).encode()
     assert parse_json(b"\xef\xbb\xbf" + data)["b"] == [[{}]]
-    assert depth(b"[{}][[{}]]]") == 3
+
+
+def test_lists_side_by_side_are_no_depth() -> None:
+    deepest = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
+    beside = b"[[{}], " + deepest[1:-1] + b"]"
+    assert len(parse_json(beside)) == 2
+    with pytest.raises(VocabularyError, match=f"nested deeper than {MAX_DEPTH} levels"):
+        parse_json(b"[[{}], " + deepest + b"]")
 
 
 def test_lists_without_end_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
