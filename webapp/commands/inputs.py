@@ -111,7 +111,7 @@ def _recognised(name: str, *, raw: bool = True) -> tuple[Intake, dict[str, str]]
     data = _read_bytes(file)
     found = recognise(data, pasted=False, filename=None if file == STDIN else file)
     if found.kind == "raw_text" and not raw and isinstance(error := _case(file, data), UsageError):
-        raise error
+        raise UsageError(f"{error}; raw model output is for replay and find") from error
     if not found.cases and not found.outputs:
         raise UsageError(f"{shown(file)}: {found.message}")
     if wanted is not None and wanted not in found.cases:

@@ -70,7 +70,7 @@ def _message(message: Message, finish_reason: str) -> Iterator[list[str]]:
         yield ["", literal(call.arguments, LONGEST)]
     if not message.tool_calls:
         yield ["calls", "none"]
-    yield ["finish_reason", finish_reason]
+    yield ["finish_reason", finish_reason or "none"]
 
 
 def _rejected(trace: Trace) -> Iterator[list[str]]:
