@@ -98,7 +98,7 @@ def require_untouched(dialect: Dialect, said: Spoken, message: Message) -> None:
 def require_same_by_ids(dialect: Dialect, said: Spoken, message: Message) -> None:
     """Marker ids give the same message as their texts; a special marker inside a string ends it when it is an id."""
     found = check(run_of(dialect, said, ids=True))
-    arguments = [said.dumped(call.arguments) for call in said.calls]
+    arguments = [json.dumps(call.arguments, ensure_ascii=False) for call in said.calls]
     if not any(marker in text for text in arguments for marker in get_format(dialect.parser).tokens):
         assert found == message, dialect.write(said)
 
