@@ -98,7 +98,7 @@ def _false_copies(trace: Trace) -> Iterator[Finding]:
         yield _spans_cover_input.finding(
             f"`{channel_of(event)}` claims to copy characters {part.start} to {part.end}, which read differently.",
             topic=Topic.ADDITION,
-            step=step.index,
+            step=step,
             span=Span(part.start, part.end),
             expected=trace.text[part.start : part.end],
             actual=part.text,

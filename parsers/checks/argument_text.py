@@ -85,7 +85,7 @@ def _arguments_closed(subject: Subject) -> Iterator[Finding]:
             ended.add(event.call)
         elif isinstance(event, CallArguments) and event.text and event.call in ended:
             message = f"Arguments of call {event.call} are sent after its end."
-            yield _arguments_closed.finding(message, step=step.index, actual=event.text)
+            yield _arguments_closed.finding(message, step=step, actual=event.text)
     for index, call in enumerate(subject.calls):
         reader, size = JsonPrefix(), len(call.arguments)
         is_open = bool(call.arguments) and reader.feed(call.arguments) is None and not reader.done

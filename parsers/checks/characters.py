@@ -37,17 +37,17 @@ def _utf8_clean(subject: Subject) -> Iterator[Finding]:
 def _undecodable_sent(subject: Subject) -> Iterator[Finding]:
     """U+FFFD that was sent before the output had as many. Where the raw output is not known, it may be the model's
     bytes or the server's way of decoding them."""
-    arrived = sent = 0
+    trace, ends, arrived, sent, last = subject.trace, subject.trace.ends, 0, 0, 0
     what = "A character that could not be decoded (U+FFFD) is sent"
-    for step in subject.trace.steps:
-        arrived += subject.trace.text.count(REPLACEMENT, step.span.start, step.span.end)
-        texts = [] if step.delta is None else delta_texts(step.delta)
-        sent += sum([text.count(REPLACEMENT) for channel, text in texts if channel.part != "id"])
+    for step, delta in trace.columns.sent():
+        arrived += trace.text.count(REPLACEMENT, last, ends[step - 1])
+        last = ends[step - 1]
+        sent += sum([text.count(REPLACEMENT) for channel, text in delta_texts(delta) if channel.part != "id"])
         if sent and not subject.raw:
             message = f"{what}; whether the output has it is not known."
-            yield _utf8_clean.finding(message, severity="warning", step=step.index)
+            yield _utf8_clean.finding(message, severity="warning", step=step)
         elif sent > arrived:
-            yield _utf8_clean.finding(f"{what}, which the output does not have.", step=step.index)
+            yield _utf8_clean.finding(f"{what}, which the output does not have.", step=step)
 
 
 def _half_characters(subject: Subject) -> Iterator[Finding]:

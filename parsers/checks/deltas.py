@@ -11,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from heapq import merge
+from itertools import groupby
+from operator import itemgetter
 
 from parsers.checks.check import Check, Need, check
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import excerpt, shared_prefix
 from parsers.vocabulary.channels import Channel, ChannelText, call_words, message_texts
-from parsers.vocabulary.trace import Finding, Step, Trace
-from parsers.vocabulary.types import ToolCallDelta
+from parsers.vocabulary.events import Diagnostic
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import MessageDelta, ToolCallDelta
 from parsers.vocabulary.words import counted
 
 _STOPS = {"no_index": "index", "odd_index": "index", "arguments_object": "all"}
@@ -68,16 +71,19 @@ class _Client:
 
     def parts(self, trace: Trace, *, by_index: bool = False) -> Iterator[tuple[int, ToolCallDelta]]:
         """The parts that it can read, until it meets one that stops it."""
-        for step in trace.steps:
-            for note in step.diagnostics:
+        notes = [(step, event) for step, event in trace.events() if isinstance(event, Diagnostic)]
+        for step, found in groupby(merge(notes, trace.columns.sent(), key=itemgetter(0)), itemgetter(0)):
+            said = [one for _, one in found]
+            noted = [one for one in said if isinstance(one, Diagnostic)]
+            for note in noted:
                 if _STOPS.get(note.code) == "all" or (by_index and note.code in _STOPS):
-                    self.stop(step.index, note.message.rstrip("."))
+                    self.stop(step, note.message.rstrip("."))
                     return
-            unseen = next((note for note in step.diagnostics if note.code in _UNSEEN), None)
+            unseen = next((note for note in noted if note.code in _UNSEEN), None)
             if unseen is not None:
-                self.stop(step.index, unseen.message.rstrip("."))
+                self.stop(step, unseen.message.rstrip("."))
             else:
-                yield from _parts_of(step)
+                yield from ((step, part) for one in said if isinstance(one, MessageDelta) for part in one.tool_calls)
 
     def result(self) -> ClientResult:
         """Return what it has in the end."""
@@ -85,12 +91,8 @@ class _Client:
         return ClientResult(self._name, made, self._broke, self._step)
 
 
-def _parts_of(step: Step) -> list[tuple[int, ToolCallDelta]]:
-    return [] if step.delta is None else [(step.index, part) for part in step.delta.tool_calls]
-
-
 def _parts(trace: Trace) -> Iterator[tuple[int, ToolCallDelta]]:
-    return chain.from_iterable(map(_parts_of, trace.steps))
+    return ((step, part) for step, delta in trace.columns.sent() for part in delta.tool_calls)
 
 
 def _by_index(trace: Trace) -> ClientResult:

@@ -264,7 +264,7 @@ def _placed_after_closer(subject: Subject) -> _Beyond:
         elif isinstance(event, ReasoningEnd):
             closed = marker
         elif isinstance(event, ReasoningText) and closed is not None and raw.strip():
-            yield closed, step.index, Span(event.start, event.end), event.text
+            yield closed, step, Span(event.start, event.end), event.text
 
 
 def _sent_after_closer(subject: Subject) -> _Beyond:

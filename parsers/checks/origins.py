@@ -33,7 +33,7 @@ from parsers.vocabulary.channels import (
     known_parts,
 )
 from parsers.vocabulary.events import Segment, TextEvent
-from parsers.vocabulary.trace import Finding, Step, Trace
+from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import Span, Tool, ToolCall
 
 _FLOWING = (REASONING, CONTENT)
@@ -71,7 +71,7 @@ def _claimed_twice(trace: Trace) -> Iterator[Finding]:
         # A call's id may hold its name, so only the flowing text must have a place of its own.
         if isinstance(event, TextEvent) and event.owner in ("content", "reasoning", "arguments"):
             parts = [part for part in known_parts(event) if part.end > part.start]
-            sent += [(part.start, part.end, channel_of(event), step.index) for part in parts]
+            sent += [(part.start, part.end, channel_of(event), step) for part in parts]
     sent.sort(key=lambda one: (one[0], one[1], str(one[2]), one[3]))
     for (first, end, channel, step_a), (again, _, other, step_b) in pairwise(sent):
         if again < end:
@@ -96,17 +96,18 @@ def _sent_to_both(subject: Subject) -> Iterator[Finding]:
     trace, room = subject.trace, Counter[str]()
     if not (trace.message.content and trace.message.reasoning) or any(_misfit(subject, one) for one in _FLOWING):
         return
-    for step in trace.steps:
-        room.update(trace.text[step.span.start : step.span.end])
-        sent = "" if step.delta is None else (step.delta.reasoning or "") + (step.delta.content or "")
+    arrived, ends = 0, trace.ends
+    for step, delta in trace.columns.sent():
+        room.update(trace.text[arrived : ends[step - 1]])
+        arrived, sent = ends[step - 1], (delta.reasoning or "") + (delta.content or "")
         for char in sent:
             room[char] -= 1
             if room[char] < 0 and not char.isspace():
                 message = "What is sent as reasoning and as content is together more than the output has."
-                yield _no_double_ownership.finding(message, step=step.index, actual=sent)
+                yield _no_double_ownership.finding(message, step=step, actual=sent)
 
 
-def false_copies(trace: Trace) -> Iterator[tuple[Step, TextEvent, Segment]]:
+def false_copies(trace: Trace) -> Iterator[tuple[int, TextEvent, Segment]]:
     """Every part of a text that is said to be copied and does not read so, with its event and step."""
     for step, event in trace.events():
         if isinstance(event, TextEvent):
@@ -133,10 +134,10 @@ def align(trace: Trace, sent: ChannelText) -> _Alignment:
     Content and reasoning are copies of the output with some of it left out, so what is sent, whitespace aside, is found
     in the output in order. Each character takes the first place after the one before: if that fails, every way fails.
     """
-    arrived = {step.index: step.span.end for step in trace.steps}
+    arrived = trace.ends
     text, place, ends = trace.text, 0, list[int]()
     for stretch in sent.stretches:
-        limit = arrived[stretch.step]
+        limit = arrived[stretch.step - 1]
         for offset, char in enumerate(stretch.text):
             if char.isspace():
                 continue

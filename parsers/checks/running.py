@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 
 from parsers.checks.check import Need, check, chunking_of
 from parsers.checks.subject import GROWTH, Subject
 from parsers.vocabulary.events import Raised
-from parsers.vocabulary.trace import Finding, Hold, Proof
+from parsers.vocabulary.trace import Finding, Hold, Proof, Trace
 from parsers.vocabulary.types import Span
 
 SLOWER = 3.0  # a clock is less exact than a counter
@@ -35,12 +36,12 @@ def _ends_idle(subject: Subject) -> Iterator[Finding]:
 def _held_bounded(subject: Subject) -> Iterator[Finding]:
     """The first step with such a hold, and the longest one. Other holds have other reasons."""
     limit = subject.grammar.longest_terminal
-    holds = [(step, hold) for step in subject.trace.steps for hold in step.holds if hold.kind == "lexer"]
+    holds = [(step, hold) for step, held in subject.trace.columns.holding() for hold in held if hold.kind == "lexer"]
     long = [(step, hold) for step, hold in holds if _length(hold) >= max(limit, 1)]
     for step, hold in long[:1]:
         longest = max([_length(one) for _, one in long])
         message = f"Up to {longest} characters are held for a marker, though the longest has {limit}."
-        yield _held_bounded.finding(message, step=step.index, within=(subject.trace, hold.start, hold.end))
+        yield _held_bounded.finding(message, step=step, within=(subject.trace, hold.start, hold.end))
 
 
 def _length(hold: Hold) -> int:
@@ -77,8 +78,8 @@ def _parser_raised(subject: Subject) -> Iterator[Finding]:
                 known.add(event.failure.kind)
                 when = f'With the chunking "{label}", the parser' if label else "The parser"
                 yield _parser_raised.finding(
-                    f"{when} failed at step {step.index}: {event.message}",
-                    step=None if label else step.index,  # step numbers belong to the traced replay only
+                    f"{when} failed at step {step}: {event.message}",
+                    step=None if label else step,  # step numbers belong to the traced replay only
                     span=Span(event.start, event.end),
                     proof=Proof(chunking_of(trace)) if label else None,
                 )
@@ -112,15 +113,8 @@ def _growth(once: int, twice: int, verb: str, noun: str, unit: str) -> Finding:
 )
 def _emission_lag(subject: Subject) -> Iterator[Finding]:
     """The longest text that is kept back without a reason; for a black box a note, where nothing at all was sent."""
-    trace, done, worst = subject.trace, 0, (0, 0, 0)
-    for step in trace.steps:
-        if not subject.black_box:
-            done = max([done, *[event.end for event in step.events], *[hold.end for hold in step.holds]])
-            worst = max(worst, (step.span.end - done, -step.index, done))
-        elif step.delta is not None:
-            worst = max(worst, (step.span.start - done, -step.index, done))
-            done = step.span.end
-    length, index, start = worst
+    trace = subject.trace
+    length, index, start = (_late_delta if subject.black_box else _unaccounted)(trace)
     within = trace, start, start + length
     if not subject.black_box:
         message = f"{length} characters have arrived and are neither sent nor held for a stated reason."
@@ -129,3 +123,23 @@ def _emission_lag(subject: Subject) -> Iterator[Finding]:
     elif length >= SILENT and len(trace.steps) >= MANY_STEPS:
         message, span = f"Nothing is sent while {length} characters arrive.", Span(start, start + length)
         yield _emission_lag.finding(message, severity="info", step=-index, span=span)
+
+
+def _unaccounted(trace: Trace) -> tuple[int, int, int]:
+    """The most text that has arrived and is neither sent nor held: its length, minus the step, and where it begins."""
+    reach = [0] * (len(trace.steps) + 1)
+    ends = [(number, event.end) for number, event in trace.events()]
+    ends += [(number, hold.end) for number, holds in trace.columns.holding() for hold in holds]
+    for number, end in ends:
+        reach[number] = max(reach[number], end)
+    done = list(accumulate(reach, max))
+    return max([(0, 0, 0), *[(end - done[step], -step, done[step]) for step, end in enumerate(trace.ends, 1)]])
+
+
+def _late_delta(trace: Trace) -> tuple[int, int, int]:
+    """The most text between two deltas, in the same way."""
+    done, worst, ends = 0, (0, 0, 0), [0, *trace.ends]
+    for number, _ in trace.columns.sent():
+        worst = max(worst, (ends[number - 1] - done, -number, done))
+        done = ends[number]
+    return worst

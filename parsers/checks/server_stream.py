@@ -104,8 +104,8 @@ def _departure(subject: Subject, channel: Channel, theirs: Channels) -> Finding:
 
 def _calls_apart(subject: Subject, theirs: Channels) -> Iterator[Finding]:
     ours = subject.streamed
-    sent = _begun(chunk.delta for chunk in subject.server.chunks or ())
-    replayed = _begun(subject.trace.deltas)
+    sent = _begun((number, chunk.delta) for number, chunk in enumerate(subject.server.chunks or (), start=1))
+    replayed = _begun(subject.trace.columns.sent())
     for index in sorted(sent.keys() | replayed.keys()):
         if index not in replayed or index not in sent:
             yield _call_alone(index, sent.get(index), replayed.get(index), ours if index in replayed else theirs)
@@ -118,9 +118,9 @@ def _calls_apart(subject: Subject, theirs: Channels) -> Iterator[Finding]:
                 yield _departure(subject, channel, theirs)
 
 
-def _begun(deltas: Iterable[MessageDelta | None]) -> dict[int, int]:
+def _begun(deltas: Iterable[tuple[int, MessageDelta | None]]) -> dict[int, int]:
     begun: dict[int, int] = {}
-    for number, delta in enumerate(deltas, start=1):
+    for number, delta in deltas:
         for part in () if delta is None else delta.tool_calls:
             begun.setdefault(part.index, number)
     return begun
@@ -154,7 +154,7 @@ def _timing(subject: Subject) -> Iterator[Finding]:
     """The first chunk after which the server has sent more or less than the replay has of the same text."""
     theirs = list(accumulate((_sizes(chunk.delta) for chunk in subject.server.chunks or ()), _plus, initial=_NOTHING))
     ours = list(accumulate(map(_sizes, subject.trace.deltas), _plus, initial=_NOTHING))
-    fed = [step.span.end for step in subject.trace.steps]
+    fed = subject.trace.ends
     for number, end in enumerate(subject.server.ends or (), start=1):
         step = bisect_right(fed, end)
         if end == len(subject.trace.text):
@@ -182,9 +182,9 @@ def _plus(one: _Sizes, other: _Sizes) -> _Sizes:
 @check("K3", "Every chunk of a server has the shape that clients read.", needs=(Need.SERVER_CHUNKS,))
 def _chunk_shape(subject: Subject) -> Iterator[Finding]:
     seen: dict[str, list[tuple[int, Diagnostic]]] = {}
-    for step in subject.trace.steps:
-        for note in step.diagnostics:
-            seen.setdefault(note.code, []).append((step.index, note))
+    for step, note in subject.trace.events():
+        if isinstance(note, Diagnostic):
+            seen.setdefault(note.code, []).append((step, note))
     for (number, first), *others in seen.values():
         more = f" ({counted(1 + len(others), 'time')} in all)" if others else ""
         message = f"Chunk {number}: {first.message.rstrip('.')}{more}."

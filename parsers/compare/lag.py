@@ -71,7 +71,7 @@ def stays(trace: Trace) -> list[Stay]:
     """Every character that reached the client, in the order of the output."""
     if not trace.partition:
         return []
-    ends = [step.span.end for step in trace.steps]
+    ends = trace.ends
     found: list[Stay] = []
     at = arrived = 0
     for claim in _claims(trace):
@@ -111,10 +111,10 @@ def channel_lags(found: Sequence[Stay]) -> list[ChannelLag]:
 
 def held(trace: Trace) -> list[int]:
     """Return how many characters are held after each step, first held character to last."""
-    return [
-        max(hold.end for hold in step.holds) - min(hold.start for hold in step.holds) if step.holds else 0
-        for step in trace.steps
-    ]
+    lengths = [0] * len(trace.steps)
+    for step, holds in trace.columns.holding():
+        lengths[step - 1] = max([hold.end for hold in holds]) - min([hold.start for hold in holds])
+    return lengths
 
 
 def longest_hold(trace: Trace) -> LongestHold | None:
@@ -139,7 +139,7 @@ def _claims(trace: Trace) -> list[_Claim]:
     """Return what every text event says of the output, in its order. A claim inside a larger one (a name in an id)
     cuts it."""
     said = [
-        _Claim(part.start, part.end, event.owner, step.index)
+        _Claim(part.start, part.end, event.owner, step)
         for step, event in trace.events()
         if isinstance(event, TextEvent) and event.owner is not None
         for part in event.parts()

@@ -18,7 +18,7 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from parsers.arguments.contract import OPEN, ArgumentParser
 from parsers.formats.model import Format
@@ -26,7 +26,7 @@ from parsers.machine.calls import HEADS, Calls, CallState
 from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText
+from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
 from parsers.vocabulary.trace import Hold, RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
@@ -35,6 +35,11 @@ _NO_VIEW = StateView("")
 _NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
 _MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
+
+
+def _is_plain(delta: Delta) -> bool:
+    """Return whether no piece of a delta may be a marker by its id."""
+    return _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
 
 
 class Machine:
@@ -97,7 +102,7 @@ class Machine:
         disturbs = self._disturbs
         if disturbs is not None:
             text = delta.text
-            plain = self._by_text or _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
+            plain = self._by_text or _is_plain(delta)
             if plain and not self._stage_keeps and disturbs(text) is None:
                 if not text:
                     return []
@@ -112,6 +117,28 @@ class Machine:
                 return self._read_by_stage(text)
             self._end_open_text()
         return self._read_delta(delta)
+
+    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> tuple[int, TextEvent | None]:
+        """See ReadsOpenText."""
+        disturbs = self._disturbs
+        if disturbs is None or self._stage_keeps:
+            return start, None
+        stop, by_text = start, self._by_text
+        for stop in range(start, len(texts)):
+            if disturbs(texts[stop]) is not None or not (by_text or _is_plain(deltas[stop])):
+                break
+        else:
+            stop = len(texts)
+        text = "".join(texts[start:stop])
+        if not text:
+            return stop, None
+        at = self._base
+        self._base += len(text)
+        self.examined += len(text)
+        if self._open_kind is CallArguments:
+            self._calls.argued = True
+            return stop, CallArguments(at, self._base, text, None, self._open_call)
+        return stop, self._open_kind(at, self._base, text)
 
     def _read_by_stage(self, text: str) -> list[Event]:
         """Read open text of which a stage keeps the white space at its end."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from parsers.formats.model import Format
 from parsers.vocabulary.events import ReasoningText
@@ -96,9 +97,9 @@ def count_reasoning_tokens(trace: Trace) -> int:
     """Return how many deltas of a replay by token have a part in reasoning: right whoever opened it."""
     spans = [(event.start, event.end) for _, event in trace.events() if isinstance(event, ReasoningText)]
     count = place = 0
-    for step in trace.steps:
-        while place < len(spans) and spans[place][1] <= step.span.start:
+    for start, end in pairwise([0, *trace.ends]):
+        while place < len(spans) and spans[place][1] <= start:
             place += 1
-        overlaps = place < len(spans) and spans[place][0] < step.span.end
-        count += overlaps and step.span.start < step.span.end
+        overlaps = place < len(spans) and spans[place][0] < end
+        count += overlaps and start < end
     return count

@@ -18,6 +18,7 @@ stop strings, text that trails its ids) are those of vLLM's parser replay harnes
 from __future__ import annotations
 
 import random
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Annotated, Any, Literal, NamedTuple
@@ -26,6 +27,7 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from parsers.formats.model import Model
+from parsers.replays.columns import Deltas, texts_of
 from parsers.vocabulary.types import Delta, Mode, Piece, UsageError
 
 By = Literal["token", "char", "whole", "random", "cuts", "recorded"]
@@ -106,7 +108,7 @@ def apply(
     *,
     due: Sequence[int] | None = None,
     sent: Sent | None = None,
-) -> list[Delta]:
+) -> Sequence[Delta]:
     """The deltas, indexed from 1, that `chunking` makes of the output `pieces`.
 
     `due`: how many code points are out after each token, where text comes late. `sent`: what a chunking as recorded
@@ -119,14 +121,27 @@ def apply(
     if not pieces:
         _checked_cuts(chunking.cuts or (), 0)
         return []
-    ends = _ends(chunking, pieces, mode, sent)
     counted = by_tokens(chunking) or (sent is not None and _counts(sent, pieces) is not None)
-    if not (chunking.holdback_chars or chunking.text_delay or (counted and (due or sent))):
-        return [Delta(index, parts) for index, parts in enumerate(_cut(pieces, ends), start=1)]
+    in_time = not (chunking.holdback_chars or chunking.text_delay or (counted and (due or sent)))
+    if in_time and by_tokens(chunking):
+        one = chunking.by == "token" and chunking.size == 1
+        return Deltas(pieces, None if one else (*_grid(chunking, len(pieces)), len(pieces)))
+    ends = _ends(chunking, pieces, mode, sent)
+    if in_time:
+        return _deltas(_cut(pieces, ends))
     late = _late(chunking, pieces, ends, mode, due if counted else None)
     rows = [(parts, ids) for parts, ids in zip(_cut(pieces, late), _ids(pieces, ends), strict=True)]
     kept = rows if chunking.by == "recorded" else [row for row in rows if any(row)]
-    return [Delta(index, parts, ids) for index, (parts, ids) in enumerate(kept, start=1)]
+    return _deltas([parts for parts, _ in kept], [ids for _, ids in kept])
+
+
+def _deltas(parts: Iterable[tuple[Piece, ...]], ids: Sequence[tuple[int, ...]] | None = None) -> Deltas:
+    pieces: list[Piece] = []
+    stops = array("i")
+    for part in parts:
+        pieces += part
+        stops.append(len(pieces))
+    return Deltas(pieces, stops, ids)
 
 
 def by_tokens(chunking: Chunking) -> bool:
@@ -145,7 +160,7 @@ def to_json(chunking: Chunking, deltas: Sequence[Delta]) -> dict[str, Any]:
 
 def resolved(deltas: Sequence[Delta]) -> list[int]:
     """The offsets at which deltas meet: cuts that make the same deltas, empty ones too. None where there is no text."""
-    ends = list(accumulate([len(delta.text) for delta in deltas]))
+    ends = list(accumulate([len(text) for text in texts_of(deltas)]))
     return ends[:-1] if any(ends) else []
 
 

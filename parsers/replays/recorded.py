@@ -237,11 +237,10 @@ class _Tape:
 
 
 def as_sent(trace: Trace, stream: ServerStream) -> None:
-    """Give a replay of `stream` the chunks' own deltas, and the message and the finish reason that follow from them."""
+    """Give a replay of `stream` the message and the finish reason that follow from the chunks' own deltas."""
     names: dict[int, list[str]] = {}
     ids: dict[int, str] = {}
-    for step, chunk in zip(trace.steps, stream.chunks, strict=False):
-        step.delta = chunk.delta
+    for chunk in stream.chunks:
         for part in () if chunk.delta is None else chunk.delta.tool_calls:
             names.setdefault(part.index, []).append(part.name or "")
             ids[part.index] = ids.get(part.index) or part.id or ""

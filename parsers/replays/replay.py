@@ -6,15 +6,16 @@ without a trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any
 
+from parsers.replays.columns import Steps, texts_of
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Dropped, Event, Failure, Marker, Raised, TextEvent
-from parsers.vocabulary.trace import Ownership, StateView, Step, StreamParser, Trace, Transition
-from parsers.vocabulary.types import Context, Delta, FormatError, Message, Mode, Span, UsageError
+from parsers.vocabulary.trace import Ownership, ReadsOpenText, StateView, StreamParser, Trace, Transition
+from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
 
 _OURS = (FormatError, UsageError)  # the caller's fault, not the parser's
@@ -38,9 +39,17 @@ def parse(
     """Run without tracing and return the message."""
     parser.transitions = None
     parser.begin(context, mode=mode, markers=markers)
-    assembler = Assembler()
-    for delta in deltas:
-        assembler.absorb(parser.feed(delta))
+    assembler, texts, at = Assembler(), texts_of(deltas), 0
+    reads_open = parser.read_open_text if isinstance(parser, ReadsOpenText) else None
+    while at < len(deltas):
+        if reads_open is not None:
+            at, event = reads_open(deltas, texts, at)
+            if event is not None:
+                assembler.absorb((event,))
+            if at == len(deltas):
+                break
+        assembler.absorb(parser.feed(deltas[at]))
+        at += 1
     assembler.absorb(parser.finish(context.finish_reason))
     return assembler.message()
 
@@ -54,37 +63,50 @@ def replay(
     markers: Mapping[str, int] | None = None,
     chunking: Mapping[str, Any] | None = None,
     reasons: Sequence[str] = (),
+    sent: Sequence[MessageDelta | None] = (),
 ) -> Trace:
     """Run with tracing. Step i is delta i (from 1); the last step is the end of the output.
 
     A parser that raises is not fed again: the step has a `Raised` diagnostic, and what was made until then is kept.
+    `sent` are the deltas that the first steps sent, where these do not follow from what the parser says.
     """
     parser.transitions = []
-    texts = [delta.text for delta in deltas]
-    trace = Trace(parser.name, tuple(reasons), dict(chunking or {}), mode, "".join(texts))
-    recorder = _Recorder(parser, trace)
+    texts = texts_of(deltas)
+    recorder = _Recorder(parser, Steps(deltas, texts, sent), texts)
     recorder.begin(lambda: parser.begin(context, mode=mode, markers=markers))
-    for delta, text in zip(deltas, texts, strict=True):
-        recorder.step(partial(parser.feed, delta), len(text), delta.token_ids)
-    recorder.step(lambda: parser.finish(context.finish_reason), 0, (), end=True)
-    trace.message = recorder.assembler.message()
-    trace.finish_reason = finish_reason(trace.message, context.finish_reason)
-    trace.rejected_calls = list(parser.rejected)
-    trace.examined = parser.examined
-    trace.partition = partition([event for _, event in trace.events()], len(trace.text))
-    return trace
+    recorder.record(deltas, lambda: parser.finish(context.finish_reason))
+    steps = recorder.steps
+    message = recorder.message()
+    return Trace(
+        parser.name,
+        tuple(reasons),
+        dict(chunking or {}),
+        mode,
+        steps.text,
+        steps,
+        message,
+        finish_reason(message, context.finish_reason),
+        partition(steps.joined_events(), len(steps.text)),
+        list(parser.rejected),
+        examined=parser.examined,
+    )
 
 
 class _Recorder:
-    """Turns what the parser did in one delta into a Step."""
+    """Records what the parser did in each delta."""
 
-    def __init__(self, parser: StreamParser, trace: Trace) -> None:
+    def __init__(self, parser: StreamParser, steps: Steps, texts: Sequence[str]) -> None:
+        self.steps = steps
         self._parser = parser
-        self._trace = trace
-        self._at = 0
+        self._texts = texts
         self._view = StateView("FAILED")
         self._failed: list[Event] | None = None
-        self.assembler = Assembler()
+
+    def message(self) -> Message:
+        """The message of all events."""
+        assembler = Assembler()
+        assembler.absorb(self.steps.joined_events())
+        return assembler.message()
 
     def begin(self, call: Callable[[], None]) -> None:
         """Start the parser. What it fails with is told in the first step."""
@@ -95,24 +117,32 @@ class _Recorder:
         except Exception as error:
             self._failed = [Raised.at(0, 0, failure_of(error))]
 
-    def step(self, call: Callable[[], list[Event]], length: int, ids: tuple[int, ...], *, end: bool = False) -> None:
-        """Let the parser take one delta, and record what it did."""
-        events = self._events(call, length)
-        assembler, parser = self.assembler, self._parser
-        delta = assembler.add(events)
-        transitions: tuple[Transition, ...] = ()
-        if parser.transitions:
-            transitions, parser.transitions = tuple(parser.transitions), []
-        view = self._view if self._failed is not None else parser.view()
-        self._view = view
-        span = Span(self._at, self._at + length)
-        self._at += length
-        lengths = (assembler.reasoning_length, assembler.content_length, assembler.calls)
-        index, events_ = len(self._trace.steps) + 1, tuple(events)
-        step = Step(index, span, ids, view.state, view.holds, transitions, events_, delta, view, end, *lengths)
-        self._trace.steps.append(step)
+    def record(self, deltas: Sequence[Delta], finish: Callable[[], list[Event]]) -> None:
+        """Let the parser take all deltas and the end of the output."""
+        at, parser = 0, self._parser
+        reads_open = parser.read_open_text if isinstance(parser, ReadsOpenText) else None
+        while at < len(deltas):
+            if reads_open is not None and self._failed is None:
+                stop, event = reads_open(deltas, self._texts, at)
+                if stop > at:
+                    self.steps.add(() if event is None else (event,), (), parser.view(), stop - at)
+                    at = stop
+                    continue
+            self.steps.add(*self._step(partial(parser.feed, deltas[at])))
+            at += 1
+        self.steps.end(*self._step(finish))
 
-    def _events(self, call: Callable[[], list[Event]], length: int) -> list[Event]:
+    def _step(self, call: Callable[[], list[Event]]) -> tuple[list[Event], Sequence[Transition], StateView]:
+        """What the parser does, the rows it fires, and its view then."""
+        events, parser = self._events(call), self._parser
+        moves: Sequence[Transition] = ()
+        if parser.transitions:
+            moves, parser.transitions = parser.transitions, []
+        if self._failed is None:
+            self._view = parser.view()
+        return events, moves, self._view
+
+    def _events(self, call: Callable[[], list[Event]]) -> list[Event]:
         if self._failed is not None:
             events, self._failed = self._failed, []
             return events
@@ -122,7 +152,7 @@ class _Recorder:
             raise
         except Exception as error:
             self._failed = []
-            return [Raised.at(self._at, self._at + length, failure_of(error))]
+            return [Raised.at(*self.steps.span(len(self.steps)), failure_of(error))]
 
 
 def failure_of(error: Exception) -> Failure:
@@ -135,7 +165,7 @@ def failure_of(error: Exception) -> Failure:
     return Failure(type(error).__name__, message, f"{place.tb_frame.f_code.co_qualname}, line {place.tb_lineno}")
 
 
-def partition(events: Sequence[Event], size: int) -> list[Ownership]:
+def partition(events: Iterable[Event], size: int) -> list[Ownership]:
     """Who owns each character. Runs tile [0, size); what no event claims is dropped with the reason 'lost'.
 
     A name inside an id (Kimi's header) belongs to the name.

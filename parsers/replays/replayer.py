@@ -268,7 +268,7 @@ class Replayer:
         """Return whether it is known what the parser was fed: of a recorded stream only the chunks may be."""
         return self.own is None or self.own.fed is not None
 
-    def deltas(self, chunking: Chunking) -> list[Delta]:
+    def deltas(self, chunking: Chunking) -> Sequence[Delta]:
         """Return what the parser is fed under `chunking`. Raises UsageError where the parser has another one only."""
         if self.own is not None:
             if chunking == RECORDED:
@@ -315,6 +315,7 @@ class Replayer:
             markers=self.markers,
             chunking=to_json(chunking, deltas),
             reasons=self.reasons,
+            sent=() if self.own is None else [chunk.delta for chunk in self.own.chunks],
         )
         if self.black_box:
             trace.partition = []
@@ -322,7 +323,7 @@ class Replayer:
             as_sent(trace, self.own)
         return trace
 
-    def _applied(self, chunking: Chunking) -> list[Delta]:
+    def _applied(self, chunking: Chunking) -> Sequence[Delta]:
         return apply(chunking, self.pieces, self.mode, due=self.due, sent=self.sent)
 
     def _parser(self, chunking: Chunking) -> StreamParser:

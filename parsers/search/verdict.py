@@ -130,8 +130,7 @@ def _parser_failed(evidence: Evidence) -> Verdict | None:
         proof = Proof(json_of(one.smallest))
         return Verdict("parser_failed", "error", "parser", words, (share, *messages), tuple(numbers), proof)
     if own is not None:
-        steps = evidence.trace.steps
-        at = next(step for step in steps if any(isinstance(event, Raised) for event in step.events)).span.start
+        at = next(event.start for _, event in evidence.trace.events() if isinstance(event, Raised))
         lost = any(run.reason == LOST for run in evidence.trace.partition)
         rest = f"; the output from character {at} on is lost" if lost else ""
         words = f"The parser fails at character {at} with {own.words.rstrip('.')}{rest}."

@@ -6,15 +6,16 @@ What is held at a step, and what it wrote of the message, are derived (`Trace.he
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from parsers.vocabulary.channels import Channels, delta_channels, message_channels
 from parsers.vocabulary.drops import DropReason
-from parsers.vocabulary.events import Diagnostic, Event, Failure, Raised, Severity
+from parsers.vocabulary.events import Diagnostic, Event, Failure, Raised, Severity, TextEvent
 from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Mode, Owner, Span
 
 HoldKind = Literal["lexer", "policy", "codec", "tentative"]
@@ -122,6 +123,60 @@ class Step:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The diagnostics among this step's events."""
         return tuple([event for event in self.events if isinstance(event, Diagnostic)])
+
+
+class StepColumns(Sequence[Step]):
+    """Steps that are made when they are asked for, and what they hold by itself, which takes far less."""
+
+    @property
+    @abstractmethod
+    def ends(self) -> Sequence[int]:
+        """The end of the text fed by each step."""
+
+    @abstractmethod
+    def events(self) -> Iterator[tuple[int, Event]]:
+        """Every event with the number of its step, in order."""
+
+    @abstractmethod
+    def sent(self) -> Iterator[tuple[int, MessageDelta]]:
+        """Every delta with the number of the step that sent it."""
+
+    @abstractmethod
+    def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
+        """The number and the holds of every step after which text is held."""
+
+    @abstractmethod
+    def moves(self) -> Iterator[tuple[int, Transition]]:
+        """Every row that fired with the number of its step, in order."""
+
+
+class _StepList(StepColumns):
+    """Steps that were made one by one."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = steps
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._steps[index]
+
+    @property
+    def ends(self) -> Sequence[int]:
+        return [step.span.end for step in self._steps]
+
+    def events(self) -> Iterator[tuple[int, Event]]:
+        return ((step.index, event) for step in self._steps for event in step.events)
+
+    def sent(self) -> Iterator[tuple[int, MessageDelta]]:
+        return ((step.index, step.delta) for step in self._steps if step.delta is not None)
+
+    def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
+        return ((step.index, step.holds) for step in self._steps if step.holds)
+
+    def moves(self) -> Iterator[tuple[int, Transition]]:
+        return ((step.index, move) for step in self._steps for move in step.transitions)
 
 
 @dataclass(slots=True)
@@ -255,7 +310,7 @@ class Trace:
     chunking: dict[str, Any]
     mode: Mode
     text: str
-    steps: list[Step] = field(default_factory=list)
+    steps: Sequence[Step] = field(default_factory=list)
     message: Message = field(default_factory=Message)
     finish_reason: str = "stop"
     partition: list[Ownership] = field(default_factory=list)
@@ -269,34 +324,38 @@ class Trace:
     def channels(self) -> Channels:
         """The channels of the message, built once: for a replay that is over."""
         if self._channels is None:
-            events = ((step.index, event) for step, event in self.events())
-            self._channels = message_channels(self.message, events, lambda: self.streamed)
+            self._channels = message_channels(self.message, self.events(), lambda: self.streamed)
         return self._channels
 
     @property
     def streamed(self) -> Channels:
         """The channels as a client puts them together from the deltas, call by call index; built once."""
         if self._streamed is None:
-            self._streamed = delta_channels((step.index, step.delta) for step in self.steps)
+            self._streamed = delta_channels(self.columns.sent())
         return self._streamed
 
     def step_at(self, raw: int) -> int | None:
         """Index of the step that was fed the character at `raw` of the output; the last step beyond the end."""
-        if not self.steps:
-            return None
-        position = bisect_right(self.steps, raw, key=lambda step: step.span.end)
-        return self.steps[min(position, len(self.steps) - 1)].index
+        return min(bisect_right(self.ends, raw) + 1, len(self.steps)) or None
 
     @property
     def failure(self) -> Failure | None:
         """Return what the parser failed with, if it did."""
         return next((event.failure for _, event in self.events() if isinstance(event, Raised)), None)
 
-    def events(self) -> Iterator[tuple[Step, Event]]:
-        """Every event with its step, in order."""
-        for step in self.steps:
-            for event in step.events:
-                yield step, event
+    @property
+    def columns(self) -> StepColumns:
+        """The steps, and what they hold by itself."""
+        return self.steps if isinstance(self.steps, StepColumns) else _StepList(self.steps)
+
+    @property
+    def ends(self) -> Sequence[int]:
+        """The end of the text fed by each step."""
+        return self.columns.ends
+
+    def events(self) -> Iterator[tuple[int, Event]]:
+        """Every event with the number of its step, in order."""
+        return self.columns.events()
 
     @property
     def deltas(self) -> list[MessageDelta | None]:
@@ -335,3 +394,15 @@ class StreamParser(Protocol):
 
     def view(self) -> StateView:
         """The parser's state as it would answer now."""
+
+
+@runtime_checkable
+class ReadsOpenText(Protocol):
+    """A parser that can say of many deltas at once that nothing in them matters to it."""
+
+    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> tuple[int, TextEvent | None]:
+        """Read deltas from `start` on, as `feed` would, while each is text that goes on as it is.
+
+        Returns where it stopped, and the text as one event; `view` is the same after each of them. `texts` are the
+        texts of `deltas`.
+        """

@@ -6,7 +6,7 @@ Pieces of one call in one batch of events become one entry, so that a client see
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from parsers.vocabulary.events import CallArguments, CallEnd, CallId, CallName, ContentText, Event, ReasoningText
 from parsers.vocabulary.types import Message, MessageDelta, ToolCall, ToolCallDelta
@@ -29,15 +29,19 @@ class Assembler:
         self._reasoning: list[str] = []
         self._content: list[str] = []
         self._calls: dict[int, _Call] = {}
-        self.reasoning_length = self.content_length = 0
 
     @property
     def calls(self) -> int:
         """Number of calls so far."""
         return len(self._calls)
 
+    def add(self, events: Sequence[Event]) -> MessageDelta | None:
+        """Take these events in. Returns the delta they send, or None."""
+        self.absorb(events)
+        return delta_of(events)
+
     def absorb(self, events: Iterable[Event]) -> None:
-        """Take these events in where only the message counts: no delta is made and no length kept."""
+        """Take these events in where only the message counts."""
         for event in events:
             if isinstance(event, ContentText):
                 self._content.append(event.text)
@@ -45,50 +49,18 @@ class Assembler:
                 self._call(event.call).arguments.append(event.text)
             elif isinstance(event, ReasoningText):
                 self._reasoning.append(event.text)
-            elif isinstance(event, (CallId, CallName, CallEnd)):
-                self._call_event(event, {})
-
-    def add(self, events: Iterable[Event]) -> MessageDelta | None:
-        """The delta these events send, or None."""
-        reasoning: list[str] = []
-        content: list[str] = []
-        deltas: dict[int, ToolCallDelta] = {}
-        for event in events:
-            if isinstance(event, ContentText):
-                content.append(event.text)
-            elif isinstance(event, ReasoningText):
-                reasoning.append(event.text)
-            elif isinstance(event, (CallId, CallName, CallArguments, CallEnd)):
-                self._call_event(event, deltas)
-        if not (reasoning or content or deltas):
-            return None
-        self._reasoning += reasoning
-        self._content += content
-        delta = MessageDelta("".join(reasoning) or None, "".join(content) or None, list(deltas.values()))
-        self.reasoning_length += len(delta.reasoning or "")
-        self.content_length += len(delta.content or "")
-        return delta
+            elif isinstance(event, CallEnd):
+                self._call(event.call).complete = event.complete
+            elif isinstance(event, CallId):
+                self._call(event.call).id = event.text
+            elif isinstance(event, CallName):
+                self._call(event.call).name = event.text
 
     def _call(self, index: int) -> _Call:
         call = self._calls.get(index)
         if call is None:
             call = self._calls[index] = _Call()
         return call
-
-    def _call_event(self, event: CallId | CallName | CallArguments | CallEnd, deltas: dict[int, ToolCallDelta]) -> None:
-        call = self._call(event.call)
-        if isinstance(event, CallEnd):
-            call.complete = event.complete
-            return
-        delta = deltas.setdefault(event.call, ToolCallDelta(event.call))
-        if isinstance(event, CallId):
-            call.id = delta.id = event.text
-        elif isinstance(event, CallName):
-            call.name = delta.name = event.text
-            delta.arguments = delta.arguments or ""
-        else:
-            call.arguments.append(event.text)
-            delta.arguments = (delta.arguments or "") + event.text
 
     def message(self) -> Message:
         """The whole message so far."""
@@ -97,3 +69,30 @@ class Assembler:
         calls = [ToolCall(c.id, c.name, "".join(c.arguments), c.complete) for c in found]
         begun = () if indices == list(self._calls) else tuple([indices.index(index) for index in self._calls])
         return Message("".join(self._reasoning) or None, "".join(self._content) or None, calls, begun)
+
+
+def delta_of(events: Iterable[Event]) -> MessageDelta | None:
+    """The delta that a step with these events sends, or None."""
+    reasoning: list[str] = []
+    content: list[str] = []
+    calls: dict[int, ToolCallDelta] = {}
+    for event in events:
+        if isinstance(event, ContentText):
+            content.append(event.text)
+        elif isinstance(event, ReasoningText):
+            reasoning.append(event.text)
+        elif isinstance(event, (CallId, CallName, CallArguments)):
+            _write(calls.setdefault(event.call, ToolCallDelta(event.call)), event)
+    if not (reasoning or content or calls):
+        return None
+    return MessageDelta("".join(reasoning) or None, "".join(content) or None, list(calls.values()))
+
+
+def _write(delta: ToolCallDelta, event: CallId | CallName | CallArguments) -> None:
+    if isinstance(event, CallId):
+        delta.id = event.text
+    elif isinstance(event, CallName):
+        delta.name = event.text
+        delta.arguments = delta.arguments or ""
+    else:
+        delta.arguments = (delta.arguments or "") + event.text

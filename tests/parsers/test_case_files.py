@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import pytest
@@ -52,7 +52,7 @@ class Output(NamedTuple):
     mode: Mode
     markers: Mapping[str, int]
 
-    def deltas(self, chunking: Chunking) -> list[Delta]:
+    def deltas(self, chunking: Chunking) -> Sequence[Delta]:
         """In text mode, cuts between characters do not depend on the tokens: one piece is cut faster than many."""
         by_pieces = by_tokens(chunking) or chunking.holdback_chars or chunking.text_delay or self.mode == "ids"
         joined = Piece("".join([piece.text for piece in self.pieces]))

@@ -116,7 +116,7 @@ def _spans(own: Trace) -> dict[int, tuple[int, int]]:
 def _states(own: Trace) -> list[tuple[int, str]]:
     """(offset, state) for each change of state, in order of offsets."""
     first = own.steps[0].transitions[0].from_state if own.steps[0].transitions else own.steps[0].state
-    return [(0, first), *[(move.end, move.to_state) for step in own.steps for move in step.transitions]]
+    return [(0, first), *[(move.end, move.to_state) for _, move in own.columns.moves()]]
 
 
 def _is_free_string(tool: Tool | None, key: str) -> bool:

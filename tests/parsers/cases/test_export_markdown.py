@@ -48,11 +48,10 @@ def replayed(pieces: Sequence[Piece], chunking: Chunking, message: Message) -> T
         moved = Transition("CONTENT", "CALL", "TOOL_CALL", "CONTENT/CALL", span.start, span.end, 1)
         events: tuple[Event, ...] = (ContentText(*span, delta.text),)
         sent = MessageDelta(content=delta.text)
-        trace.steps.append(
-            Step(delta.index, span, delta.token_ids, "CONTENT", view.holds, (moved,), events, sent, view)
-        )
+        step = Step(delta.index, span, delta.token_ids, "CONTENT", view.holds, (moved,), events, sent, view)
+        trace.steps = [*trace.steps, step]
     end = Step(len(deltas) + 1, Span(at, at), (), "CONTENT", (), (), (), None, view, end=True)
-    trace.steps.append(end)
+    trace.steps = [*trace.steps, end]
     trace.message = message
     return trace
 

@@ -173,7 +173,7 @@ def test_content_parts_at_its_first_different_character() -> None:
 def test_where_one_text_ends_the_step_is_the_one_that_was_fed_the_other_character() -> None:
     a, b = spoken("Hi ", "there"), spoken("Hi ")
     b.text, b.steps = a.text, [*b.steps, Step(2, Span(3, 5), (), "C", (), (), (), None, StateView("C"))]
-    b.steps.append(Step(3, Span(5, 8), (), "C", (), (), (), None, StateView("C")))
+    b.steps = [*b.steps, Step(3, Span(5, 8), (), "C", (), (), (), None, StateView("C"))]
     assert divergence(a, b) == Divergence(CONTENT, 3, 3, 2, 2, "Hi there", "Hi ")
     assert divergence(b, a) == Divergence(CONTENT, 3, 3, 2, 2, "Hi ", "Hi there")
 

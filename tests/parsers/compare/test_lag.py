@@ -22,7 +22,8 @@ def made(*steps: tuple[int, Sequence[Event]]) -> Trace:
     trace = Trace("made", (), {}, "text", "x" * sum(fed for fed, _ in steps))
     at = 0
     for index, (fed, events) in enumerate(steps, 1):
-        trace.steps.append(Step(index, Span(at, at + fed), (), "S", (), (), tuple(events), None, StateView("S")))
+        step = Step(index, Span(at, at + fed), (), "S", (), (), tuple(events), None, StateView("S"))
+        trace.steps = [*trace.steps, step]
         at += fed
     trace.partition = partition([event for _, event in trace.events()], at)
     return trace

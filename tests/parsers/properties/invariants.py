@@ -57,7 +57,7 @@ class Run:
     def text(self) -> str:
         return "".join([piece.text for piece in self.pieces])
 
-    def deltas(self, chunking: Chunking) -> list[Delta]:
+    def deltas(self, chunking: Chunking) -> Sequence[Delta]:
         """A parser that reads text does not see the pieces: one is cut faster than many."""
         return apply(chunking, self.pieces if self.mode == "ids" else (Piece(self.text),), self.mode)
 

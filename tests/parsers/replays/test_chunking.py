@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 import pytest
@@ -21,12 +22,12 @@ def pieces_of(*texts: str) -> list[Piece]:
     return [Piece(text, index, text.encode(), kinds[index], True) for index, text in enumerate(texts)]
 
 
-def texts(deltas: list[Delta]) -> list[str]:
+def texts(deltas: Sequence[Delta]) -> list[str]:
     """The text of each delta."""
     return [delta.text for delta in deltas]
 
 
-def ids(deltas: list[Delta]) -> list[tuple[int, ...]]:
+def ids(deltas: Sequence[Delta]) -> list[tuple[int, ...]]:
     """The ids of each delta."""
     return [delta.token_ids for delta in deltas]
 

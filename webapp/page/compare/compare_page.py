@@ -250,8 +250,8 @@ def _comparison(a: TraceIndex, b: TraceIndex, rules: Rules) -> Comparison:
 def _first(found: Comparison, index: TraceIndex) -> int:
     if found.starts:
         return found.starts[0]
-    held = next((step for step in index.trace.steps if step.holds), None)
-    return held.span.start if held else 0
+    held = next((step for step, _ in index.trace.columns.holding()), None)
+    return index.step(held).span.start if held else 0
 
 
 def _column(side: Replayed, window: Window, at: int, inspect: str) -> _Column:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -116,7 +116,7 @@ def _fed(index: TraceIndex, at: int) -> int:
     return index.step_ends[index.step_at(at) - 1]
 
 
-def _inside(places: list[int], view: View) -> list[int]:
+def _inside(places: Sequence[int], view: View) -> Sequence[int]:
     return places[bisect_right(places, view.start) : bisect_left(places, view.end)]
 
 

@@ -183,7 +183,7 @@ def _machine_report(found: CheckedText, outcomes: Iterable[Outcome]) -> _Machine
     fired: Counter[str] = Counter()
     visits: Counter[str] = Counter()
     for trace in runs:
-        moves = [move for step in trace.steps for move in step.transitions]
+        moves = [move for _, move in trace.columns.moves()]
         fired.update(move.row for move in moves)
         visits.update({trace.steps[0].state, *(name for move in moves for name in (move.from_state, move.to_state))})
     lost = {_state(one.part) for one in found.findings if one.code == "unreachable_state"}

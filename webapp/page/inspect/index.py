@@ -8,6 +8,7 @@ points of the output text, all steps count from 1 as `Step.index` does.
 from __future__ import annotations
 
 import itertools
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -102,12 +103,12 @@ class TraceIndex:
     """The tables of one trace."""
 
     trace: Trace
-    step_ends: list[int]
+    step_ends: Sequence[int]
     piece_ends: list[int]
     changes: list[int]
     emissions: list[int]
-    releases: list[int]
-    last_fired: list[int]
+    releases: Sequence[int]
+    last_fired: Sequence[int]
     events_before: list[int]
     owner_starts: list[int]
     fired: Counter[tuple[str, str]]
@@ -167,23 +168,23 @@ def index_of(run: Run) -> TraceIndex:
 
 def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
     """The index of `trace`, whose tokens are `pieces`."""
-    steps = trace.steps
+    moves, many = list(trace.columns.moves()), len(trace.steps)
+    events = Counter(step for step, _ in trace.events())
     index = TraceIndex(
         trace=trace,
-        step_ends=[step.span.end for step in steps],
+        step_ends=trace.ends,
         piece_ends=list(accumulate(len(piece.text) for piece in pieces)),
-        changes=[step.index for step in steps if any(t.from_state != t.to_state for t in step.transitions)],
-        emissions=[step.index for step in steps if step.delta is not None],
-        releases=_releases(steps),
-        last_fired=_last_fired(steps),
-        events_before=[0, *accumulate(len(step.events) for step in steps)],
+        changes=list(dict.fromkeys([step for step, move in moves if move.from_state != move.to_state])),
+        emissions=[step for step, _ in trace.columns.sent()],
+        releases=_releases(trace),
+        last_fired=_last_fired(moves, many),
+        events_before=[0, *accumulate([events[step] for step in range(1, many + 1)])],
         owner_starts=[run.start for run in trace.partition],
-        fired=Counter((item.from_state, target(item)) for step in steps for item in step.transitions),
-        times=Counter(item.row for step in steps for item in step.transitions),
+        fired=Counter((item.from_state, target(item)) for _, item in moves),
+        times=Counter(item.row for _, item in moves),
     )
-    for step in steps:
-        for event in step.events:
-            _place(index, event, step.index)
+    for step, event in trace.events():
+        _place(index, event, step)
     index.call_starts = [_first_offset(call) for call in index.calls.values()]
     return index
 
@@ -197,23 +198,22 @@ def _first_offset(call: CallIndex) -> int:
     return next((s.start for s in (*call.name.stretches, *call.arguments.stretches) if s.end > s.start), 0)
 
 
-def _releases(steps: Sequence[Step]) -> list[int]:
+def _releases(trace: Trace) -> Sequence[int]:
     """For each step the later one at which what it holds is let go (itself when nothing is held)."""
-    releases = [step.index for step in steps]
-    for at in range(len(steps) - 2, -1, -1):
-        if steps[at].holds:
-            same = _hold_start(steps[at]) == _hold_start(steps[at + 1])
-            releases[at] = releases[at + 1] if same else at + 2
+    many = len(trace.steps)
+    releases = array("i", range(1, many + 1))
+    starts = {step: min([hold.start for hold in holds]) for step, holds in trace.columns.holding()}
+    for step in sorted(starts.keys() - {many}, reverse=True):
+        releases[step - 1] = releases[step] if starts[step] == starts.get(step + 1) else step + 1
     return releases
 
 
-def _hold_start(step: Step) -> int | None:
-    return min((hold.start for hold in step.holds), default=None)
-
-
-def _last_fired(steps: Sequence[Step]) -> list[int]:
-    """For each step the latest one, up to it, in which a row fired; 0 where none has."""
-    return list(accumulate((step.index if step.transitions else 0 for step in steps), max))
+def _last_fired(moves: Sequence[tuple[int, Transition]], many: int) -> Sequence[int]:
+    """For each of so many steps the latest one, up to it, in which a row fired; 0 where none has."""
+    fired = array("i", bytes(4 * many))
+    for step, _ in moves:
+        fired[step - 1] = step
+    return array("i", accumulate(fired, max))
 
 
 def _place(index: TraceIndex, event: Event, step: int) -> None:

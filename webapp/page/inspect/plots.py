@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 
 from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, held, longest_hold, stays, waits
 from parsers.vocabulary.trace import Finding
@@ -212,7 +213,7 @@ def lag_plot(index: TraceIndex) -> LagPlot:
     waited = sorted(waits(trace, found), key=lambda wait: -wait.lag)
     peak, held_peak = max((stay.lag for stay in found), default=0), max(kept, default=0)
     lags = [(stay.start, stay.end, (DRAWN.get(stay.channel, stay.channel), stay.lag)) for stay in found]
-    spans = [(step.span.start, step.span.end, ("held", many)) for step, many in zip(trace.steps, kept, strict=True)]
+    spans = [(start, end, ("held", many)) for (start, end), many in zip(pairwise([0, *trace.ends]), kept, strict=True)]
     owners = [(run.start, run.end, (DRAWN.get(run.owner, run.owner), 1)) for run in trace.partition]
     wide = min(length, COLUMNS)
     return LagPlot(

@@ -256,11 +256,11 @@ def _bars(columns: Sequence[int], size: int) -> Iterator[_CutBar]:
 
 
 def _held(trace: Trace, size: int) -> Iterator[tuple[int, int, Column]]:
-    for step in trace.steps:
-        if step.holds:
-            start = min(hold.start for hold in step.holds)
-            fed = range(max(start, step.span.start), min(step.span.end, size))
-            yield from ((at, at + 1, ("held", at + 1 - start)) for at in fed)
+    ends = trace.ends
+    for step, holds in trace.columns.holding():
+        start = min(hold.start for hold in holds)
+        fed = range(max(start, ends[step - 2] if step > 1 else 0), min(ends[step - 1], size))
+        yield from ((at, at + 1, ("held", at + 1 - start)) for at in fed)
 
 
 def _words(size: int, exact: Sequence[_CutBar]) -> str:

@@ -18,7 +18,7 @@ def a_trace(steps: list[tuple[int, int, list[Hold]]]) -> Trace:
     trace = Trace("p", (), {"by": "token"}, "text", "x" * steps[-1][1])
     for number, (start, end, holds) in enumerate(steps, start=1):
         view = StateView("S", tuple(holds))
-        trace.steps.append(Step(number, Span(start, end), (), "S", tuple(holds), (), (), None, view))
+        trace.steps = [*trace.steps, Step(number, Span(start, end), (), "S", tuple(holds), (), (), None, view)]
     trace.partition = [Ownership(0, steps[-1][1], "content")]
     return trace
 
@@ -26,7 +26,7 @@ def a_trace(steps: list[tuple[int, int, list[Hold]]]) -> Trace:
 def test_a_hold_lasts_until_its_first_character_is_let_go() -> None:
     hold = Hold(1, 3, "lexer", "")
     trace = a_trace([(0, 1, []), (1, 2, [hold]), (2, 3, [hold]), (3, 4, [Hold(3, 4, "lexer", "")]), (4, 4, [])])
-    assert build(trace, ()).releases == [1, 4, 4, 5, 5]
+    assert list(build(trace, ()).releases) == [1, 4, 4, 5, 5]
 
 
 @pytest.mark.parametrize(("offset", "step"), [(0, 1), (1, 2), (3, 4), (99, 5)])
