@@ -29,7 +29,7 @@ from parsers.vocabulary.events import (
     Segment,
 )
 from parsers.vocabulary.json_values import is_object
-from parsers.vocabulary.trace import Hold, RejectedCall
+from parsers.vocabulary.trace import Hold, RejectedCall, Tail
 from parsers.vocabulary.types import Context
 
 
@@ -318,11 +318,15 @@ class Calls(Writer):
         else:
             self._content.text(text, at)
 
-    def passes(self, kind: TextKind) -> str | None:
-        """See ContentStage.passes, for text of a state of this kind."""
+    def tail(self, kind: TextKind) -> Tail | None:
+        """See ContentStage.tail, for text of a state of this kind."""
         if self.keeps or kind not in ("content", "reasoning"):
             return None
-        return self._reasoning.passes() if kind == "reasoning" else self._content.passes()
+        return self._reasoning.tail() if kind == "reasoning" else self._content.tail()
+
+    def waits(self, kind: TextKind) -> bool:
+        """Return whether the stage for text of this kind keeps any."""
+        return (self._reasoning if kind == "reasoning" else self._content).hold() is not None
 
     def end_head(self, kind: TextKind | None, *, over: bool, unquote: bool) -> None:
         """The machine leaves a state of this kind: the call's name, header or id is whole now."""
@@ -402,9 +406,9 @@ class Calls(Writer):
         if self.defers:
             why = "llama_content is seed_literal: everything waits for the end of the output."
             return [Hold(0, at, "policy", why)] if at else []
-        found = [self._reasoning.hold(), self._content.hold()]
         held = self.state in _HELD
-        if not held:
+        found = [self._reasoning.hold(), self._content.hold()]
+        if not held and self._head.pieces:
             found.append(self._head.hold("codec", "A name or an id is sent whole."))
         if held and at > self._start:
             why = "A call whose name is not known yet."

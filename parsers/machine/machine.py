@@ -27,9 +27,10 @@ from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
-from parsers.vocabulary.trace import Hold, RejectedCall, StateView, Transition
+from parsers.vocabulary.trace import Hold, OpenText, RejectedCall, StateView, Tail, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
+_OpenKind = type[ContentText] | type[ReasoningText] | type[CallArguments]
 Programs = dict[tuple[frozenset[str], bool], Program]
 _NO_VIEW = StateView("")
 _NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
@@ -59,9 +60,7 @@ class Machine:
         self.passes_open_text = True
         self._programs = {} if programs is None else programs
         self._reads = False  # begun and not finished
-        # the searches of open text, while it lasts: for what may matter, and for markers where a stage sees to the rest
-        self._disturbs: Callable[[str], object] | None = None
-        self._marks: Callable[[str], object] | None = None
+        self._disturbs: Callable[[str], object] | None = None  # the search for what may matter, while in open text
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
         self._scanner = Scanner(mode, literals(self.format), markers, drops=bool(self.format.terminals))
@@ -87,11 +86,12 @@ class Machine:
         self._fired_at = -1
         self._view = _NO_VIEW
         self._reads = True
-        # open text: its events, whether a stage keeps its end, and the view while it lasts
+        # open text: its events, the end of it that a stage keeps, and the view while it lasts
         self._by_text = mode == "text"
-        self._disturbs = self._marks = None
-        self._stage_keeps = False
-        self._open_kind: type[ContentText] | type[ReasoningText] | type[CallArguments] = ContentText
+        self._disturbs = None
+        self._tail: Tail | None = None
+        self._tail_waits = False
+        self._open_kind: _OpenKind = ContentText
         self._open_call = 0
         self._open_view: StateView | None = None
 
@@ -101,52 +101,49 @@ class Machine:
     def feed(self, delta: Delta) -> list[Event]:
         disturbs = self._disturbs
         if disturbs is not None:
-            text = delta.text
-            plain = self._by_text or _is_plain(delta)
-            if plain and not self._stage_keeps and disturbs(text) is None:
-                if not text:
-                    return []
-                start = self._base
-                self._base = end = start + len(text)
-                self.examined += len(text)
-                if self._open_kind is CallArguments:
-                    self._calls.argued = True
-                    return [CallArguments(start, end, text, None, self._open_call)]
-                return [self._open_kind(start, end, text)]
-            if plain and self._marks is not None and self._marks(text) is None:
-                return self._read_by_stage(text)
+            text, tail = delta.text, self._tail
+            if disturbs(text) is None and (self._by_text or _is_plain(delta)):
+                if tail is not None and (self._tail_waits or text.rstrip(tail.chars) != text):
+                    return self._read_by_stage(text)
+                return [self._passed(text)] if text else []
             self._end_open_text()
         return self._read_delta(delta)
 
-    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> tuple[int, TextEvent | None]:
+    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText:
         """See ReadsOpenText."""
-        disturbs = self._disturbs
-        if disturbs is None or self._stage_keeps:
-            return start, None
-        stop, by_text = start, self._by_text
-        for stop in range(start, len(texts)):
-            if disturbs(texts[stop]) is not None or not (by_text or _is_plain(deltas[stop])):
+        disturbs, tail, stop = self._disturbs, self._tail, start
+        if disturbs is None:
+            return OpenText(start)
+        by_text = self._by_text
+        while stop < len(texts) and disturbs(texts[stop]) is None and (by_text or _is_plain(deltas[stop])):
+            if tail is not None and not texts[stop].strip(tail.chars):
                 break
-        else:
-            stop = len(texts)
+            stop += 1
         text = "".join(texts[start:stop])
         if not text:
-            return stop, None
-        at = self._base
-        self._base += len(text)
+            return OpenText(stop)
+        if tail is None:
+            return OpenText(stop, self._passed(text))
+        event = self._read_by_stage(text)[0]
+        return OpenText(stop, event if isinstance(event, TextEvent) else None, tail)
+
+    def _passed(self, text: str) -> TextEvent:
+        """The event of open text, all of which goes on at once."""
+        start = self._base
+        self._base = end = start + len(text)
         self.examined += len(text)
         if self._open_kind is CallArguments:
             self._calls.argued = True
-            return stop, CallArguments(at, self._base, text, None, self._open_call)
-        return stop, self._open_kind(at, self._base, text)
+            return CallArguments(start, end, text, None, self._open_call)
+        return self._open_kind(start, end, text)
 
     def _read_by_stage(self, text: str) -> list[Event]:
-        """Read open text of which a stage keeps the white space at its end."""
+        """Read open text of which a stage keeps the end."""
         if text:
             self._calls.read(self._state.text or "content", text, self._base)
             self._base += len(text)
             self.examined += len(text)
-            self._stage_keeps = self._calls.passes(self._state.text or "content") is None
+            self._tail_waits = self._calls.waits(self._state.text or "content")
             self._open_view = None
         return self._calls.take()
 
@@ -215,21 +212,21 @@ class Machine:
             return
         if self._strayed or self._skip is not None or self._marked is not None:
             return
-        kind: type[ContentText] | type[ReasoningText] | type[CallArguments] = CallArguments
-        scope: Scope | None = None
+        kind: _OpenKind = CallArguments
+        tail, text = None, state.text or "content"
+        own: str | None = ""
+        scope: Scope | None = state.plain
         if parser is None:
-            kind = ReasoningText if state.text == "reasoning" else ContentText
-            own, scope = calls.passes(state.text or "content"), state.plain
+            kind, tail = ReasoningText if text == "reasoning" else ContentText, calls.tail(text)
         else:
-            own = parser.passes()
-            scope = None if parser.scope is None else state.scopes[parser.scope]
-        if own is None or not calls.may_pass(kind):
+            own, scope = parser.passes(), None if parser.scope is None else state.scopes[parser.scope]
+        if own is None or (parser is None and tail is None) or not calls.may_pass(kind):
             return
         self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
         self._base, self._buffer, self._pos = self._base + self._pos, "", 0
         self._disturbs = state.disturbs(scope, own)
-        self._marks = state.disturbs(scope, "") if parser is None else None
-        self._stage_keeps = False
+        self._tail = tail if tail is not None and tail.chars != "" else None
+        self._tail_waits = self._tail is not None and calls.waits(text)
 
     def _end_open_text(self) -> None:
         """Something may matter: the argument parser is told where it stands."""
@@ -546,7 +543,7 @@ class Machine:
     def view(self) -> StateView:
         if self._disturbs is None:
             return self._new_view()
-        if self._open_view is None or self._stage_keeps:
+        if self._open_view is None or self._tail_waits:
             if self._parser is not None:
                 self._parser.passed(self._base)
             self._open_view = self._new_view()

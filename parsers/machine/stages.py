@@ -16,9 +16,10 @@ from typing import ClassVar, Protocol
 
 from parsers.machine.output import Writer
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.trace import Hold, HoldKind
+from parsers.vocabulary.trace import Hold, HoldKind, Tail
 
 _Pieces = Sequence[tuple[str, int]]
+_REASONING_TAIL = "White space that may end the reasoning (reasoning_tail)."
 
 
 class _PlainOutput(Protocol):
@@ -74,9 +75,9 @@ class ReasoningStage:
             self._out.reasoning(text[:solid], at)
         self._blank.add(text[solid:], at + solid)
 
-    def passes(self) -> str | None:
-        """See ContentStage.passes."""
-        return None if self._blank.pieces else r"\s\Z" if self._strips else ""
+    def tail(self) -> Tail | None:
+        """See ContentStage.tail."""
+        return Tail(None if self._strips else "", _REASONING_TAIL)
 
     def end(self) -> None:
         """Reasoning is over."""
@@ -85,7 +86,7 @@ class ReasoningStage:
 
     def hold(self) -> Hold | None:
         """Return what is kept back."""
-        return self._blank.hold("policy", "White space that may end the reasoning (reasoning_tail).")
+        return self._blank.hold("policy", _REASONING_TAIL)
 
 
 class ContentStage(ABC):
@@ -112,9 +113,9 @@ class ContentStage(ABC):
     def finish(self) -> None:
         """The output is over."""
 
-    def passes(self) -> str | None:  # noqa: B027 - None is the answer of most
-        """Return a regular expression for what may be kept back, where all other text is passed on as it comes; None
-        where anything may be, or something is."""
+    def tail(self) -> Tail | None:  # noqa: B027 - None is the answer of most
+        """Return what end of a text is kept back, where all before it is passed on as it comes; None where anything
+        may be kept."""
 
     def hold(self) -> Hold | None:
         """Return what is kept back."""
@@ -167,9 +168,9 @@ class PlainContent(ContentStage):
         else:
             self._out.content(text, at)
 
-    def passes(self) -> str | None:
-        """See ContentStage.passes."""
-        return None if self._blank.pieces or not self._solid else r"\s\Z" if self._strips else ""
+    def tail(self) -> Tail | None:
+        """See ContentStage.tail."""
+        return Tail(None if self._strips else "", self.why) if self._solid else None
 
     def _begin(self) -> None:
         """The first character that is not white space has come."""
@@ -237,8 +238,8 @@ class _Structural(ContentStage):
             self._begin(at)
         self._pass_solid(text, at, len(text.rstrip(_TRAILING)))
 
-    def passes(self) -> str | None:
-        return None if self._blank.pieces or not self._solid else rf"[{_TRAILING}]\Z"
+    def tail(self) -> Tail | None:
+        return Tail(_TRAILING, self.why) if self._solid else None
 
     def _begin(self, at: int) -> None:
         """Prose begins at `at`: after a call it drops what separates them, and is joined to prose by one space."""
@@ -319,5 +320,5 @@ class _PrefixOnly(PlainContent):
         else:
             super().text(text, at)
 
-    def passes(self) -> str | None:
-        return None if self._calls else super().passes()
+    def tail(self) -> Tail | None:
+        return None if self._calls else super().tail()

@@ -12,9 +12,10 @@ Sizes: 4 bytes a step in open text, about 80 where something happens, besides th
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter
@@ -34,7 +35,7 @@ from parsers.vocabulary.events import (
     ReasoningText,
     TextEvent,
 )
-from parsers.vocabulary.trace import Hold, StateView, Step, StepColumns, Transition
+from parsers.vocabulary.trace import Hold, StateView, Step, StepColumns, Tail, Transition
 from parsers.vocabulary.types import Delta, MessageDelta, Piece, Span
 from parsers.wire.assemble import delta_of
 
@@ -117,37 +118,43 @@ def texts_of(deltas: Sequence[Delta]) -> list[str]:
 
 
 class _Spans:
-    """Spans of the output in blocks, each of some kind."""
-
-    __slots__ = ("_ends", "_kinds", "_known", "_starts", "_stops", "codes")
+    """Spans of the output, each of some kind and of the block in which it was told."""
 
     def __init__(self) -> None:
-        self.codes, self._starts, self._ends = array("i"), array("i"), array("i")
-        self._stops = array("i")  # how many there are by the end of each block
+        self._blocks, self._codes, self._starts, self._ends = array("i"), array("i"), array("i"), array("i")
         self._kinds: list[tuple[Any, ...]] = []
         self._known: dict[tuple[Any, ...], int] = {}
 
-    def add(self, kind: tuple[Any, ...], start: int, end: int) -> None:
-        """Add a span to the block that is open."""
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def add(self, block: int, kind: tuple[Any, ...], start: int, end: int) -> None:
+        """Add a span of a block, which is none before that of the last one."""
         code = self._known.get(kind)
         if code is None:
             code = self._known[kind] = len(self._kinds)
             self._kinds.append(kind)
-        self.codes.append(code)
+        self._blocks.append(block)
+        self._codes.append(code)
         self._starts.append(start)
         self._ends.append(end)
 
-    def close(self) -> None:
-        """The open block is over."""
-        self._stops.append(len(self.codes))
-
-    def within(self, block: int) -> range:
+    def of(self, block: int) -> range:
         """The places of the spans of a block."""
-        return range(self._stops[block - 1] if block else 0, self._stops[block])
+        first = bisect_left(self._blocks, block)
+        return range(first, bisect_right(self._blocks, block, first))
 
     def at(self, place: int) -> tuple[int, int, tuple[Any, ...]]:
         """The start, the end and the kind of a span."""
-        return self._starts[place], self._ends[place], self._kinds[self.codes[place]]
+        return self._starts[place], self._ends[place], self._kinds[self._codes[place]]
+
+    def by_block(self) -> Iterator[tuple[int, range]]:
+        """Every block that has spans, with their places."""
+        first, blocks = 0, self._blocks
+        while first < len(blocks):
+            stop = bisect_right(blocks, blocks[first], first)
+            yield blocks[first], range(first, stop)
+            first = stop
 
 
 # What an event is besides its span and the text there, by its type; the first is the type, the rest its last fields.
@@ -187,25 +194,32 @@ class Steps(Lazy[Step], StepColumns):
         self._views = array("i")  # of each block, what its view is besides its holds
         self._events, self._moves, self._holds = _Spans(), _Spans(), _Spans()
         self._kept: dict[int, Event] = {}  # by their place among the events
+        self._tails: dict[int, Tail] = {}  # by block
         self._shapes: list[tuple[Any, ...]] = []
         self._shape_codes: dict[tuple[Any, ...], int] = {}
         self._view: StateView | None = None
 
     # recording
 
+    def add_open(self, count: int, event: TextEvent | None, view: StateView, tail: Tail | None) -> None:
+        """Record a block of `count` steps of open text; `view` is that after the last one."""
+        if tail is not None:
+            self._tails[len(self._firsts)] = tail
+            view = replace(view, holds=tuple([hold for hold in view.holds if hold.reason != tail.why]))
+        self.add(() if event is None else (event,), (), view, count)
+
     def add(self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, count: int = 1) -> None:
-        """Record a block of `count` steps. Several have no moves, no holds, and at most one event: their text."""
+        """Record a block of one step, or of several with the same view and with one event at most, which is their
+        text."""
+        block = len(self._firsts)
         self._firsts.append(self._size)
         self._size += count
         for event in events:
-            self._add_event(event)
+            self._add_event(block, event)
         for move in moves:
-            self._moves.add(_row_of(move), move.start, move.end)
+            self._moves.add(block, _row_of(move), move.start, move.end)
         for hold in view.holds:
-            self._holds.add((hold.kind, hold.reason), hold.start, hold.end)
-        self._events.close()
-        self._moves.close()
-        self._holds.close()
+            self._holds.add(block, (hold.kind, hold.reason), hold.start, hold.end)
         if view is not self._view:
             self._code, self._view = self._shape_code(_shape_of(view)), view
         self._views.append(self._code)
@@ -215,13 +229,13 @@ class Steps(Lazy[Step], StepColumns):
         self.add(events, moves, view)
         self._over = True
 
-    def _add_event(self, event: Event) -> None:
+    def _add_event(self, block: int, event: Event) -> None:
         facts, start, end = _FACTS.get(type(event)), event.start, event.end
         if isinstance(event, TextEvent) and (event.segments is not None or event.text != self.text[start:end]):
             facts = None
         if facts is None:
-            self._kept[len(self._events.codes)] = event
-        self._events.add(_AS_IT_IS if facts is None else facts(event), start, end)
+            self._kept[len(self._events)] = event
+        self._events.add(block, _AS_IT_IS if facts is None else facts(event), start, end)
 
     def _shape_code(self, shape: tuple[Any, ...]) -> int:
         code = self._shape_codes.setdefault(shape, len(self._shapes))
@@ -248,17 +262,20 @@ class Steps(Lazy[Step], StepColumns):
                 yield number, delta
 
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
-        for block, first in enumerate(self._firsts):
-            if holds := self._holds_in(block):
-                yield first + 1, holds
+        blocks = dict(self._holds.by_block()) | {block: self._holds.of(block) for block in self._tails}
+        for block in sorted(blocks):
+            same, first = self._holds_at(blocks[block]), self._firsts[block]
+            for index in range(first, first + self._count(block)):
+                if holds := (*self._tail_hold(block, index), *same):
+                    yield index + 1, holds
 
     def moves(self) -> Iterator[tuple[int, Transition]]:
-        return ((first + 1, move) for block, first in enumerate(self._firsts) for move in self._moves_in(block))
+        for block, places in self._moves.by_block():
+            yield from ((self._firsts[block] + 1, move) for move in self._moves_at(places))
 
     def joined_events(self) -> Iterator[Event]:
         """Every event in order; text that went on over several steps is one."""
-        for block in range(len(self._firsts)):
-            yield from self._events_in(block)
+        return map(self._event_at, range(len(self._events)))
 
     def _count(self, block: int) -> int:
         """Return how many steps a block has."""
@@ -267,24 +284,41 @@ class Steps(Lazy[Step], StepColumns):
 
     def _written(self) -> Iterator[tuple[int, Sequence[Event]]]:
         """The number and the events of every step that has any."""
-        for block, first in enumerate(self._firsts):
-            count, events = self._count(block), self._events_in(block)
-            if count == 1 and events:
+        for block, places in self._events.by_block():
+            first, count, events = self._firsts[block], self._count(block), self._events_at(places)
+            if count == 1:
                 yield first + 1, events
-            elif events:
-                fed = (at for at in range(first, first + count) if self._ends[at] > (self._ends[at - 1] if at else 0))
-                yield from ((at + 1, (self._part(events[0], at),)) for at in fed)
+            else:
+                parts = ((at + 1, self._parts(block, events, at)) for at in range(first, first + count))
+                yield from ((number, part) for number, part in parts if part)
 
     def span(self, index: int) -> tuple[int, int]:
         """The text that the step at `index` is fed, recorded or not."""
         return self._ends[index - 1] if index else 0, self._ends[index]
 
-    def _part(self, event: Event, index: int) -> Event:
-        """The part of the text of a block that one of its steps was fed."""
-        return self._event(*self.span(index), _FACTS[type(event)](event))
+    def _parts(self, block: int, events: Sequence[Event], index: int) -> Sequence[Event]:
+        """The part of the text of a block of several that one of its steps sent."""
+        start = self._sent_by(block, index - 1) if index > self._firsts[block] else events[0].start
+        end = self._sent_by(block, index)
+        return () if start == end else [self._event(start, end, _FACTS[type(event)](event)) for event in events]
 
-    def _events_in(self, block: int) -> list[Event]:
-        return [self._kept.get(place) or self._event(*self._events.at(place)) for place in self._events.within(block)]
+    def _sent_by(self, block: int, index: int) -> int:
+        """The end of the text of a block that was sent by a step of it."""
+        start, end = self.span(index)
+        tail = self._tails.get(block)
+        return end if tail is None else start + len(self.text[start:end].rstrip(tail.chars))
+
+    def _tail_hold(self, block: int, index: int) -> tuple[Hold, ...]:
+        """The hold on the end of the text that a step of a block was fed."""
+        tail, start, end = self._tails.get(block), self._sent_by(block, index), self._ends[index]
+        return () if tail is None or start == end else (Hold(start, end, "policy", tail.why),)
+
+    def _events_at(self, places: range) -> list[Event]:
+        return [self._event_at(place) for place in places]
+
+    def _event_at(self, place: int) -> Event:
+        kept = self._kept.get(place)
+        return self._event(*self._events.at(place)) if kept is None else kept
 
     def _event(self, start: int, end: int, facts: tuple[Any, ...]) -> Event:
         kind, *rest = facts
@@ -294,24 +328,25 @@ class Steps(Lazy[Step], StepColumns):
 
     def _make(self, index: int) -> Step:
         block = bisect_right(self._firsts, index) - 1
-        span, events = Span(*self.span(index)), self._events_in(block)
-        if self._count(block) > 1:
-            events = [self._part(event, index) for event in events if span.start < span.end]
-        holds, moves = self._holds_in(block), self._moves_in(block)
+        span = Span(*self.span(index))
+        events: Sequence[Event] = self._events_at(self._events.of(block))
+        if events and self._count(block) > 1:
+            events = self._parts(block, events, index)
+        holds = (*self._tail_hold(block, index), *self._holds_at(self._holds.of(block)))
+        moves = self._moves_at(self._moves.of(block))
         state, *shape = self._shapes[self._views[block]]
         view = StateView(state, holds, *shape)
         end = self._over and index == self._size - 1
         ids = () if end else self._deltas[index].token_ids
         delta = self._sent[index] if index < len(self._sent) else delta_of(events)
-        lengths = self._lengths(block, span.end)
+        lengths = self._lengths(block, self._sent_by(block, index))
         return Step(index + 1, span, ids, state, holds, moves, tuple(events), delta, view, end, *lengths)
 
-    def _holds_in(self, block: int) -> tuple[Hold, ...]:
-        spans = map(self._holds.at, self._holds.within(block))
-        return tuple([Hold(start, end, *kind) for start, end, kind in spans])
+    def _holds_at(self, places: range) -> tuple[Hold, ...]:
+        return tuple([Hold(start, end, *kind) for start, end, kind in map(self._holds.at, places)])
 
-    def _moves_in(self, block: int) -> tuple[Transition, ...]:
-        return tuple([self._move(place, sub) for sub, place in enumerate(self._moves.within(block), 1)])
+    def _moves_at(self, places: range) -> tuple[Transition, ...]:
+        return tuple([self._move(place, sub) for sub, place in enumerate(places, 1)])
 
     def _move(self, place: int, sub: int) -> Transition:
         start, end, (old, trigger, new, row, note) = self._moves.at(place)
@@ -320,7 +355,7 @@ class Steps(Lazy[Step], StepColumns):
     def _lengths(self, block: int, end: int) -> tuple[int, int, int]:
         """The lengths of reasoning and content and the number of calls when so much of the output was fed."""
         reasoning, content, calls = (column[block] for column in self._tallies)
-        for event in self._events_in(block) if self._count(block) > 1 else ():
+        for event in self._events_at(self._events.of(block)) if self._count(block) > 1 else ():
             reasoning -= (event.end - end) * isinstance(event, ReasoningText)
             content -= (event.end - end) * isinstance(event, ContentText)
         return reasoning, content, calls
@@ -331,7 +366,7 @@ class Steps(Lazy[Step], StepColumns):
         reasoning, content, calls = array("i"), array("i"), array("i")
         sizes, begun = Counter[type[Event]](), set[int]()
         for block in range(len(self._firsts)):
-            for event in self._events_in(block):
+            for event in self._events_at(self._events.of(block)):
                 if isinstance(event, ReasoningText | ContentText):
                     sizes[type(event)] += len(event.text)
                 elif isinstance(event, CallId | CallName | CallArguments | CallEnd):

@@ -43,7 +43,7 @@ def parse(
     reads_open = parser.read_open_text if isinstance(parser, ReadsOpenText) else None
     while at < len(deltas):
         if reads_open is not None:
-            at, event = reads_open(deltas, texts, at)
+            at, event, _ = reads_open(deltas, texts, at)
             if event is not None:
                 assembler.absorb((event,))
             if at == len(deltas):
@@ -123,9 +123,9 @@ class _Recorder:
         reads_open = parser.read_open_text if isinstance(parser, ReadsOpenText) else None
         while at < len(deltas):
             if reads_open is not None and self._failed is None:
-                stop, event = reads_open(deltas, self._texts, at)
+                stop, event, tail = reads_open(deltas, self._texts, at)
                 if stop > at:
-                    self.steps.add(() if event is None else (event,), (), parser.view(), stop - at)
+                    self.steps.add_open(stop - at, event, parser.view(), tail)
                     at = stop
                     continue
             self.steps.add(*self._step(partial(parser.feed, deltas[at])))

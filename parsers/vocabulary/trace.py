@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from parsers.vocabulary.channels import Channels, delta_channels, message_channels
 from parsers.vocabulary.drops import DropReason
@@ -62,8 +62,7 @@ class Stand(Enum):
     OTHER = "elsewhere"
 
 
-@dataclass(slots=True, frozen=True)
-class CodecState:
+class CodecState(NamedTuple):
     """The state of an argument parser in words, and where it stands. `of`: what it stands before or in, in words."""
 
     words: str
@@ -396,13 +395,29 @@ class StreamParser(Protocol):
         """The parser's state as it would answer now."""
 
 
+class Tail(NamedTuple):
+    """The end of a text that waits for what follows: of `chars`, of white space where these are None, or none of it
+    where they are ''. `why` says so in words."""
+
+    chars: str | None
+    why: str
+
+
+class OpenText(NamedTuple):
+    """Many deltas in which nothing matters, up to the one at `stop`: their text as one event, and what of it waits."""
+
+    stop: int
+    event: TextEvent | None = None
+    tail: Tail | None = None
+
+
 @runtime_checkable
 class ReadsOpenText(Protocol):
-    """A parser that can say of many deltas at once that nothing in them matters to it."""
+    """A parser that can read many deltas at once where nothing in them matters to it."""
 
-    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> tuple[int, TextEvent | None]:
+    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText:
         """Read deltas from `start` on, as `feed` would, while each is text that goes on as it is.
 
-        Returns where it stopped, and the text as one event; `view` is the same after each of them. `texts` are the
-        texts of `deltas`.
+        `texts` are the texts of `deltas`. After each of them `view` is the same, but for what of its tail waits then.
+        Where there is a tail, each has text before it.
         """
