@@ -319,8 +319,9 @@ class Calls(Writer):
             self._content.text(text, at)
 
     def tail(self, kind: TextKind) -> Tail | None:
-        """See ContentStage.tail, for text of a state of this kind."""
-        if self.keeps or kind not in ("content", "reasoning"):
+        """See ContentStage.tail, for text of a state of this kind; None where the stage keeps text already, which may
+        stand before a marker."""
+        if self.keeps or kind not in ("content", "reasoning") or self.waits(kind):
             return None
         return self._reasoning.tail() if kind == "reasoning" else self._content.tail()
 

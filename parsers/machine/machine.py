@@ -226,7 +226,7 @@ class Machine:
         self._base, self._buffer, self._pos = self._base + self._pos, "", 0
         self._disturbs = state.disturbs(scope, own)
         self._tail = tail if tail is not None and tail.chars != "" else None
-        self._tail_waits = self._tail is not None and calls.waits(text)
+        self._tail_waits = False
 
     def _end_open_text(self) -> None:
         """Something may matter: the argument parser is told where it stands."""
