@@ -35,7 +35,7 @@ from parsers.vocabulary.events import (
     ReasoningText,
     TextEvent,
 )
-from parsers.vocabulary.trace import Hold, StateView, Step, StepColumns, Tail, Transition
+from parsers.vocabulary.trace import Hold, Ownership, StateView, Step, StepColumns, Tail, Transition
 from parsers.vocabulary.types import Delta, MessageDelta, Piece, Span
 from parsers.wire.assemble import delta_of
 
@@ -122,7 +122,7 @@ class _Spans:
 
     def __init__(self) -> None:
         self._blocks, self._codes, self._starts, self._ends = array("i"), array("i"), array("i"), array("i")
-        self._kinds: list[tuple[Any, ...]] = []
+        self.kinds: list[tuple[Any, ...]] = []
         self._known: dict[tuple[Any, ...], int] = {}
 
     def __len__(self) -> int:
@@ -132,8 +132,8 @@ class _Spans:
         """Add a span of a block, which is none before that of the last one."""
         code = self._known.get(kind)
         if code is None:
-            code = self._known[kind] = len(self._kinds)
-            self._kinds.append(kind)
+            code = self._known[kind] = len(self.kinds)
+            self.kinds.append(kind)
         self._blocks.append(block)
         self._codes.append(code)
         self._starts.append(start)
@@ -146,7 +146,11 @@ class _Spans:
 
     def at(self, place: int) -> tuple[int, int, tuple[Any, ...]]:
         """The start, the end and the kind of a span."""
-        return self._starts[place], self._ends[place], self._kinds[self._codes[place]]
+        return self._starts[place], self._ends[place], self.kinds[self._codes[place]]
+
+    def rows(self) -> Iterator[tuple[int, int, int]]:
+        """For every span the place of its kind among the kinds, its start and its end."""
+        return zip(self._codes, self._starts, self._ends, strict=True)
 
     def by_block(self) -> Iterator[tuple[int, range]]:
         """Every block that has spans, with their places."""
@@ -189,7 +193,6 @@ class Steps(Lazy[Step], StepColumns):
         self._deltas = deltas
         self._sent = sent
         self._size = 0
-        self._over = False
         self._firsts = array("i")  # of each block, its first step
         self._views = array("i")  # of each block, what its view is besides its holds
         self._events, self._moves, self._holds = _Spans(), _Spans(), _Spans()
@@ -224,11 +227,6 @@ class Steps(Lazy[Step], StepColumns):
             self._code, self._view = self._shape_code(_shape_of(view)), view
         self._views.append(self._code)
 
-    def end(self, events: Sequence[Event], moves: Sequence[Transition], view: StateView) -> None:
-        """Record the end of the output."""
-        self.add(events, moves, view)
-        self._over = True
-
     def _add_event(self, block: int, event: Event) -> None:
         facts, start, end = _FACTS.get(type(event)), event.start, event.end
         if isinstance(event, TextEvent) and (event.segments is not None or event.text != self.text[start:end]):
@@ -248,6 +246,11 @@ class Steps(Lazy[Step], StepColumns):
     @property
     def ends(self) -> Sequence[int]:
         return self._ends
+
+    @property
+    def over(self) -> bool:
+        """Return whether the end of the output was recorded."""
+        return self._size == len(self._ends)
 
     def __len__(self) -> int:
         return self._size
@@ -273,9 +276,17 @@ class Steps(Lazy[Step], StepColumns):
         for block, places in self._moves.by_block():
             yield from ((self._firsts[block] + 1, move) for move in self._moves_at(places))
 
-    def joined_events(self) -> Iterator[Event]:
-        """Every event in order; text that went on over several steps is one."""
-        return map(self._event_at, range(len(self._events)))
+    def claims(self) -> Iterator[Ownership]:
+        """The claims of all events. Events of one kind that touch claim as one."""
+        joined: list[tuple[int, int, int, int]] = []
+        for place, (code, start, end) in enumerate(self._events.rows()):
+            if joined and joined[-1][0] == code and joined[-1][2] == start and place not in self._kept:
+                start, first = joined[-1][1], joined.pop()[3]
+                joined.append((code, start, end, first))
+            else:
+                joined.append((code, start, end, place))
+        for code, start, end, place in joined:
+            yield from claims_of(self._kept.get(place) or self._event(start, end, self._events.kinds[code]))
 
     def _count(self, block: int) -> int:
         """Return how many steps a block has."""
@@ -336,7 +347,7 @@ class Steps(Lazy[Step], StepColumns):
         moves = self._moves_at(self._moves.of(block))
         state, *shape = self._shapes[self._views[block]]
         view = StateView(state, holds, *shape)
-        end = self._over and index == self._size - 1
+        end = index == len(self._ends) - 1
         ids = () if end else self._deltas[index].token_ids
         delta = self._sent[index] if index < len(self._sent) else delta_of(events)
         lengths = self._lengths(block, self._sent_by(block, index))
@@ -375,3 +386,16 @@ class Steps(Lazy[Step], StepColumns):
             content.append(sizes[ContentText])
             calls.append(len(begun))
         return reasoning, content, calls
+
+
+def claims_of(event: Event) -> list[Ownership]:
+    """The characters that an event claims."""
+    if isinstance(event, TextEvent) and event.owner is not None:
+        if event.segments is None:
+            return [Ownership(event.start, event.end, event.owner)]
+        return [Ownership(part.start, part.end, event.owner) for part in event.segments if part.end > part.start]
+    if isinstance(event, Dropped):
+        return [Ownership(event.start, event.end, "dropped", event.reason)]
+    if isinstance(event, Marker):
+        return [Ownership(event.start, event.end, "marker")]
+    return []

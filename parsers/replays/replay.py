@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from parsers.replays.columns import Steps, texts_of
+from parsers.replays.columns import Steps, claims_of, texts_of
 from parsers.vocabulary.drops import LOST
-from parsers.vocabulary.events import Dropped, Event, Failure, Marker, Raised, TextEvent
+from parsers.vocabulary.events import Event, Failure, Raised
 from parsers.vocabulary.trace import Ownership, ReadsOpenText, StateView, StreamParser, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
@@ -72,11 +73,12 @@ def replay(
     """
     parser.transitions = []
     texts = texts_of(deltas)
-    recorder = _Recorder(parser, Steps(deltas, texts, sent), texts)
-    recorder.begin(lambda: parser.begin(context, mode=mode, markers=markers))
-    recorder.record(deltas, lambda: parser.finish(context.finish_reason))
-    steps = recorder.steps
-    message = recorder.message()
+    steps = Steps(deltas, texts, sent)
+    recorder = _Recorder(parser, steps)
+    recorder.begin(partial(parser.begin, context, mode=mode, markers=markers))
+    recorder.feed(deltas, texts)
+    recorder.finish(context.finish_reason)
+    message = recorder.assembler.message()
     return Trace(
         parser.name,
         tuple(reasons),
@@ -86,73 +88,77 @@ def replay(
         steps,
         message,
         finish_reason(message, context.finish_reason),
-        partition(steps.joined_events(), len(steps.text)),
+        _tiles(steps.claims(), len(steps.text)),
         list(parser.rejected),
         examined=parser.examined,
     )
 
 
 class _Recorder:
-    """Records what the parser did in each delta."""
+    """Records what the parser does with each delta. One that raises is asked nothing more."""
 
-    def __init__(self, parser: StreamParser, steps: Steps, texts: Sequence[str]) -> None:
-        self.steps = steps
+    def __init__(self, parser: StreamParser, steps: Steps) -> None:
+        self.assembler = Assembler()
         self._parser = parser
-        self._texts = texts
+        self._steps = steps
         self._view = StateView("FAILED")
-        self._failed: list[Event] | None = None
+        self._failed = False
 
-    def message(self) -> Message:
-        """The message of all events."""
-        assembler = Assembler()
-        assembler.absorb(self.steps.joined_events())
-        return assembler.message()
-
-    def begin(self, call: Callable[[], None]) -> None:
+    def begin(self, begin: Callable[[], None]) -> None:
         """Start the parser. What it fails with is told in the first step."""
         try:
-            call()
-        except _OURS:
-            raise
+            begin()
         except Exception as error:
-            self._failed = [Raised.at(0, 0, failure_of(error))]
+            self._step([self._failure(error, 0, 0)])
 
-    def record(self, deltas: Sequence[Delta], finish: Callable[[], list[Event]]) -> None:
-        """Let the parser take all deltas and the end of the output."""
-        at, parser = 0, self._parser
+    def feed(self, deltas: Sequence[Delta], texts: Sequence[str]) -> None:
+        """Let it take all deltas."""
+        at, parser, steps = len(self._steps), self._parser, self._steps
         reads_open = parser.read_open_text if isinstance(parser, ReadsOpenText) else None
-        while at < len(deltas):
-            if reads_open is not None and self._failed is None:
-                stop, event, tail = reads_open(deltas, self._texts, at)
+        while at < len(deltas) and not self._failed:
+            if reads_open is not None:
+                stop, event, tail = reads_open(deltas, texts, at)
                 if stop > at:
-                    self.steps.add_open(stop - at, event, parser.view(), tail)
+                    steps.add_open(stop - at, event, parser.view(), tail)
+                    self.assembler.absorb(() if event is None else (event,))
                     at = stop
                     continue
-            self.steps.add(*self._step(partial(parser.feed, deltas[at])))
+            try:
+                events = parser.feed(deltas[at])
+            except Exception as error:
+                events = [self._failure(error, *steps.span(at))]
+            self._step(events)
             at += 1
-        self.steps.end(*self._step(finish))
+        if at < len(deltas):
+            steps.add((), (), self._view, len(deltas) - at)
 
-    def _step(self, call: Callable[[], list[Event]]) -> tuple[list[Event], Sequence[Transition], StateView]:
-        """What the parser does, the rows it fires, and its view then."""
-        events, parser = self._events(call), self._parser
+    def finish(self, reason: str | None) -> None:
+        """The output is over."""
+        events: list[Event] = []
+        if not self._failed:
+            try:
+                events = self._parser.finish(reason)
+            except Exception as error:
+                events = [self._failure(error, *self._steps.span(len(self._steps)))]
+        if not self._steps.over:
+            self._step(events)
+
+    def _step(self, events: list[Event]) -> None:
+        parser = self._parser
         moves: Sequence[Transition] = ()
         if parser.transitions:
             moves, parser.transitions = parser.transitions, []
-        if self._failed is None:
+        if not self._failed:
             self._view = parser.view()
-        return events, moves, self._view
+        self._steps.add(events, moves, self._view)
+        self.assembler.absorb(events)
 
-    def _events(self, call: Callable[[], list[Event]]) -> list[Event]:
-        if self._failed is not None:
-            events, self._failed = self._failed, []
-            return events
-        try:
-            return call()
-        except _OURS:
-            raise
-        except Exception as error:
-            self._failed = []
-            return [Raised.at(*self.steps.span(len(self.steps)), failure_of(error))]
+    def _failure(self, error: Exception, start: int, end: int) -> Raised:
+        """The parser raised this while it read [start, end). Raises what is the caller's fault again."""
+        if isinstance(error, _OURS):
+            raise error
+        self._failed = True
+        return Raised.at(start, end, failure_of(error))
 
 
 def failure_of(error: Exception) -> Failure:
@@ -170,10 +176,11 @@ def partition(events: Iterable[Event], size: int) -> list[Ownership]:
 
     A name inside an id (Kimi's header) belongs to the name.
     """
-    claims: list[Ownership] = []
-    for event in events:
-        claims += _claims(event)
-    claims.sort(key=attrgetter("start", "end"))
+    return _tiles(chain.from_iterable(map(claims_of, events)), size)
+
+
+def _tiles(found: Iterable[Ownership], size: int) -> list[Ownership]:
+    claims = sorted(found, key=attrgetter("start", "end"))
     runs: list[Ownership] = []
     at = 0
     for claim in _split_ids(claims):
@@ -186,18 +193,6 @@ def partition(events: Iterable[Event], size: int) -> list[Ownership]:
     if at < size:
         _push(runs, Ownership(at, size, "dropped", LOST))
     return runs
-
-
-def _claims(event: Event) -> list[Ownership]:
-    if isinstance(event, TextEvent) and event.owner is not None:
-        if event.segments is None:
-            return [Ownership(event.start, event.end, event.owner)]
-        return [Ownership(part.start, part.end, event.owner) for part in event.segments if part.end > part.start]
-    if isinstance(event, Dropped):
-        return [Ownership(event.start, event.end, "dropped", event.reason)]
-    if isinstance(event, Marker):
-        return [Ownership(event.start, event.end, "marker")]
-    return []
 
 
 def _split_ids(claims: list[Ownership]) -> list[Ownership]:
