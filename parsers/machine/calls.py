@@ -45,6 +45,8 @@ class CallState(Enum):
     SKIPPED = "rejected, skipped"
     FAILED = "rejected, and all that follows"
 
+    __hash__ = object.__hash__  # quicker, and each is equal to itself only
+
 
 class CallEvent(Enum):
     """The events that may happen to a call."""
@@ -111,7 +113,7 @@ class Calls(Writer):
     """Implements arguments.Output: writes what is found in the state that the call is in.
 
     `keeps`: raw text that is read belongs to a call that does not stand, and has to be given to `keep`. `defers`:
-    everything waits for the end of the output (llama_content seed_literal).
+    everything waits for the end of the output (llama_content seed_literal). `state_name`: None without a call.
     """
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], context: Context) -> None:
@@ -121,6 +123,7 @@ class Calls(Writer):
         self.defers = fmt.content == "llama" and policy["llama_content"] == "seed_literal"
         self.rejected: list[RejectedCall] = []
         self.state = CallState.NONE
+        self.state_name: str | None = None
         self.keeps = False
         self._ids = fmt.ids
         self._seed = context.id_seed
@@ -146,6 +149,7 @@ class Calls(Writer):
 
     def _go(self, event: CallEvent) -> None:
         self.state = LIFE[self.state][event]
+        self.state_name = None if self.state is CallState.NONE else self.state.name
         self.quiet = self.state in _UNWANTED
         self.keeps = self.quiet or self.state in _HELD
         self.call = None if self.quiet or self.state is CallState.NONE else self._number
@@ -404,12 +408,16 @@ class Calls(Writer):
 
     def holds(self, at: int) -> list[Hold]:
         """Return what the stages and a call that does not stand keep back of the text before `at`, in order."""
+        if not (
+            self.keeps or self._head.pieces or self.defers or self._reasoning.blank.pieces or self._content.blank.pieces
+        ):
+            return []
         if self.defers:
             why = "llama_content is seed_literal: everything waits for the end of the output."
             return [Hold(0, at, "policy", why)] if at else []
         held = self.state in _HELD
         found = [self._reasoning.hold(), self._content.hold()]
-        if not held and self._head.pieces:
+        if not held:
             found.append(self._head.hold("codec", "A name or an id is sent whole."))
         if held and at > self._start:
             why = "A call whose name is not known yet."

@@ -123,9 +123,9 @@ class Machine:
         if not text:
             return OpenText(stop)
         if tail is None:
-            return OpenText(stop, self._passed(text))
+            return OpenText(stop, len(text), self._passed(text))
         event = self._read_by_stage(text)[0]
-        return OpenText(stop, event if isinstance(event, TextEvent) else None, tail)
+        return OpenText(stop, len(text), event if isinstance(event, TextEvent) else None, tail)
 
     def _passed(self, text: str) -> TextEvent:
         """The event of open text, all of which goes on at once."""
@@ -550,20 +550,22 @@ class Machine:
         return self._open_view
 
     def _new_view(self) -> StateView:
-        held, state, calls, parser = self._buffer[self._pos :], self._state, self._calls, self._parser
-        codec = None if parser is None else parser.describe()
-        holds = calls.holds(self._at)
+        state, calls, parser, at, last = self._state, self._calls, self._parser, self._base + self._pos, self._view
+        holds, codec = calls.holds(at), None
         candidates: tuple[str, ...] = ()
-        if parser is not None and (hold := parser.hold()) is not None:
-            holds.append(hold)
-        last, call = self._view, calls.call
-        call_state = None if calls.state is CallState.NONE else calls.state.name
-        same = (last.state, last.codec, last.call, last.call_state) == (state.name, codec, call, call_state)
-        if same and not (held or holds):
-            return last
+        if parser is not None:
+            codec = parser.describe()
+            if (hold := parser.hold()) is not None:
+                holds.append(hold)
+        held = self._pos < len(self._buffer)
         if held and not self._over:
-            candidates, why = state.may_become(held, self._scope)
-            holds.append(Hold(self._at, self._at + len(held), "lexer", why))
-        view = StateView(state.name, tuple(holds), candidates, state.accepts, call, codec, call_state)
-        self._view = _NO_VIEW if holds else view
+            text = self._buffer[self._pos :]
+            candidates, why = state.may_become(text, self._scope)
+            holds.append(Hold(at, at + len(text), "lexer", why))
+        same = last.state == state.name and last.codec == codec and last.call == calls.call
+        if same and last.call_state == calls.state_name and not (held or holds):
+            return last
+        view = StateView(state.name, tuple(holds), candidates, state.accepts, calls.call, codec, calls.state_name)
+        if not (held or holds):
+            self._view = view
         return view

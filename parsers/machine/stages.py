@@ -64,16 +64,16 @@ class ReasoningStage:
     def __init__(self, out: Writer, policy: Mapping[str, str]) -> None:
         self._out = out
         self._strips = policy["reasoning_tail"] == "strip"
-        self._blank = Blank()
+        self.blank = Blank()
 
     def text(self, text: str, at: int) -> None:
         """More reasoning text."""
         solid = len(text.rstrip()) if self._strips else len(text)
         if solid:
-            for kept, start in self._blank.take():
+            for kept, start in self.blank.take():
                 self._out.reasoning(kept, start)
             self._out.reasoning(text[:solid], at)
-        self._blank.add(text[solid:], at + solid)
+        self.blank.add(text[solid:], at + solid)
 
     def tail(self) -> Tail | None:
         """See ContentStage.tail."""
@@ -81,12 +81,12 @@ class ReasoningStage:
 
     def end(self) -> None:
         """Reasoning is over."""
-        for kept, start in self._blank.take():
+        for kept, start in self.blank.take():
             self._out.leave_out(start, start + len(kept), DropReason(Cause.REASONING_TAIL))
 
     def hold(self) -> Hold | None:
         """Return what is kept back."""
-        return self._blank.hold("policy", _REASONING_TAIL)
+        return self.blank.hold("policy", _REASONING_TAIL)
 
 
 class ContentStage(ABC):
@@ -97,7 +97,7 @@ class ContentStage(ABC):
 
     def __init__(self, out: _PlainOutput) -> None:
         self._out = out
-        self._blank = Blank()
+        self.blank = Blank()
         self._calls = 0
         self._solid = False  # whether text that is no blank has come since the last call
 
@@ -119,7 +119,7 @@ class ContentStage(ABC):
 
     def hold(self) -> Hold | None:
         """Return what is kept back."""
-        return self._blank.hold("policy", self.why)
+        return self.blank.hold("policy", self.why)
 
     def _pass(self, pieces: _Pieces) -> None:
         for text, at in pieces:
@@ -132,9 +132,9 @@ class ContentStage(ABC):
     def _pass_solid(self, text: str, at: int, solid: int) -> None:
         """Pass on what waited and `solid` characters of the text; the rest of it waits."""
         if solid:
-            self._pass(self._blank.take())
+            self._pass(self.blank.take())
             self._out.content(text[:solid], at)
-        self._blank.add(text[solid:], at + solid)
+        self.blank.add(text[solid:], at + solid)
 
 
 class PlainContent(ContentStage):
@@ -158,7 +158,7 @@ class PlainContent(ContentStage):
     def text(self, text: str, at: int) -> None:
         if not self._solid:
             space = len(text) - len(text.lstrip())
-            self._blank.add(text[:space], at)
+            self.blank.add(text[:space], at)
             if space == len(text):
                 return
             self._begin()
@@ -174,7 +174,7 @@ class PlainContent(ContentStage):
 
     def _begin(self) -> None:
         """The first character that is not white space has come."""
-        kept = self._blank.take()
+        kept = self.blank.take()
         if self._calls and self._after == "strip":
             self._drop(kept)
         else:
@@ -191,7 +191,7 @@ class PlainContent(ContentStage):
         self._settle(self._after if self._calls else "keep")
 
     def _settle(self, policy: str) -> None:
-        kept = self._blank.take()
+        kept = self.blank.take()
         if policy == "keep" or (policy == "drop_blank" and self._solid):
             self._pass(kept)
         else:
@@ -231,7 +231,7 @@ class _Structural(ContentStage):
     def text(self, text: str, at: int) -> None:
         if not self._solid:
             lead = len(text) - len(text.lstrip(_SEPARATORS if self._calls else _TRAILING))
-            self._blank.add(text[:lead], at)
+            self.blank.add(text[:lead], at)
             if lead == len(text):
                 return
             text, at = text[lead:], at + lead
@@ -243,7 +243,7 @@ class _Structural(ContentStage):
 
     def _begin(self, at: int) -> None:
         """Prose begins at `at`: after a call it drops what separates them, and is joined to prose by one space."""
-        kept = self._blank.take()
+        kept = self.blank.take()
         if self._calls:
             kept, at = self._after_separators(kept, at)
         if self._calls and self._any:
@@ -264,13 +264,13 @@ class _Structural(ContentStage):
         return kept, at
 
     def call(self) -> None:
-        self._drop(self._blank.take())
+        self._drop(self.blank.take())
         self._calls += 1
         self._solid = False
 
     def finish(self) -> None:
         settle = self._drop if self._calls else self._pass
-        settle(self._blank.take())
+        settle(self.blank.take())
 
 
 class _SeedLiteral(ContentStage):

@@ -35,7 +35,7 @@ from parsers.vocabulary.events import (
     ReasoningText,
     TextEvent,
 )
-from parsers.vocabulary.trace import Hold, Ownership, StateView, Step, StepColumns, Tail, Transition
+from parsers.vocabulary.trace import Hold, OpenText, Ownership, StateView, Step, StepColumns, Tail, Transition
 from parsers.vocabulary.types import Delta, MessageDelta, Piece, Span
 from parsers.wire.assemble import delta_of
 
@@ -139,6 +139,10 @@ class _Spans:
         self._starts.append(start)
         self._ends.append(end)
 
+    def lengthen(self, end: int) -> None:
+        """The last span ends later."""
+        self._ends[-1] = end
+
     def of(self, block: int) -> range:
         """The places of the spans of a block."""
         first = bisect_left(self._blocks, block)
@@ -181,18 +185,16 @@ _shape_of = attrgetter("state", "candidates", "accepts", "call", "codec", "call_
 
 
 class Steps(Lazy[Step], StepColumns):
-    """The steps of a replay of `deltas`, whose texts are `texts`.
+    """The steps of a replay of `deltas`, whose joined text is `text`.
 
     `sent` are the deltas that the first steps sent, where these do not follow from their events.
     """
 
-    def __init__(self, deltas: Sequence[Delta], texts: Sequence[str], sent: Sequence[MessageDelta | None] = ()) -> None:
-        self.text = "".join(texts)
-        self._ends = array("i", accumulate(map(len, texts)))
-        self._ends.append(len(self.text))
+    def __init__(self, deltas: Sequence[Delta], text: str, sent: Sequence[MessageDelta | None] = ()) -> None:
+        self.text = text
         self._deltas = deltas
         self._sent = sent
-        self._size = 0
+        self._size = self._at = 0  # steps, and characters fed
         self._firsts = array("i")  # of each block, its first step
         self._views = array("i")  # of each block, what its view is besides its holds
         self._events, self._moves, self._holds = _Spans(), _Spans(), _Spans()
@@ -201,19 +203,31 @@ class Steps(Lazy[Step], StepColumns):
         self._shapes: list[tuple[Any, ...]] = []
         self._shape_codes: dict[tuple[Any, ...], int] = {}
         self._view: StateView | None = None
+        self._plain: tuple[Any, ...] | None = None  # what the last step sent, where it was the text it was fed
 
     # recording
 
-    def add_open(self, count: int, event: TextEvent | None, view: StateView, tail: Tail | None) -> None:
+    def add_open(self, count: int, found: OpenText, view: StateView) -> None:
         """Record a block of `count` steps of open text; `view` is that after the last one."""
-        if tail is not None:
-            self._tails[len(self._firsts)] = tail
+        if found.tail is not None:
+            self._tails[len(self._firsts)] = tail = found.tail
             view = replace(view, holds=tuple([hold for hold in view.holds if hold.reason != tail.why]))
-        self.add(() if event is None else (event,), (), view, count)
+        self.add(() if found.event is None else (found.event,), (), view, count=count)
+        self._at += found.length
 
-    def add(self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, count: int = 1) -> None:
-        """Record a block of one step, or of several with the same view and with one event at most, which is their
-        text."""
+    def add(
+        self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, text: str = "", *, count: int = 1
+    ) -> None:
+        """Record a block: one step, which was fed `text`, or several with the same view, whose text is their event."""
+        at, plain = self._at, None
+        self._at += len(text)
+        if len(events) == 1 and not moves and count == 1:
+            plain = _copy_of(text, at, events[0])
+            if plain is not None and plain == self._plain and view is self._view and not view.holds:
+                self._size += 1
+                self._events.lengthen(self._at)
+                return
+        self._plain = plain
         block = len(self._firsts)
         self._firsts.append(self._size)
         self._size += count
@@ -247,10 +261,16 @@ class Steps(Lazy[Step], StepColumns):
     def ends(self) -> Sequence[int]:
         return self._ends
 
+    @cached_property
+    def _ends(self) -> array[int]:
+        ends = array("i", accumulate(map(len, texts_of(self._deltas))))
+        ends.append(len(self.text))
+        return ends
+
     @property
     def over(self) -> bool:
         """Return whether the end of the output was recorded."""
-        return self._size == len(self._ends)
+        return self._size > len(self._deltas)
 
     def __len__(self) -> int:
         return self._size
@@ -347,7 +367,7 @@ class Steps(Lazy[Step], StepColumns):
         moves = self._moves_at(self._moves.of(block))
         state, *shape = self._shapes[self._views[block]]
         view = StateView(state, holds, *shape)
-        end = index == len(self._ends) - 1
+        end = index == len(self._deltas)
         ids = () if end else self._deltas[index].token_ids
         delta = self._sent[index] if index < len(self._sent) else delta_of(events)
         lengths = self._lengths(block, self._sent_by(block, index))
@@ -386,6 +406,13 @@ class Steps(Lazy[Step], StepColumns):
             content.append(sizes[ContentText])
             calls.append(len(begun))
         return reasoning, content, calls
+
+
+def _copy_of(text: str, at: int, event: Event) -> tuple[Any, ...] | None:
+    """What an event is, where it is the text that a step was fed, which stands `at`; else None."""
+    if not isinstance(event, TextEvent) or event.segments is not None or event.start != at or event.text != text:
+        return None
+    return _FACTS[type(event)](event) if event.end == at + len(text) else None
 
 
 def claims_of(event: Event) -> list[Ownership]:

@@ -44,7 +44,7 @@ def parse(
     reads_open = parser.read_open_text if isinstance(parser, ReadsOpenText) else None
     while at < len(deltas):
         if reads_open is not None:
-            at, event, _ = reads_open(deltas, texts, at)
+            at, _, event, _ = reads_open(deltas, texts, at)
             if event is not None:
                 assembler.absorb((event,))
             if at == len(deltas):
@@ -73,7 +73,7 @@ def replay(
     """
     parser.transitions = []
     texts = texts_of(deltas)
-    steps = Steps(deltas, texts, sent)
+    steps = Steps(deltas, "".join(texts), sent)
     recorder = _Recorder(parser, steps)
     recorder.begin(partial(parser.begin, context, mode=mode, markers=markers))
     recorder.feed(deltas, texts)
@@ -117,20 +117,20 @@ class _Recorder:
         reads_open = parser.read_open_text if isinstance(parser, ReadsOpenText) else None
         while at < len(deltas) and not self._failed:
             if reads_open is not None:
-                stop, event, tail = reads_open(deltas, texts, at)
-                if stop > at:
-                    steps.add_open(stop - at, event, parser.view(), tail)
-                    self.assembler.absorb(() if event is None else (event,))
-                    at = stop
+                found = reads_open(deltas, texts, at)
+                if found.stop > at:
+                    steps.add_open(found.stop - at, found, parser.view())
+                    self.assembler.absorb(() if found.event is None else (found.event,))
+                    at = found.stop
                     continue
             try:
                 events = parser.feed(deltas[at])
             except Exception as error:
                 events = [self._failure(error, *steps.span(at))]
-            self._step(events)
+            self._step(events, texts[at])
             at += 1
         if at < len(deltas):
-            steps.add((), (), self._view, len(deltas) - at)
+            steps.add((), (), self._view, count=len(deltas) - at)
 
     def finish(self, reason: str | None) -> None:
         """The output is over."""
@@ -143,14 +143,14 @@ class _Recorder:
         if not self._steps.over:
             self._step(events)
 
-    def _step(self, events: list[Event]) -> None:
+    def _step(self, events: list[Event], text: str = "") -> None:
         parser = self._parser
         moves: Sequence[Transition] = ()
         if parser.transitions:
             moves, parser.transitions = parser.transitions, []
         if not self._failed:
             self._view = parser.view()
-        self._steps.add(events, moves, self._view)
+        self._steps.add(events, moves, self._view, text)
         self.assembler.absorb(events)
 
     def _failure(self, error: Exception, start: int, end: int) -> Raised:

@@ -61,6 +61,8 @@ class Stand(Enum):
     NAME = "in the name of a call"
     OTHER = "elsewhere"
 
+    __hash__ = object.__hash__  # quicker, and each is equal to itself only
+
 
 class CodecState(NamedTuple):
     """The state of an argument parser in words, and where it stands. `of`: what it stands before or in, in words."""
@@ -404,9 +406,11 @@ class Tail(NamedTuple):
 
 
 class OpenText(NamedTuple):
-    """Many deltas in which nothing matters, up to the one at `stop`: their text as one event, and what of it waits."""
+    """Many deltas in which nothing matters, up to the one at `stop`: how many characters they have, their text as one
+    event, and what of it waits."""
 
     stop: int
+    length: int = 0
     event: TextEvent | None = None
     tail: Tail | None = None
 
