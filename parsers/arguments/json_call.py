@@ -311,7 +311,7 @@ class JsonCall(ArgumentParser):
         if self._phase == "before":
             return CodecState.before("the object")
         if self._phase == "arguments" and self._value is not None:
-            return CodecState(f"arguments, {self._value.describe()}", Stand.INSIDE)
+            return self._value.describe("arguments, ")
         if self._phase == "arguments":
             return CodecState.before("the arguments")
         key = f", key {self._key}" if self._key else ""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from parsers.arguments.contract import OPEN, ArgumentParser, Output
 from parsers.arguments.json_value import JsonValue
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.trace import CodecState, Hold, Stand
+from parsers.vocabulary.trace import CodecState, Hold
 
 _Phase = Literal["before", "value", "bare", "after"]
 
@@ -94,4 +94,4 @@ class JsonSpan(ArgumentParser):
         if self._phase == "before":
             return CodecState.before("the value")
         words = {"bare": "not JSON", "after": "after the value"}.get(self._phase)
-        return CodecState(words) if words else CodecState(self._value.describe(), Stand.INSIDE)
+        return CodecState(words) if words else self._value.describe()

@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from parsers.arguments.coerce import (
@@ -31,7 +32,7 @@ from parsers.arguments.coerce import (
 from parsers.arguments.contract import ValueOutput, Waiting
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.trace import Hold
+from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scalar", "hold", "error"]
 _Previous = Literal["start", "open", "colon", "comma", "value", "key"]
@@ -386,12 +387,15 @@ class JsonValue:
         wanted = " or ".join(sorted(types_of(self._schema()) or ())) or "another type"
         return Hold(start, at, "codec", f"The schema wants {wanted}: the value is checked when it is whole.")
 
-    def describe(self) -> str:
-        """Return where in the value the reader stands, in words."""
-        where = "between tokens"
-        if self.scan.in_string:
-            where = "in a key" if self.scan.is_key else "in a string"
-        return f"{where}, depth {self.scan.depth}"
+    def describe(self, of: str = "") -> CodecState:
+        """Return where in the value `of` something the reader stands."""
+        return _state(of, self.scan.in_string, self.scan.is_key, self.scan.depth)
+
+
+@lru_cache(maxsize=512)  # asked for after every delta
+def _state(of: str, in_string: bool, is_key: bool, depth: int) -> CodecState:
+    where = ("in a key" if is_key else "in a string") if in_string else "between tokens"
+    return CodecState(f"{of}{where}, depth {depth}", Stand.INSIDE)
 
 
 class EarlyArguments:

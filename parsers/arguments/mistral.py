@@ -348,7 +348,7 @@ class Mistral(ArgumentParser):
     def describe(self) -> CodecState:
         value = self._value if self._array is None else self._array.value
         if value is not None and self._phase in ("array", "arguments"):
-            return CodecState(f"arguments, {value.describe()}", Stand.INSIDE)
+            return value.describe("arguments, ")
         if self._phase == "start":
             return CodecState.before("the calls")
         words = {"array": "in the array", "id": "in the call id", "after": "after the call"}.get(self._phase)

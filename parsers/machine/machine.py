@@ -19,6 +19,7 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from parsers.arguments.contract import OPEN, ArgumentParser
 from parsers.formats.model import Format
@@ -32,9 +33,9 @@ from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
 _OpenKind = type[ContentText] | type[ReasoningText] | type[CallArguments]
 Programs = dict[tuple[frozenset[str], bool], Program]
-_NO_VIEW = StateView("")
 _NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
 _MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
+_MOST_VIEWS = 1_000  # kept; an output that nests without end has one for each depth
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
@@ -84,7 +85,7 @@ class Machine:
         self._whole: bool | None = None  # whether the arguments of the open call are whole, once they were read
         self._sub = self._stuck = 0
         self._fired_at = -1
-        self._view = _NO_VIEW
+        self._views: dict[tuple[Any, ...], StateView] = {}  # those without holds
         self._reads = True
         # open text: its events, the end of it that a stage keeps, and the view while it lasts
         self._by_text = mode == "text"
@@ -550,7 +551,7 @@ class Machine:
         return self._open_view
 
     def _new_view(self) -> StateView:
-        state, calls, parser, at, last = self._state, self._calls, self._parser, self._base + self._pos, self._view
+        state, calls, parser, at = self._state, self._calls, self._parser, self._base + self._pos
         holds, codec = calls.holds(at), None
         candidates: tuple[str, ...] = ()
         if parser is not None:
@@ -562,10 +563,10 @@ class Machine:
             text = self._buffer[self._pos :]
             candidates, why = state.may_become(text, self._scope)
             holds.append(Hold(at, at + len(text), "lexer", why))
-        same = last.state == state.name and last.codec == codec and last.call == calls.call
-        if same and last.call_state == calls.state_name and not (held or holds):
-            return last
+        key = (state.name, calls.call, codec, calls.state_name)
+        if not (held or holds) and (known := self._views.get(key)) is not None:
+            return known
         view = StateView(state.name, tuple(holds), candidates, state.accepts, calls.call, codec, calls.state_name)
-        if not (held or holds):
-            self._view = view
+        if not (held or holds) and len(self._views) < _MOST_VIEWS:
+            self._views[key] = view
         return view

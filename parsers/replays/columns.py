@@ -180,6 +180,7 @@ _FACTS: dict[type[Event], Callable[[Any], tuple[Any, ...]]] = {
     ReasoningEnd: lambda _: (ReasoningEnd,),
 }
 _AS_IT_IS = (Event,)
+_COPIES = frozenset({ContentText, ReasoningText, CallArguments})  # of the text that a step is fed, as a rule
 _row_of = attrgetter("from_state", "trigger", "to_state", "row", "note")
 _shape_of = attrgetter("state", "candidates", "accepts", "call", "codec", "call_state")
 
@@ -202,6 +203,7 @@ class Steps(Lazy[Step], StepColumns):
         self._tails: dict[int, Tail] = {}  # by block
         self._shapes: list[tuple[Any, ...]] = []
         self._shape_codes: dict[tuple[Any, ...], int] = {}
+        self._known_views: dict[int, tuple[StateView, int]] = {}  # by their identity, which lasts while they are here
         self._view: StateView | None = None
         self._plain: tuple[Any, ...] | None = None  # what the last step sent, where it was the text it was fed
 
@@ -219,40 +221,60 @@ class Steps(Lazy[Step], StepColumns):
         self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, text: str = "", *, count: int = 1
     ) -> None:
         """Record a block: one step, which was fed `text`, or several with the same view, whose text is their event."""
-        at, plain = self._at, None
-        self._at += len(text)
-        if len(events) == 1 and not moves and count == 1:
-            plain = _copy_of(text, at, events[0])
-            if plain is not None and plain == self._plain and view is self._view and not view.holds:
+        start, facts = self._at, [self._facts_of(event) for event in events]
+        self._at = end = start + len(text)
+        plain = None
+        if (
+            len(facts) == 1
+            and not moves
+            and facts[0][0] in _COPIES
+            and (events[0].start, events[0].end) == (start, end)
+        ):
+            plain = facts[0]
+            if plain == self._plain and view is self._view and not view.holds:
                 self._size += 1
-                self._events.lengthen(self._at)
+                self._events.lengthen(end)
                 return
-        self._plain = plain
-        block = len(self._firsts)
+        self._plain, block = plain, len(self._firsts)
         self._firsts.append(self._size)
         self._size += count
-        for event in events:
-            self._add_event(block, event)
+        for event, kind in zip(events, facts, strict=True):
+            if kind is _AS_IT_IS:
+                self._kept[len(self._events)] = event
+            self._events.add(block, kind, event.start, event.end)
         for move in moves:
             self._moves.add(block, _row_of(move), move.start, move.end)
         for hold in view.holds:
             self._holds.add(block, (hold.kind, hold.reason), hold.start, hold.end)
         if view is not self._view:
-            self._code, self._view = self._shape_code(_shape_of(view)), view
+            self._code, self._view = self._shape_code(view), view
         self._views.append(self._code)
 
-    def _add_event(self, block: int, event: Event) -> None:
-        facts, start, end = _FACTS.get(type(event)), event.start, event.end
-        if isinstance(event, TextEvent) and (event.segments is not None or event.text != self.text[start:end]):
-            facts = None
-        if facts is None:
-            self._kept[len(self._events)] = event
-        self._events.add(block, _AS_IT_IS if facts is None else facts(event), start, end)
+    def close(self) -> None:
+        """No step is recorded any more."""
+        self._known_views.clear()
 
-    def _shape_code(self, shape: tuple[Any, ...]) -> int:
+    def _facts_of(self, event: Event) -> tuple[Any, ...]:
+        kind = type(event)
+        if kind not in _FACTS:
+            return _AS_IT_IS
+        if isinstance(event, TextEvent) and (
+            event.segments is not None or event.text != self.text[event.start : event.end]
+        ):
+            return _AS_IT_IS
+        return _FACTS[kind](event)
+
+    def _shape_code(self, view: StateView) -> int:
+        """The place of what a view is besides its holds. A parser gives the same view again and again."""
+        known = self._known_views.get(id(view))
+        if known is not None:
+            return known[1]
+        shape = _shape_of(view)
         code = self._shape_codes.setdefault(shape, len(self._shapes))
         if code == len(self._shapes):
             self._shapes.append(shape)
+            if not view.holds:
+                self._known_views[id(view)] = view, code
         return code
 
     # reading
@@ -406,13 +428,6 @@ class Steps(Lazy[Step], StepColumns):
             content.append(sizes[ContentText])
             calls.append(len(begun))
         return reasoning, content, calls
-
-
-def _copy_of(text: str, at: int, event: Event) -> tuple[Any, ...] | None:
-    """What an event is, where it is the text that a step was fed, which stands `at`; else None."""
-    if not isinstance(event, TextEvent) or event.segments is not None or event.start != at or event.text != text:
-        return None
-    return _FACTS[type(event)](event) if event.end == at + len(text) else None
 
 
 def claims_of(event: Event) -> list[Ownership]:

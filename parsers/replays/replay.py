@@ -142,6 +142,7 @@ class _Recorder:
                 events = [self._failure(error, *self._steps.span(len(self._steps)))]
         if not self._steps.over:
             self._step(events)
+        self._steps.close()
 
     def _step(self, events: list[Event], text: str = "") -> None:
         parser = self._parser
