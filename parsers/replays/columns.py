@@ -11,6 +11,7 @@ Sizes: 4 bytes a step in open text, about 80 where something happens, besides th
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -48,9 +49,9 @@ class Lazy(Sequence[Item]):
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
 
+    @abstractmethod
     def _make(self, index: int) -> Item:
         """The item at `index`, which is inside the sequence."""
-        raise NotImplementedError
 
     @overload
     def __getitem__(self, index: int) -> Item: ...
@@ -212,8 +213,8 @@ class Steps(Lazy[Step], StepColumns):
     def add_open(self, count: int, found: OpenText, view: StateView) -> None:
         """Record a block of `count` steps of open text; `view` is that after the last one."""
         if found.tail is not None:
-            self._tails[len(self._firsts)] = tail = found.tail
-            view = replace(view, holds=tuple([hold for hold in view.holds if hold.reason != tail.why]))
+            self._tails[len(self._firsts)] = found.tail
+            view = replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at]))
         self.add(() if found.event is None else (found.event,), (), view, count=count)
         self._at += found.length
 

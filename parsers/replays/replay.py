@@ -15,7 +15,7 @@ from typing import Any
 from parsers.replays.columns import Steps, claims_of, texts_of
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Event, Failure, Raised
-from parsers.vocabulary.trace import Ownership, ReadsOpenText, StateView, StreamParser, Trace, Transition
+from parsers.vocabulary.trace import OpenText, Ownership, ReadsOpenText, StateView, StreamParser, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
 
@@ -41,7 +41,7 @@ def parse(
     parser.transitions = None
     parser.begin(context, mode=mode, markers=markers)
     assembler, texts, at = Assembler(), texts_of(deltas), 0
-    reads_open = parser.read_open_text if isinstance(parser, ReadsOpenText) else None
+    reads_open = _open_reader(parser)
     while at < len(deltas):
         if reads_open is not None:
             at, _, event, _ = reads_open(deltas, texts, at)
@@ -94,6 +94,13 @@ def replay(
     )
 
 
+def _open_reader(parser: StreamParser) -> Callable[[Sequence[Delta], Sequence[str], int], OpenText] | None:
+    """The parser's way to read many deltas at once; not for a class that has a `feed` of its own beside it."""
+    first = next((kind for kind in type(parser).__mro__ if vars(kind).keys() & {"feed", "read_open_text"}), None)
+    own = first is not None and "read_open_text" in vars(first)
+    return parser.read_open_text if own and isinstance(parser, ReadsOpenText) else None
+
+
 class _Recorder:
     """Records what the parser does with each delta. One that raises is asked nothing more."""
 
@@ -114,7 +121,7 @@ class _Recorder:
     def feed(self, deltas: Sequence[Delta], texts: Sequence[str]) -> None:
         """Let it take all deltas."""
         at, parser, steps = len(self._steps), self._parser, self._steps
-        reads_open = parser.read_open_text if isinstance(parser, ReadsOpenText) else None
+        reads_open = _open_reader(parser)
         while at < len(deltas) and not self._failed:
             if reads_open is not None:
                 found = reads_open(deltas, texts, at)

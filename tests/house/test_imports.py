@@ -65,7 +65,7 @@ ORDERS = {"parsers": ROOMS, "webapp": WEB_ROOMS}
 
 # Neither a clock, nor a file, a socket, a process or a thread is behind any of these.
 PURE = frozenset({
-    "__future__", "abc", "ast", "base64", "binascii", "bisect", "codecs", "collections", "contextlib", "copy",
+    "__future__", "abc", "array", "ast", "base64", "binascii", "bisect", "codecs", "collections", "contextlib", "copy",
     "dataclasses", "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "html", "io",
     "itertools", "json", "keyword", "math", "numbers", "operator", "random", "re", "shlex", "string", "struct",
     "textwrap", "types", "typing", "unicodedata", "zlib",
