@@ -29,6 +29,7 @@ from webapp.api.answers import (
     FindResult,
     Health,
     ParserInfo,
+    ReplayPart,
     ReplayResult,
     SavedCase,
     TokenizerRow,
@@ -36,12 +37,13 @@ from webapp.api.answers import (
 )
 from webapp.api.openapi import description
 from webapp.api.operations import API, HEALTH, OPERATIONS, blueprint, operation
+from webapp.api.parts import QUERY, replay_answer, wanted_of
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
 from webapp.page.inspect.result import dialect_of
 from webapp.page.library.tokenizer_shelf import delete
-from webapp.runs.exports import TARGETS, exported, installed_version, json_text, save
+from webapp.runs.exports import TARGETS, exported, installed_version, save
 from webapp.runs.prepare import with_defaults
 from webapp.security import api_error, check_limit
 from webapp.services import services
@@ -128,12 +130,13 @@ def delete_tokenizer(fingerprint: str) -> ResponseReturnValue:
     return jsonify({"deleted": fingerprint})
 
 
-@operation("POST", f"{API}/replay", {200: ReplayResult, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody},
-           takes=Case)  # fmt: skip
+@operation("POST", f"{API}/replay",
+           {200: ReplayResult | ReplayPart, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody},
+           takes=Case, query=QUERY)  # fmt: skip
 def replay() -> ResponseReturnValue:
     """Replay a case. Nothing is stored."""
-    run = services().runner.run_checked(with_defaults(_posted_case(), services().settings))
-    return Response(json_text(run), mimetype="application/json")
+    wanted = wanted_of(request.args)
+    return replay_answer(with_defaults(_posted_case(), services().settings), wanted)
 
 
 @operation("POST", f"{API}/find",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -11,11 +10,10 @@ import pytest
 
 from parsers.cases.case import Case, CaseError
 from parsers.cases.io import load_case
-from parsers.cases.run import run_json
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import DEFAULT_COMPARED, WHOLE
 from parsers.vocabulary.types import FormatError, UsageError
-from webapp.runs.exports import exported, json_text
+from webapp.runs.exports import exported
 from webapp.runs.prepare import error_place, stored_form, with_defaults
 from webapp.runs.runner import Runner, collector_paused
 from webapp.settings import get_settings
@@ -109,20 +107,19 @@ def test_another_chunking_of_a_run_is_a_run_beside_it() -> None:
     assert run.key != whole.key
 
 
+def test_what_is_written_of_a_run_is_written_once_and_there_without_the_run(begun: list[str]) -> None:
+    kept = Runner(get_settings())
+    first, second = (kept.written(case_of(), "steps", lambda run: [len(run.trace.steps)], size=len) for _ in "ab")
+    assert (first, len(begun)) == ([len(kept.run(case_of()).trace.steps)], 1)
+    assert second is first
+    assert kept.written(case_of(), "text", lambda run: run.trace.text, size=len) == TEXT
+
+
 def test_the_budget_of_memory_holds_for_all_that_is_kept() -> None:
     kept = Runner(get_settings(trace_cache_bytes=1_000_000))
     for seed in range(40):
         kept.run_checked(case_of(context={"id_seed": seed}))
     assert 0 < kept.used <= 1_000_000
-
-
-@pytest.mark.parametrize("text", ["", "a", TEXT, TEXT * 30])
-def test_the_text_in_pieces_is_that_of_run_json(text: str) -> None:
-    run = Runner(get_settings(), keep=False).run_checked(case_of(input={"text": text}))
-    written = "".join(json_text(run))
-    assert written.endswith("}\n")
-    assert json.loads(written) == json.loads(json.dumps(run_json(run)))
-    assert list(json.loads(written)) == list(run_json(run))
 
 
 def test_the_environment_decides_only_what_the_case_leaves_open() -> None:
