@@ -1,14 +1,15 @@
 """What of a run an answer has: `steps`, `fields` and `format` of the query, and the answer they ask for.
 
 An object is answered up to `answer_bytes`. It is written before the first byte is sent, packed as it is written, and
-kept beside the run, so that it is written once. JSON Lines are written while the client reads, and have no limit of
-their own: the limits on text and tokens bound them.
+kept in the budget of the runs, so that it is written once. JSON Lines are written while the client reads, and have no
+limit of their own: the limits on text and tokens bound them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from flask import Response
@@ -92,13 +93,16 @@ class _Written:
         return len(self.data or b"") + 500
 
 
-def replay_answer(case: Case, wanted: Wanted) -> Response:
-    """The answer to who asked for a replay of `case`. Raises what `Runner.run` raises."""
+def replay_answer(wanted: Wanted, body: bytes, case_in_it: Callable[[], Case]) -> Response:
+    """The answer to a query and a body; a body that was answered before is not read again.
+
+    Raises what reading the case raises, and `Runner.run`.
+    """
     runner = services().runner
     if wanted.lines:
-        return Response(json_lines(runner.run_checked(case), wanted.part), mimetype="application/jsonl")
-    name = f"answer {sorted(wanted.part.keys)} {wanted.part.steps}"
-    found = runner.written(case, name, lambda run: _written(run, wanted.part), size=lambda made: made.size)
+        return Response(json_lines(runner.run_checked(case_in_it()), wanted.part), mimetype="application/jsonl")
+    key = f"{hashlib.sha256(body).hexdigest()} {sorted(wanted.part.keys)} {wanted.part.steps}"
+    found = runner.computed(key, lambda: _written(runner.run(case_in_it()), wanted.part), size=lambda made: made.size)
     if found.data is None:
         return _too_large(found)
     return Response(found.data, mimetype="application/json", headers={"Content-Encoding": "gzip"})

@@ -135,8 +135,8 @@ def delete_tokenizer(fingerprint: str) -> ResponseReturnValue:
            takes=Case, query=QUERY)  # fmt: skip
 def replay() -> ResponseReturnValue:
     """Replay a case. Nothing is stored."""
-    wanted = wanted_of(request.args)
-    return replay_answer(with_defaults(_posted_case(), services().settings), wanted)
+    wanted, body = wanted_of(request.args), _body()
+    return replay_answer(wanted, body, partial(_case_in, body))
 
 
 @operation("POST", f"{API}/find",
@@ -144,7 +144,7 @@ def replay() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def find() -> ResponseReturnValue:
     """Search for a chunking under which a case fails. Nothing is stored."""
-    found = services().searches.find(with_defaults(_posted_case(), services().settings))
+    found = services().searches.find(_posted_case())
     return Response(json.dumps(find_json(found), ensure_ascii=False) + "\n", mimetype="application/json")
 
 
@@ -153,7 +153,7 @@ def find() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def save_case() -> ResponseReturnValue:
     """Store a case and give it a permalink: 201 when it is new, 200 when it was there already."""
-    run = services().runner.run_checked(with_defaults(_posted_case(), services().settings))
+    run = services().runner.run_checked(_posted_case())
     saved = save(services().store, run)
     answer = {"id": saved.id, "url": _permalink(saved.id)}
     if saved.delete_key is not None:
@@ -215,14 +215,23 @@ for _kind, _code, _status in (
 
 
 def _posted_case() -> Case:
-    """The case in the body of this request.
+    """The case in the body of this request. Raises what `_body` and `_case_in` raise."""
+    return _case_in(_body())
 
-    Raises UnsupportedMediaType, BadJson with line and column, and CaseError with the pointer of what is wrong.
-    """
+
+def _body() -> bytes:
+    """The body of this request. Raises UnsupportedMediaType where it does not say that it is JSON."""
     if request.mimetype != "application/json" and not request.mimetype.endswith("+json"):
         given = f"is {request.mimetype}" if request.mimetype else "has no content type"
         raise UnsupportedMediaType(f"The body {given}; send a case as application/json{_RECORDING}.")
-    body = request.get_data(cache=False)
+    return request.get_data(cache=False)
+
+
+def _case_in(body: bytes) -> Case:
+    """The case in a body, with the defaults of this server.
+
+    Raises BadJson with line and column, and CaseError with the pointer of what is wrong.
+    """
     try:
         data = jsontext.read(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -236,7 +245,7 @@ def _posted_case() -> Case:
     if len(case.replay) > MOST_CHUNKINGS:
         message = f"{len(case.replay):,} chunkings are too many for one request: at most {MOST_CHUNKINGS}"
         raise CaseError(message, "/replay")
-    return case
+    return with_defaults(case, services().settings)
 
 
 def _refuse_recording(body: bytes) -> None:

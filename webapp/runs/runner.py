@@ -162,7 +162,7 @@ class Runner:
 
         Raises CaseError for what cannot be replayed, TooLarge over a limit.
         """
-        key = _case_key(case)
+        key = hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
         beside = _Beside(self._kept, key)
         run = beside.get("run", lambda: self._run(case, key), size=_run_bytes)
         if chunking is None or chunking == run.chunking:
@@ -176,10 +176,6 @@ class Runner:
     def run_checked(self, case: Case) -> CaseRun:
         """Everything about a case. Raises what `run` raises."""
         return self.checked(self.run(case))
-
-    def written(self, case: Case, name: str, write: Callable[[Run], Value], *, size: Callable[[Value], int]) -> Value:
-        """What `write` makes of the run of a case, kept beside it: then nothing is run. Raises what `run` raises."""
-        return _Beside(self._kept, _case_key(case)).get(name, lambda: write(self.run(case)), size=size)
 
     def opened(self, body: str) -> Case:
         """The case of a stored body. We wrote it, so it is validated, but not searched for what JSON cannot hold."""
@@ -218,10 +214,6 @@ class Runner:
             if found is None:
                 found = self._shared[key] = Replays()
             return found
-
-
-def _case_key(case: Case) -> str:
-    return hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
 
 
 def _replay_key(prepared: Prepared) -> bytes:

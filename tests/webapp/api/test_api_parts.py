@@ -205,6 +205,17 @@ def test_an_answer_is_written_once_however_it_is_sent(client: Client, case: Case
     assert len(written) == 2
 
 
+def test_a_body_that_was_answered_is_not_read_again_but_its_type_and_query_are(
+    client: Client, case: CaseMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = client.post(URL, json=case())
+    monkeypatch.delattr("webapp.api.views.load_case")
+    assert client.post(URL, json=case()).data == first.data
+    assert client.post(URL, data=json.dumps(case()), content_type="text/plain").status_code == 415
+    assert client.post(f"{URL}?steps=x", json=case()).status_code == 422
+    assert client.post(URL, json=case(), headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+
+
 def test_what_is_kept_counts_in_the_budget_of_runs(make_app: AppMaker, case: CaseMaker, written: list[CaseRun]) -> None:
     app = make_app()
     runner, used = app.extensions["inspector"].runner, [0]

@@ -107,14 +107,6 @@ def test_another_chunking_of_a_run_is_a_run_beside_it() -> None:
     assert run.key != whole.key
 
 
-def test_what_is_written_of_a_run_is_written_once_and_there_without_the_run(begun: list[str]) -> None:
-    kept = Runner(get_settings())
-    first, second = (kept.written(case_of(), "steps", lambda run: [len(run.trace.steps)], size=len) for _ in "ab")
-    assert (first, len(begun)) == ([len(kept.run(case_of()).trace.steps)], 1)
-    assert second is first
-    assert kept.written(case_of(), "text", lambda run: run.trace.text, size=len) == TEXT
-
-
 def test_the_budget_of_memory_holds_for_all_that_is_kept() -> None:
     kept = Runner(get_settings(trace_cache_bytes=1_000_000))
     for seed in range(40):
