@@ -84,4 +84,5 @@ def _in_pieces(texts: Iterable[str]) -> Iterator[str]:
         if size >= PIECE:
             yield "".join(piece)
             piece, size = [], 0
-    yield "".join(piece)
+    if piece:
+        yield "".join(piece)
