@@ -91,6 +91,9 @@ class Settings(BaseSettings):
     max_request_bytes: PositiveInt = Field(
         8_000_000, description="Largest request body in bytes; a form encodes a text byte in up to three."
     )
+    answer_bytes: PositiveInt = Field(
+        20_000_000, description="Largest JSON object of a replay the API answers with, in bytes before gzip."
+    )
     trace_cache_bytes: int = Field(
         256_000_000, ge=0, description="Memory each process may spend on computed traces, in bytes; 0 keeps none."
     )

@@ -5,12 +5,12 @@ is traced as well, so that it can be said where it parts.
 
 `run_json` is the object that `replay --json` prints and POST /api/v1/replay answers. Everything in it that could grow
 with the square of the output is bounded: a step shows at most HELD_CHARACTERS of what is held, and says the spans of
-all of it.
+all of it. Whoever writes it out takes `run_parts`, for it is many times the output.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -228,24 +228,37 @@ def sse(run: CaseRun, dialect: Dialect = "reasoning") -> str:
 
 def run_json(run: CaseRun) -> dict[str, Any]:
     """The whole run. Absent text is null; owners are content, reasoning, name, id, arguments, marker, dropped."""
+    return {key: [*value] if isinstance(value, Iterator) else value for key, value in run_parts(run).items()}
+
+
+def run_parts(run: CaseRun, steps: range | None = None) -> dict[str, Any]:
+    """The keys of `run_json`, the summary first; lists that grow with the output are iterators, made as they are read.
+
+    `steps`: of deltas and steps only those at these places, from 0; places beyond the end have none.
+    """
     trace = run.trace
+    places = range(len(trace.steps)) if steps is None else range(steps.start, min(steps.stop, len(trace.steps)))
     return {
         "parser": trace.parser,
         "reasons": list(trace.reasons),
         "mode": trace.mode,
-        "chunking": trace.chunking,
         "message": trace.message.to_json(),
         "finish_reason": trace.finish_reason,
+        "findings": (finding.to_json() for finding in run.findings),
         "whole": run.whole.message.to_json(),
-        "rejected_calls": [call.to_json() for call in trace.rejected_calls],
-        "partition": [[run.start, run.end, run.owner, run.why or None] for run in trace.partition],
-        "deltas": [None if delta is None else delta.to_openai() for delta in trace.deltas],
-        "findings": [finding.to_json() for finding in run.findings],
-        "steps": [step_json(trace, step) for step in trace.steps],
+        "rejected_calls": (call.to_json() for call in trace.rejected_calls),
+        "chunking": trace.chunking,
+        "partition": ([part.start, part.end, part.owner, part.why or None] for part in trace.partition),
+        "deltas": (_delta_json(trace.steps[place]) for place in places),
+        "steps": (_step_json(trace, trace.steps[place]) for place in places),
     }
 
 
-def step_json(trace: Trace, step: Step) -> dict[str, Any]:
+def _delta_json(step: Step) -> dict[str, Any] | None:
+    return None if step.delta is None else step.delta.to_openai()
+
+
+def _step_json(trace: Trace, step: Step) -> dict[str, Any]:
     """One step of a trace."""
     return {
         "index": step.index,
@@ -267,7 +280,7 @@ def step_json(trace: Trace, step: Step) -> dict[str, Any]:
             for move in step.transitions
         ],
         "events": [_event_json(event) for event in step.events],
-        "delta": None if step.delta is None else step.delta.to_openai(),
+        "delta": _delta_json(step),
     }
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from parsers.cases.io import load_case
+from parsers.cases.run import run_case, run_json
 from webapp.api.answers import (
     DivergenceAnswer,
     FindingAnswer,
@@ -25,8 +27,10 @@ from webapp.api.views import MOST_CHUNKINGS
 from webapp.runs.exports import TARGETS
 from webapp.settings import Settings
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text("utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "api.md").read_text("utf-8")
 SECTIONS = {part.partition("\n")[0]: part for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]}
+LIMITS = ("max_text_bytes", "max_tokens", "max_request_bytes", "answer_bytes")
 ROUTES = {f"{one.method} {one.path}": one for one in OPERATIONS}
 
 
@@ -73,15 +77,26 @@ def test_every_field_of_an_answer_is_explained(route: str, model: type) -> None:
     assert [name for name in model.__annotations__ if f"`{name}`" not in SECTIONS[route]] == []
 
 
+def test_the_fields_of_a_run_are_listed_in_their_order() -> None:
+    run = run_case(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": ""}}))
+    table = SECTIONS["POST /api/v1/replay"].split("\n\n")[2]
+    assert re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE) == [*run_json(run)]
+
+
+def test_every_code_of_an_error_is_explained() -> None:
+    sources = [path.read_text("utf-8") for path in (ROOT / "webapp" / "api").glob("*.py")]
+    codes = {code for source in sources for code in re.findall(r'api_error\("(\w+)"', source)}
+    assert codes >= {"answer_too_large", "too_large"}
+    assert [code for code in codes if f"| `{code}` |" not in SECTIONS["Errors"]] == []
+
+
 def test_every_export_is_explained() -> None:
     section = SECTIONS["GET /api/v1/cases/<case_id>/export/<target>"]
     assert [target for target in TARGETS if f"| `{target}` |" not in section] == []
 
 
 def test_the_limits_are_those_of_the_program() -> None:
-    sizes = {
-        name: Settings.model_fields[name].default for name in ("max_text_bytes", "max_tokens", "max_request_bytes")
-    }
+    sizes = {name: Settings.model_fields[name].default for name in LIMITS}
     rows = [(f"{size:,}", f"`TOOLCALL_INSPECTOR_{name.upper()}`") for name, size in sizes.items()]
     lines = SECTIONS["Limits"].splitlines()
     assert [row for row in rows if not any(all(part in line for part in row) for line in lines)] == []

@@ -178,6 +178,11 @@ ReplayResult = _object(
     partition="Who owns each character; the runs cover the output.",
     deltas=_said(_many(_WRITTEN["MessageDelta"] | None), "One for each step; null where the step sent nothing."),
 )
+ReplayPart = _object(
+    "ReplayPart",
+    "What of a run `steps` and `fields` of the query asked for.",
+    **{key: NotRequired[hint] for key, hint in ReplayResult.__annotations__.items()},
+)
 
 
 # A search

@@ -8,9 +8,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from webapp.api.answers import ErrorBody, TokenizerUpload
+from webapp.api.answers import ErrorBody, ReplayPart, ReplayResult, TokenizerUpload
 from webapp.api.intake import IntakeRequest
 from webapp.api.operations import Operation
+from webapp.api.parts import FORMATS, KEYS, RANGE
 from webapp.runs.exports import TARGETS
 
 REF = "#/components/schemas/{model}"
@@ -26,7 +27,7 @@ STATUS = {
     503: "Too many searches are waiting; Retry-After says when to try again.",
 }
 BYTES = {TokenizerUpload: "The file itself.", IntakeRequest: "The recording itself."}
-PARAMETERS = {
+PARAMETERS: dict[str, dict[str, Any]] = {
     "case_id": {
         "description": "The id of a case.",
         "schema": {"type": "string", "pattern": "^[0-9a-hjkmnp-tv-z]{16}$"},
@@ -36,7 +37,11 @@ PARAMETERS = {
         "schema": {"type": "string", "pattern": "^[0-9a-f]{16,64}$"},
     },
     "target": {"description": "What to export.", "schema": {"type": "string", "enum": list(TARGETS)}},
+    "steps": {"schema": {"type": "string", "pattern": f"^(none|all|{RANGE})$", "default": "all"}},
+    "fields": {"schema": {"type": "array", "minItems": 1, "items": {"enum": list(KEYS)}}, "explode": False},
+    "format": {"schema": {"type": "string", "enum": list(FORMATS), "default": FORMATS[0]}},
 }
+LINES = {ReplayResult | ReplayPart: "The object without deltas and steps, then a step on each line."}
 
 
 def description(operations: Sequence[Operation], version: str) -> dict[str, Any]:
@@ -67,7 +72,7 @@ def _operation(one: Operation, schemas: Mapping[str, Any]) -> dict[str, Any]:
     names = re.findall(r"<(\w+)>", one.path)
     parameters = [{"name": name, "in": "path", "required": True, **PARAMETERS[name]} for name in names]
     parameters += [
-        {"name": name, "in": "query", "description": words, "schema": {"type": "string"}}
+        {"name": name, "in": "query", "description": words, "schema": {"type": "string"}, **PARAMETERS.get(name, {})}
         for name, words in one.query.items()
     ]
     if parameters:
@@ -88,5 +93,7 @@ def _answer(status: int, model: Any, schemas: Mapping[str, Any]) -> dict[str, An
     if model == "the file":
         kinds = sorted({target.mimetype for target in TARGETS.values()})
         return {"description": words, "content": {kind: {"schema": {"type": "string"}} for kind in kinds}}
-    schema = {"type": "object"} if isinstance(model, str) else schemas[str(model)]
-    return {"description": words, "content": {"application/json": {"schema": schema}}}
+    content = {"application/json": {"schema": {"type": "object"} if isinstance(model, str) else schemas[str(model)]}}
+    if not isinstance(model, str) and model in LINES:
+        content["application/jsonl"] = {"schema": {"type": "string", "description": LINES[model]}}
+    return {"description": words, "content": content}

@@ -29,6 +29,7 @@ from webapp.api.answers import (
     FindResult,
     Health,
     ParserInfo,
+    ReplayPart,
     ReplayResult,
     SavedCase,
     TokenizerRow,
@@ -36,12 +37,13 @@ from webapp.api.answers import (
 )
 from webapp.api.openapi import description
 from webapp.api.operations import API, HEALTH, OPERATIONS, blueprint, operation
+from webapp.api.parts import QUERY, replay_answer, wanted_of
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
 from webapp.page.inspect.result import dialect_of
 from webapp.page.library.tokenizer_shelf import delete
-from webapp.runs.exports import TARGETS, exported, installed_version, json_text, save
+from webapp.runs.exports import TARGETS, exported, installed_version, save
 from webapp.runs.prepare import with_defaults
 from webapp.security import api_error, check_limit
 from webapp.services import services
@@ -128,12 +130,13 @@ def delete_tokenizer(fingerprint: str) -> ResponseReturnValue:
     return jsonify({"deleted": fingerprint})
 
 
-@operation("POST", f"{API}/replay", {200: ReplayResult, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody},
-           takes=Case)  # fmt: skip
+@operation("POST", f"{API}/replay",
+           {200: ReplayResult | ReplayPart, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody},
+           takes=Case, query=QUERY)  # fmt: skip
 def replay() -> ResponseReturnValue:
     """Replay a case. Nothing is stored."""
-    run = services().runner.run_checked(with_defaults(_posted_case(), services().settings))
-    return Response(json_text(run), mimetype="application/json")
+    wanted, body = wanted_of(request.args), _body()
+    return replay_answer(wanted, body, partial(_case_in, body))
 
 
 @operation("POST", f"{API}/find",
@@ -141,7 +144,7 @@ def replay() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def find() -> ResponseReturnValue:
     """Search for a chunking under which a case fails. Nothing is stored."""
-    found = services().searches.find(with_defaults(_posted_case(), services().settings))
+    found = services().searches.find(_posted_case())
     return Response(json.dumps(find_json(found), ensure_ascii=False) + "\n", mimetype="application/json")
 
 
@@ -150,7 +153,7 @@ def find() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def save_case() -> ResponseReturnValue:
     """Store a case and give it a permalink: 201 when it is new, 200 when it was there already."""
-    run = services().runner.run_checked(with_defaults(_posted_case(), services().settings))
+    run = services().runner.run_checked(_posted_case())
     saved = save(services().store, run)
     answer = {"id": saved.id, "url": _permalink(saved.id)}
     if saved.delete_key is not None:
@@ -212,14 +215,23 @@ for _kind, _code, _status in (
 
 
 def _posted_case() -> Case:
-    """The case in the body of this request.
+    """The case in the body of this request. Raises what `_body` and `_case_in` raise."""
+    return _case_in(_body())
 
-    Raises UnsupportedMediaType, BadJson with line and column, and CaseError with the pointer of what is wrong.
-    """
+
+def _body() -> bytes:
+    """The body of this request. Raises UnsupportedMediaType where it does not say that it is JSON."""
     if request.mimetype != "application/json" and not request.mimetype.endswith("+json"):
         given = f"is {request.mimetype}" if request.mimetype else "has no content type"
         raise UnsupportedMediaType(f"The body {given}; send a case as application/json{_RECORDING}.")
-    body = request.get_data(cache=False)
+    return request.get_data(cache=False)
+
+
+def _case_in(body: bytes) -> Case:
+    """The case in a body, with the defaults of this server.
+
+    Raises BadJson with line and column, and CaseError with the pointer of what is wrong.
+    """
     try:
         data = jsontext.read(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -233,7 +245,7 @@ def _posted_case() -> Case:
     if len(case.replay) > MOST_CHUNKINGS:
         message = f"{len(case.replay):,} chunkings are too many for one request: at most {MOST_CHUNKINGS}"
         raise CaseError(message, "/replay")
-    return case
+    return with_defaults(case, services().settings)
 
 
 def _refuse_recording(body: bytes) -> None:

@@ -14,7 +14,8 @@ from webapp.commands.inputs import named, read_cases, read_given, say_notes, sho
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.report import report
 from webapp.commands.running import run_case_of
-from webapp.runs.exports import TARGETS, exported, json_text
+from webapp.runs.exports import TARGETS, exported
+from webapp.runs.run_text import json_text
 
 
 @click.command()

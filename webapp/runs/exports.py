@@ -1,15 +1,9 @@
-"""A run as a file for other people's tools: which exports there are, and what is in them.
-
-`json_text` writes `run_json` in pieces, since the object of a long output is many times its text.
-"""
+"""A run as a file for other people's tools: which exports there are, and what is in them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
-from itertools import islice
 from typing import Any
 
 from parsers.cases.case import Case
@@ -18,14 +12,13 @@ from parsers.cases.expect import accept as accepted
 from parsers.cases.export.markdown import markdown
 from parsers.cases.export.pytest_file import pytest_file
 from parsers.cases.io import case_id, dumps, outcome_digest
-from parsers.cases.run import CaseRun, run_json, sent_of, settled_case, sse, step_json
+from parsers.cases.run import CaseRun, sent_of, settled_case, sse
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Dialect
 from webapp.engines import ENGINES
 from webapp.runs.prepare import error_place, stored_form
 from webapp.store import CaseStore, Saved
 
-STEPS_AT_ONCE = 200  # of a long output's JSON, in one piece of the answer
 NAME = "toolcall-inspector"
 
 
@@ -118,27 +111,3 @@ def _pytest_file(run: CaseRun, case: Case, **how: Any) -> str:
     due, sent = run.decoded.due if run.decoded else None, sent_of(case)
     told = settled_case(case, run.pieces) if case.decode else case
     return pytest_file(told, told.pieces() if case.decode else run.pieces, due=due, sent=sent, **how)
-
-
-def json_text(run: CaseRun) -> Iterator[str]:
-    """The text of `run_json(run)`, a few hundred steps at a time, ended by a newline."""
-    trace = run.trace
-    bare = replace(run, trace=replace(trace, steps=[]))
-    lists: dict[str, Iterator[Any]] = {
-        "deltas": (None if delta is None else delta.to_openai() for delta in trace.deltas),
-        "steps": (step_json(trace, step) for step in trace.steps),
-    }
-    lead = "{"
-    for key, value in run_json(bare).items():
-        yield f"{lead}{json.dumps(key)}: "
-        yield from _list_text(lists[key]) if key in lists else (json.dumps(value, ensure_ascii=False),)
-        lead = ", "
-    yield "}\n"
-
-
-def _list_text(items: Iterator[Any]) -> Iterator[str]:
-    lead = "["
-    while part := list(islice(items, STEPS_AT_ONCE)):
-        yield lead + json.dumps(part, ensure_ascii=False)[1:-1]
-        lead = ", "
-    yield "[]" if lead == "[" else "]"

@@ -152,14 +152,14 @@ def test_the_json_of_a_run_has_the_contract_keys() -> None:
         "parser",
         "reasons",
         "mode",
-        "chunking",
         "message",
         "finish_reason",
+        "findings",
         "whole",
         "rejected_calls",
+        "chunking",
         "partition",
         "deltas",
-        "findings",
         "steps",
     ]
     assert found["message"]["tool_calls"] == [{"id": "functions.f:0", "name": "f", "arguments": "{}", "complete": True}]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -11,11 +10,10 @@ import pytest
 
 from parsers.cases.case import Case, CaseError
 from parsers.cases.io import load_case
-from parsers.cases.run import run_json
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import DEFAULT_COMPARED, WHOLE
 from parsers.vocabulary.types import FormatError, UsageError
-from webapp.runs.exports import exported, json_text
+from webapp.runs.exports import exported
 from webapp.runs.prepare import error_place, stored_form, with_defaults
 from webapp.runs.runner import Runner, collector_paused
 from webapp.settings import get_settings
@@ -114,15 +112,6 @@ def test_the_budget_of_memory_holds_for_all_that_is_kept() -> None:
     for seed in range(40):
         kept.run_checked(case_of(context={"id_seed": seed}))
     assert 0 < kept.used <= 1_000_000
-
-
-@pytest.mark.parametrize("text", ["", "a", TEXT, TEXT * 30])
-def test_the_text_in_pieces_is_that_of_run_json(text: str) -> None:
-    run = Runner(get_settings(), keep=False).run_checked(case_of(input={"text": text}))
-    written = "".join(json_text(run))
-    assert written.endswith("}\n")
-    assert json.loads(written) == json.loads(json.dumps(run_json(run)))
-    assert list(json.loads(written)) == list(run_json(run))
 
 
 def test_the_environment_decides_only_what_the_case_leaves_open() -> None:

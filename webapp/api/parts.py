@@ -1,0 +1,129 @@
+"""What of a run an answer has: `steps`, `fields` and `format` of the query, and the answer they ask for.
+
+An object is answered up to `answer_bytes`. It is written before the first byte is sent, packed as it is written, and
+kept in the budget of the runs, so that it is written once. JSON Lines are written while the client reads, and have no
+limit of their own: the limits on text and tokens bound them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from flask import Response
+
+from parsers.cases.case import Case
+from parsers.vocabulary.types import UsageError
+from webapp.api.answers import ReplayResult
+from webapp.compression import packed
+from webapp.runs.run_text import STEP_KEYS, Part, json_lines, json_text
+from webapp.runs.runner import Run
+from webapp.security import api_error
+from webapp.services import services
+from webapp.settings import ENV_PREFIX
+
+QUERY = {
+    "steps": "The steps and deltas in the answer: none, all, or a range of them from 1, such as 1-500.",
+    "fields": "The keys in the answer, separated by commas, such as message,findings; else it has all.",
+    "format": "json: one object; jsonl: JSON Lines, the object without deltas and steps, then a line for each step.",
+}
+FORMATS = ("json", "jsonl")
+RANGE = "([1-9][0-9]{0,8})-([1-9][0-9]{0,8})"
+KEYS: tuple[str, ...] = tuple(ReplayResult.__annotations__)
+
+
+@dataclass(slots=True, frozen=True)
+class Wanted:
+    """Says what a query asks for: which part of a run, and whether as JSON Lines."""
+
+    part: Part
+    lines: bool
+
+
+def wanted_of(query: Mapping[str, str]) -> Wanted:
+    """Return what a query asks for. Raises UsageError for a value that no answer can be given to."""
+    form = query.get("format", "json")
+    if form not in FORMATS:
+        raise UsageError(f"format={_shown(form)} is not known: ask for format=json or format=jsonl")
+    keys, steps = frozenset(_keys(query.get("fields"))), query.get("steps", "all")
+    if steps == "none":
+        if "fields" in query and keys & STEP_KEYS:
+            raise UsageError("steps=none leaves out deltas and steps, which fields asks for: leave out one of the two")
+        keys -= STEP_KEYS
+    places = () if steps in ("none", "all") else (_places(steps),)
+    return Wanted(Part(keys, *places), form == "jsonl")
+
+
+def _keys(fields: str | None) -> tuple[str, ...]:
+    names = KEYS if fields is None else tuple(fields.split(","))
+    for name in names:
+        if name not in KEYS:
+            raise UsageError(f"fields={_shown(name)} is no key of a replay: give some of {', '.join(KEYS)}")
+    return names
+
+
+def _places(steps: str) -> range:
+    found = re.fullmatch(RANGE, steps)
+    if found is None or int(found[1]) > int(found[2]):
+        words = "ask for none, all, or a range that counts from 1 and ascends, such as steps=1-500"
+        raise UsageError(f"steps={_shown(steps)} is no part of a replay: {words}")
+    return range(int(found[1]) - 1, int(found[2]))
+
+
+def _shown(given: str) -> str:
+    return given if len(given) <= 40 else f"{given[:40]}…"
+
+
+@dataclass(slots=True, frozen=True)
+class _Written:
+    """An object as it was written, in gzip; None where it is larger than any answer.
+
+    `long_summary`: it is too large even without deltas and steps.
+    """
+
+    data: bytes | None
+    steps: int
+    long_summary: bool = False
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        return len(self.data or b"") + 500
+
+
+def replay_answer(wanted: Wanted, body: bytes, case_in_it: Callable[[], Case]) -> Response:
+    """The answer to a query and a body; a body that was answered before is not read again.
+
+    Raises what reading the case raises, and `Runner.run`.
+    """
+    runner = services().runner
+    if wanted.lines:
+        return Response(json_lines(runner.run_checked(case_in_it()), wanted.part), mimetype="application/jsonl")
+    key = f"{hashlib.sha256(body).hexdigest()} {sorted(wanted.part.keys)} {wanted.part.steps}"
+    found = runner.computed(key, lambda: _written(runner.run(case_in_it()), wanted.part), size=lambda made: made.size)
+    if found.data is None:
+        return _too_large(found)
+    return Response(found.data, mimetype="application/json", headers={"Content-Encoding": "gzip"})
+
+
+def _written(run: Run, part: Part) -> _Written:
+    """Checks cost a dozen replays: they are left out where the steps alone are too many for an answer."""
+    most, steps = services().settings.answer_bytes, len(run.trace.steps)
+    if part.least_bytes(steps) > most:
+        return _Written(None, steps)
+    checked = services().runner.checked(run)
+    data = packed(json_text(checked, part), most)
+    summary = Part(part.keys - STEP_KEYS)
+    return _Written(data, steps, data is None and packed(json_text(checked, summary), most) is None)
+
+
+def _too_large(found: _Written) -> Response:
+    fewer = f"fewer of its {found.steps:,} steps with ?steps=none or ?steps=1-500, "
+    message = (
+        f"The answer has more than {services().settings.answer_bytes:,} bytes ({ENV_PREFIX}ANSWER_BYTES)"
+        f"{', even without its steps' * found.long_summary}: ask for {'' if found.long_summary else fewer}some of its"
+        " keys with ?fields=message,findings, or JSON Lines with ?format=jsonl."
+    )
+    return api_error("answer_too_large", message, status=413)
