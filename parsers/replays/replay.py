@@ -17,7 +17,7 @@ from parsers.vocabulary.trace import Ownership, StateView, Step, StreamParser, T
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, Mode, Span, UsageError
 from parsers.wire.assemble import Assembler
 
-_OURS = (FormatError, UsageError)  # the caller's fault, not the parser's
+REFUSALS = (FormatError, UsageError)  # of the whole run: no fault of the parser
 
 
 def finish_reason(message: Message, reason: str | None) -> str:
@@ -90,7 +90,7 @@ class _Recorder:
         """Start the parser. What it fails with is told in the first step."""
         try:
             call()
-        except _OURS:
+        except REFUSALS:
             raise
         except Exception as error:
             self._failed = [Raised.at(0, 0, failure_of(error))]
@@ -118,7 +118,7 @@ class _Recorder:
             return events
         try:
             return call()
-        except _OURS:
+        except REFUSALS:
             raise
         except Exception as error:
             self._failed = []
