@@ -327,14 +327,14 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Said:
+class _Said:
     """The message that a client would have got, and why it ended."""
 
     message: Message
     finish: str
 
 
-def replayer_with(fmt: Format, case: Case, pieces: Sequence[Piece]) -> Replayer:
+def _replayer_with(fmt: Format, case: Case, pieces: Sequence[Piece]) -> Replayer:
     """The replayer of a sample for a format, with those policies of the case that the format has."""
     known = set(fmt.policies)
     parser = build(fmt, {key: value for key, value in policy_of(case).items() if key in known})
@@ -342,17 +342,17 @@ def replayer_with(fmt: Format, case: Case, pieces: Sequence[Piece]) -> Replayer:
     return Replayer(lambda: parser, tuple(pieces), context, mode, markers, terminals=fmt.terminals)
 
 
-def _said(replayer: Replayer, chunking: Chunking) -> Said:
+def _said(replayer: Replayer, chunking: Chunking) -> _Said:
     message = replayer.outcome(chunking).message
-    return Said(message, finish_reason(message, replayer.context.finish_reason))
+    return _Said(message, finish_reason(message, replayer.context.finish_reason))
 
 
 def replayed(case: Case, pieces: Sequence[Piece], fmt: Format, beside: Format | None, *, work: int = _WORK) -> Outcome:
     """Replay a sample with the format as typed, `work` in other chunkings, and with the one beside it."""
-    runs = replayer_with(fmt, case, pieces)
+    runs = _replayer_with(fmt, case, pieces)
     trace = runs.trace(TRACED)
-    mine = Said(trace.message, trace.finish_reason)
-    others = None if beside is None else replayer_with(beside, case, pieces)
+    mine = _Said(trace.message, trace.finish_reason)
+    others = None if beside is None else _replayer_with(beside, case, pieces)
     other = None if others is None else _said(others, TRACED)
     found = differences(case.expect, mine.message, mine.finish, case.compare) if case.expect else None
     outcome = Outcome(trace=trace, accepted=_accepted_text(mine.message))
@@ -370,7 +370,7 @@ def _accepted_text(message: Message) -> str:
     return jsontext.pretty(full, lambda path: len(path) > 1)
 
 
-def _parts(mine: Said, other: Said | None, expect: Expect | None, found: list[Difference] | None) -> list[_Part]:
+def _parts(mine: _Said, other: _Said | None, expect: Expect | None, found: list[Difference] | None) -> list[_Part]:
     own, beside = _texts(mine), _texts(other) if other else {}
     wanted = _wanted(expect) if expect else {}
     failed = {difference.field for difference in found or ()}
@@ -386,7 +386,7 @@ def _parts(mine: Said, other: Said | None, expect: Expect | None, found: list[Di
     return parts
 
 
-def _texts(said: Said) -> dict[str, str]:
+def _texts(said: _Said) -> dict[str, str]:
     message = said.message
     texts = {"reasoning": message.reasoning or "", "content": message.content or ""}
     for index, call in enumerate(message.tool_calls[:CALLS_SHOWN]):
@@ -442,7 +442,7 @@ def _chunkings(replayer: Replayer, trace: Trace, work: int) -> list[_Remark]:
     return [_Remark("error", f"{problems[0]}{where}."), *[_Remark("error", f"{one}.") for one in problems[1:]]]
 
 
-def _beside(mine: Said, other: Said, whole: Said, fmt: Format, parts: list[_Part]) -> _Remark:
+def _beside(mine: _Said, other: _Said, whole: _Said, fmt: Format, parts: list[_Part]) -> _Remark:
     if not same_message(other.message, whole.message):
         return _Remark("warning", f"{fmt.name} itself gives different messages token by token and whole.")
     if same_message(mine.message, other.message, ANY_ID):
