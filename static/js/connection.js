@@ -1,5 +1,5 @@
-/* When the server does not answer, or answers a partial request with an error, say so and keep what is loaded. A run that
-   it holds no more (410) is posted again. */
+/* When the server does not answer, or answers a partial request with an error, say so and keep what is loaded. A run
+   that it holds no more (410) is posted again. */
 import { standing } from "./cursor.js";
 import { postAgain } from "./request.js";
 

@@ -1,4 +1,4 @@
-/* The form of the view (`#cursor`): it asks the server for a part of this page, and carries what was chosen in the page.
+/* The form of the view (`#cursor`): it asks the server for a part of this page, and carries what was chosen in it.
    A run that was posted is asked for by the address under which the server holds it; where it is held no more, the
    form is posted again, as it is without script. A newer request of the same source replaces the older. */
 const form = () => document.getElementById("cursor");
