@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Protocol
 
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment, Severity
+from parsers.vocabulary.states import Part
 from parsers.vocabulary.trace import CodecState, Hold
 
 OPEN = "open"
@@ -81,7 +82,7 @@ class Output(ValueOutput, Protocol):
         """The call's whole name. This is what commits a tentative call."""
 
 
-class ArgumentParser(ABC):
+class ArgumentParser(Part, ABC):
     """Base of all argument parsers. One instance reads one visit to a state; with `spans_states` a run of states.
 
     `options` are the options with their defaults, `choices` the values of those that are words, `settings` the values
@@ -90,6 +91,7 @@ class ArgumentParser(ABC):
     them before it hands over more text.
     """
 
+    APART: ClassVar[frozenset[str]] = frozenset({"out", "settings"})
     triggers: ClassVar[tuple[str, ...]] = ("DONE",)
     awaits: ClassVar[str] = "An escape sequence is sent whole."  # why text may be left with the machine
     spans_states: ClassVar[bool] = False
@@ -218,10 +220,12 @@ class ArgumentParser(ABC):
 # Text that waits, with the places it came from: a token that was left out in between makes a gap.
 
 
-class Waiting:
+class Waiting(Part):
     """Texts in the order of their places in the output."""
 
     __slots__ = ("_reached", "_runs")
+    APART: ClassVar[frozenset[str]] = frozenset(__slots__)
+    INSTEAD: ClassVar[tuple[str, ...]] = ("_said",)
 
     def __init__(self) -> None:
         self._runs: list[tuple[int, list[str]]] = []
@@ -260,6 +264,15 @@ class Waiting:
             text, start = kept[-1].text.rstrip(), kept[-1].start
             kept[-1] = Segment(text, start, start + len(text))
         return kept
+
+    @property
+    def _said(self) -> tuple[tuple[str, int], ...]:
+        return tuple([(run.text, run.start) for run in self.runs()])
+
+    @_said.setter
+    def _said(self, said: tuple[tuple[str, int], ...]) -> None:
+        self._runs = [(at, [text]) for text, at in said]
+        self._reached = said[-1][1] + len(said[-1][0]) if said else 0
 
     def spelled(self, text: str) -> tuple[Segment, ...] | None:
         """The segments of an event that sends it as `text`; None where that is the text itself, all in one place."""

@@ -25,6 +25,7 @@ from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, Wa
 from parsers.arguments.json_build import JsonBuilder, Piece
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.states import Part
 from parsers.vocabulary.trace import CodecState, Hold
 
 TAG, VALUE = "tag", "value"
@@ -33,7 +34,7 @@ _Kind = Literal["new", "text", "object", "array"]
 
 
 @dataclass(slots=True)
-class _Element:
+class _Element(Part):
     """An open element. `kept` is text that waits: white space before the first thing, or half of a bare closing tag."""
 
     name: str
@@ -45,6 +46,7 @@ class _Element:
 class Elements(ArgumentParser):
     """Reads nested elements until the machine's own terminal ends the call."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_close_text", "_tag_end", "_item"})
     triggers: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, Any]] = {
         "open": "<",

@@ -19,14 +19,17 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from parsers.arguments.contract import OPEN, ArgumentParser
 from parsers.formats.model import Format
 from parsers.machine.calls import HEADS, Calls, CallState
 from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
+from parsers.machine.slices import STRIDE, joined, slices
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText
+from parsers.vocabulary.states import Part, State, go_back, state_of
 from parsers.vocabulary.trace import Hold, RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
@@ -37,12 +40,31 @@ _MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marke
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
-class Machine:
-    """A StreamParser for a table format under the given policies.
+class Machine(Part):
+    """A StreamParser for a table format under the given policies, and a Resumable one.
 
     `programs` is what machines of one format and policy share: the format compiled, by what begin() depends on.
     `passes_open_text` False reads every delta in full, which gives the same and takes longer.
     """
+
+    APART: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text"),
+            *(
+                "_programs",
+                "_program",
+                "_scanner",
+                "_by_text",
+                "_raw",
+                "_found",
+                "_turned",
+                "_sub",
+                "_view",
+                "_open_view",
+            ),
+        }
+    )
+    stride = STRIDE
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], programs: Programs | None = None) -> None:
         self.name = fmt.name
@@ -94,9 +116,10 @@ class Machine:
         return None if state.make_parser is None else state.make_parser(self._calls)
 
     def feed(self, delta: Delta) -> list[Event]:
-        disturbs = self._disturbs
+        disturbs, text = self._disturbs, delta.text
+        if len(text) > STRIDE:
+            return self._read_slices(delta)
         if disturbs is not None:
-            text = delta.text
             plain = self._by_text or _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
             if plain and not self._stage_keeps and disturbs(text) is None:
                 if not text:
@@ -112,6 +135,22 @@ class Machine:
                 return self._read_by_stage(text)
             self._end_open_text()
         return self._read_delta(delta)
+
+    def _read_slices(self, delta: Delta) -> list[Event]:
+        """Read a long delta; in one step the transitions are numbered on."""
+        if not self._reads:
+            return self._read_delta(delta)
+        log = self.transitions if self.transitions is not None else []
+        known, events = len(log), list[Event]()
+        for part in slices(delta, self._base + len(self._buffer), by_text=self._by_text):
+            if len(part.text) > STRIDE:  # with a long marker at its end
+                self._end_open_text()
+                events += self._read_delta(part)
+            else:
+                events += self.feed(part)
+        for number, moved in enumerate(log[known:], 1):
+            moved.sub = number
+        return joined(events)
 
     def _read_by_stage(self, text: str) -> list[Event]:
         """Read open text of which a stage keeps the white space at its end."""
@@ -513,6 +552,23 @@ class Machine:
             self._calls.flush()
         else:
             self._parser = self._new_parser(new)
+
+    # the state
+
+    def snapshot(self) -> State | None:
+        """See Resumable. What is built on this class may know more than it; where everything waits, all is state."""
+        if type(self) is not Machine or self._calls.defers:
+            return None
+        if self._disturbs is None:
+            self._marks, self._stage_keeps, self._open_kind, self._open_call = None, False, ContentText, 0
+        elif self._parser is not None:
+            self._parser.passed(self._base)
+        self._buffer, self._base, self._pos = self._buffer[self._pos :], self._at, 0
+        return state_of(self)
+
+    def resume(self, state: State) -> None:
+        go_back(state)
+        self._open_view = None
 
     # the view
 

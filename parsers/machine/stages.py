@@ -16,6 +16,7 @@ from typing import ClassVar, Protocol
 
 from parsers.machine.output import Writer
 from parsers.vocabulary.drops import Cause, DropReason
+from parsers.vocabulary.states import Part, Placed
 from parsers.vocabulary.trace import Hold, HoldKind
 
 _Pieces = Sequence[tuple[str, int]]
@@ -31,13 +32,13 @@ class _PlainOutput(Protocol):
         """Characters that reach nobody."""
 
 
-class Blank:
+class Blank(Part):
     """Text kept back, in order. Markers may stand between its pieces, so each piece keeps its place."""
 
     __slots__ = ("pieces",)
 
     def __init__(self) -> None:
-        self.pieces: list[tuple[str, int]] = []
+        self.pieces = Placed()
 
     def add(self, text: str, at: int) -> None:
         """Keep a piece; it follows the ones before."""
@@ -46,7 +47,9 @@ class Blank:
 
     def take(self) -> list[tuple[str, int]]:
         """All that is kept, with its raw offsets; nothing is kept afterwards."""
-        pieces, self.pieces = self.pieces, []
+        if not self.pieces:
+            return []
+        pieces, self.pieces = self.pieces, Placed()
         return pieces
 
     def hold(self, kind: HoldKind, reason: str) -> Hold | None:
@@ -57,8 +60,10 @@ class Blank:
         return Hold(self.pieces[0][1], at + len(text), kind, reason)
 
 
-class ReasoningStage:
+class ReasoningStage(Part):
     """Passes reasoning on; with reasoning_tail 'strip' its last white space is dropped."""
+
+    APART: ClassVar[frozenset[str]] = frozenset({"_out", "_strips"})
 
     def __init__(self, out: Writer, policy: Mapping[str, str]) -> None:
         self._out = out
@@ -88,9 +93,10 @@ class ReasoningStage:
         return self._blank.hold("policy", "White space that may end the reasoning (reasoning_tail).")
 
 
-class ContentStage(ABC):
+class ContentStage(Part, ABC):
     """Base of what decides about content. `why` says why it keeps text back, `dropping` why it drops some."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_out"})
     why: ClassVar[str] = ""
     dropping: ClassVar[DropReason] = DropReason(Cause.SEPARATOR_AT_CALL)
 
@@ -144,6 +150,7 @@ class PlainContent(ContentStage):
     white space by content_after_calls, because more calls cannot be foreseen.
     """
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_before", "_between", "_after"})
     why = "White space that is dropped if a call or the end follows."
     dropping = DropReason(Cause.BLANK_AT_CALL)
 
@@ -220,6 +227,7 @@ def llama_content(out: Writer, policy: Mapping[str, str]) -> ContentStage:
 class _Structural(ContentStage):
     """Drops separators at calls, joins runs of prose with one space. Nothing inside a run of prose changes."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_joins"})
     why = "White space or separators that a call would drop."
 
     def __init__(self, out: Writer) -> None:
