@@ -26,7 +26,6 @@ from parsers.formats.model import Format
 from parsers.machine.calls import HEADS, Calls, CallState
 from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
-from parsers.machine.slices import STRIDE, joined, slices
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText
 from parsers.vocabulary.states import Part, State, go_back, state_of
@@ -37,6 +36,7 @@ Programs = dict[tuple[frozenset[str], bool], Program]
 _NO_VIEW = StateView("")
 _NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
 _MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
+STRIDE = 96  # a delta longer than that is read in slices, so that its beginning is read as if it came alone
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
@@ -64,7 +64,7 @@ class Machine(Part):
             ),
         }
     )
-    stride = STRIDE
+    stride: ClassVar[int] = STRIDE
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], programs: Programs | None = None) -> None:
         self.name = fmt.name
@@ -75,7 +75,7 @@ class Machine(Part):
         self.examined = 0
         self.passes_open_text = True
         self._programs = {} if programs is None else programs
-        self._reads = False  # begun and not finished
+        self._reads = self._by_text = False  # begun and not finished; in text mode
         # the searches of open text, while it lasts: for what may matter, and for markers where a stage sees to the rest
         self._disturbs: Callable[[str], object] | None = None
         self._marks: Callable[[str], object] | None = None
@@ -116,11 +116,11 @@ class Machine(Part):
         return None if state.make_parser is None else state.make_parser(self._calls)
 
     def feed(self, delta: Delta) -> list[Event]:
-        disturbs, text = self._disturbs, delta.text
-        if len(text) > STRIDE:
-            return self._read_slices(delta)
+        disturbs = self._disturbs
         if disturbs is not None:
+            text = delta.text
             plain = self._by_text or _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
+            plain = plain and len(text) <= STRIDE
             if plain and not self._stage_keeps and disturbs(text) is None:
                 if not text:
                     return []
@@ -135,22 +135,6 @@ class Machine(Part):
                 return self._read_by_stage(text)
             self._end_open_text()
         return self._read_delta(delta)
-
-    def _read_slices(self, delta: Delta) -> list[Event]:
-        """Read a long delta; in one step the transitions are numbered on."""
-        if not self._reads:
-            return self._read_delta(delta)
-        log = self.transitions if self.transitions is not None else []
-        known, events = len(log), list[Event]()
-        for part in slices(delta, self._base + len(self._buffer), by_text=self._by_text):
-            if len(part.text) > STRIDE:  # with a long marker at its end
-                self._end_open_text()
-                events += self._read_delta(part)
-            else:
-                events += self.feed(part)
-        for number, moved in enumerate(log[known:], 1):
-            moved.sub = number
-        return joined(events)
 
     def _read_by_stage(self, text: str) -> list[Event]:
         """Read open text of which a stage keeps the white space at its end."""
@@ -167,23 +151,37 @@ class Machine(Part):
         if not self._reads:
             raise UsageError("feed() needs begin() first, and none after finish()")
         self._sub = 0
-        if self._by_text:
-            if text := delta.text:
-                self._append(text)
-                self._run(final=False)
-        else:
-            for item in self._scanner.scan(delta):
-                if isinstance(item, IdTerminal):
-                    self._id_terminal(item)
-                else:
-                    self._append(item)
-                    self._run(final=False)
+        self._read(delta)
         if self._calls.defers:
             return []
         events = self._calls.take()
         if self._pos == len(self._buffer) and self.passes_open_text:
             self._find_open_text()
         return events
+
+    def feed_part(self, delta: Delta) -> list[Event]:
+        """See Resumable."""
+        self._end_open_text()
+        self._read(delta)
+        return self._calls.take()
+
+    def _read(self, delta: Delta) -> None:
+        """Read a delta, the text of a long one in slices that end at multiples of STRIDE of the output."""
+        text = delta.text
+        if not text:
+            return
+        for item in (text,) if self._by_text else self._scanner.scan(delta):
+            if isinstance(item, IdTerminal):
+                self._id_terminal(item)
+            elif len(text) <= STRIDE:
+                self._append(item)
+                self._run(final=False)
+            else:
+                start = 0
+                for stop in (*range(STRIDE - (self._base + len(self._buffer)) % STRIDE, len(item), STRIDE), len(item)):
+                    self._append(item[start:stop])
+                    self._run(final=False)
+                    start = stop
 
     def finish(self, reason: str | None = None) -> list[Event]:
         if not self._reads:

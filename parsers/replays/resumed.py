@@ -45,7 +45,7 @@ class Resumed:
         try:
             for start, end in pairwise((0, *cuts, self._size)):
                 for stop in variant.stops(start, end):
-                    variant.read(self._delta(variant.at, stop), stop)
+                    variant.read(self._delta(variant.at, stop), stop, last=stop == end)
             variant.finish(self._replayer.context.finish_reason)
         except Exception:
             return None  # a replay in full says what it failed with, and where
@@ -90,9 +90,9 @@ def _reference(replayer: Replayer) -> _Reference | None:
     parser.transitions = None
     try:
         parser.begin(replayer.context, mode=replayer.mode, markers=replayer.markers)
-        for delta in (None, *deltas):
-            if delta is not None:
-                found.said.append(_sent(parser.feed(delta)))
+        for feed, delta in zip((None, *[parser.feed_part] * (len(deltas) - 1), parser.feed), (None, *deltas), strict=True):
+            if delta is not None and feed is not None:
+                found.said.append(_sent(feed(delta)))
             if (state := parser.snapshot()) is None:
                 return None
             found.states.append(state)
@@ -116,27 +116,26 @@ class _Variant:
         self._others: list[tuple[int, int, Said]] = []  # what is sent between two places where it is not the same
 
     def stops(self, start: int, end: int) -> Iterator[int]:
-        """Where what is read of a delta ends, part by part; what the reference reads in the same state is passed."""
-        places, sliced = self._reference.places, end - start > self._reference.parser.stride
+        """Where the parts of a delta end that have to be read: what the reference reads in the same state is passed."""
+        places, long = self._reference.places, end - start > self._reference.parser.stride
         while True:
-            if sliced and self._number is not None:
+            if long and self._number is not None:
                 self._number = bisect_left(places, end) - 1
                 self.at = places[self._number]
-            stop = min(end, places[bisect_right(places, self.at)]) if sliced else end
-            if self._number is not None and stop in places[self._number + 1 : self._number + 2]:
-                self.at, self._number = stop, self._number + 1
+            if self._number == len(places) - 2 and end == places[-1]:  # the last part is the reference's too
+                self.at, self._number = end, len(places) - 1
             else:
-                yield stop
+                yield min(end, places[bisect_right(places, self.at)]) if long else end
             if self.at == end:
                 return
 
-    def read(self, delta: Delta, stop: int) -> None:
-        """Read on to `stop`."""
+    def read(self, delta: Delta, stop: int, *, last: bool) -> None:
+        """Read on to `stop`; `last`: there the delta ends."""
         reference, parser = self._reference, self._reference.parser
         if self._number is not None:
             parser.resume(reference.states[self._number])
             self._since, self._number, self._sent = self._number, None, Assembler()
-        self._sent.absorb(parser.feed(delta))
+        self._sent.absorb(parser.feed(delta) if last else parser.feed_part(delta))
         self.characters += stop - self.at
         self.at = stop
         number = reference.numbers.get(stop)

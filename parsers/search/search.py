@@ -16,17 +16,19 @@ from parsers.compare.beside import rules_for
 from parsers.compare.divergence import EXACT, Rules
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, label, resolved
 from parsers.replays.replayer import Outcome, Replayer
+from parsers.replays.resumed import Resumed
 from parsers.search.found import Detail, Found, OutcomeClass, Progress, Stage, Verdict
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.shrink import SHRINKS, Shrinker, reduce
-from parsers.search.sweep import MAX_REPLAYS, Sweep, cut_at, json_of
+from parsers.search.sweep import MAX_CHARACTERS, MAX_REPLAYS, Sweep, cut_at, json_of
 from parsers.search.variants import total, variants
 from parsers.search.verdict import verdict
 from parsers.vocabulary.trace import Proof, Trace
 
 EVERY = 16  # replays between two reports of progress
 LONG = 20_000  # characters from which on every replay is reported
+FEW = 3  # cuts, of which only the surroundings are read where the parser can resume
 REDUCED = 4  # of so many outcomes the smallest chunking is looked for
 REDUCTIONS = 200  # replays spent on each
 REPEATS = 3  # what no other replay of the same chunking contradicts is no chance
@@ -119,12 +121,29 @@ class Search:
         return self._replayer.outcome(chunking)
 
     def _swept(self) -> Iterator[Progress]:
-        total = self._sweep.total()
-        for done, trial in enumerate(self._sweep.trials()):
-            if done % self._every == 0:
+        total = self._sweep.total(every=self._resumed.able)
+        for done, trial in enumerate(self._sweep.trials(self._affords)):
+            few = self._is_cut_by_few(trial.chunking)
+            if done % (EVERY if few else self._every) == 0:
                 yield self._progress("sweep", done, total)
-            self._outcomes.add(trial, self._outcome(trial.chunking))
+            resumed = self._resumed.outcome(trial.chunking.cuts or ()) if few else None
+            self.replays += resumed is not None
+            self._outcomes.add(trial, resumed or self._outcome(trial.chunking))
             self._report = None
+
+    @cached_property
+    def _resumed(self) -> Resumed:
+        return Resumed(self._replayer)
+
+    def _affords(self) -> bool:
+        """Return whether there is room for one more cut in two than an even sample has."""
+        return self._resumed.able and self._resumed.characters < MAX_CHARACTERS
+
+    def _is_cut_by_few(self, chunking: Chunking) -> bool:
+        """Return whether a chunking is but a few cuts of the text, where it can be cut."""
+        cuts = chunking.cuts or ()
+        late = chunking.holdback_chars or chunking.text_delay
+        return self._resumed.able and 0 < len(cuts) <= FEW and not late and self._sweep.solid.isdisjoint(cuts)
 
     def _reduced(self) -> Iterator[Progress]:
         """Fewer cuts for the outcomes that need many: what is left out of them makes no difference."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import cached_property
+from itertools import accumulate, takewhile
 from typing import Any
 
 from parsers.checks.check import any_of
@@ -97,8 +98,8 @@ class Sweep:
         self._seed = seed
         self._max_replays = max_replays
 
-    def trials(self) -> Iterator[Trial]:
-        """All of them, lazily."""
+    def trials(self, affords: Callable[[], bool] = lambda: False) -> Iterator[Trial]:
+        """All of them, lazily. `affords` is asked before each cut in two that is not in the sample."""
         yield from (_trial("case", chunking, self._is_honest(chunking)) for chunking in self._asked)
         yield _trial("whole", one_delta(self._one_shot))
         if self._one_shot:
@@ -108,16 +109,24 @@ class Sweep:
         yield from self._halves([cut for cut in halves if cut in near])
         yield from self._random()
         yield from self._halves([cut for cut in halves if cut not in near])
+        known = frozenset(halves)
+        yield from takewhile(lambda _: affords(), self._halves([cut for cut in self.places if cut not in known]))
 
-    def total(self) -> int:
-        """About how many there are."""
-        return len(self.halves()) + (RANDOM if len(self._text) > 1 else 0) + 60
+    def total(self, *, every: bool = False) -> int:
+        """About how many there are, with `every` cut in two or a sample of them."""
+        halves = self.places if every else self.halves()
+        return len(halves) + (RANDOM if len(self._text) > 1 else 0) + 60
+
+    @cached_property
+    def places(self) -> Sequence[int]:
+        """The places at which the output can be cut in two."""
+        return [cut for cut in range(1, len(self._text)) if cut not in self.solid]
 
     def halves(self) -> Sequence[int]:
-        """The places at which the output is cut in two."""
-        size = len(self._text)
+        """An even sample of the places at which the output is cut in two, and those in and beside markers; all places
+        where the output is short."""
+        size, places = len(self._text), self.places
         room = max(FLOOR, min(self._max_replays, MAX_CHARACTERS // max(size, 1)) - RANDOM - 60)
-        places = [cut for cut in range(1, size) if cut not in self.solid]
         if len(places) <= room:
             return places
         near = self._near_markers()[: room // 2]

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import Event
 from parsers.vocabulary.trace import StreamParser
+from parsers.vocabulary.types import Delta
 
 
 class Part:
@@ -53,17 +54,24 @@ class State:
 
     value: tuple[Any, ...]
     parts: tuple[Part, ...] = field(compare=False)
+    plan: list[Any] = field(default_factory=list, compare=False)
 
 
 @runtime_checkable
 class Resumable(StreamParser, Protocol):
-    """A parser whose state can be taken down between two deltas.
+    """A parser whose state can be taken down between two deltas, and between the parts of a long one.
 
-    A delta of more than `stride` characters is read as if it came in several, which end where the characters of the
-    output so far are a multiple of `stride`; in ids mode at the end of a recorded marker that stands there.
+    A delta of more than `stride` characters is read in parts, which end where the characters of the output so far are
+    a multiple of `stride`; in ids mode at the end of a recorded marker that stands there. To read all parts but the
+    last with `feed_part` and that with `feed` is to feed the delta.
     """
 
-    stride: int
+    @property
+    def stride(self) -> int:
+        """Characters of the longest delta that is read in one."""
+
+    def feed_part(self, delta: Delta) -> list[Event]:
+        """Read a part of a long delta that is not its last."""
 
     def snapshot(self) -> State | None:
         """The state; None where this parser cannot say. It may not be asked after finish()."""
@@ -81,7 +89,13 @@ def state_of(part: Part) -> State:
 
 def go_back(state: State) -> None:
     """Give the parts the values that they had."""
-    _put_back(state.value, iter(state.parts), state.parts)
+    if not state.plan:
+        state.plan.extend(_plan(state))
+    for part, given, made in state.plan:
+        for name, value in given:
+            setattr(part, name, value)
+        for name, make, content in made:
+            setattr(part, name, make(content))
 
 
 # taken down: a part is a tuple of its class and its values, a container one of its class and what is in it
@@ -102,16 +116,21 @@ def _part(part: Part, parts: list[Part], seen: _Seen) -> tuple[Any, ...]:
 
 
 def _value(value: Any, parts: list[Part], seen: _Seen) -> Any:
-    if isinstance(value, Part):
-        return _part(value, parts, seen)
     kind = type(value)
     if kind is list:
-        return (kind, *[one if type(one) in _PLAIN else _value(one, parts, seen) for one in value])
-    if kind in _FORMS:
-        return (kind, _FORMS[kind](value))
+        return (kind, *[one if type(one) in _PLAIN else _one(one, parts, seen) for one in value])
+    form = _FORMS.get(kind)
+    return _one(value, parts, seen) if form is None else (kind, form(value))
+
+
+def _one(value: Any, parts: list[Part], seen: _Seen) -> Any:
+    if isinstance(value, Part):
+        return _part(value, parts, seen)
+    if type(value) is tuple:
+        return (tuple, value)
     if isinstance(value, _CONSTANT):
         return value
-    raise TypeError(f"nothing says whether a {kind.__name__} is state: {value!r}")
+    raise TypeError(f"nothing says whether a {type(value).__name__} is state: {value!r}")
 
 
 def joined_places(pieces: list[Any]) -> tuple[Any, ...]:
@@ -135,37 +154,50 @@ def _end(piece: tuple[Any, ...]) -> int | None:
 _FORMS: dict[type, Callable[[Any], Any]] = {
     Pieces: "".join,
     Placed: joined_places,
-    tuple: tuple,
     set: frozenset,
     Counter: lambda counts: frozenset((+counts).items()),
 }
-_MADE_OF: dict[type, Callable[[Any], Any]] = {
+_MAKE: dict[type, Callable[[Any], Any]] = {
     Pieces: lambda text: Pieces([text] if text else []),
     Placed: Placed,
-    tuple: tuple,
     set: set,
     Counter: lambda counts: Counter(dict(counts)),
 }
 
 
-# put back
+# put back: what each part is given as it is, and what is made anew because it will change
+
+_Plan = list[tuple[Part, list[tuple[str, Any]], list[tuple[str, Callable[[Any], Any], Any]]]]
 
 
-def _put_back(value: tuple[Any, ...], fresh: Iterator[Part], parts: tuple[Part, ...]) -> Part:
-    part = next(fresh)
+def _plan(state: State) -> _Plan:
+    plan: _Plan = []
+    fresh = iter(state.parts)
+    _planned(state.value, fresh, state.parts, plan)
+    return plan
+
+
+def _planned(value: tuple[Any, ...], fresh: Iterator[Part], parts: tuple[Part, ...], plan: _Plan) -> Part:
+    part, given, made = next(fresh), list[tuple[str, Any]](), list[tuple[str, Callable[[Any], Any], Any]]()
+    plan.append((part, given, made))
     for name, one in zip(_layout(part).names, value[1:], strict=True):
-        setattr(part, name, one if type(one) is not tuple else _made(one, fresh, parts))
+        kind = one[0] if type(one) is tuple else None
+        if kind is list:
+            made.append((name, list, [_found(each, fresh, parts, plan) for each in one[1:]]))
+        elif kind in _MAKE:
+            made.append((name, _MAKE[kind], one[1]))
+        else:
+            given.append((name, _found(one, fresh, parts, plan)))
     return part
 
 
-def _made(value: tuple[Any, ...], fresh: Iterator[Part], parts: tuple[Part, ...]) -> Any:
-    kind = value[0]
-    if kind is _AGAIN:
+def _found(value: Any, fresh: Iterator[Part], parts: tuple[Part, ...], plan: _Plan) -> Any:
+    """The part or the constant that a value stands for."""
+    if type(value) is not tuple:
+        return value
+    if value[0] is _AGAIN:
         return parts[value[1]]
-    if kind is list:
-        return [one if type(one) is not tuple else _made(one, fresh, parts) for one in value[1:]]
-    make = _MADE_OF.get(kind)
-    return _put_back(value, fresh, parts) if make is None else make(value[1])
+    return value[1] if value[0] is tuple else _planned(value, fresh, parts, plan)
 
 
 # what the attributes of a part are

@@ -1,15 +1,9 @@
-"""What a delta is read in, and what comes of it as one: long deltas in slices, events that go on from one to the next.
-
-A delta of more than STRIDE characters is read in slices that end at multiples of STRIDE of the output, wherever it
-begins itself. So the state after a long delta is that after the same text in several, and a search that cuts an output
-in two need not read all of it again (see `Resumable`). In ids mode a marker by its id is never split.
-"""
+"""Events that are held, and whether two states hold the same."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import TypeVar
 
 from parsers.vocabulary.events import (
@@ -22,45 +16,9 @@ from parsers.vocabulary.events import (
     TextEvent,
 )
 from parsers.vocabulary.states import Constant
-from parsers.vocabulary.types import Delta, Piece
 
-STRIDE = 64
 STRUCTURE = "structure"
 _T = TypeVar("_T", Event, Segment)
-
-
-def slices(delta: Delta, at: int, *, by_text: bool) -> Iterator[Delta]:
-    """The delta, which begins at `at` of the output, in parts that end at multiples of STRIDE."""
-    if by_text:
-        text, start = delta.text, 0
-        for stop in (*range(STRIDE - at % STRIDE, len(text), STRIDE), len(text)):
-            yield Delta(delta.index, (Piece(text[start:stop]),))
-            start = stop
-        return
-    pieces: list[Piece] = []
-    room = STRIDE - at % STRIDE
-    for piece in filter(attrgetter("text"), delta.pieces):
-        for part in (piece,) if is_marker(piece) or len(piece.text) <= room else _split(piece, room):
-            pieces.append(part)
-            room -= len(part.text)
-            if room <= 0:
-                yield Delta(delta.index, tuple(pieces))
-                pieces, room = [], STRIDE - -room % STRIDE
-    if pieces:
-        yield Delta(delta.index, tuple(pieces))
-
-
-def is_marker(piece: Piece) -> bool:
-    """Return whether a piece is a marker by its id, if it is one at all."""
-    return piece.recorded and piece.kind in ("special", "added")
-
-
-def _split(piece: Piece, room: int) -> Iterator[Piece]:
-    """The piece in parts, the first of at most `room` characters."""
-    text, start = piece.text, 0
-    for stop in (*range(room, len(text), STRIDE), len(text)):
-        yield Piece(text[start:stop], None if start else piece.token_id, None, piece.kind, piece.recorded)
-        start = stop
 
 
 def joined(events: Iterable[Event]) -> list[Event]:
