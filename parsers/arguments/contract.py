@@ -153,13 +153,13 @@ class ArgumentParser(Part, ABC):
         """One of its own literals stands at raw [start, end). Returns up to where (raw) it was read."""
         return end
 
-    def terminal(self, name: str, end: int) -> None:  # noqa: B027 - most parsers read one state only
+    def terminal(self, name: str, end: int) -> None:
         """A terminal of the machine moved it to another state that this parser goes on reading."""
 
-    def finish(self, at: int) -> None:  # noqa: B027 - a parser that passes everything on has nothing to finish
+    def finish(self, at: int) -> None:
         """The value is over, by a terminal or the end of the output, at raw offset `at`."""
 
-    def passes(self) -> str | None:  # noqa: B027 - None is the answer of most
+    def passes(self) -> str | None:
         """Return a regular expression for what matters where the parser stands, if it would write all other text there
         as it is, in the same place and one piece a delta; None where it would not, or keeps anything. It is not asked
         where its scope is OPEN."""

@@ -19,7 +19,7 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from parsers.arguments.contract import OPEN, ArgumentParser
 from parsers.formats.model import Format

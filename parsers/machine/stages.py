@@ -118,7 +118,7 @@ class ContentStage(Part, ABC):
     def finish(self) -> None:
         """The output is over."""
 
-    def passes(self) -> str | None:  # noqa: B027 - None is the answer of most
+    def passes(self) -> str | None:
         """Return a regular expression for what may be kept back, where all other text is passed on as it comes; None
         where anything may be, or something is."""
 

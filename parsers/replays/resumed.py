@@ -17,7 +17,7 @@ from parsers.replays.chunking import Chunking, cut_pieces, resolved
 from parsers.replays.replayer import Outcome, Replayer
 from parsers.vocabulary.events import Event
 from parsers.vocabulary.states import Resumable, State
-from parsers.vocabulary.types import Delta, Message, Piece
+from parsers.vocabulary.types import Delta, Message, Piece, ToolCall
 from parsers.wire.assemble import Assembler, Said
 
 
@@ -52,6 +52,39 @@ class Resumed:
         finally:
             self.characters += variant.characters
         return Outcome(variant.message(), len(cuts) + 1)
+
+    def cut_off(self, offset: int) -> Outcome | None:
+        """The outcome of the first `offset` characters in one delta; None where only a replay in full can say."""
+        found = self._cut_off(offset)
+        if self._reference is None or found is None:
+            return None
+        number, said = found
+        return Outcome(_joined([*self._reference.said[:number], said]).message(), 1)
+
+    def telling(self, offsets: Iterable[int], whole: Sequence[ToolCall]) -> Iterator[int]:
+        """Those of the ascending offsets at which the output cut off may give a call as whole that is none of `whole`,
+        or makes the parser fail. Nothing else is looked at."""
+        calls = None if self._reference is None else _CallsSoFar(self._reference, whole)
+        for offset in offsets:
+            found = self._cut_off(offset)
+            if calls is None or found is None or calls.may_be_new(*found):
+                yield offset
+
+    def _cut_off(self, offset: int) -> tuple[int, Said] | None:
+        """The number of the last place before an offset, and what is sent from there where the output ends at it."""
+        reference = self._reference
+        if reference is None:
+            return None
+        number, assembler = bisect_left(reference.places, offset) - 1, Assembler()
+        start = reference.places[number]
+        self.characters += offset - start
+        try:
+            reference.parser.resume(reference.states[number])
+            assembler.absorb(reference.parser.feed(self._delta(start, offset)))
+            assembler.absorb(reference.parser.finish(self._replayer.context.finish_reason))
+        except Exception:
+            return None
+        return number, assembler.said()
 
     def _delta(self, start: int, end: int) -> Delta:
         if self._replayer.mode == "text":
@@ -90,12 +123,15 @@ def _reference(replayer: Replayer) -> _Reference | None:
     parser.transitions = None
     try:
         parser.begin(replayer.context, mode=replayer.mode, markers=replayer.markers)
-        for feed, delta in zip((None, *[parser.feed_part] * (len(deltas) - 1), parser.feed), (None, *deltas), strict=True):
-            if delta is not None and feed is not None:
-                found.said.append(_sent(feed(delta)))
+        for delta in deltas:
             if (state := parser.snapshot()) is None:
                 return None
             found.states.append(state)
+            feed = parser.feed if delta is deltas[-1] else parser.feed_part
+            found.said.append(_sent(feed(delta)))
+        if (state := parser.snapshot()) is None:
+            return None
+        found.states.append(state)
         found.said.append(_sent(parser.finish(replayer.context.finish_reason)))
     except Exception:
         return None
@@ -164,6 +200,42 @@ class _Variant:
             said += [*self._reference.said[at:first], other]
             at = last
         return _joined([*said, *self._reference.said[at:]]).message()
+
+
+class _CallsSoFar:
+    """The calls that the reference has sent by a place: the name of each, and how much of its arguments."""
+
+    def __init__(self, reference: _Reference, whole: Sequence[ToolCall]) -> None:
+        self._reference = reference
+        self._whole = [(call.name, call.arguments) for call in whole]
+        self._number = 0
+        self._calls: dict[int, tuple[str, int]] = {}
+        self._last: int | None = None
+
+    def _advance(self, number: int) -> None:
+        """Take in what is sent up to a place."""
+        for _, _, calls in self._reference.said[self._number : number]:
+            for index, _, name, arguments, _ in calls:
+                before, size = self._calls.get(index, ("", 0))
+                self._calls[index], self._last = (name or before, size + len(arguments)), index
+        self._number = number
+
+    def may_be_new(self, number: int, said: Said) -> bool:
+        """Return whether what is sent from a place to the end may make a whole call that the whole output has not. A
+        call that goes on there and is not ended counts as whole. Places ascend."""
+        self._advance(number)
+        ended = {index: (name, arguments) for index, _, name, arguments, complete in said[2] if complete}
+        mentioned = {call[0] for call in said[2]}
+        if self._last is not None and self._last not in mentioned:
+            ended[self._last] = "", ""
+        return any(not self._is_known(index, *call) for index, call in ended.items())
+
+    def _is_known(self, index: int, name: str, arguments: str) -> bool:
+        if index >= len(self._whole):
+            return False
+        before, size = self._calls.get(index, ("", 0))
+        own, whole = self._whole[index]
+        return own == (name or before) and len(whole) == size + len(arguments) and whole.endswith(arguments)
 
 
 def _sent(events: Iterable[Event]) -> Said:

@@ -80,6 +80,16 @@ class Group:
     examples: dict[int, Chunking] = field(default_factory=dict)
 
 
+@dataclass(slots=True, frozen=True)
+class Sample:
+    """Says that not all of a kind were tried, but `tried` of `of`."""
+
+    name: str
+    label: str
+    tried: int
+    of: int
+
+
 @dataclass(slots=True)
 class OutcomeClass:
     """All chunkings that gave one message. Number 0 is the traced replay's own.
@@ -193,8 +203,8 @@ class Found:
     """Everything a search found. `cuts[i]` is the number of the outcome of the output cut in two after character i + 1,
     -1 where that was not tried.
 
-    `replays`: how many were run; `complete`: false where the caller stopped it or the budget ran out. `variants`: how
-    many of each kind were run.
+    `replays`: how many were run, be it only beside the cuts. `complete`: false where the caller stopped it or the
+    budget ran out; `samples` are the kinds of which not all were tried then. `variants`: how many of each were run.
     """
 
     text: str
@@ -209,3 +219,4 @@ class Found:
     replays: int = 0
     complete: bool = True
     variants: Mapping[str, int] = field(default_factory=dict)
+    samples: tuple[Sample, ...] = ()

@@ -17,7 +17,7 @@ from parsers.compare.divergence import EXACT, Rules
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, label, resolved
 from parsers.replays.replayer import Outcome, Replayer
 from parsers.replays.resumed import Resumed
-from parsers.search.found import Detail, Found, OutcomeClass, Progress, Stage, Verdict
+from parsers.search.found import Detail, Found, OutcomeClass, Progress, Sample, Stage, Verdict
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.shrink import SHRINKS, Shrinker, reduce
@@ -66,6 +66,7 @@ class Search:
         self._seed = seed
         self._every = EVERY if len(replayer.text) < LONG else 1
         self._variants: list[Variant] = []
+        self._samples: list[Sample] = []
         self._sweep = Sweep(replayer, asked=asked, recorded=recorded, seed=seed, max_replays=max_replays)
         self._outcomes = Outcomes(replayer, self._rules)
         self._traces: tuple[Trace, Trace] | None = None
@@ -88,6 +89,7 @@ class Search:
         """Return what is known by now."""
         base, _ = self._replayed()
         report, small = self._checked(), None
+        samples = (*self._sweep.untried(self._outcomes.cuts), *self._samples)
         if self._small is not None:
             start, shrinker = self._small
             small = minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
@@ -102,8 +104,9 @@ class Search:
             verdict=self._verdict(),
             minimized=small,
             replays=self.replays,
-            complete=self._over,
+            complete=self._over and not samples,
             variants=Counter([variant.kind for variant in self._variants]),
+            samples=samples,
         )
 
     def _progress(self, stage: Stage, done: int, total: int) -> Progress:
@@ -186,7 +189,8 @@ class Search:
         if not any(need.is_metamorphic for name in self._only or CHECKS for need in CHECKS[name].needs):
             return
         expected = total(self._replayer, base)
-        for done, variant in enumerate(variants(self._replayer, base, seed=self._seed, clock=self._clock)):
+        made = variants(self._replayer, base, seed=self._seed, clock=self._clock, samples=self._samples)
+        for done, variant in enumerate(made):
             if done % self._every == 0:
                 yield self._progress("variants", done, expected)
             self._variants.append(variant)

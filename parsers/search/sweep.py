@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, takewhile
@@ -19,6 +19,7 @@ from typing import Any
 from parsers.checks.check import any_of
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replayer import Replayer
+from parsers.search.found import Sample
 from parsers.vocabulary.types import Piece
 
 SIZES = (*range(1, 14), 20, 64, 100)
@@ -121,6 +122,15 @@ class Sweep:
     def places(self) -> Sequence[int]:
         """The places at which the output can be cut in two."""
         return [cut for cut in range(1, len(self._text)) if cut not in self.solid]
+
+    def untried(self, tried: Mapping[int, int]) -> Iterator[Sample]:
+        """The kinds of cuts in two of which not all were tried. `tried` has the places of those that were."""
+        bounds = {*self._bounds}
+        for name in ("cuts_honest", "cuts_hostile"):
+            places = [cut for cut in self.places if (cut in bounds) is (name in HONEST)]
+            done = sum([cut in tried for cut in places])
+            if done < len(places):
+                yield Sample(name, LABELS[name], done, len(places))
 
     def halves(self) -> Sequence[int]:
         """An even sample of the places at which the output is cut in two, and those in and beside markers; all places

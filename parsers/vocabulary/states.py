@@ -81,7 +81,7 @@ class Resumable(StreamParser, Protocol):
 
 
 def state_of(part: Part) -> State:
-    """The state of a part and of all parts in it. Raises TypeError for a value of which it is not known if it is one."""
+    """The state of a part and of all parts in it. Raises TypeError for a value that may be state or not."""
     parts: list[Part] = []
     value = _part(part, parts, {})
     return State(value, tuple(parts))
@@ -228,5 +228,5 @@ def _laid_out(part: Part) -> _Layout:
     instead = [name for one in classes for name in vars(one).get("INSTEAD", ())]
     slots = [name for one in classes for name in vars(one).get("__slots__", ())]
     own = [*slots, *getattr(part, "__dict__", ())]
-    names = tuple([*[name for name in own if name not in apart], *instead])
+    names = (*[name for name in own if name not in apart], *instead)
     return _Layout(names, attrgetter("__class__", *names))

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from parsers.vocabulary.events import CallArguments, CallEnd, CallId, CallName, ContentText, Event, ReasoningText
 from parsers.vocabulary.types import Message, MessageDelta, ToolCall, ToolCallDelta
 
-
 # reasoning, content, and of each call its index, id, name, arguments and whether it is complete
 Said = tuple[str, str, tuple[tuple[int, str | None, str, str, bool], ...]]
 
