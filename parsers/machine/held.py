@@ -18,6 +18,7 @@ from parsers.vocabulary.events import (
 from parsers.vocabulary.states import Constant
 
 STRUCTURE = "structure"
+_EVENT = 20  # values that take as long as an event
 _T = TypeVar("_T", Event, Segment)
 
 
@@ -71,6 +72,11 @@ class HeldEvents(Constant):
     """Events that are held. They are those of another state if they say the same: segments depend on the deltas."""
 
     events: tuple[Event, ...]
+
+    @property
+    def weight(self) -> int:
+        """See State.weight."""
+        return 1 + _EVENT * len(self.events)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, HeldEvents) and self._said() == other._said()

@@ -20,9 +20,12 @@ from parsers.vocabulary.states import Resumable, State
 from parsers.vocabulary.types import Delta, Message, Piece, ToolCall
 from parsers.wire.assemble import Assembler, Said
 
+_VALUES = 4  # so many values of a state take as long as a character that is read
+_HEAVY = 30  # values for each character of the output (and some more) beyond which states are too much to keep
+
 
 class Resumed:
-    """Replays of one output. `characters`: how many were read for them until now."""
+    """Replays of one output. `characters`: how many were read for them until now, or what takes as long."""
 
     def __init__(self, replayer: Replayer) -> None:
         self.characters = 0
@@ -48,6 +51,7 @@ class Resumed:
                     variant.read(self._delta(variant.at, stop), stop, last=stop == end)
             variant.finish(self._replayer.context.finish_reason)
         except Exception:
+            self.characters += self._size
             return None  # a replay in full says what it failed with, and where
         finally:
             self.characters += variant.characters
@@ -77,7 +81,7 @@ class Resumed:
             return None
         number, assembler = bisect_left(reference.places, offset) - 1, Assembler()
         start = reference.places[number]
-        self.characters += offset - start
+        self.characters += offset - start + reference.weights[number] // _VALUES
         try:
             reference.parser.resume(reference.states[number])
             assembler.absorb(reference.parser.feed(self._delta(start, offset)))
@@ -104,8 +108,20 @@ class _Reference:
         self.places = places
         self.numbers = {place: number for number, place in enumerate(places)}
         self.states: list[State] = []
+        self.weights: list[int] = []
+        self._left = _HEAVY * (places[-1] + _HEAVY)
         self.said: list[Said] = []
         self.message = Message()
+
+    def keep(self) -> bool:
+        """Keep the state that the parser is in. False: it cannot say, or it is too much."""
+        state = self.parser.snapshot()
+        if state is None:
+            return False
+        self.states.append(state)
+        self.weights.append(state.weight)
+        self._left -= state.weight
+        return self._left > 0
 
     def between(self, first: int, last: int) -> Said:
         """What is sent from one place to another."""
@@ -113,7 +129,7 @@ class _Reference:
 
 
 def _reference(replayer: Replayer) -> _Reference | None:
-    """The reference, or None where the parser cannot compare its states, or fails."""
+    """The reference, or None where the parser cannot compare its states, or fails, or keeps ever more of them."""
     parser = replayer.make()
     if not isinstance(parser, Resumable) or not replayer.text:
         return None
@@ -124,14 +140,12 @@ def _reference(replayer: Replayer) -> _Reference | None:
     try:
         parser.begin(replayer.context, mode=replayer.mode, markers=replayer.markers)
         for delta in deltas:
-            if (state := parser.snapshot()) is None:
+            if not found.keep():
                 return None
-            found.states.append(state)
             feed = parser.feed if delta is deltas[-1] else parser.feed_part
             found.said.append(_sent(feed(delta)))
-        if (state := parser.snapshot()) is None:
+        if not found.keep():
             return None
-        found.states.append(state)
         found.said.append(_sent(parser.finish(replayer.context.finish_reason)))
     except Exception:
         return None
@@ -141,7 +155,7 @@ def _reference(replayer: Replayer) -> _Reference | None:
 
 class _Variant:
     """A replay beside the reference. `at`: how far it is. `number`: the place at which it is the reference, None while
-    its state is another one. `characters`: how many were read."""
+    its state is another one. `characters`: how many were read, or what takes as long."""
 
     def __init__(self, reference: _Reference) -> None:
         self.at = self.characters = 0
@@ -170,14 +184,17 @@ class _Variant:
         reference, parser = self._reference, self._reference.parser
         if self._number is not None:
             parser.resume(reference.states[self._number])
+            self.characters += reference.weights[self._number] // _VALUES
             self._since, self._number, self._sent = self._number, None, Assembler()
         self._sent.absorb(parser.feed(delta) if last else parser.feed_part(delta))
         self.characters += stop - self.at
         self.at = stop
         number = reference.numbers.get(stop)
-        if number is not None and parser.snapshot() == reference.states[number]:
-            self._number = number
-            self._settle(number)
+        if number is not None:
+            self.characters += reference.weights[number] // _VALUES
+            if parser.snapshot() == reference.states[number]:
+                self._number = number
+                self._settle(number)
 
     def finish(self, reason: str | None) -> None:
         """The output is over."""

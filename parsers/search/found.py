@@ -89,6 +89,11 @@ class Sample:
     tried: int
     of: int
 
+    @property
+    def words(self) -> str:
+        """As a part of a sentence: "cut in two between tokens (200 of 5,044)"."""
+        return f"{self.label} ({self.tried:,} of {self.of:,})"
+
 
 @dataclass(slots=True)
 class OutcomeClass:

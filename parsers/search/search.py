@@ -28,7 +28,7 @@ from parsers.vocabulary.trace import Proof, Trace
 
 EVERY = 16  # replays between two reports of progress
 LONG = 20_000  # characters from which on every replay is reported
-FEW = 3  # cuts, of which only the surroundings are read where the parser can resume
+FEW_CUTS = 3  # cuts, of which only the surroundings are read where the parser can resume
 REDUCED = 4  # of so many outcomes the smallest chunking is looked for
 REDUCTIONS = 200  # replays spent on each
 REPEATS = 3  # what no other replay of the same chunking contradicts is no chance
@@ -146,7 +146,7 @@ class Search:
         """Return whether a chunking is but a few cuts of the text, where it can be cut."""
         cuts = chunking.cuts or ()
         late = chunking.holdback_chars or chunking.text_delay
-        return self._resumed.able and 0 < len(cuts) <= FEW and not late and self._sweep.solid.isdisjoint(cuts)
+        return self._resumed.able and 0 < len(cuts) <= FEW_CUTS and not late and self._sweep.solid.isdisjoint(cuts)
 
     def _reduced(self) -> Iterator[Progress]:
         """Fewer cuts for the outcomes that need many: what is left out of them makes no difference."""

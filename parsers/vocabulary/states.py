@@ -39,6 +39,11 @@ class Constant:
 
     __slots__ = ()
 
+    @property
+    def weight(self) -> int:
+        """See State.weight."""
+        return 1
+
 
 class Pieces(list[str]):
     """Text in pieces, of which only matters what they say joined."""
@@ -55,6 +60,19 @@ class State:
     value: tuple[Any, ...]
     parts: tuple[Part, ...] = field(compare=False)
     plan: list[Any] = field(default_factory=list, compare=False)
+
+    @property
+    def weight(self) -> int:
+        """How many values it is, which is what it takes to compare it or to go back to it. A long text is several."""
+        return _weight(self.value)
+
+
+def _weight(value: Any) -> int:
+    if type(value) is tuple:
+        return 2 + sum(map(_weight, value))
+    if type(value) is str:
+        return 1 + len(value) // _LONG
+    return value.weight if isinstance(value, Constant) else 1
 
 
 @runtime_checkable
@@ -101,6 +119,7 @@ def go_back(state: State) -> None:
 # taken down: a part is a tuple of its class and its values, a container one of its class and what is in it
 
 _Seen = dict[int, int]  # the number of a part by its identity
+_LONG = 1_000  # characters of a text that weigh as much as a value
 _PLAIN = frozenset({str, int, bool, type(None)})
 _CONSTANT = (Constant, Event, DropReason, Enum, type, dict, frozenset, BuiltinFunctionType)  # a dict is JSON data
 _AGAIN = object()  # stands before the number of a part that was taken down already
