@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Protocol
 
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment, Severity
+from parsers.vocabulary.states import Part
 from parsers.vocabulary.trace import CodecState, Hold
 
 OPEN = "open"
@@ -85,7 +86,7 @@ class Output(ValueOutput, Protocol):
         """The call's whole name. This is what commits a tentative call."""
 
 
-class ArgumentParser(ABC):
+class ArgumentParser(Part, ABC):
     """Base of all argument parsers. One instance reads one visit to a state; with `spans_states` a run of states.
 
     `options` are the options with their defaults, `choices` the values of those that are words, `settings` the values
@@ -94,6 +95,7 @@ class ArgumentParser(ABC):
     them before it hands over more text.
     """
 
+    APART: ClassVar[frozenset[str]] = frozenset({"out", "settings"})
     triggers: ClassVar[tuple[str, ...]] = ("DONE",)
     awaits: ClassVar[str] = "An escape sequence is sent whole."  # why text may be left with the machine
     spans_states: ClassVar[bool] = False
@@ -161,13 +163,13 @@ class ArgumentParser(ABC):
         """One of its own literals stands at raw [start, end). Returns up to where (raw) it was read."""
         return end
 
-    def terminal(self, name: str, end: int) -> None:  # noqa: B027 - most parsers read one state only
+    def terminal(self, name: str, end: int) -> None:
         """A terminal of the machine moved it to another state that this parser goes on reading."""
 
-    def finish(self, at: int) -> None:  # noqa: B027 - a parser that passes everything on has nothing to finish
+    def finish(self, at: int) -> None:
         """The value is over, by a terminal or the end of the output, at raw offset `at`."""
 
-    def passes(self) -> str | None:  # noqa: B027 - None is the answer of most
+    def passes(self) -> str | None:
         """Return a regular expression for what matters where the parser stands, if it would write all other text there
         as it is, in the same place and one piece a delta; None where it would not, or keeps anything. It is not asked
         where its scope is OPEN."""
@@ -228,10 +230,12 @@ class ArgumentParser(ABC):
 # Text that waits, with the places it came from: a token that was left out in between makes a gap.
 
 
-class Waiting:
+class Waiting(Part):
     """Texts in the order of their places in the output."""
 
     __slots__ = ("_reached", "_runs")
+    APART: ClassVar[frozenset[str]] = frozenset(__slots__)
+    INSTEAD: ClassVar[tuple[str, ...]] = ("_said",)
 
     def __init__(self) -> None:
         self._runs: list[tuple[int, list[str]]] = []
@@ -270,6 +274,15 @@ class Waiting:
             text, start = kept[-1].text.rstrip(), kept[-1].start
             kept[-1] = Segment(text, start, start + len(text))
         return kept
+
+    @property
+    def _said(self) -> tuple[tuple[str, int], ...]:
+        return tuple([(run.text, run.start) for run in self.runs()])
+
+    @_said.setter
+    def _said(self, said: tuple[tuple[str, int], ...]) -> None:
+        self._runs = [(at, [text]) for text, at in said]
+        self._reached = said[-1][1] + len(said[-1][0]) if said else 0
 
     def spelled(self, text: str) -> tuple[Segment, ...] | None:
         """The segments of an event that sends it as `text`; None where that is the text itself, all in one place."""

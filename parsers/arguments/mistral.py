@@ -24,24 +24,27 @@ from parsers.arguments.json_call import NO_VALUE
 from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, Unit, unescape_json
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.states import Part, Pieces
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _ARGUMENT_KEYS = ("arguments", "parameters")
 
 
-class _ArrayReader:
+class _ArrayReader(Part):
     """Reads the array of {"name", "arguments"} objects, for the parser whose `queue` gets the triggers.
 
     The array and its objects are read strictly, and a comma before a closing bracket is an error here. `value` is the
     reader of the arguments, while they are read.
     """
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_parser", "_out"})
+
     def __init__(self, parser: ArgumentParser) -> None:
         self.value: JsonValue | None = None
         self._parser = parser
         self._out = parser.out
         self._scan = JsonScanner(strict=True)
-        self._string: list[str] = []
+        self._string = Pieces()
         self._string_at = 0
         self._key = ""
         self._naming = self._named = self._has_arguments = False
@@ -120,7 +123,7 @@ class _ArrayReader:
 
     def _quote(self, start: int, end: int) -> None:
         if self._scan.in_string:
-            self._string, self._string_at = [], end
+            self._string, self._string_at = Pieces(), end
             return
         text = unescape_json("".join(self._string))
         if self._in_name():

@@ -30,6 +30,7 @@ from parsers.arguments.json_build import PAIRS, JsonBuilder, NotationParser, Pie
 from parsers.arguments.json_value import escape_json
 from parsers.arguments.python_text import QUOTES, WORDS, StringReader, python_number
 from parsers.vocabulary.drops import CUT
+from parsers.vocabulary.states import Pieces
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _NAME = re.compile(r"[\w.\-]+")
@@ -43,6 +44,7 @@ _BETWEEN_CALLS = frozenset({"start", "first", "name", "between", "next", "over"}
 class Pythonic(NotationParser):
     """Reads a list of calls for a run of states."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_in_list"})
     spans_states: ClassVar[bool] = True
     triggers: ClassVar[tuple[str, ...]] = ("ITEM", "ITEM_END", "DONE", "REJECT", "MALFORMED")
     awaits: ClassVar[str] = "What follows shows where this literal ends."
@@ -113,7 +115,7 @@ class Pythonic(NotationParser):
         return self._begin(pos) if _NAME_START.match(buffer, pos) else self._refuse(pos)
 
     def _begin(self, pos: int) -> int:
-        self._phase, self._word, self._name = "name", [], ("", 0, 0)
+        self._phase, self._word, self._name = "name", Pieces(), ("", 0, 0)
         self._committed = self._bad = self.complete = False
         return pos
 

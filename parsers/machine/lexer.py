@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from parsers.vocabulary.states import Constant
 from parsers.vocabulary.types import Delta, FormatError, Mode
 
 Match = tuple[int, str | None, int]
@@ -78,7 +79,7 @@ class Scope:
 
 
 @dataclass(slots=True)
-class IdTerminal:
+class IdTerminal(Constant):
     """A marker recognised by its token id. `special` is the tokenizer's flag: only those may end a string.
 
     `known` is false for a special token that no literal of the format stands for.

@@ -19,7 +19,7 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from parsers.arguments.contract import OPEN, READ_ON, ArgumentParser
 from parsers.formats.model import Format
@@ -28,6 +28,7 @@ from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
+from parsers.vocabulary.states import Part, State, go_back, state_of
 from parsers.vocabulary.trace import Hold, OpenText, RejectedCall, StateView, Tail, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
@@ -37,6 +38,7 @@ _NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
 _REFUSALS = ("REJECT", "MALFORMED")
 _MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
 _MOST_VIEWS = 1_000  # kept; an output that nests without end has one for each depth
+STRIDE = 96  # a delta longer than that is read in slices, so that its beginning is read as if it came alone
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
@@ -45,12 +47,31 @@ def _is_plain(delta: Delta) -> bool:
     return _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
 
 
-class Machine:
-    """A StreamParser for a table format under the given policies.
+class Machine(Part):
+    """A StreamParser for a table format under the given policies, and a Resumable one.
 
     `programs` is what machines of one format and policy share: the format compiled, by what begin() depends on.
     `passes_open_text` False reads every delta in full, which gives the same and takes longer.
     """
+
+    APART: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text"),
+            *(
+                "_programs",
+                "_program",
+                "_scanner",
+                "_by_text",
+                "_raw",
+                "_found",
+                "_turned",
+                "_sub",
+                "_views",
+                "_open_view",
+            ),
+        }
+    )
+    stride: ClassVar[int] = STRIDE
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], programs: Programs | None = None) -> None:
         self.name = fmt.name
@@ -61,7 +82,7 @@ class Machine:
         self.examined = 0
         self.passes_open_text = True
         self._programs = {} if programs is None else programs
-        self._reads = False  # begun and not finished
+        self._reads = self._by_text = False  # begun and not finished; in text mode
         self._disturbs: Callable[[str], object] | None = None  # the search for what may matter, while in open text
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
@@ -154,23 +175,37 @@ class Machine:
         if not self._reads:
             raise UsageError("feed() needs begin() first, and none after finish()")
         self._sub = 0
-        if self._by_text:
-            if text := delta.text:
-                self._append(text)
-                self._run(final=False)
-        else:
-            for item in self._scanner.scan(delta):
-                if isinstance(item, IdTerminal):
-                    self._id_terminal(item)
-                else:
-                    self._append(item)
-                    self._run(final=False)
+        self._read(delta)
         if self._calls.defers:
             return []
         events = self._calls.take()
         if self._pos == len(self._buffer) and self.passes_open_text:
             self._find_open_text()
         return events
+
+    def feed_part(self, delta: Delta) -> list[Event]:
+        """See Resumable."""
+        self._end_open_text()
+        self._read(delta)
+        return self._calls.take()
+
+    def _read(self, delta: Delta) -> None:
+        """Read a delta, the text of a long one in slices that end at multiples of STRIDE of the output."""
+        text = delta.text
+        if not text:
+            return
+        for item in (text,) if self._by_text else self._scanner.scan(delta):
+            if isinstance(item, IdTerminal):
+                self._id_terminal(item)
+            elif len(text) <= STRIDE:
+                self._append(item)
+                self._run(final=False)
+            else:
+                start = 0
+                for stop in (*range(STRIDE - (self._base + len(self._buffer)) % STRIDE, len(item), STRIDE), len(item)):
+                    self._append(item[start:stop])
+                    self._run(final=False)
+                    start = stop
 
     def finish(self, reason: str | None = None) -> list[Event]:
         if not self._reads:
@@ -235,10 +270,13 @@ class Machine:
         """Something may matter: who did not see the text is told of it."""
         if self._disturbs is not None:
             self._disturbs = None
-            if self._base > self._open_at:
-                self._calls.passed(self._open_kind)
-            if self._parser is not None:
-                self._parser.passed(self._base)
+            self._tell_of_open_text()
+
+    def _tell_of_open_text(self) -> None:
+        if self._base > self._open_at:
+            self._calls.passed(self._open_kind)
+        if self._parser is not None:
+            self._parser.passed(self._base)
 
     # the text
 
@@ -559,6 +597,25 @@ class Machine:
             self._calls.flush()
         else:
             self._parser = self._new_parser(new)
+
+    # the state
+
+    def snapshot(self) -> State | None:
+        """See Resumable. What is built on this class may know more than it; where everything waits, all is state."""
+        if type(self) is not Machine or self._calls.defers:
+            return None
+        if self._disturbs is None:
+            self._tail, self._tail_waits = None, False
+            self._open_kind, self._open_call, self._open_at = ContentText, 0, 0
+        else:
+            self._tell_of_open_text()
+            self._open_at = self._base
+        self._buffer, self._base, self._pos = self._buffer[self._pos :], self._at, 0
+        return state_of(self)
+
+    def resume(self, state: State) -> None:
+        go_back(state)
+        self._open_view = None
 
     # the view
 
