@@ -1,4 +1,4 @@
-"""Any output at all: what is read beside the cuts only is what is read in full, under every policy and in both modes."""
+"""Any output at all: what is read beside the cuts only is what is read in full, under every policy, in both modes."""
 
 from __future__ import annotations
 
