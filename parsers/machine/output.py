@@ -40,7 +40,10 @@ class Writer(Part):
     """
 
     APART: ClassVar[frozenset[str]] = frozenset(
-        {"_events", "_target", "_run_kind", "_run_parts", "_run_segments", "_run_start", "_run_end", "_run_call"}
+        {
+            *("_events", "_target", "_joined"),
+            *("_run_kind", "_run_parts", "_run_segments", "_run_start", "_run_end", "_run_call"),
+        }
     )
     INSTEAD: ClassVar[tuple[str, ...]] = ("_held",)
 
@@ -49,6 +52,7 @@ class Writer(Part):
         self.call: int | None = None
         self._events: list[Event] = []
         self._target = self._events
+        self._joined = 0  # so many of those that are held do not go on in the next one
         self._run_kind: _RunKind | None = None
         self._run_parts: list[str] = []
         self._run_segments: list[Segment] | None = None
@@ -196,21 +200,28 @@ class Writer(Part):
     def hold(self) -> None:
         """From now on events are held."""
         self._end_run()
-        self._target = []
+        self._target, self._joined = [], 0
 
     def after_start(self, events: Sequence[Event]) -> None:
         """Put events right after the held call's start, before anything that came early."""
         self._end_run()
         self._target[1:1] = events
+        self._joined = 0
 
     @property
     def _held(self) -> HeldEvents | None:
-        return None if self._target is self._events else HeldEvents(tuple(joined(self._target)))
+        held = self._target
+        if held is self._events:
+            return None
+        held[self._joined :] = joined(held[self._joined :])
+        self._joined = max(len(held) - 1, 0)
+        return HeldEvents(tuple(held))
 
     @_held.setter
     def _held(self, held: HeldEvents | None) -> None:
         self._events, self._run_kind = [], None
         self._target = self._events if held is None else list(held.events)
+        self._joined = 0 if held is None else max(len(held.events) - 1, 0)
 
     def held_arguments(self) -> str:
         """The text of the arguments among the held events."""

@@ -99,6 +99,10 @@ class Resumed:
         return Delta(1, cut_pieces(pieces, (start - begin, end - begin))[1])
 
 
+class _NoStateError(Exception):
+    """There is no state to compare."""
+
+
 class _Reference:
     """The output in one delta: `places` are the ends of the slices, `states` those there, `said` what each sends. The
     last of `said` is what the end sends."""
@@ -113,15 +117,14 @@ class _Reference:
         self.said: list[Said] = []
         self.message = Message()
 
-    def keep(self) -> bool:
-        """Keep the state that the parser is in. False: it cannot say, or it is too much."""
+    def keep(self) -> None:
+        """Keep the state that the parser is in. Raises _NoStateError where it cannot say, or that is too much."""
         state = self.parser.snapshot()
-        if state is None:
-            return False
+        if state is None or self._left < 0:
+            raise _NoStateError
         self.states.append(state)
         self.weights.append(state.weight)
         self._left -= state.weight
-        return self._left > 0
 
     def between(self, first: int, last: int) -> Said:
         """What is sent from one place to another."""
@@ -139,13 +142,11 @@ def _reference(replayer: Replayer) -> _Reference | None:
     parser.transitions = None
     try:
         parser.begin(replayer.context, mode=replayer.mode, markers=replayer.markers)
+        found.keep()
         for delta in deltas:
-            if not found.keep():
-                return None
             feed = parser.feed if delta is deltas[-1] else parser.feed_part
             found.said.append(_sent(feed(delta)))
-        if not found.keep():
-            return None
+            found.keep()
         found.said.append(_sent(parser.finish(replayer.context.finish_reason)))
     except Exception:
         return None

@@ -20,7 +20,7 @@ from parsers.replays.replayer import Outcome, Replayer
 from parsers.replays.resumed import Resumed
 from parsers.search.sweep import marker_spans
 from parsers.selection.registry import get_format, maker, policies
-from parsers.vocabulary.types import Context, Delta, Piece
+from parsers.vocabulary.types import Context, Delta, Piece, Tool
 from parsers.wrappers.fallback import Fallback
 from tests.corpus import case_named, case_names
 from tests.growth import assert_linear, seconds
@@ -102,6 +102,24 @@ def test_a_case_cut_off_anywhere_gives_what_a_replay_in_full_gives(name: str) ->
             assert found.message == expected
             told = list(resumed.telling([cut], whole.tool_calls))
             assert told or made_up_call(expected, whole) is None
+
+
+TOOL = Tool("f", {"properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "v": {"type": ["null", "string"]}}})
+TYPED = Context(tools=(TOOL,), reasoning_open=True)
+CALLS = [
+    Call("f", {"a": 'It is \\ "so",\n and <b>more</b> \n', "n": 12, "v": "a value that waits"}),
+    Call("f", {"a": ""}),
+]
+SPOKEN = Spoken(["Let me see. ", " And then, \n", "\n Done. "], CALLS, reasoning="Some thought. ")
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("invalid", ["lenient", "strict"])
+@pytest.mark.parametrize("name", ["qwen", "qwen_coder", "glm47_moe", "minimax_m3", "gemma4", "pythonic", "kimik2"])
+def test_values_that_wait_and_calls_that_are_judged_wait_in_the_state(name: str, invalid: str) -> None:
+    text = DIALECTS[name].write(SPOKEN)
+    made = replayer(DIALECTS[name].parser, text, TYPED, invalid_call=invalid, **DIALECTS[name].policy)
+    require_the_same(made, [(cut,) for cut in places(made)])
 
 
 # Broken machines: what they get wrong depends on where a delta ends, at once or much later.
