@@ -19,32 +19,26 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from parsers.arguments.contract import OPEN, READ_ON, ArgumentParser
 from parsers.formats.model import Format
 from parsers.machine.calls import HEADS, Calls, CallState
-from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope
+from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope, is_plain, slices
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
+from parsers.machine.views import Views
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
 from parsers.vocabulary.states import Part, State, go_back, state_of
-from parsers.vocabulary.trace import Hold, OpenText, RejectedCall, StateView, Tail, Transition
+from parsers.vocabulary.trace import OpenText, RejectedCall, StateView, Tail, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
 _OpenKind = type[ContentText] | type[ReasoningText] | type[CallArguments]
 Programs = dict[tuple[frozenset[str], bool], Program]
 _NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
 _REFUSALS = ("REJECT", "MALFORMED")
-_MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
-_MOST_VIEWS = 1_000  # kept; an output that nests without end has one for each depth
 STRIDE = 96  # a delta longer than that is read in slices, so that its beginning is read as if it came alone
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
-
-
-def _is_plain(delta: Delta) -> bool:
-    """Return whether no piece of a delta may be a marker by its id."""
-    return _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
 
 
 class Machine(Part):
@@ -54,23 +48,10 @@ class Machine(Part):
     `passes_open_text` False reads every delta in full, which gives the same and takes longer.
     """
 
-    APART: ClassVar[frozenset[str]] = frozenset(
-        {
-            *("name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text"),
-            *(
-                "_programs",
-                "_program",
-                "_scanner",
-                "_by_text",
-                "_raw",
-                "_found",
-                "_turned",
-                "_sub",
-                "_views",
-                "_open_view",
-            ),
-        }
-    )
+    APART: ClassVar[frozenset[str]] = frozenset({
+        "name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text", "_programs", "_program",
+        "_scanner", "_by_text", "_raw", "_found", "_turned", "_sub", "_views", "_open_view",
+    })  # fmt: skip
     stride: ClassVar[int] = STRIDE
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], programs: Programs | None = None) -> None:
@@ -105,9 +86,8 @@ class Machine(Part):
         self._parser = self._new_parser(self._state)
         self._turned = self._strayed = self._cut = self._over = False
         self._whole: bool | None = None  # whether the arguments of the open call are whole, once they were read
-        self._sub = self._stuck = 0
-        self._fired_at = -1
-        self._views: dict[tuple[Any, ...], StateView] = {}  # those without holds
+        self._sub, self._stuck, self._fired_at = 0, 0, -1
+        self._views = Views()
         self._reads = True
         # open text: its events, the end of it that a stage keeps, and the view while it lasts
         self._by_text = mode == "text"
@@ -125,7 +105,7 @@ class Machine(Part):
         disturbs = self._disturbs
         if disturbs is not None:
             text, tail = delta.text, self._tail
-            if len(text) <= STRIDE and disturbs(text) is None and (self._by_text or _is_plain(delta)):
+            if len(text) <= STRIDE and disturbs(text) is None and (self._by_text or is_plain(delta)):
                 if tail is not None and (self._tail_waits or text.rstrip(tail.chars) != text):
                     return self._read_by_stage(text)
                 return [self._passed(text)] if text else []
@@ -137,28 +117,24 @@ class Machine(Part):
         disturbs, tail, stop = self._disturbs, self._tail, start
         if disturbs is None:
             return OpenText(start)
-        by_text = self._by_text
-        while stop < len(texts) and disturbs(texts[stop]) is None and (by_text or _is_plain(deltas[stop])):
+        while stop < len(texts) and disturbs(texts[stop]) is None and (self._by_text or is_plain(deltas[stop])):
             if len(texts[stop]) > STRIDE or (tail is not None and not texts[stop].strip(tail.chars)):
                 break
             stop += 1
         text = "".join(texts[start:stop])
         if not text:
             return OpenText(stop)
-        if tail is None:
-            return OpenText(stop, len(text), self._passed(text))
-        event = self._read_by_stage(text)[0]
+        event = self._passed(text) if tail is None else self._read_by_stage(text)[0]
         return OpenText(stop, len(text), event if isinstance(event, TextEvent) else None, tail)
 
     def _passed(self, text: str) -> TextEvent:
         """The event of open text, all of which goes on at once."""
-        start = self._base
-        self._base = end = start + len(text)
+        start, self._base = self._base, self._base + len(text)
         self.examined += len(text)
         if self._open_kind is CallArguments:
             self._calls.argued = True
-            return CallArguments(start, end, text, None, self._open_call)
-        return self._open_kind(start, end, text)
+            return CallArguments(start, self._base, text, None, self._open_call)
+        return self._open_kind(start, self._base, text)
 
     def _read_by_stage(self, text: str) -> list[Event]:
         """Read open text of which a stage keeps the end."""
@@ -197,15 +173,11 @@ class Machine(Part):
         for item in (text,) if self._by_text else self._scanner.scan(delta):
             if isinstance(item, IdTerminal):
                 self._id_terminal(item)
-            elif len(text) <= STRIDE:
-                self._append(item)
-                self._run(final=False)
             else:
-                start = 0
-                for stop in (*range(STRIDE - (self._base + len(self._buffer)) % STRIDE, len(item), STRIDE), len(item)):
-                    self._append(item[start:stop])
+                at = self._base + len(self._buffer)
+                for part in (item,) if len(text) <= STRIDE else slices(item, at, STRIDE):
+                    self._append(part)
                     self._run(final=False)
-                    start = stop
 
     def finish(self, reason: str | None = None) -> list[Event]:
         if not self._reads:
@@ -249,30 +221,27 @@ class Machine(Part):
             return
         if self._strayed or self._skip is not None or self._marked is not None:
             return
+        tail, own = (calls.tail(state.text or "content"), "") if parser is None else (None, parser.passes())
         kind: _OpenKind = CallArguments
-        tail, text = None, state.text or "content"
-        own: str | None = ""
-        scope: Scope | None = state.plain
         if parser is None:
-            kind, tail = ReasoningText if text == "reasoning" else ContentText, calls.tail(text)
-        else:
-            own, scope = parser.passes(), None if parser.scope is None else state.scopes[parser.scope]
+            kind = ReasoningText if state.text == "reasoning" else ContentText
         if own is None or (parser is None and tail is None) or not calls.may_pass(kind):
             return
         self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
         self._base, self._buffer, self._pos = self._base + self._pos, "", 0
         self._open_at = self._base
-        self._disturbs = state.disturbs(scope, own)
+        self._disturbs = state.disturbs(self._scope, own)
         self._tail = tail if tail is not None and tail.chars != "" else None
         self._tail_waits = False
 
     def _end_open_text(self) -> None:
-        """Something may matter: who did not see the text is told of it."""
+        """Something may matter."""
         if self._disturbs is not None:
             self._disturbs = None
             self._tell_of_open_text()
 
     def _tell_of_open_text(self) -> None:
+        """Who did not see the text so far is told of it."""
         if self._base > self._open_at:
             self._calls.passed(self._open_kind)
         if self._parser is not None:
@@ -620,31 +589,12 @@ class Machine(Part):
     # the view
 
     def view(self) -> StateView:
-        if self._disturbs is None:
-            return self._new_view()
-        if self._open_view is None or self._tail_waits:
+        if self._disturbs is not None:
+            if self._open_view is not None and not self._tail_waits:
+                return self._open_view
             if self._parser is not None:
                 self._parser.passed(self._base)
-            self._open_view = self._new_view()
-        return self._open_view
-
-    def _new_view(self) -> StateView:
-        state, calls, parser, at = self._state, self._calls, self._parser, self._base + self._pos
-        holds, codec = calls.holds(at), None
-        candidates: tuple[str, ...] = ()
-        if parser is not None:
-            codec = parser.describe()
-            if (hold := parser.hold()) is not None:
-                holds.append(hold)
-        held = self._pos < len(self._buffer)
-        if held and not self._over:
-            text = self._buffer[self._pos :]
-            candidates, why = state.may_become(text, self._scope)
-            holds.append(Hold(at, at + len(text), "lexer", why))
-        key = (state.name, calls.call, codec, calls.state_name)
-        if not (held or holds) and (known := self._views.get(key)) is not None:
-            return known
-        view = StateView(state.name, tuple(holds), candidates, state.accepts, calls.call, codec, calls.state_name)
-        if not (held or holds) and len(self._views) < _MOST_VIEWS:
-            self._views[key] = view
-        return view
+        held = "" if self._over else self._buffer[self._pos :]
+        made = self._views.view(self._state, self._scope, self._calls, self._parser, at=self._at, held=held)
+        self._open_view = made
+        return made

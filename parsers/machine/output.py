@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from parsers.machine.held import STRUCTURE, HeldEvents, joined
+from parsers.machine.held_events import STRUCTURE, HeldEvents, joined
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import (
     CallArguments,

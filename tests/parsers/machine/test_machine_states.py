@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from parsers.machine.held import joined
+from parsers.machine.held_events import joined
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import Chunking, apply
 from parsers.replays.replay import partition

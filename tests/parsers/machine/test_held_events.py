@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.machine.held import HeldEvents, joined
+from parsers.machine.held_events import HeldEvents, joined
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.events import (
     CallArguments,
