@@ -104,7 +104,7 @@ class Machine:
         disturbs = self._disturbs
         if disturbs is not None:
             text, tail = delta.text, self._tail
-            if len(text) <= STRIDE and disturbs(text) is None and (self._by_text or _is_plain(delta)):
+            if disturbs(text) is None and (self._by_text or _is_plain(delta)):
                 if tail is not None and (self._tail_waits or text.rstrip(tail.chars) != text):
                     return self._read_by_stage(text)
                 return [self._passed(text)] if text else []
@@ -118,7 +118,7 @@ class Machine:
             return OpenText(start)
         by_text = self._by_text
         while stop < len(texts) and disturbs(texts[stop]) is None and (by_text or _is_plain(deltas[stop])):
-            if len(texts[stop]) > STRIDE or (tail is not None and not texts[stop].strip(tail.chars)):
+            if tail is not None and not texts[stop].strip(tail.chars):
                 break
             stop += 1
         text = "".join(texts[start:stop])
