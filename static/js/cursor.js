@@ -29,6 +29,7 @@ let page = null; // what it read
 let at = 1;
 let wanted = null; // the place we go to once its window is here
 let flying = false; // whether a window is on its way: one at a time, however fast the keys come
+let again = false; // whether the run is posted again instead: it goes on to the same place
 let moved = 0; // when the cursor moved last
 let queue = []; // moves asked for meanwhile
 let inText = false; // whether what is being replaced had the focus in the text
@@ -167,8 +168,17 @@ function swapped() {
   inText = false;
 }
 
+/* What was asked for comes with the whole page. */
+export function waitForPage() {
+  again = true;
+}
+
 /* A window that did not come leaves the cursor where it is. */
 function answered({ detail: { ctx } }) {
+  if (again) {
+    again = false;
+    return;
+  }
   if (ctx?.target?.id !== "window" || ctx.status?.includes?.("Abort")) return; // replaced by a newer one
   if (ctx.status?.startsWith?.("error") || ctx.response?.status >= 400) [wanted, queue, flying] = [null, [], false];
 }
