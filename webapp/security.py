@@ -123,7 +123,7 @@ def init_app(app: Flask, settings: Settings, error_page: ErrorPage | None = None
     @app.before_request
     def refuse_beforehand() -> None:
         error = request.environ.get(REFUSAL)
-        if error is not None and request.routing_exception is None:
+        if error is not None and not isinstance(request.routing_exception, SecurityError):
             raise error
 
     @app.before_request

@@ -93,6 +93,8 @@ class Front:
 
     def _is_light(self, environ: WSGIEnvironment) -> bool:
         path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
+        if path.startswith(HELD):
+            return False
         try:
             endpoint, _ = self._app.url_map.bind("localhost").match(path, environ["REQUEST_METHOD"])
         except HTTPException:
