@@ -95,7 +95,8 @@ class _Replays:
         whole = {**_WSGI, **environ, "wsgi.input": io.BytesIO(body)}
         parts = self._app(whole, start_response)
         try:
-            self._refuse_large(head["headers"])
+            if head["status"] == "200 OK":
+                self._refuse_large(head["headers"])
             return self._sent(head, parts)
         finally:
             if hasattr(parts, "close"):

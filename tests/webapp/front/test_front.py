@@ -6,7 +6,6 @@ import io
 import json
 import os
 import signal
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client, EnvironBuilder
 
-from tests.webapp.children.processes import PATIENCE, is_alive, until
+from tests.webapp.children.processes import PATIENCE, until
 from webapp.children.child import Child
 from webapp.front import front as module
 from webapp.front.front import LIGHT, Front
@@ -133,10 +132,9 @@ def test_a_body_over_the_limit_reaches_no_child(make_front: MakeFront, path: str
 
 def test_a_form_may_bring_a_tokenizer_besides(make_front: MakeFront) -> None:
     client = Client(make_front(max_request_bytes=1_000_000, tokenizer_upload_bytes=500_000))
-    form = {"data": b"x" * 1_400_000, "content_type": "multipart/form-data; boundary=x"}
-    assert told(client, **form)["raw"] == 1_400_000
-    form["data"] += b"x" * 200_000
-    assert client.post("/run", **form).status_code == 413
+    kind = "multipart/form-data; boundary=x"
+    assert told(client, data=b"x" * 1_400_000, content_type=kind)["raw"] == 1_400_000
+    assert client.post("/run", data=b"x" * 1_600_000, content_type=kind).status_code == 413
 
 
 def test_a_chunked_body_arrives_with_a_length(client: Client) -> None:
@@ -244,7 +242,7 @@ def environ_of(path: str, **more: Any) -> dict[str, Any]:
     return {**builder.get_environ(), **more}
 
 
-def quietly(_status: str, _headers: object) -> Callable[[bytes], object]:
+def quietly(_status: str, _headers: object, _error: object = None, /) -> Callable[[bytes], object]:
     return lambda _data: None
 
 
@@ -265,7 +263,7 @@ def test_work_for_a_reader_who_has_left_is_dropped(front: Front, do: str) -> Non
 
 
 def test_a_reader_to_whom_nothing_can_be_written_has_left(front: Front) -> None:
-    def start_response(_status: str, _headers: object) -> Callable[[bytes], object]:
+    def start_response(_status: str, _headers: object, _error: object = None, /) -> Callable[[bytes], object]:
         def write(_data: bytes) -> None:
             raise OSError("broken pipe")
 
