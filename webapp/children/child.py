@@ -278,7 +278,7 @@ class Child:
 
     def _failure(self, found: dict[str, Any]) -> ChildError:
         ending = Ending(found["failed"])
-        if ending not in (Ending.REFUSED, Ending.LATE):
+        if ending not in (Ending.REFUSED, Ending.LATE) or "over" in found:
             self.close()
         message, detail = str(found.get("message", "")), str(found.get("detail", ""))
         return ChildError(ending, message, detail=detail, size=found.get("size", 0))

@@ -117,22 +117,28 @@ def send(stream: BinaryIO, data: bytes) -> None:
 
 
 class _Gate:
-    """Lets an interrupt into a task, and keeps it out of everything else. `missed`: one came while it was shut."""
+    """Lets an interrupt into a task, and keeps it out of everything else.
+
+    `missed`: one came while the gate was shut. `rung`: the task was interrupted.
+    """
 
     def __init__(self) -> None:
         self.open = False
         self.missed = False
+        self.rung = False
 
     def ring(self, *_: object) -> None:
         """The handler of the signal; it raises once a task at most, for it shuts the gate."""
         self.missed = not self.open
         if self.open:
             self.open = False
+            self.rung = True
             raise Interrupted
 
     def begin(self) -> None:
         """A task begins: what came before was not for it."""
-        self.missed, self.open = False, True
+        self.missed, self.rung = False, False
+        self.open = True
 
     def again(self) -> None:
         """The task goes on. Raises Interrupted where somebody rang meanwhile."""
@@ -142,6 +148,7 @@ class _Gate:
 
 
 _gate = _Gate()
+_LATE = {"failed": "late"}
 
 
 class Parent:
@@ -212,7 +219,8 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
         _gate.begin()
         answer = task(request, parent)
         _gate.open = False
-        parent.say(message_of("answer", answer, rss=_resident()))
+        if not _gate.rung:
+            parent.say(message_of("answer", answer, rss=_resident()))
 
     failure = _failure_in(lambda hello: tasks.update(_prepared(hello)), hello)
     while failure is None:
@@ -222,7 +230,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
             asked = inbox.get()
         _end_in(GRACE * asked["seconds"])
         failure = _failure_or_late(do, asked)
-        if failure is not None and failure["failed"] in ("refused", "late"):
+        if failure is not None and failure["failed"] in ("refused", "late") and not failure.get("over"):
             send(sink, frame({**failure, "rss": _resident()}))
             failure = None
     send(sink, frame(failure))
@@ -235,13 +243,14 @@ def _heed_signals() -> None:
 
 
 def _failure_or_late(work: Callable[[Any], object], given: Any) -> Any:
-    """The message for what is raised by the work; an interrupt may come while that is still being written."""
+    """The message for what is raised by the work; `over`: it was interrupted, and something made of that what it is
+    not. An interrupt may come while the message is still being written."""
     try:
         failure = _failure_in(work, given)
         _gate.open = False
     except Interrupted:
-        return {"failed": "late"}
-    return failure
+        failure = _LATE
+    return {**_LATE, "over": True} if _gate.rung and failure is not _LATE else failure
 
 
 def _failure_in(work: Callable[[Any], object], given: Any) -> Any:
@@ -249,7 +258,7 @@ def _failure_in(work: Callable[[Any], object], given: Any) -> Any:
     try:
         work(given)
     except Interrupted:
-        return {"failed": "late"}
+        return _LATE
     except RefusedError as error:
         return {"failed": "refused", "message": str(error)}
     except MemoryError:

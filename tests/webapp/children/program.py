@@ -32,6 +32,7 @@ def tasks(**given: Any) -> dict[str, Task]:
         ask,
         spin_between,
         stubborn,
+        swallow,
         surroundings,
         count,
         chatter,
@@ -78,6 +79,15 @@ def stubborn(_request: Data, _tell: Tell) -> Data:
             time.sleep(0.01)
         except BaseException:
             continue
+
+
+def swallow(_request: Data, _tell: Tell) -> Data:
+    """Make a result of whatever happens."""
+    try:
+        time.sleep(600)
+    except BaseException as error:
+        return {"swallowed": repr(error)}
+    return {}
 
 
 def surroundings(_request: Data, _tell: Tell) -> Data:

@@ -154,6 +154,13 @@ def test_a_task_that_swallows_an_interrupt_is_killed() -> None:
         assert not is_alive(pid)
 
 
+def test_a_process_that_made_a_result_of_an_interrupt_is_not_trusted() -> None:
+    with Child(POLITE) as child:
+        asked(child, "echo")
+        assert failure(child, "swallow", 0.2).ending is Ending.LATE
+        assert child.pid is None
+
+
 def test_a_process_that_is_not_ready_yet_is_ended_by_an_interrupt() -> None:
     started = Program(FILE, python=(sys.executable, "-c", "import time; time.sleep(600)"), grace_seconds=PATIENCE)
     with Child(started) as child:

@@ -263,6 +263,22 @@ def test_an_interrupt_may_come_while_a_failure_is_told() -> None:
     assert not worker._gate.open
 
 
+@pytest.mark.parametrize("end", ["raise ValueError", "return {}"])
+def test_a_task_that_makes_something_else_of_an_interrupt_is_the_last(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    def sleep(*_: object) -> dict[str, Any]:
+        try:
+            worker._gate.ring()
+        except worker.Interrupted:
+            if end == "return {}":
+                return {}
+        raise ValueError
+
+    monkeypatch.setattr(tasks, "sleep", sleep)
+    assert talk(ask("sleep")) == [{"failed": "late", "over": True}]
+
+
 @pytest.mark.parametrize(("hard", "least"), [(resource.RLIM_INFINITY, 500), (300, 300)])
 def test_limits_stay_within_the_systems(hard: int, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[Any] = []
