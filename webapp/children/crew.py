@@ -1,9 +1,9 @@
 """Children that are all alike, each at one task at a time, and the line of those who wait for one.
 
 Who comes next is whoever has fewest tasks running, then who came first; so nobody takes all children while others wait.
-One address holds half of the places in the line at most. Work goes to the child that was used last of those that are
-free: its caches are warm, and the others may end when they have had nothing to do for long. All keep within one budget
-of memory: over it, children that are free are ended, the least recently used first.
+When the line is full, whoever has most places in it loses the last one. Work goes to the child that was used last of
+those that are free: its caches are warm, and the others may end when they have had nothing to do for long. All keep
+within one budget of memory: over it, children that are free are ended, the least recently used first.
 
 What a child holds for later is known by a key. A key belongs to one process: when that ends, the key is gone.
 """
@@ -127,11 +127,8 @@ class Crew:
                 raise Lost
             self._waiting.append(ticket)
             self._call()
-            own = [one for one in self._waiting if one.wish.client == wish.client]
-            full = len(self._waiting) > self._most_waiting or len(own) > max(self._most_waiting // 2, 1)
-            if ticket.member is None and full:
-                self._waiting.remove(ticket)
-                raise Full
+            if len(self._waiting) > self._most_waiting:
+                self._turn_away(wish.client)
         while not ticket.called.wait(_LOOK_SECONDS):
             if wish.gone() or monotonic() > latest:
                 self._leave(ticket)
@@ -139,12 +136,17 @@ class Crew:
             raise Lost if ticket.lost else Left if wish.gone() else Full
         return ticket.member
 
+    def _turn_away(self, client: str) -> None:
+        """Send somebody away: the last of those that have most places in the line, of two such the one who came."""
+        places = Counter([one.wish.client for one in self._waiting])
+        most = max(places, key=lambda one: (places[one], one == client))
+        self._dismiss(next(one for one in reversed(self._waiting) if one.wish.client == most))
+
     def _leave(self, ticket: _Ticket) -> None:
         """Take a ticket out of the line, unless it was called just now."""
         with self._lock:
             if ticket in self._waiting:
-                self._waiting.remove(ticket)
-                ticket.called.set()
+                self._dismiss(ticket)
 
     def _give_back(self, member: Member, client: str) -> None:
         with self._lock:
@@ -158,15 +160,19 @@ class Crew:
     def _call(self) -> None:
         """Give the free children to those who wait."""
         for ticket in sorted(self._waiting, key=lambda ticket: self._running[ticket.wish.client]):
-            member = self._free_for(ticket)
-            if member is None and not ticket.lost:
-                continue
+            gone = ticket.wish.gone()
+            member = None if gone else self._free_for(ticket)
             if member is not None:
                 member.busy = True
                 self._running[ticket.wish.client] += 1
-            ticket.member = member
-            self._waiting.remove(ticket)
-            ticket.called.set()
+                ticket.member = member
+            if gone or ticket.lost or member is not None:
+                self._dismiss(ticket)
+
+    def _dismiss(self, ticket: _Ticket) -> None:
+        """Take a ticket out of the line; whoever has it sees for what."""
+        self._waiting.remove(ticket)
+        ticket.called.set()
 
     def _free_for(self, ticket: _Ticket) -> Member | None:
         wish = ticket.wish

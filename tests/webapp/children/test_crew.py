@@ -78,7 +78,7 @@ class Line:
 
     def wait(self, name: str, wish: Wish, order: list[str]) -> Future[Member]:
         """A task that stands in line, and says when its turn has come."""
-        before = len(self.crew._waiting)
+        before = list(self.crew._waiting)
 
         def come() -> Member:
             member = self.begin(name, wish)
@@ -86,7 +86,7 @@ class Line:
             return member
 
         waiting = self.threads.submit(come)
-        until(lambda: waiting.done() or len(self.crew._waiting) > before)
+        until(lambda: waiting.done() or self.crew._waiting != before)
         return waiting
 
 
@@ -184,21 +184,22 @@ def test_who_has_fewest_tasks_comes_first_and_then_who_came_first(line: Line) ->
     assert order == ["b1", "a3", "b2"]
 
 
-def test_nobody_fills_the_line_alone(line: Line) -> None:
+def test_a_full_line_turns_away_who_has_most_places_in_it(line: Line) -> None:
     order: list[str] = []
-    line.crew = crew_of(1, waiting=4)
+    line.crew = crew_of(1, waiting=3)
     line.begin("first", Wish("a"))
-    for name in ("a2", "a3"):
-        line.wait(name, Wish("a"), order)
+    waiting = {name: line.wait(name, Wish(name[0]), order) for name in ("a2", "a3", "a4")}
     with pytest.raises(Full):
         worked(line.crew, Wish("a"))
-    for name in ("b1", "b2"):
-        line.wait(name, Wish("b"), order)
+    waiting["b1"] = line.wait("b1", Wish("b"), order)
     with pytest.raises(Full):
-        worked(line.crew, Wish("c"))
-    for name in ("first", "a2", "a3", "b1"):
+        waiting["a4"].result(PATIENCE)
+    with pytest.raises(Full):
+        line.wait("b2", Wish("b"), order).result(PATIENCE)
+    for name in ("first", "a2", "a3"):
         line.end(name)
         until(lambda: line.held)
+    assert order == ["a2", "a3", "b1"]
 
 
 def test_who_left_is_taken_out_of_the_line(line: Line) -> None:

@@ -286,7 +286,7 @@ def test_who_left_while_waiting_costs_nothing(make_front: MakeFront) -> None:
 
 
 def test_a_long_line_is_turned_away_at_once(make_front: MakeFront, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WAITING", 2)
+    monkeypatch.setattr(module, "WAITING", 1)
     front = make_front(replay_processes=1)
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(told, Client(front), "/run?pause=1.5")
