@@ -160,7 +160,7 @@ class Child:
     """A process and what it is asked. Safe to share between threads: questions wait for each other.
 
     `first` is a task with its request that a fresh process does before anything else. `rss` is the memory that the
-    process took when it last answered, in bytes.
+    process took when it last answered, in bytes, without what a fork has from the start.
     """
 
     def __init__(self, program: Program, first: tuple[str, Mapping[str, Any]] | None = None) -> None:

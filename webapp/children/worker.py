@@ -43,6 +43,8 @@ MOST_BYTES = 400_000_000
 GRACE = 3  # times the deadline, at which the parent kills
 MOST_WORDS = 200
 
+_shared = 0  # bytes
+
 INTERRUPT = getattr(signal, "SIGUSR1", None)
 
 Tell = Callable[[dict[str, Any]], None]
@@ -197,7 +199,10 @@ def main() -> None:
 
 
 def serve_forked(source: Any, sink: Any, errors: Any) -> None:
-    """The same for a fork of our own: the pipes are given, standard error is one of them."""
+    """The same for a fork of our own: the pipes are given, standard error is one of them. What it has from the start
+    it shares with the process it was forked from, for the most part."""
+    global _shared
+    _shared = _resident()
     os.dup2(errors.fileno(), 2)
     os.dup2(2, 1)
     _heed_signals()
@@ -330,12 +335,12 @@ def _end_in(seconds: float) -> float:
 
 
 def _resident() -> int:
-    """The memory this process takes, in bytes; 0 where the system does not tell."""
+    """The memory this process takes beside what it shares, in bytes; 0 where the system does not tell."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:
         return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+    return max(pages * os.sysconf("SC_PAGE_SIZE") - _shared, 0)
 
 
 if __name__ == "__main__":

@@ -166,6 +166,8 @@ def test_the_program_speaks_over_copies_of_its_streams(monkeypatch: pytest.Monke
     one, other = pipe()
     with one, other:
         worker.serve_forked(one, other, other)
+        assert 0 <= worker._resident() < worker._shared
+        monkeypatch.setattr(worker, "_shared", 0)
         assert copied[1:] == [(2, 1), (other.fileno(), 2), (2, 1)]
     assert exits == [0]
     for stream in served:
