@@ -123,6 +123,7 @@ def test_the_budget_may_change_while_runs_are_kept() -> None:
     assert kept.run(case_of()) is not run
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # hypothesis listens to the collector
 def test_an_interrupt_at_any_moment_leaves_a_runner_that_can_be_mended() -> None:
     """Where it becomes another exception on its way, as in pydantic's serializer, nobody goes on with the runner."""
     fresh = Runner(get_settings(), keep=False).run_checked(case_of())
