@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import monotonic
 
 
@@ -12,8 +12,8 @@ class Rung(BaseException):
     """It rang."""
 
 
-def rung(seconds: float, longest: float = 0.001) -> Iterator[None]:
-    """Again and again for so long; each time it rings within `longest` seconds, unless the turn is over before."""
+def turns(seconds: float, longest: float = 0.001) -> Iterator[Callable[[], None]]:
+    """Again and again for so long a bell to wind up: it rings once within `longest` seconds, or not in this turn."""
     chance, end, waiting = random.Random(5), monotonic() + seconds, False
 
     def ring(*_: object) -> None:
@@ -22,12 +22,15 @@ def rung(seconds: float, longest: float = 0.001) -> Iterator[None]:
             waiting = False
             raise Rung
 
+    def wind_up() -> None:
+        nonlocal waiting
+        waiting = True
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.00005, longest))
+
     before = signal.signal(signal.SIGALRM, ring)
     try:
         while monotonic() < end:
-            waiting = True
-            signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.00005, longest))
-            yield
+            yield wind_up
             waiting = False
     finally:
         waiting = False

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.webapp.interrupts import Rung, rung
+from tests.webapp.interrupts import Rung, turns
 from webapp.cache import ByteCache
 
 
@@ -87,12 +87,14 @@ def test_another_budget_holds_at_once() -> None:
     assert cache.used == 20
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # hypothesis listens to the collector
 def test_an_interrupt_at_any_moment_leaves_a_cache_that_can_be_mended() -> None:
     """The last thing that was kept may be lost; what is counted is what is there, and nobody waits for ever."""
     cache: ByteCache[str] = ByteCache(50, len)
     interrupts = 0
-    for _ in rung(0.5):
+    for wind_up in turns(0.5):
         try:
+            wind_up()
             for number in range(1_000_000):
                 cache.get(number % 17, lambda: "12345")
                 cache.put(number % 13, "123")

@@ -13,7 +13,7 @@ from parsers.cases.io import load_case
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import DEFAULT_COMPARED, WHOLE
 from parsers.vocabulary.types import FormatError, UsageError
-from tests.webapp.interrupts import Rung, rung
+from tests.webapp.interrupts import Rung, turns
 from webapp.runs.exports import exported
 from webapp.runs.prepare import error_place, stored_form, with_defaults
 from webapp.runs.runner import Runner, collector_paused
@@ -130,8 +130,9 @@ def test_an_interrupt_at_any_moment_leaves_a_runner_that_can_be_mended() -> None
     kept = Runner(get_settings())
     held = kept.run(case_of(title="held"))
     interrupts = 0
-    for seed, _ in enumerate(rung(2, longest=0.02)):
+    for seed, wind_up in enumerate(turns(2, longest=0.02)):
         try:
+            wind_up()
             kept.run_checked(case_of(context={"id_seed": seed}))
             kept.checked(held)
         except Rung:
