@@ -94,7 +94,7 @@ def test_work_for_a_reader_who_hangs_up_is_dropped(tmp_path: Path) -> None:
         assert (status, json.loads(body)["calls"][1:]) == (200, ["tell"])
 
 
-def test_an_answer_in_pieces_keeps_to_the_protocol(tmp_path: Path) -> None:
+def test_an_answer_in_pieces_keeps_to_the_protocol(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     head = "GET /run?do=stream&pieces=2 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     with (
         scripted_server(tmp_path, replay_processes=1) as (port, _),
@@ -104,6 +104,7 @@ def test_an_answer_in_pieces_keeps_to_the_protocol(tmp_path: Path) -> None:
         headers, _, body = b"".join(iter(lambda: connection.recv(65_536), b"")).partition(b"\r\n\r\n")
     assert headers.startswith(b"HTTP/1.1 200 OK")
     assert b"Transfer-Encoding: chunked" in headers
+    assert caplog.text == ""
     assert body == b"6\r\nfirst \r\n2\r\n0 \r\n2\r\n1 \r\n4\r\nlast\r\n0\r\n\r\n"
 
 
