@@ -124,9 +124,7 @@ class Settings(BaseSettings):
     find_memory_bytes: int = Field(
         2_000_000_000, ge=200_000_000, description="Memory the process of a search may use, where the system can tell."
     )
-    find_cache_bytes: int = Field(
-        64_000_000, ge=1_000_000, description="Memory each process may spend on results of searches, in bytes."
-    )
+    find_cache_bytes: int = Field(64_000_000, ge=1_000_000, description="Memory for results of searches, in bytes.")
     tokenizer_folders: Annotated[tuple[Path, ...], NoDecode] = Field(
         (), description="Folders with tokenizers to choose from, separated by commas; see docs/tokenizers.md."
     )

@@ -300,6 +300,8 @@ class Replayer:
         parser = self._parser(chunking)
         try:
             message = parse(parser, deltas, self.context, mode=self.mode, markers=self.markers)
+        except MemoryError:
+            raise
         except Exception as error:
             trace = self.trace(chunking)  # which a parser that fails by chance may survive
             return Outcome(trace.message, len(deltas), trace.failure or failure_of(error))
