@@ -106,7 +106,7 @@ class Settings(BaseSettings):
     replay_processes: int = Field(
         default_factory=_processes,
         ge=0,
-        description="Processes that replay and draw, one request each at a time; 0: the server does it itself.",
+        description="Processes that replay and draw, one request each, and one more for small ones; 0: none.",
         json_schema_extra={"default": "one for each core, 2 to 8"},
     )
     replay_seconds: PositiveInt = Field(20, description="Time a request may be at work; then it is stopped.")

@@ -2,8 +2,9 @@
 
 Who comes next is whoever has fewest tasks running, then who came first; so nobody takes all children while others wait.
 When the line is full, whoever has most places in it loses the last one. Work goes to the child that was used last of
-those that are free: its caches are warm, and the others may end when they have had nothing to do for long. All keep
-within one budget of memory: over it, children that are free are ended, the least recently used first.
+those that are free: its caches are warm, and the others may end when they have had nothing to do for long. One child
+more than there are for all takes small tasks alone, when all others are at work. All keep within one budget of memory:
+over it, children that are free are ended, the least recently used first.
 
 What a child holds for later is known by a key. A key belongs to one process: when that ends, the key is gone.
 """
@@ -37,7 +38,7 @@ class Left(Exception):  # noqa: N818
 
 @dataclass(slots=True, frozen=True)
 class Wish:
-    """Who asks (`client`), for which child, and until when, in seconds.
+    """Who asks (`client`), for which child, and until when, in seconds; `small`: it should not take long.
 
     Only the child that holds `only` will do, or else that which holds one of `rather` is best while it is free.
     """
@@ -45,15 +46,20 @@ class Wish:
     client: str = ""
     only: str = ""
     rather: tuple[str, ...] = ()
+    small: bool = False
     gone: Callable[[], bool] = bool
     seconds: float = 60.0
 
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """A child of the crew. `kept`: what it says that its caches take, in bytes; `used` is when it was given back."""
+    """A child of the crew, `spare`: the one for small tasks.
+
+    `kept`: what it says that its caches take, in bytes; `used` is when it was given back.
+    """
 
     child: Child
+    spare: bool = False
     busy: bool = False
     used: float = 0.0
     kept: int = 0
@@ -74,7 +80,7 @@ class Crew:
     """
 
     def __init__(self, make: Callable[[], Child], size: int, *, waiting: int, most_bytes: int) -> None:
-        self.members = [Member(make()) for _ in range(size)]
+        self.members = [Member(make(), spare=number == size) for number in range(size + 1)]
         self._most_waiting = waiting
         self._most_bytes = most_bytes
         self._lock = Lock()
@@ -180,9 +186,9 @@ class Crew:
             holder = self._holder(wish.only)
             ticket.lost = holder is None
             return None if holder is None or holder.busy else holder
-        best = [holder for key in wish.rather if (holder := self._holder(key)) is not None and not holder.busy]
-        free = sorted([one for one in self.members if not one.busy], key=lambda one: -one.used)
-        return next(iter([*best, *free]), None)
+        free = [one for one in self.members if not one.busy and (wish.small or not one.spare)]
+        best = [holder for key in wish.rather if (holder := self._holder(key)) in free]
+        return next(iter([*best, *sorted(free, key=lambda one: (one.spare, -one.used))]), None)
 
     def _holder(self, key: str) -> Member | None:
         """The child that holds a key, as long as it is the process that did."""

@@ -42,6 +42,7 @@ _PAGES = (
 LIGHT = frozenset(["static", *[f"api.{name}" for name in _API], *[f"page.{name}" for name in _PAGES]])
 HELD = "/r/"
 WAITING = 8  # times the number of children
+SMALL = 50_000  # bytes of a body: a larger one is no small task
 GRACE_SECONDS = 2.0
 IDLE_SECONDS = 600.0
 
@@ -61,7 +62,7 @@ class Front:
     def __init__(self, app: Flask, settings: Settings, program: str = "webapp.front.replay_program") -> None:
         found: Services = app.extensions[EXTENSION]
         size = max(settings.replay_processes, 1)
-        self.most = size * (1 + WAITING)
+        self.most = size * (1 + WAITING) + 1
         self._app = app
         self._settings = settings
         self._program = _program(settings, program, size)
@@ -126,7 +127,13 @@ class Front:
 
     def _wish(self, environ: WSGIEnvironment, body: bytes, relay: Relay) -> Wish:
         path: str = environ["PATH_INFO"]
-        wish = partial(Wish, environ.get("REMOTE_ADDR", ""), gone=relay.gone, seconds=self._settings.replay_seconds)
+        wish = partial(
+            Wish,
+            environ.get("REMOTE_ADDR", ""),
+            gone=relay.gone,
+            seconds=self._settings.replay_seconds,
+            small=len(body) <= SMALL,
+        )
         if path.startswith(HELD):
             return wish(only=HELD + path.removeprefix(HELD).partition("/")[0])
         rather = []

@@ -160,6 +160,23 @@ def test_a_child_that_is_liked_is_taken_while_it_is_free() -> None:
         assert worked(crew, Wish(rather=("case 1",))) is not liked
 
 
+def test_one_child_more_takes_what_is_small_when_all_others_are_at_work() -> None:
+    crew, small = crew_of(1), Wish(small=True)
+    with crew.member(small) as first:
+        assert not first.spare
+        with pytest.raises(Full):
+            worked(crew, Wish(seconds=0.05))
+        spare = worked(crew, small, note="case 1")
+        assert spare.spare
+        with crew.member(Wish(rather=("case 1",), small=True)) as again:
+            assert again is spare
+            with pytest.raises(Full):
+                worked(crew, Wish(small=True, seconds=0.05))
+    assert worked(crew, Wish(rather=("case 1",))) is first
+    assert worked(crew, small) is first
+    assert worked(crew, Wish(only="case 1")) is spare
+
+
 def test_only_so_many_keys_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_KEYS", 2)
     crew = crew_of(1)
@@ -234,7 +251,7 @@ def test_over_the_budget_the_child_used_longest_ago_is_ended() -> None:
     assert [actor(one).ended for one in (first, second, third)] == [0, 0, 1]
     assert (third.kept, crew.others_keep(first)) == (0, 7)
     worked(crew, rss=10_000)
-    assert sorted(actor(one).life is None for one in crew.members) == [False, True, True]
+    assert sorted(actor(one).life is None for one in crew.members) == [False, True, True, True]
 
 
 def test_a_process_that_ended_itself_is_taken_leave_of() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.webapp.front import scripted
 from webapp.app import create_app
+from webapp.front import front as module
 from webapp.front.front import Front
 from webapp.services import EXTENSION
 from webapp.settings import get_settings
@@ -18,8 +19,9 @@ MakeFront = Callable[..., Front]
 
 
 @pytest.fixture
-def make_front(tmp_path: Path) -> Iterator[MakeFront]:
-    """A front with some settings changed."""
+def make_front(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeFront]:
+    """A front with some settings changed, to which no request is a small one."""
+    monkeypatch.setattr(module, "SMALL", -1)
     made: list[tuple[Any, Front]] = []
 
     def make(program: str = scripted.__name__, **settings: Any) -> Front:

@@ -285,6 +285,17 @@ def test_who_left_while_waiting_costs_nothing(make_front: MakeFront) -> None:
         assert first.result()["calls"][1:] == ["tell"]
 
 
+def test_a_small_request_does_not_wait_for_large_ones(make_front: MakeFront, monkeypatch: pytest.MonkeyPatch) -> None:
+    front = make_front(replay_processes=1)
+    monkeypatch.setattr(module, "SMALL", 3)
+    with ThreadPoolExecutor(2) as threads:
+        large = threads.submit(told, Client(front), "/run?pause=2", data=b"1234")
+        until(lambda: front._crew._running)
+        assert told(Client(front), "/run", data=b"123")["calls"][1:] == ["tell"]
+        assert told(Client(front), "/c/1")["calls"][1:] == ["tell", "tell"]
+        assert not large.done()
+
+
 def test_a_long_line_is_turned_away_at_once(make_front: MakeFront, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WAITING", 1)
     front = make_front(replay_processes=1)
