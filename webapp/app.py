@@ -23,6 +23,7 @@ from webapp.glyphs import FILTERS
 from webapp.jobs.searches import Ask, Searches
 from webapp.page.addresses import blueprint
 from webapp.page.addresses.subjects import error_page
+from webapp.runs.held import HeldRuns
 from webapp.runs.runner import Runner
 from webapp.security import init_app
 from webapp.services import EXTENSION, Services
@@ -82,7 +83,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     hub = Downloads(settings, _tokenizers(settings, ask).add_hub)
     store = open_store(settings.database_url)
     searches = Searches(settings, ask=ask and partial(_asked, ask, SEARCHES))
-    app.extensions[EXTENSION] = Services(settings, store, Runner(settings), searches, hub)
+    app.extensions[EXTENSION] = Services(settings, store, Runner(settings), _held(settings), searches, hub)
     if ask is None:
         for line in refusals(formats_folder(settings)):
             app.logger.warning(line)
@@ -99,6 +100,10 @@ def _tokenizers(settings: Settings, ask: Ask | None) -> TokenizerLibrary:
 
 def _asked(ask: Ask, whom: str, question: dict[str, Any]) -> Mapping[str, Any]:
     return ask({"of": whom, **question})
+
+
+def _held(settings: Settings) -> HeldRuns:
+    return HeldRuns(max(settings.trace_cache_bytes // 8, settings.max_request_bytes), settings.run_seconds)
 
 
 def _assets(name: str) -> Path:

@@ -103,6 +103,9 @@ class Settings(BaseSettings):
     trace_cache_bytes: int = Field(
         256_000_000, ge=0, description="Memory for computed traces, in bytes, of all processes; 0 keeps none."
     )
+    run_seconds: PositiveInt = Field(
+        3_600, description="Time for which a posted run keeps its address after somebody asked for it last."
+    )
     replay_processes: int = Field(
         default_factory=_processes,
         ge=0,

@@ -24,9 +24,12 @@ from typing import Any, ClassVar, Protocol
 
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment, Severity
+from parsers.vocabulary.states import Part
 from parsers.vocabulary.trace import CodecState, Hold
 
 OPEN = "open"
+READ_ON = frozenset({"DONE", "ITEM_END"})  # without a row on it a parser reads on in the same state
+STRAY = frozenset({"OTHER", "REJECT", "MALFORMED"})  # without one text is stray until the state is left
 _WORD = re.compile(r"\S+")
 _SURPLUS = re.compile(r"[}\]]+")
 ESCAPED = r'["\\\x00-\x1f]'  # what is written otherwise inside a JSON string
@@ -58,6 +61,8 @@ class ValueOutput(Protocol):
 class Output(ValueOutput, Protocol):
     """An argument parser puts what it found here. All positions are raw offsets in the output text."""
 
+    keeps: bool  # whether all that is read waits already, with a call that does not stand
+
     def knows(self, name: str) -> bool:
         """Return whether a tool of that name is declared, or none are."""
 
@@ -81,7 +86,7 @@ class Output(ValueOutput, Protocol):
         """The call's whole name. This is what commits a tentative call."""
 
 
-class ArgumentParser(ABC):
+class ArgumentParser(Part, ABC):
     """Base of all argument parsers. One instance reads one visit to a state; with `spans_states` a run of states.
 
     `options` are the options with their defaults, `choices` the values of those that are words, `settings` the values
@@ -90,6 +95,7 @@ class ArgumentParser(ABC):
     them before it hands over more text.
     """
 
+    APART: ClassVar[frozenset[str]] = frozenset({"out", "settings"})
     triggers: ClassVar[tuple[str, ...]] = ("DONE",)
     awaits: ClassVar[str] = "An escape sequence is sent whole."  # why text may be left with the machine
     spans_states: ClassVar[bool] = False
@@ -141,6 +147,12 @@ class ArgumentParser(ABC):
         """The texts that end a string value wherever they stand in it; none where strings are quoted and escaped."""
         return ()
 
+    @classmethod
+    def due(cls, last: str, options: Mapping[str, Any], policy: Mapping[str, str]) -> tuple[str, ...] | None:
+        """The triggers that may fire next once a row on `last`, a terminal or a trigger, has led on to where it reads;
+        '' where it begins. Of STRAY, which may fire anywhere, there are none; None where `last` changes nothing."""
+        return tuple([trigger for trigger in cls.triggers if trigger not in STRAY]) if not last else None
+
     # what the machine asks of it
 
     @abstractmethod
@@ -151,13 +163,13 @@ class ArgumentParser(ABC):
         """One of its own literals stands at raw [start, end). Returns up to where (raw) it was read."""
         return end
 
-    def terminal(self, name: str, end: int) -> None:  # noqa: B027 - most parsers read one state only
+    def terminal(self, name: str, end: int) -> None:
         """A terminal of the machine moved it to another state that this parser goes on reading."""
 
-    def finish(self, at: int) -> None:  # noqa: B027 - a parser that passes everything on has nothing to finish
+    def finish(self, at: int) -> None:
         """The value is over, by a terminal or the end of the output, at raw offset `at`."""
 
-    def passes(self) -> str | None:  # noqa: B027 - None is the answer of most
+    def passes(self) -> str | None:
         """Return a regular expression for what matters where the parser stands, if it would write all other text there
         as it is, in the same place and one piece a delta; None where it would not, or keeps anything. It is not asked
         where its scope is OPEN."""
@@ -218,10 +230,12 @@ class ArgumentParser(ABC):
 # Text that waits, with the places it came from: a token that was left out in between makes a gap.
 
 
-class Waiting:
+class Waiting(Part):
     """Texts in the order of their places in the output."""
 
     __slots__ = ("_reached", "_runs")
+    APART: ClassVar[frozenset[str]] = frozenset(__slots__)
+    INSTEAD: ClassVar[tuple[str, ...]] = ("_said",)
 
     def __init__(self) -> None:
         self._runs: list[tuple[int, list[str]]] = []
@@ -260,6 +274,15 @@ class Waiting:
             text, start = kept[-1].text.rstrip(), kept[-1].start
             kept[-1] = Segment(text, start, start + len(text))
         return kept
+
+    @property
+    def _said(self) -> tuple[tuple[str, int], ...]:
+        return tuple([(run.text, run.start) for run in self.runs()])
+
+    @_said.setter
+    def _said(self, said: tuple[tuple[str, int], ...]) -> None:
+        self._runs = [(at, [text]) for text, at in said]
+        self._reached = said[-1][1] + len(said[-1][0]) if said else 0
 
     def spelled(self, text: str) -> tuple[Segment, ...] | None:
         """The segments of an event that sends it as `text`; None where that is the text itself, all in one place."""

@@ -25,6 +25,7 @@ from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, Wa
 from parsers.arguments.json_build import JsonBuilder, Piece
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.states import Part, Placed
 from parsers.vocabulary.trace import CodecState, Hold
 
 TAG, VALUE = "tag", "value"
@@ -33,18 +34,19 @@ _Kind = Literal["new", "text", "object", "array"]
 
 
 @dataclass(slots=True)
-class _Element:
+class _Element(Part):
     """An open element. `kept` is text that waits: white space before the first thing, or half of a bare closing tag."""
 
     name: str
     schema: Mapping[str, Any] | None
     kind: _Kind = "new"
-    kept: list[Piece] = field(default_factory=list)
+    kept: Placed = field(default_factory=Placed)
 
 
 class Elements(ArgumentParser):
     """Reads nested elements until the machine's own terminal ends the call."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_close_text", "_tag_end", "_item"})
     triggers: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, Any]] = {
         "open": "<",
@@ -96,7 +98,7 @@ class Elements(ArgumentParser):
             top.kept.append((text, at, at + len(text)))
             return
         self._become_text(top, at)
-        kept, top.kept, start = top.kept, [], at
+        kept, top.kept, start = top.kept, Placed(), at
         if kept and kept[-1][2] == at:
             before, start, _ = kept.pop()
             text = before + text
@@ -106,7 +108,7 @@ class Elements(ArgumentParser):
         if cut:
             self._build.string(text[:cut], start, start + cut)
         if cut < len(text):
-            top.kept = [(text[cut:], start + cut, start + len(text))]
+            top.kept.append((text[cut:], start + cut, start + len(text)))
 
     def _become_text(self, top: _Element, at: int) -> None:
         if top.kind == "new":
@@ -174,7 +176,7 @@ class Elements(ArgumentParser):
         self._build.open("[" if listed else "{", self._lead)
         for _, start, end in parent.kept:
             self.out.marker(start, end)
-        parent.kept = []
+        parent.kept = Placed()
 
     def _closing_tag(self, start: int, end: int) -> None:
         """A closing tag is over, with its end at [start, end)."""

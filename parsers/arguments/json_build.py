@@ -12,9 +12,10 @@ written by the types its schema allows. A group is a bracket of which it is not 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from parsers.arguments.coerce import (
     can_only_be_string,
@@ -28,12 +29,13 @@ from parsers.arguments.contract import ArgumentParser, Output
 from parsers.arguments.json_value import CLOSERS, coerce_json, escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment, SegmentKind
+from parsers.vocabulary.states import Part, Pieces, Placed
 
 Piece = tuple[str, int, int]
 
 
 @dataclass(slots=True)
-class _Frame:
+class _Frame(Part):
     """An open container. `key` are the pieces of a key that waits for its value; `place`, where the bracket of a group
     will stand among what is kept."""
 
@@ -45,16 +47,17 @@ class _Frame:
     place: int | None = None
 
 
-class JsonBuilder:
+class JsonBuilder(Part):
     """Writer of one JSON value to `out.arguments`."""
 
     __slots__ = ("_frames", "_groups", "_kept", "_out", "_schema", "_string", "_waits")
+    APART: ClassVar[frozenset[str]] = frozenset({"_out"})
 
     def __init__(self, out: Output) -> None:
         self._out = out
         self._frames: list[_Frame] = []
         self._schema: Mapping[str, Any] | None = None
-        self._string: list[Piece] | None = None
+        self._string: Placed | None = None
         self._waits = False
         self._kept: list[tuple[Segment, ...]] = []
         self._groups = 0
@@ -106,7 +109,7 @@ class JsonBuilder:
         """A string value begins."""
         self._schema = self._value_schema()
         self._waits = not can_stream(self._schema)
-        self._string = []
+        self._string = Placed()
         if not self._waits:
             self._begin(at)
             self._synthetic('"', at)
@@ -121,7 +124,7 @@ class JsonBuilder:
 
     def end_string(self, at: int) -> None:
         """The open string is over."""
-        pieces, self._string = self._string or [], None
+        pieces, self._string = self._string or Placed(), None
         if not self._waits:
             self._synthetic('"', at)
             return
@@ -287,6 +290,8 @@ class NotationParser(ArgumentParser):
     changes the phase, and returns where it stopped.
     """
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_steps"})
+
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
         self._builder = JsonBuilder(out)
@@ -295,8 +300,8 @@ class NotationParser(ArgumentParser):
         self._name: Piece = ("", 0, 0)
         self._committed = self._is_key = False
         self._stack: list[str] = []
-        self._open = dict.fromkeys("[({", 0)
-        self._word: list[str] = []
+        self._open = Counter[str]()
+        self._word = Pieces()
         self._word_at = self._at = 0
 
     def _mark(self, pos: int, base: int) -> int:
@@ -307,6 +312,12 @@ class NotationParser(ArgumentParser):
     def _refuse(self, pos: int, trigger: str = "REJECT") -> int:
         self.queue.append(trigger)
         return pos
+
+    def _unnamed_from(self) -> list[int]:
+        """Return where a name begins that waits on its own: no call is open that would wait with it."""
+        if self._committed or self.out.keeps:
+            return []
+        return [self._name[1]] if self._name[0] else [self._word_at] * bool(self._word)
 
     def _commit(self, at: int) -> None:
         """The call is named, and its arguments begin."""
@@ -335,7 +346,7 @@ class NotationParser(ArgumentParser):
     def _take_word(self) -> Piece:
         """The word that was read without white space at its end, which is structure, and where it stands."""
         raw, start = "".join(self._word), self._word_at
-        self._word = []
+        self._word = Pieces()
         text = raw.rstrip()
         self.out.marker(start + len(text), start + len(raw))
         return text, start, start + len(text)

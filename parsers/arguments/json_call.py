@@ -48,6 +48,7 @@ from parsers.arguments.json_value import (
 )
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.states import Part, Pieces, Placed
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 NO_VALUE = frozenset("}],:")  # where one of these stands, no value begins
@@ -57,6 +58,9 @@ _Phase = Literal["before", "object", "arguments", "after"]
 class JsonCall(ArgumentParser):
     """Reads one call object. Options: name_keys, argument_keys (first one wins), wrapper_keys, require_arguments."""
 
+    APART: ClassVar[frozenset[str]] = frozenset(
+        {"_name_keys", "_argument_keys", "_wrapper_keys", "_needs_arguments", "_reported"}
+    )
     triggers: ClassVar[tuple[str, ...]] = ("DONE", "REJECT", "OTHER")
     options: ClassVar[Mapping[str, Any]] = {
         "name_keys": ["name"],
@@ -75,14 +79,14 @@ class JsonCall(ArgumentParser):
         self._scan = JsonScanner(strict=True)
         self._phase: _Phase = "before"
         self._level = 1
-        self._string: list[str] = []
+        self._string = Pieces()
         self._key = ""
         self._name: tuple[str, int, int] | None = None
         self._value: JsonValue | None = None
         self._early: EarlyArguments | None = None
         self._read_arguments = self._committed = self._odd = False
         self._loose = _LooseKeys(out)
-        self._lead: list[str] = []
+        self._lead = Pieces()
         self._string_at = self._lead_at = self._at = 0
         self._reported = 0  # up to here the object's text has gone out; what follows is structure
 
@@ -185,7 +189,7 @@ class JsonCall(ArgumentParser):
         """A string of the outer object opens or closes; False where a name has nothing in it."""
         is_key = self._scan.depth == self._level and self._scan.is_key
         if self._scan.in_string:
-            self._string, self._string_at = [], at + 1
+            self._string, self._string_at = Pieces(), at + 1
             if is_key:
                 self._loose.begin()
         elif is_key:
@@ -245,7 +249,7 @@ class JsonCall(ArgumentParser):
             if buffer[pos] != "{":
                 self.queue.append("REJECT")
                 return pos
-            self._lead, self._lead_at, pos = ["{"], base + pos, pos + 1
+            self._lead, self._lead_at, pos = Pieces("{"), base + pos, pos + 1
         space = WHITESPACE.match(buffer, pos, end)
         if space is not None:
             self._lead.append(space.group())
@@ -325,6 +329,7 @@ _ArrayPhase = Literal["before", "first", "item", "ended", "between", "over"]
 class JsonCalls(ArgumentParser):
     """Reads the calls for a run of states. Its options are those of json_call."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_options"})
     spans_states: ClassVar[bool] = True
     triggers: ClassVar[tuple[str, ...]] = ("ITEM", "ITEM_END", *JsonCall.triggers)
     options: ClassVar[Mapping[str, Any]] = JsonCall.options
@@ -335,6 +340,10 @@ class JsonCalls(ArgumentParser):
         self._item = JsonCall(out, options)
         self._phase: _ArrayPhase = "before"
         self._array_open = False
+
+    @classmethod
+    def due(cls, last: str, options: Mapping[str, Any], policy: Mapping[str, str]) -> tuple[str, ...]:
+        return {"ITEM_END": ("ITEM", "DONE"), "DONE": ()}.get(last, ("ITEM_END",))
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         if self._phase == "item":
@@ -417,6 +426,10 @@ class JsonCalls(ArgumentParser):
         """See ArgumentParser.passes."""
         return self._item.passes() if self._phase == "item" else None
 
+    def passed(self, at: int) -> None:
+        """See ArgumentParser.passed."""
+        self._item.passed(at)
+
     def hold(self) -> Hold | None:
         return self._item.hold()
 
@@ -440,15 +453,17 @@ _Piece = tuple[str, int]
 
 
 @dataclass(slots=True)
-class _Pair:
+class _Pair(Part):
     """A key and its value as pieces of raw text with their offsets."""
 
     key: str = ""
-    pieces: list[_Piece] = field(default_factory=list)
+    pieces: Placed = field(default_factory=Placed)
 
 
-class _LooseKeys:
+class _LooseKeys(Part):
     """The pairs that are neither name nor arguments, in order; `open` is the one that is being read."""
+
+    APART: ClassVar[frozenset[str]] = frozenset({"_out"})
 
     def __init__(self, out: Output) -> None:
         self._out = out

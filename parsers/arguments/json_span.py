@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from parsers.arguments.contract import OPEN, ArgumentParser, Output
 from parsers.arguments.json_value import JsonValue
 from parsers.vocabulary.drops import Cause, DropReason
+from parsers.vocabulary.states import Placed
 from parsers.vocabulary.trace import CodecState, Hold
 
 _Phase = Literal["before", "value", "bare", "after"]
@@ -27,7 +28,7 @@ class JsonSpan(ArgumentParser):
         super().__init__(out, options)
         self._phase: _Phase = "before"
         self._value = JsonValue(out)
-        self._words: list[tuple[str, int]] = []
+        self._words = Placed()
         self._at = 0
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
@@ -61,7 +62,7 @@ class JsonSpan(ArgumentParser):
             self._words.append((text, at))
 
     def _finish_bare(self, at: int) -> None:
-        words, self._words = self._words, []
+        words, self._words = self._words, Placed()
         for text, start in words:
             if self.over:
                 self.out.drop(start, start + len(text), DropReason(Cause.CUT_WORDS))

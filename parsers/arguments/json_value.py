@@ -32,6 +32,7 @@ from parsers.arguments.coerce import (
 from parsers.arguments.contract import ValueOutput, Waiting
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.states import Part, Pieces
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scalar", "hold", "error"]
@@ -60,7 +61,7 @@ _NOWHERE: frozenset[str] = frozenset()
 _IS_KEY = _KEY | {"{value"}  # a string here is a key; after a value its comma was forgotten
 
 
-class JsonScanner:
+class JsonScanner(Part):
     """Incremental JSON scanner. `stack` holds the open brackets, `depth` their number; `is_key` says what the open
     string is."""
 
@@ -183,16 +184,16 @@ _STRUCTURE: frozenset[Unit] = frozenset({"open", "close", "colon", "comma"})
 
 
 @dataclass(slots=True)
-class _Frame:
+class _Frame(Part):
     """An open container: its schema, whether it is an object, and the pieces of the current key."""
 
     schema: Mapping[str, Any] | None
     is_object: bool
-    key: list[str] = field(default_factory=list)
+    key: Pieces = field(default_factory=Pieces)
     value_schema: Mapping[str, Any] | None = None
 
 
-class JsonValue:
+class JsonValue(Part):
     """Reader of one value. `done` is set when it is over; the character after it is not consumed.
 
     The stack of frames mirrors the open brackets; each holds the schema of its container.
@@ -261,7 +262,7 @@ class JsonValue:
         self._in_scalar = False
         if self.scan.in_string:
             if self.scan.is_key:
-                self._frames[-1].key = []
+                self._frames[-1].key = Pieces()
                 return sent
             return self._begin_value(buffer, sent, pos, base, held=not can_stream(self._schema()))
         if not self.scan.is_key:
@@ -398,7 +399,7 @@ def _state(of: str, in_string: bool, is_key: bool, depth: int) -> CodecState:
     return CodecState(f"{of}{where}, depth {depth}", Stand.INSIDE)
 
 
-class EarlyArguments:
+class EarlyArguments(Part):
     """Arguments that came before the name: kept as they are, and read again once the schema is known."""
 
     schema: Mapping[str, Any] | None = None
@@ -406,7 +407,7 @@ class EarlyArguments:
 
     def __init__(self, start: int = 0) -> None:
         self._start = start
-        self._text: list[str] = []
+        self._text = Pieces()
 
     def arguments(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         """Keep a piece."""

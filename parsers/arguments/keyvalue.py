@@ -22,6 +22,7 @@ from parsers.arguments.json_build import PAIRS, NotationParser, Piece
 from parsers.arguments.json_value import escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.json_values import is_json
+from parsers.vocabulary.states import Part
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _STRING = "string"
@@ -33,6 +34,7 @@ _WORD = {"{": re.compile(r"[^,}\]]+"), "(": re.compile(r"[^,}\])]+")}
 class KeyValue(NotationParser):
     """Reads one call from its name on."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_call_end", "_needs_key"})
     triggers: ClassVar[tuple[str, ...]] = ("REJECT", "OTHER")
     options: ClassVar[Mapping[str, Any]] = {"string": '<|"|>', "call_end": "", "require_key": False}
 
@@ -327,6 +329,7 @@ class KeyValue(NotationParser):
 
     def hold(self) -> Hold | None:
         starts = [self._word_at] * bool(self._word and self._committed) + [start for _, start, _ in self._pieces[:1]]
+        starts += self._unnamed_from()
         starts += [at for at in (self._tail.at, self._builder.held_from()) if at is not None]
         start = min(starts, default=self._at)
         if start >= self._at:
@@ -369,10 +372,11 @@ def _word_to_json(text: str) -> str:
     return f'"{escape_json(text)}"'
 
 
-class _OpenTail:
+class _OpenTail(Part):
     """Passes text on to `put(text, start, end)`, but for the tail."""
 
     __slots__ = ("_ended", "_put", "_tail")
+    APART: ClassVar[frozenset[str]] = frozenset({"_put"})
 
     def __init__(self, put: Callable[[str, int, int], None]) -> None:
         self._put = put

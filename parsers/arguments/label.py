@@ -23,6 +23,7 @@ _LONGEST = 11
 class Label(ArgumentParser):
     """Reads a label, or nothing."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_labels", "_after_marker"})
     triggers: ClassVar[tuple[str, ...]] = ("LABEL", "OTHER")
     awaits: ClassVar[str] = "It may be a label, which ends with a line break."
     options: ClassVar[Mapping[str, Any]] = {"labels": ["thought"], "after_marker": False}

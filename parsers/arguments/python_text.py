@@ -15,10 +15,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import LONE_SURROGATE, NUMBER, Schema, text_to_json, types_of
 from parsers.arguments.contract import ESCAPED, Output
+from parsers.vocabulary.states import Part, Pieces
 
 QUOTES = "'\""
 _FOLLOWERS = ",:)]}"
@@ -124,7 +125,7 @@ def _named(text: str) -> tuple[str, int] | None:
         return text, len(text)
 
 
-class StringReader:
+class StringReader(Part):
     """Reads one string value: a literal, or several that follow each other.
 
     `put` gets its pieces: text, start, end, and whether they stand in the output as they are.
@@ -136,6 +137,7 @@ class StringReader:
         *("_at", "_broken", "_closing", "_escape", "_is_key", "_of_keyword", "_out", "_phase", "_put"),
         *("_quote", "_quotes", "_triple"),
     )
+    APART: ClassVar[frozenset[str]] = frozenset({"_out", "_put"})
 
     def __init__(
         self, out: Output, put: Callable[[str, int, int, bool], None], *, is_key: bool, of_keyword: bool
@@ -149,7 +151,7 @@ class StringReader:
         self._triple = self._broken = False
         self._escape = ""
         self._quotes = ""
-        self._closing: list[str] = []
+        self._closing = Pieces()
         self._at = 0
 
     @property
@@ -196,7 +198,7 @@ class StringReader:
         return pos
 
     def _begin_close(self, quotes: str, at: int) -> None:
-        self._phase, self._closing, self._at = "closing", [quotes], at
+        self._phase, self._closing, self._at = "closing", Pieces([quotes]), at
 
     def _inside(self, buffer: str, pos: int, end: int, base: int) -> int:
         if self._escape or buffer[pos] == "\\":

@@ -30,6 +30,7 @@ from parsers.arguments.json_build import PAIRS, JsonBuilder, NotationParser, Pie
 from parsers.arguments.json_value import escape_json
 from parsers.arguments.python_text import QUOTES, WORDS, StringReader, python_number
 from parsers.vocabulary.drops import CUT
+from parsers.vocabulary.states import Pieces
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _NAME = re.compile(r"[\w.\-]+")
@@ -43,6 +44,7 @@ _BETWEEN_CALLS = frozenset({"start", "first", "name", "between", "next", "over"}
 class Pythonic(NotationParser):
     """Reads a list of calls for a run of states."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_in_list"})
     spans_states: ClassVar[bool] = True
     triggers: ClassVar[tuple[str, ...]] = ("ITEM", "ITEM_END", "DONE", "REJECT", "MALFORMED")
     awaits: ClassVar[str] = "What follows shows where this literal ends."
@@ -62,6 +64,13 @@ class Pythonic(NotationParser):
             **{"after_key": self._after_key, "dict_key": self._item, "value": self._value, "item": self._item},
             **{"word": self._in_word, "after": self._after},
         }
+
+    @classmethod
+    def due(cls, last: str, options: Mapping[str, Any], policy: Mapping[str, str]) -> tuple[str, ...] | None:
+        if last == "" and not {**cls.options, **options}["brackets"]:
+            return ("ITEM",)
+        between = ("ITEM", "DONE")
+        return {"": ("ITEM_END",), "ITEM": ("ITEM_END",), "ITEM_END": between, "DONE": between}.get(last)
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         if base + pos != self._at:
@@ -106,7 +115,7 @@ class Pythonic(NotationParser):
         return self._begin(pos) if _NAME_START.match(buffer, pos) else self._refuse(pos)
 
     def _begin(self, pos: int) -> int:
-        self._phase, self._word = "name", []
+        self._phase, self._word, self._name = "name", Pieces(), ("", 0, 0)
         self._committed = self._bad = self.complete = False
         return pos
 
@@ -337,10 +346,12 @@ class Pythonic(NotationParser):
 
     def hold(self) -> Hold | None:
         in_string = None if self._string is None else self._string.held_from()
-        starts = [start for _, start, _ in self._key[:1]] + [self._word_at] * bool(self._word)
+        starts = [start for _, start, _ in self._key[:1]] + [self._word_at] * bool(self._word) + self._unnamed_from()
         starts += [at for at in (self._builder.held_from(), in_string) if at is not None]
+        if self._phase in _BETWEEN_CALLS:
+            starts = self._unnamed_from() if self._phase == "name" else []
         start = min(starts, default=self._at)
-        if self._phase in _BETWEEN_CALLS or start >= self._at:
+        if start >= self._at:
             return None
         why = "A word or a name is read whole." if self._word or self._key else self._builder.wanted()
         if in_string is not None:

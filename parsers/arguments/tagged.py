@@ -31,6 +31,7 @@ from parsers.arguments.json_value import coerce_json, escape_json
 from parsers.arguments.python_text import plain_to_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.states import Part, Pieces
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _STRING: Mapping[str, Any] = {"type": "string"}
@@ -45,6 +46,8 @@ def _refuse(word: str) -> None:
 class Tagged(ArgumentParser):
     """Reads tagged parameters until the machine's own terminal ends the call."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_has_gap", "_pairs", "_unquotes", "_blank", "_blank_at"})
+    INSTEAD: ClassVar[tuple[str, ...]] = ("_waiting_space",)
     triggers: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, Any]] = {
         "key_open": "<parameter=",
@@ -68,13 +71,13 @@ class Tagged(ArgumentParser):
         self._unquotes: bool = chosen["unquote"]
         self._is_json = False
         self._count = 0
-        self._key: list[str] = []
+        self._key = Pieces()
         self._key_text, self._key_start = "", 0
         self._key_at = self._value_at = self._at = 0
-        self._value: list[str] = []
+        self._value = Pieces()
         self._schema: Mapping[str, Any] | None = None
         self._streams = self._begun = False
-        self._blank: list[str] = []
+        self._blank = Pieces()
         self._blank_at = 0
         self._entities = EntityDecoder() if out.policy["entity_decoding"] == "on" else None
 
@@ -110,7 +113,7 @@ class Tagged(ArgumentParser):
             return start
         self._at = end
         if name == "KEY_OPEN":
-            self.scope, self._key, self._key_at = KEY, [], end
+            self.scope, self._key, self._key_at = KEY, Pieces(), end
         elif self.scope == KEY:
             self._end_key(name, start, end)
         elif name == "VALUE_OPEN":
@@ -148,8 +151,8 @@ class Tagged(ArgumentParser):
         self.out.arguments("".join(part.text for part in parts), at, at + len(text), parts)
 
     def _begin_value(self, at: int) -> None:
-        self.scope, self._value, self._value_at = VALUE, [], at
-        self._blank, self._blank_at, self._begun = [], at, False
+        self.scope, self._value, self._value_at = VALUE, Pieces(), at
+        self._blank, self._blank_at, self._begun = Pieces(), at, False
         if self._streams:
             self._write_key()
             self.synthetic('"', at)
@@ -167,7 +170,7 @@ class Tagged(ArgumentParser):
         if kept:
             if self._blank:
                 self._write("".join(self._blank), self._blank_at)
-                self._blank = []
+                self._blank = Pieces()
             self._write(text[:kept], at)
         if kept < len(text):
             self._blank_at = self._blank_at if self._blank else at + kept
@@ -201,7 +204,16 @@ class Tagged(ArgumentParser):
             for text in self._blank[:-1]:
                 self._write(text, self._blank_at)
                 self._blank_at += len(text)
-            self._blank = self._blank[-1:]
+            self._blank = Pieces(self._blank[-1:])
+
+    @property
+    def _waiting_space(self) -> tuple[str, int] | None:
+        return ("".join(self._blank), self._blank_at) if self._blank else None
+
+    @_waiting_space.setter
+    def _waiting_space(self, space: tuple[str, int] | None) -> None:
+        text, self._blank_at = space or ("", 0)
+        self._blank = Pieces([text] if text else [])
 
     def _write(self, text: str, at: int) -> None:
         pieces = [(text, at, at + len(text))] if self._entities is None else self._entities.feed(text, at)
@@ -228,7 +240,7 @@ class Tagged(ArgumentParser):
             plain = text if self._entities is None else decode_entities(text)
             written = self._as_json(plain) if self._is_json else None
             self._write_whole(written or coerce_json(plain_to_json(plain, self._schema), self._schema), text, at)
-        self.scope, self._blank, self._value = OPEN, [], []
+        self.scope, self._blank, self._value = OPEN, Pieces(), Pieces()
 
     def _waiting_value(self) -> str:
         raw = "".join(self._value)
@@ -443,6 +455,8 @@ class TaggedPairs(Tagged):
         if repeated:
             self.out.marker(start if self.scope == GAP else self._key_at, end)
             self._key_at = self._at = end
+            if self.scope == KEY:
+                self._key = Pieces()
             return end
         if name == "KEY_OPEN" and self.scope in (KEY, GAP):
             self._no_value(start)
@@ -470,7 +484,7 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]
 _PARTIAL = re.compile(r"&(?:#(?:[0-9]{0,7}|[xX][0-9a-fA-F]{0,6})|[A-Za-z][A-Za-z0-9]{0,31})?\Z")
 
 
-class EntityDecoder:
+class EntityDecoder(Part):
     """`feed` gives (text, raw start, raw end) triples; pieces without an entity are as they were."""
 
     def __init__(self) -> None:

@@ -150,6 +150,7 @@ def find_json(result: CaseFound) -> dict[str, Any]:
         "holding": found.holding,
         "skipped": [{"check": name, "reason": need.words} for name, need in found.skipped],
         "variants": dict(found.variants),
+        "samples": [asdict(sample) for sample in found.samples],
     }
 
 

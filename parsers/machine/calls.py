@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from enum import Enum
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from parsers.arguments.contract import is_quoted
 from parsers.formats.model import Format, TextKind, load_format
@@ -29,6 +29,7 @@ from parsers.vocabulary.events import (
     Segment,
 )
 from parsers.vocabulary.json_values import is_object
+from parsers.vocabulary.states import Pieces
 from parsers.vocabulary.trace import Hold, RejectedCall, Tail
 from parsers.vocabulary.types import Context
 
@@ -116,6 +117,10 @@ class Calls(Writer):
     everything waits for the end of the output (llama_content seed_literal). `state_name`: None without a call.
     """
 
+    APART: ClassVar[frozenset[str]] = frozenset(
+        {"policy", "closes", "defers", "rejected", "_ids", "_seed", "_tools", "_judges", "_recovery"}
+    )
+
     def __init__(self, fmt: Format, policy: Mapping[str, str], context: Context) -> None:
         super().__init__()
         self.policy = policy
@@ -142,7 +147,7 @@ class Calls(Writer):
         self._name = ""
         self._given_id: CallId | None = None
         self._start = self._kept_at = start
-        self._kept: list[str] = []
+        self._kept = Pieces()
         self._silent: list[tuple[int, int, bool]] = []
         self._refusal: DropReason | None = None
         self.argued = False
@@ -214,7 +219,7 @@ class Calls(Writer):
         held = self.release()
         self._content.call()
         self.extend(held)
-        self._kept = []
+        self._kept = Pieces()
         self._count += 1
         self._go(CallEvent.COMMIT)
 
@@ -264,7 +269,7 @@ class Calls(Writer):
         self.rejected.append(RejectedCall(start, end, self._name or None, reason))
         self.release()
         self._head.take()
-        self._kept = []
+        self._kept = Pieces()
         self.diagnostic("rejected_call", f"Not kept as a call: {reason.words}.", start, end)
         skips = self._recovery == "skip_call" and not ended
         self._go(_RECOVERIES[self._recovery] if skips or self._recovery == "fail" else CallEvent.REJECT)
@@ -300,7 +305,7 @@ class Calls(Writer):
         """What was kept of a call that turns out not to be wanted goes where the policy says."""
         if not (self.quiet and self._kept):
             return
-        text, at, self._kept = "".join(self._kept), self._kept_at, []
+        text, at, self._kept = "".join(self._kept), self._kept_at, Pieces()
         if self.state is CallState.AS_TEXT:
             self._content.text(text, at)
         else:

@@ -12,12 +12,14 @@ At most (longest literal - 1) characters are held and looked at again, so the wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from parsers.vocabulary.states import Constant
 from parsers.vocabulary.types import Delta, FormatError, Mode
 
 Match = tuple[int, str | None, int]
+_MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
 
 
 class Scope:
@@ -78,7 +80,7 @@ class Scope:
 
 
 @dataclass(slots=True)
-class IdTerminal:
+class IdTerminal(Constant):
     """A marker recognised by its token id. `special` is the tokenizer's flag: only those may end a string.
 
     `known` is false for a special token that no literal of the format stands for.
@@ -128,3 +130,16 @@ class Scanner:
         if joined := "".join(run):
             out.append(joined)
         return out
+
+
+def is_plain(delta: Delta) -> bool:
+    """Return whether no piece of a delta may be a marker by its id."""
+    return _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
+
+
+def slices(text: str, at: int, size: int) -> Iterator[str]:
+    """A text that stands `at` in the output, in parts that end where the characters so far are a multiple of `size`."""
+    start = 0
+    for stop in (*range(size - at % size, len(text), size), len(text)):
+        yield text[start:stop]
+        start = stop

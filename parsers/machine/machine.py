@@ -19,37 +19,40 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import ClassVar
 
-from parsers.arguments.contract import OPEN, ArgumentParser
+from parsers.arguments.contract import OPEN, READ_ON, ArgumentParser
 from parsers.formats.model import Format
 from parsers.machine.calls import HEADS, Calls, CallState
-from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope
+from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope, is_plain, slices
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
+from parsers.machine.views import Views
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
-from parsers.vocabulary.trace import Hold, OpenText, RejectedCall, StateView, Tail, Transition
+from parsers.vocabulary.states import Part, State, go_back, state_of
+from parsers.vocabulary.trace import OpenText, RejectedCall, StateView, Tail, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
 _OpenKind = type[ContentText] | type[ReasoningText] | type[CallArguments]
 Programs = dict[tuple[frozenset[str], bool], Program]
 _NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
-_MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
-_MOST_VIEWS = 1_000  # kept; an output that nests without end has one for each depth
+_REFUSALS = ("REJECT", "MALFORMED")
+STRIDE = 96  # a delta longer than that is read in slices, so that its beginning is read as if it came alone
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
-def _is_plain(delta: Delta) -> bool:
-    """Return whether no piece of a delta may be a marker by its id."""
-    return _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
-
-
-class Machine:
-    """A StreamParser for a table format under the given policies.
+class Machine(Part):
+    """A StreamParser for a table format under the given policies, and a Resumable one.
 
     `programs` is what machines of one format and policy share: the format compiled, by what begin() depends on.
     `passes_open_text` False reads every delta in full, which gives the same and takes longer.
     """
+
+    APART: ClassVar[frozenset[str]] = frozenset({
+        "name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text", "_programs", "_program",
+        "_scanner", "_by_text", "_raw", "_found", "_turned", "_sub", "_views", "_open_view",
+    })  # fmt: skip
+    stride: ClassVar[int] = STRIDE
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], programs: Programs | None = None) -> None:
         self.name = fmt.name
@@ -60,7 +63,7 @@ class Machine:
         self.examined = 0
         self.passes_open_text = True
         self._programs = {} if programs is None else programs
-        self._reads = False  # begun and not finished
+        self._reads = self._by_text = False  # begun and not finished; in text mode
         self._disturbs: Callable[[str], object] | None = None  # the search for what may matter, while in open text
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
@@ -83,9 +86,8 @@ class Machine:
         self._parser = self._new_parser(self._state)
         self._turned = self._strayed = self._cut = self._over = False
         self._whole: bool | None = None  # whether the arguments of the open call are whole, once they were read
-        self._sub = self._stuck = 0
-        self._fired_at = -1
-        self._views: dict[tuple[Any, ...], StateView] = {}  # those without holds
+        self._sub, self._stuck, self._fired_at = 0, 0, -1
+        self._views = Views()
         self._reads = True
         # open text: its events, the end of it that a stage keeps, and the view while it lasts
         self._by_text = mode == "text"
@@ -93,7 +95,7 @@ class Machine:
         self._tail: Tail | None = None
         self._tail_waits = False
         self._open_kind: _OpenKind = ContentText
-        self._open_call = 0
+        self._open_call = self._open_at = 0
         self._open_view: StateView | None = None
 
     def _new_parser(self, state: CompiledState) -> ArgumentParser | None:
@@ -103,7 +105,7 @@ class Machine:
         disturbs = self._disturbs
         if disturbs is not None:
             text, tail = delta.text, self._tail
-            if disturbs(text) is None and (self._by_text or _is_plain(delta)):
+            if len(text) <= STRIDE and disturbs(text) is None and (self._by_text or is_plain(delta)):
                 if tail is not None and (self._tail_waits or text.rstrip(tail.chars) != text):
                     return self._read_by_stage(text)
                 return [self._passed(text)] if text else []
@@ -115,28 +117,24 @@ class Machine:
         disturbs, tail, stop = self._disturbs, self._tail, start
         if disturbs is None:
             return OpenText(start)
-        by_text = self._by_text
-        while stop < len(texts) and disturbs(texts[stop]) is None and (by_text or _is_plain(deltas[stop])):
-            if tail is not None and not texts[stop].strip(tail.chars):
+        while stop < len(texts) and disturbs(texts[stop]) is None and (self._by_text or is_plain(deltas[stop])):
+            if len(texts[stop]) > STRIDE or (tail is not None and not texts[stop].strip(tail.chars)):
                 break
             stop += 1
         text = "".join(texts[start:stop])
         if not text:
             return OpenText(stop)
-        if tail is None:
-            return OpenText(stop, len(text), self._passed(text))
-        event = self._read_by_stage(text)[0]
+        event = self._passed(text) if tail is None else self._read_by_stage(text)[0]
         return OpenText(stop, len(text), event if isinstance(event, TextEvent) else None, tail)
 
     def _passed(self, text: str) -> TextEvent:
         """The event of open text, all of which goes on at once."""
-        start = self._base
-        self._base = end = start + len(text)
+        start, self._base = self._base, self._base + len(text)
         self.examined += len(text)
         if self._open_kind is CallArguments:
             self._calls.argued = True
-            return CallArguments(start, end, text, None, self._open_call)
-        return self._open_kind(start, end, text)
+            return CallArguments(start, self._base, text, None, self._open_call)
+        return self._open_kind(start, self._base, text)
 
     def _read_by_stage(self, text: str) -> list[Event]:
         """Read open text of which a stage keeps the end."""
@@ -153,23 +151,33 @@ class Machine:
         if not self._reads:
             raise UsageError("feed() needs begin() first, and none after finish()")
         self._sub = 0
-        if self._by_text:
-            if text := delta.text:
-                self._append(text)
-                self._run(final=False)
-        else:
-            for item in self._scanner.scan(delta):
-                if isinstance(item, IdTerminal):
-                    self._id_terminal(item)
-                else:
-                    self._append(item)
-                    self._run(final=False)
+        self._read(delta)
         if self._calls.defers:
             return []
         events = self._calls.take()
         if self._pos == len(self._buffer) and self.passes_open_text:
             self._find_open_text()
         return events
+
+    def feed_part(self, delta: Delta) -> list[Event]:
+        """See Resumable."""
+        self._end_open_text()
+        self._read(delta)
+        return self._calls.take()
+
+    def _read(self, delta: Delta) -> None:
+        """Read a delta, the text of a long one in slices that end at multiples of STRIDE of the output."""
+        text = delta.text
+        if not text:
+            return
+        for item in (text,) if self._by_text else self._scanner.scan(delta):
+            if isinstance(item, IdTerminal):
+                self._id_terminal(item)
+            else:
+                at = self._base + len(self._buffer)
+                for part in (item,) if len(text) <= STRIDE else slices(item, at, STRIDE):
+                    self._append(part)
+                    self._run(final=False)
 
     def finish(self, reason: str | None = None) -> list[Event]:
         if not self._reads:
@@ -213,28 +221,31 @@ class Machine:
             return
         if self._strayed or self._skip is not None or self._marked is not None:
             return
+        tail, own = (calls.tail(state.text or "content"), "") if parser is None else (None, parser.passes())
         kind: _OpenKind = CallArguments
-        tail, text = None, state.text or "content"
-        own: str | None = ""
-        scope: Scope | None = state.plain
         if parser is None:
-            kind, tail = ReasoningText if text == "reasoning" else ContentText, calls.tail(text)
-        else:
-            own, scope = parser.passes(), None if parser.scope is None else state.scopes[parser.scope]
+            kind = ReasoningText if state.text == "reasoning" else ContentText
         if own is None or (parser is None and tail is None) or not calls.may_pass(kind):
             return
         self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
         self._base, self._buffer, self._pos = self._base + self._pos, "", 0
-        self._disturbs = state.disturbs(scope, own)
+        self._open_at = self._base
+        self._disturbs = state.disturbs(self._scope, own)
         self._tail = tail if tail is not None and tail.chars != "" else None
         self._tail_waits = False
 
     def _end_open_text(self) -> None:
-        """Something may matter: the argument parser is told where it stands."""
+        """Something may matter."""
         if self._disturbs is not None:
             self._disturbs = None
-            if self._parser is not None:
-                self._parser.passed(self._base)
+            self._tell_of_open_text()
+
+    def _tell_of_open_text(self) -> None:
+        """Who did not see the text so far is told of it."""
+        if self._base > self._open_at:
+            self._calls.passed(self._open_kind)
+        if self._parser is not None:
+            self._parser.passed(self._base)
 
     # the text
 
@@ -313,7 +324,7 @@ class Machine:
         elif self._state.text == "structure":
             self._consume(self._calls.skip_space(self._buffer, self._pos, limit, self._base))
             if self._pos < limit:
-                self._trigger("OTHER", limit)
+                self._trigger("OTHER")
         elif self._state.text == "marker":
             at = self._at
             self._calls.marker(at, at + len(self._consume(limit)))
@@ -329,16 +340,26 @@ class Machine:
         if not parser.queue:
             return
         while parser.queue and self._parser is parser:
-            self._trigger(parser.queue.pop(0), limit)
-        if self._pos == before and not self._turned:
-            self._stray(limit)  # the format has no row for what was found
+            self._trigger(parser.queue.pop(0))
+
+    def _go_astray(self) -> None:
+        """From here on text has no place in the format: it is content until the state is left, with one diagnostic.
+
+        The argument parser is done: it does not know that nobody went on with it, and would look for what it waits for
+        at other places under other chunkings.
+        """
+        at, parser = self._at, self._parser
+        self._calls.diagnostic("stray_text", f"There is text where {self._state.name} expects none.", at, at)
+        self._strayed = self._turned = True
+        if parser is not None:
+            parser.finish(at)
+            self._whole, self._parser = parser.complete, None
 
     def _stray(self, limit: int) -> None:
-        """Text where the format has no place for it is content until the state is left, with one diagnostic."""
-        at = self._at
+        """Text up to `limit` has no place in the format."""
         if not self._strayed:
-            self._calls.diagnostic("stray_text", f"There is text where {self._state.name} expects none.", at, at)
-        self._strayed = self._turned = True
+            self._go_astray()
+        at = self._at
         self._calls.read("content", self._consume(limit), at)
 
     def _opaque(self, end: int) -> None:
@@ -428,13 +449,16 @@ class Machine:
 
     # rows
 
-    def _trigger(self, trigger: str, limit: int) -> None:
-        """Fire the row for a trigger that is not text; without one, text that fits nowhere is stray."""
+    def _trigger(self, trigger: str) -> None:
+        """Fire the row for a trigger that is not text. Without one the parser reads on after what is whole, and text is
+        stray after all else."""
         row = self._state.rows.get(trigger)
         if row is not None:
             self._fire(row, trigger, self._at, self._at)
-        elif trigger in ("OTHER", "REJECT", "MALFORMED"):
-            self._stray(limit)
+        elif trigger not in READ_ON:
+            if trigger in _REFUSALS and self._calls.may_reject:
+                self._reject(_NO_ROW)
+            self._go_astray()
 
     def _terminal(self, name: str, start: int, end: int) -> None:
         """Fire (state, terminal) for the terminal that begins at the buffer's position."""
@@ -462,15 +486,19 @@ class Machine:
         if self._circles(start) and self._pos < len(self._buffer):
             self._stray(self._pos + 1)
             return
-        if trigger in ("REJECT", "MALFORMED") and self._calls.may_reject:
-            self._parser = None
-            self._calls.reject(row.refusal, ended=False)
-            self._follow_call()
+        if trigger in _REFUSALS and self._calls.may_reject:
+            self._reject(row)
             continues = False
         else:
             continues = self._leave(row, trigger)
         self._emit(row, start, end)
         self._move(row, trigger, start, end, continues)
+
+    def _reject(self, row: CompiledRow) -> None:
+        """The call that is open is none."""
+        self._parser = None
+        self._calls.reject(row.refusal, ended=False)
+        self._follow_call()
 
     def _circles(self, at: int) -> bool:
         """Return whether so many rows fired here that the format must be turning in a circle."""
@@ -539,34 +567,34 @@ class Machine:
         else:
             self._parser = self._new_parser(new)
 
+    # the state
+
+    def snapshot(self) -> State | None:
+        """See Resumable. What is built on this class may know more than it; where everything waits, all is state."""
+        if type(self) is not Machine or self._calls.defers:
+            return None
+        if self._disturbs is None:
+            self._tail, self._tail_waits = None, False
+            self._open_kind, self._open_call, self._open_at = ContentText, 0, 0
+        else:
+            self._tell_of_open_text()
+            self._open_at = self._base
+        self._buffer, self._base, self._pos = self._buffer[self._pos :], self._at, 0
+        return state_of(self)
+
+    def resume(self, state: State) -> None:
+        go_back(state)
+        self._open_view = None
+
     # the view
 
     def view(self) -> StateView:
-        if self._disturbs is None:
-            return self._new_view()
-        if self._open_view is None or self._tail_waits:
+        if self._disturbs is not None:
+            if self._open_view is not None and not self._tail_waits:
+                return self._open_view
             if self._parser is not None:
                 self._parser.passed(self._base)
-            self._open_view = self._new_view()
-        return self._open_view
-
-    def _new_view(self) -> StateView:
-        state, calls, parser, at = self._state, self._calls, self._parser, self._base + self._pos
-        holds, codec = calls.holds(at), None
-        candidates: tuple[str, ...] = ()
-        if parser is not None:
-            codec = parser.describe()
-            if (hold := parser.hold()) is not None:
-                holds.append(hold)
-        held = self._pos < len(self._buffer)
-        if held and not self._over:
-            text = self._buffer[self._pos :]
-            candidates, why = state.may_become(text, self._scope)
-            holds.append(Hold(at, at + len(text), "lexer", why))
-        key = (state.name, calls.call, codec, calls.state_name)
-        if not (held or holds) and (known := self._views.get(key)) is not None:
-            return known
-        view = StateView(state.name, tuple(holds), candidates, state.accepts, calls.call, codec, calls.state_name)
-        if not (held or holds) and len(self._views) < _MOST_VIEWS:
-            self._views[key] = view
-        return view
+        held = "" if self._over else self._buffer[self._pos :]
+        made = self._views.view(self._state, self._scope, self._calls, self._parser, at=self._at, held=held)
+        self._open_view = made
+        return made

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
+from parsers.machine.held_events import STRUCTURE, HeldEvents, joined
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import (
     CallArguments,
@@ -23,25 +25,34 @@ from parsers.vocabulary.events import (
     SegmentKind,
     Severity,
 )
+from parsers.vocabulary.states import Part
 
 _RunKind = type[ContentText] | type[ReasoningText] | type[CallArguments] | type[Marker]
-_STRUCTURE = "structure"
 _SPACE = re.compile(r"\s+")
 NO_CALL_WAITS = DropReason(Cause.NO_CALL_WAITS)
 
 
-class Writer:
+class Writer(Part):
     """Events in order. Between hold() and release() they go to a list of their own.
 
     `quiet` is set while the structure and the arguments of a call go nowhere, because it is not wanted. `call` is the
     number of the call that is being written, None where there is none; `argued` whether it has arguments.
     """
 
+    APART: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("_events", "_target", "_joined"),
+            *("_run_kind", "_run_parts", "_run_segments", "_run_start", "_run_end", "_run_call"),
+        }
+    )
+    INSTEAD: ClassVar[tuple[str, ...]] = ("_held",)
+
     def __init__(self) -> None:
         self.quiet = self.argued = False
         self.call: int | None = None
         self._events: list[Event] = []
         self._target = self._events
+        self._joined = 0  # so many of those that are held do not go on in the next one
         self._run_kind: _RunKind | None = None
         self._run_parts: list[str] = []
         self._run_segments: list[Segment] | None = None
@@ -86,7 +97,7 @@ class Writer:
         kind, self._run_kind = self._run_kind, None
         if kind is Marker:
             start, last = self._run_start, self._target[-1] if self._target else None
-            if isinstance(last, Marker) and last.terminal == _STRUCTURE and last.end == start:
+            if isinstance(last, Marker) and last.terminal == STRUCTURE and last.end == start:
                 start = last.start
                 self._target.pop()
             self._target.append(Marker(start, self._run_end))
@@ -126,11 +137,11 @@ class Writer:
         parts = [Segment("" if number else text, *span, kind) for number, span in enumerate(spans)]
         self.text(ContentText, text, start, end, tuple(parts))
 
-    def marker(self, start: int, end: int, terminal: str = _STRUCTURE) -> None:
+    def marker(self, start: int, end: int, terminal: str = STRUCTURE) -> None:
         """Characters that are structure: a terminal by its name, or what stands between terminals."""
         if start >= end or self.quiet:
             return
-        if terminal != _STRUCTURE:
+        if terminal != STRUCTURE:
             self.add(Marker(start, end, terminal))
             return
         if self._run_kind is not Marker or self._run_end != start:
@@ -148,13 +159,14 @@ class Writer:
         return match.end()
 
     def may_pass(self, kind: type[ContentText] | type[ReasoningText] | type[CallArguments]) -> bool:
-        """Return whether text of a kind is an event of its own at once, with nothing before it; from now on it may be
-        made without this writer."""
+        """Return whether text of a kind is an event of its own at once, with nothing before it: it may be made without
+        this writer."""
         waits = self._target is not self._events or self._events or kind in self._breaks
-        if waits or self.quiet or (kind is CallArguments and self.call is None):
-            return False
+        return not (waits or self.quiet or (kind is CallArguments and self.call is None))
+
+    def passed(self, kind: type[ContentText] | type[ReasoningText] | type[CallArguments]) -> None:
+        """Text of a kind was made without this writer."""
         self._written.add(kind)
-        return True
 
     # single events
 
@@ -188,12 +200,28 @@ class Writer:
     def hold(self) -> None:
         """From now on events are held."""
         self._end_run()
-        self._target = []
+        self._target, self._joined = [], 0
 
     def after_start(self, events: Sequence[Event]) -> None:
         """Put events right after the held call's start, before anything that came early."""
         self._end_run()
         self._target[1:1] = events
+        self._joined = 0
+
+    @property
+    def _held(self) -> HeldEvents | None:
+        held = self._target
+        if held is self._events:
+            return None
+        held[self._joined :] = joined(held[self._joined :])
+        self._joined = max(len(held) - 1, 0)
+        return HeldEvents(tuple(held))
+
+    @_held.setter
+    def _held(self, held: HeldEvents | None) -> None:
+        self._events, self._run_kind = [], None
+        self._target = self._events if held is None else list(held.events)
+        self._joined = 0 if held is None else max(len(held.events) - 1, 0)
 
     def held_arguments(self) -> str:
         """The text of the arguments among the held events."""

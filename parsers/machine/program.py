@@ -17,6 +17,7 @@ from parsers.formats.model import CodecRef, Emit, Format, Row, State, TextKind, 
 from parsers.machine.lexer import Scope
 from parsers.machine.reasoning import prompt_opens
 from parsers.vocabulary.drops import Cause, DropReason
+from parsers.vocabulary.states import Constant
 from parsers.vocabulary.types import Context, FormatError
 
 _SKIPPING = "It may be a marker at which a call that is passed over ends (recovery)."
@@ -44,7 +45,7 @@ class CompiledRow:
         return DropReason(Cause.STATED if note else Cause.NOT_A_CALL, note, self.guard)
 
 
-class CompiledState:
+class CompiledState(Constant):
     """A state with its rows by trigger and the literals it can see.
 
     `scopes` are the literals by the scope that its argument parser is in; `plain` are those where there is none.

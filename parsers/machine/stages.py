@@ -16,6 +16,7 @@ from typing import ClassVar, Protocol
 
 from parsers.machine.output import Writer
 from parsers.vocabulary.drops import Cause, DropReason
+from parsers.vocabulary.states import Part, Placed
 from parsers.vocabulary.trace import Hold, HoldKind, Tail
 
 _Pieces = Sequence[tuple[str, int]]
@@ -32,13 +33,13 @@ class _PlainOutput(Protocol):
         """Characters that reach nobody."""
 
 
-class Blank:
+class Blank(Part):
     """Text kept back, in order. Markers may stand between its pieces, so each piece keeps its place."""
 
     __slots__ = ("pieces",)
 
     def __init__(self) -> None:
-        self.pieces: list[tuple[str, int]] = []
+        self.pieces = Placed()
 
     def add(self, text: str, at: int) -> None:
         """Keep a piece; it follows the ones before."""
@@ -47,7 +48,9 @@ class Blank:
 
     def take(self) -> list[tuple[str, int]]:
         """All that is kept, with its raw offsets; nothing is kept afterwards."""
-        pieces, self.pieces = self.pieces, []
+        if not self.pieces:
+            return []
+        pieces, self.pieces = self.pieces, Placed()
         return pieces
 
     def hold(self, kind: HoldKind, reason: str) -> Hold | None:
@@ -58,8 +61,10 @@ class Blank:
         return Hold(self.pieces[0][1], at + len(text), kind, reason)
 
 
-class ReasoningStage:
+class ReasoningStage(Part):
     """Passes reasoning on; with reasoning_tail 'strip' its last white space is dropped."""
+
+    APART: ClassVar[frozenset[str]] = frozenset({"_out", "_strips"})
 
     def __init__(self, out: Writer, policy: Mapping[str, str]) -> None:
         self._out = out
@@ -89,9 +94,10 @@ class ReasoningStage:
         return self.blank.hold("policy", _REASONING_TAIL)
 
 
-class ContentStage(ABC):
+class ContentStage(Part, ABC):
     """Base of what decides about content. `why` says why it keeps text back, `dropping` why it drops some."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_out"})
     why: ClassVar[str] = ""
     dropping: ClassVar[DropReason] = DropReason(Cause.SEPARATOR_AT_CALL)
 
@@ -113,7 +119,7 @@ class ContentStage(ABC):
     def finish(self) -> None:
         """The output is over."""
 
-    def tail(self) -> Tail | None:  # noqa: B027 - None is the answer of most
+    def tail(self) -> Tail | None:
         """Return what end of a text is kept back, where all before it is passed on as it comes; None where anything
         may be kept."""
 
@@ -145,6 +151,7 @@ class PlainContent(ContentStage):
     white space by content_after_calls, because more calls cannot be foreseen.
     """
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_before", "_between", "_after"})
     why = "White space that is dropped if a call or the end follows."
     dropping = DropReason(Cause.BLANK_AT_CALL)
 
@@ -221,6 +228,7 @@ def llama_content(out: Writer, policy: Mapping[str, str]) -> ContentStage:
 class _Structural(ContentStage):
     """Drops separators at calls, joins runs of prose with one space. Nothing inside a run of prose changes."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"_joins"})
     why = "White space or separators that a call would drop."
 
     def __init__(self, out: Writer) -> None:

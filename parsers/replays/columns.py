@@ -15,7 +15,7 @@ from abc import abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
@@ -34,6 +34,7 @@ from parsers.vocabulary.events import (
     Marker,
     ReasoningEnd,
     ReasoningText,
+    Segment,
     TextEvent,
 )
 from parsers.vocabulary.trace import Hold, OpenText, Ownership, StateView, Step, StepColumns, Tail, Transition
@@ -166,24 +167,103 @@ class _Spans:
             first = stop
 
 
-# What an event is besides its span and the text there, by its type; the first is the type, the rest its last fields.
+# What an event is besides its span, its text and its call, by its type: the names of the rest of its fields.
 # An event of another type is kept as it is.
-_FACTS: dict[type[Event], Callable[[Any], tuple[Any, ...]]] = {
-    ContentText: lambda _: (ContentText,),
-    ReasoningText: lambda _: (ReasoningText,),
-    CallArguments: lambda event: (CallArguments, event.call),
-    CallName: lambda event: (CallName, event.call),
-    CallId: lambda event: (CallId, event.call),
-    Marker: lambda event: (Marker, event.terminal),
-    Dropped: lambda event: (Dropped, event.reason),
-    CallStart: lambda event: (CallStart, event.call),
-    CallEnd: lambda event: (CallEnd, event.call, event.complete),
-    ReasoningEnd: lambda _: (ReasoningEnd,),
+_FIELDS: dict[type[Event], tuple[str, ...]] = {
+    **dict.fromkeys((ContentText, ReasoningText, CallArguments, CallName, CallId, CallStart, ReasoningEnd), ()),
+    Marker: ("terminal",),
+    Dropped: ("reason",),
+    CallEnd: ("complete",),
 }
-_AS_IT_IS = (Event,)
+_OF_CALLS = frozenset({CallArguments, CallName, CallId, CallStart, CallEnd})
 _COPIES = frozenset({ContentText, ReasoningText, CallArguments})  # of the text that a step is fed, as a rule
+_AS_IT_IS = (Event, False)
+_SIMPLE = {kind: (kind, False) for kind, names in _FIELDS.items() if not names}
 _row_of = attrgetter("from_state", "trigger", "to_state", "row", "note")
-_shape_of = attrgetter("state", "candidates", "accepts", "call", "codec", "call_state")
+_shape_of = attrgetter("state", "candidates", "accepts", "codec", "call_state")
+
+
+# The facts about an event but for its span: (its type, whether it has segments, the rest of its fields), and its call.
+_Facts = tuple[tuple[Any, ...], int]
+
+
+class _Events:
+    """Events as spans. Text is that of the output, or of the event's segments, which are spans too."""
+
+    def __init__(self, text: str) -> None:
+        self.spans = _Spans()
+        self._text = text
+        self._calls = array("i")
+        self._segments = _Spans()  # their block is the place of their event
+        self._kept: dict[int, Event] = {}  # by place
+
+    def facts_of(self, event: Event) -> _Facts:
+        """The facts about an event; of one that is kept as it is, that it is."""
+        kind = type(event)
+        if kind not in _FIELDS:
+            return _AS_IT_IS, 0
+        call = event.call if kind in _OF_CALLS else 0  # type: ignore[attr-defined]
+        if isinstance(event, TextEvent):
+            if event.segments is not None:
+                whole = event.text == "".join([part.text for part in event.segments])
+                return (kind, True) if whole else _AS_IT_IS, call
+            return _SIMPLE[kind] if event.text == self._text[event.start : event.end] else _AS_IT_IS, call
+        return _SIMPLE.get(kind) or (kind, False, *[getattr(event, name) for name in _FIELDS[kind]]), call
+
+    def add(self, block: int, event: Event, facts: _Facts) -> None:
+        """Add an event of a block."""
+        kind, call = facts
+        if kind is _AS_IT_IS:
+            self._kept[len(self.spans)] = event
+        elif kind[1] and isinstance(event, TextEvent):
+            for part in event.segments or ():
+                copied = part.kind == "copied" and part.text == self._text[part.start : part.end]
+                what = (part.kind, None if copied else part.text)
+                self._segments.add(len(self.spans), what, part.start, part.end)
+        self.spans.add(block, kind, event.start, event.end)
+        self._calls.append(call)
+
+    def at(self, place: int) -> Event:
+        """The event at a place."""
+        kept = self._kept.get(place)
+        if kept is not None:
+            return kept
+        start, end, kind = self.spans.at(place)
+        segments = None
+        if kind[1]:
+            segments = tuple([self._segment(*self._segments.at(part)) for part in self._segments.of(place)])
+        return self.made(start, end, (kind, self._calls[place]), segments)
+
+    def made(self, start: int, end: int, facts: _Facts, segments: tuple[Segment, ...] | None = None) -> Event:
+        """An event of these facts. Without segments its text is that of the output."""
+        (kind, _, *rest), number = facts
+        call = {"call": number} if kind in _OF_CALLS else {}
+        found: Event
+        if issubclass(kind, TextEvent):
+            text = self._text[start:end] if segments is None else "".join([part.text for part in segments])
+            found = kind(start, end, text, segments, **call)
+        else:
+            found = kind(start, end, **call, **dict(zip(_FIELDS[kind], rest, strict=True)))
+        return found
+
+    def _segment(self, start: int, end: int, what: tuple[Any, ...]) -> Segment:
+        kind, text = what
+        return Segment(self._text[start:end] if text is None else text, start, end, kind)
+
+    def claims(self) -> Iterator[Ownership]:
+        """The claims of all events. Events of one kind that touch claim as one."""
+        joined: list[tuple[int, int, int, int]] = []
+        for place, (code, start, end) in enumerate(self.spans.rows()):
+            plain = not self.spans.kinds[code][1] and place not in self._kept
+            if plain and joined and joined[-1][0] == code and joined[-1][2] == start:
+                start, first = joined[-1][1], joined.pop()[3]
+                joined.append((code, start, end, first))
+            else:
+                joined.append((code, start, end, place))
+        for code, start, end, place in joined:
+            kind = self.spans.kinds[code]
+            plain = not kind[1] and place not in self._kept
+            yield from claims_of(self.made(start, end, (kind, 0)) if plain else self.at(place))
 
 
 class Steps(Lazy[Step], StepColumns):
@@ -199,14 +279,14 @@ class Steps(Lazy[Step], StepColumns):
         self._size = self._at = 0  # steps, and characters fed
         self._firsts = array("i")  # of each block, its first step
         self._views = array("i")  # of each block, what its view is besides its holds
-        self._events, self._moves, self._holds = _Spans(), _Spans(), _Spans()
-        self._kept: dict[int, Event] = {}  # by their place among the events
+        self._calls = array("i")  # of each block, the call that is open after it, -1 for none
+        self._events, self._moves, self._holds = _Events(text), _Spans(), _Spans()
         self._tails: dict[int, Tail] = {}  # by block
         self._shapes: list[tuple[Any, ...]] = []
         self._shape_codes: dict[tuple[Any, ...], int] = {}
         self._known_views: dict[int, tuple[StateView, int]] = {}  # by their identity, which lasts while they are here
         self._view: StateView | None = None
-        self._plain: tuple[Any, ...] | None = None  # what the last step sent, where it was the text it was fed
+        self._plain: _Facts | None = None  # what the last step sent, where it was the text it was fed
 
     # recording
 
@@ -222,27 +302,21 @@ class Steps(Lazy[Step], StepColumns):
         self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, text: str = "", *, count: int = 1
     ) -> None:
         """Record a block: one step, which was fed `text`, or several with the same view, whose text is their event."""
-        start, facts = self._at, [self._facts_of(event) for event in events]
+        start, facts = self._at, [self._events.facts_of(event) for event in events]
         self._at = end = start + len(text)
         plain = None
-        if (
-            len(facts) == 1
-            and not moves
-            and facts[0][0] in _COPIES
-            and (events[0].start, events[0].end) == (start, end)
-        ):
-            plain = facts[0]
-            if plain == self._plain and view is self._view and not view.holds:
+        if len(facts) == 1 and not moves and (events[0].start, events[0].end) == (start, end):
+            kind = facts[0][0]
+            plain = facts[0] if kind[0] in _COPIES and not kind[1] else None
+            if plain is not None and plain == self._plain and view is self._view and not view.holds:
                 self._size += 1
-                self._events.lengthen(end)
+                self._events.spans.lengthen(end)
                 return
         self._plain, block = plain, len(self._firsts)
         self._firsts.append(self._size)
         self._size += count
-        for event, kind in zip(events, facts, strict=True):
-            if kind is _AS_IT_IS:
-                self._kept[len(self._events)] = event
-            self._events.add(block, kind, event.start, event.end)
+        for event, one in zip(events, facts, strict=True):
+            self._events.add(block, event, one)
         for move in moves:
             self._moves.add(block, _row_of(move), move.start, move.end)
         for hold in view.holds:
@@ -250,20 +324,11 @@ class Steps(Lazy[Step], StepColumns):
         if view is not self._view:
             self._code, self._view = self._shape_code(view), view
         self._views.append(self._code)
+        self._calls.append(-1 if view.call is None else view.call)
 
     def close(self) -> None:
         """No step is recorded any more."""
         self._known_views.clear()
-
-    def _facts_of(self, event: Event) -> tuple[Any, ...]:
-        kind = type(event)
-        if kind not in _FACTS:
-            return _AS_IT_IS
-        if isinstance(event, TextEvent) and (
-            event.segments is not None or event.text != self.text[event.start : event.end]
-        ):
-            return _AS_IT_IS
-        return _FACTS[kind](event)
 
     def _shape_code(self, view: StateView) -> int:
         """The place of what a view is besides its holds. A parser gives the same view again and again."""
@@ -321,15 +386,7 @@ class Steps(Lazy[Step], StepColumns):
 
     def claims(self) -> Iterator[Ownership]:
         """The claims of all events. Events of one kind that touch claim as one."""
-        joined: list[tuple[int, int, int, int]] = []
-        for place, (code, start, end) in enumerate(self._events.rows()):
-            if joined and joined[-1][0] == code and joined[-1][2] == start and place not in self._kept:
-                start, first = joined[-1][1], joined.pop()[3]
-                joined.append((code, start, end, first))
-            else:
-                joined.append((code, start, end, place))
-        for code, start, end, place in joined:
-            yield from claims_of(self._kept.get(place) or self._event(start, end, self._events.kinds[code]))
+        return self._events.claims()
 
     def _count(self, block: int) -> int:
         """Return how many steps a block has."""
@@ -338,7 +395,7 @@ class Steps(Lazy[Step], StepColumns):
 
     def _written(self) -> Iterator[tuple[int, Sequence[Event]]]:
         """The number and the events of every step that has any."""
-        for block, places in self._events.by_block():
+        for block, places in self._events.spans.by_block():
             first, count, events = self._firsts[block], self._count(block), self._events_at(places)
             if count == 1:
                 yield first + 1, events
@@ -354,7 +411,7 @@ class Steps(Lazy[Step], StepColumns):
         """The part of the text of a block of several that one of its steps sent."""
         start = self._sent_by(block, index - 1) if index > self._firsts[block] else events[0].start
         end = self._sent_by(block, index)
-        return () if start == end else [self._event(start, end, _FACTS[type(event)](event)) for event in events]
+        return () if start == end else [self._events.made(start, end, self._events.facts_of(events[0]))]
 
     def _sent_by(self, block: int, index: int) -> int:
         """The end of the text of a block that was sent by a step of it."""
@@ -368,28 +425,19 @@ class Steps(Lazy[Step], StepColumns):
         return () if tail is None or start == end else (Hold(start, end, "policy", tail.why),)
 
     def _events_at(self, places: range) -> list[Event]:
-        return [self._event_at(place) for place in places]
-
-    def _event_at(self, place: int) -> Event:
-        kept = self._kept.get(place)
-        return self._event(*self._events.at(place)) if kept is None else kept
-
-    def _event(self, start: int, end: int, facts: tuple[Any, ...]) -> Event:
-        kind, *rest = facts
-        text = (self.text[start:end], None) if issubclass(kind, TextEvent) else ()
-        made: Event = kind(start, end, *text, *rest)
-        return made
+        return [self._events.at(place) for place in places]
 
     def _make(self, index: int) -> Step:
         block = bisect_right(self._firsts, index) - 1
         span = Span(*self.span(index))
-        events: Sequence[Event] = self._events_at(self._events.of(block))
+        events: Sequence[Event] = self._events_at(self._events.spans.of(block))
         if events and self._count(block) > 1:
             events = self._parts(block, events, index)
         holds = (*self._tail_hold(block, index), *self._holds_at(self._holds.of(block)))
         moves = self._moves_at(self._moves.of(block))
-        state, *shape = self._shapes[self._views[block]]
-        view = StateView(state, holds, *shape)
+        state, candidates, accepts, codec, call_state = self._shapes[self._views[block]]
+        call = None if self._calls[block] < 0 else self._calls[block]
+        view = StateView(state, holds, candidates, accepts, call, codec, call_state)
         end = index == len(self._deltas)
         ids = () if end else self._deltas[index].token_ids
         delta = self._sent[index] if index < len(self._sent) else delta_of(events)
@@ -409,7 +457,7 @@ class Steps(Lazy[Step], StepColumns):
     def _lengths(self, block: int, end: int) -> tuple[int, int, int]:
         """The lengths of reasoning and content and the number of calls when so much of the output was fed."""
         reasoning, content, calls = (column[block] for column in self._tallies)
-        for event in self._events_at(self._events.of(block)) if self._count(block) > 1 else ():
+        for event in self._events_at(self._events.spans.of(block)) if self._count(block) > 1 else ():
             reasoning -= (event.end - end) * isinstance(event, ReasoningText)
             content -= (event.end - end) * isinstance(event, ContentText)
         return reasoning, content, calls
@@ -420,7 +468,7 @@ class Steps(Lazy[Step], StepColumns):
         reasoning, content, calls = array("i"), array("i"), array("i")
         sizes, begun = Counter[type[Event]](), set[int]()
         for block in range(len(self._firsts)):
-            for event in self._events_at(self._events.of(block)):
+            for event in self._events_at(self._events.spans.of(block)):
                 if isinstance(event, ReasoningText | ContentText):
                     sizes[type(event)] += len(event.text)
                 elif isinstance(event, CallId | CallName | CallArguments | CallEnd):

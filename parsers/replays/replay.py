@@ -19,7 +19,7 @@ from parsers.vocabulary.trace import OpenText, Ownership, ReadsOpenText, StateVi
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
 
-_OURS = (FormatError, UsageError, MemoryError)  # the caller's fault, or that of a limit, not the parser's
+REFUSALS = (FormatError, UsageError, MemoryError)  # of the whole run, or a limit of it: no fault of the parser
 
 
 def finish_reason(message: Message, reason: str | None) -> str:
@@ -162,8 +162,8 @@ class _Recorder:
         self.assembler.absorb(events)
 
     def _failure(self, error: Exception, start: int, end: int) -> Raised:
-        """The parser raised this while it read [start, end). Raises what is not its fault again."""
-        if isinstance(error, _OURS):
+        """The parser raised this while it read [start, end). Raises a refusal of the whole run again."""
+        if isinstance(error, REFUSALS):
             raise error
         self._failed = True
         return Raised.at(start, end, failure_of(error))

@@ -80,6 +80,21 @@ class Group:
     examples: dict[int, Chunking] = field(default_factory=dict)
 
 
+@dataclass(slots=True, frozen=True)
+class Sample:
+    """Says that not all of a kind were tried, but `tried` of `of`."""
+
+    name: str
+    label: str
+    tried: int
+    of: int
+
+    @property
+    def words(self) -> str:
+        """As a part of a sentence: "cut in two between tokens (200 of 5,044)"."""
+        return f"{self.label} ({self.tried:,} of {self.of:,})"
+
+
 @dataclass(slots=True)
 class OutcomeClass:
     """All chunkings that gave one message. Number 0 is the traced replay's own.
@@ -193,8 +208,8 @@ class Found:
     """Everything a search found. `cuts[i]` is the number of the outcome of the output cut in two after character i + 1,
     -1 where that was not tried.
 
-    `replays`: how many were run; `complete`: false where the caller stopped it or the budget ran out. `variants`: how
-    many of each kind were run.
+    `replays`: how many were run, be it only beside the cuts. `complete`: false where the caller stopped it or the
+    budget ran out; `samples` are the kinds of which not all were tried then. `variants`: how many of each were run.
     """
 
     text: str
@@ -209,3 +224,4 @@ class Found:
     replays: int = 0
     complete: bool = True
     variants: Mapping[str, int] = field(default_factory=dict)
+    samples: tuple[Sample, ...] = ()

@@ -17,6 +17,7 @@ from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.found import Group, OutcomeClass
 from parsers.search.sweep import LABELS, Trial
 from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Message
 
 UNKNOWN = -1  # the outcome of a cut that was not tried
 
@@ -43,6 +44,7 @@ class Outcomes:
     groups: dict[str, Group] = field(default_factory=dict)
     cuts: dict[int, int] = field(default_factory=dict)
     _numbers: dict[Hashable, int] = field(default_factory=dict)
+    _last: tuple[Message | None, int] = (None, 0)
 
     def begin(self, chunking: Chunking, trace: Trace) -> None:
         """Number 0 is the traced replay's own outcome."""
@@ -67,10 +69,14 @@ class Outcomes:
         return self._numbers.get(outcome_key(outcome, self.rules))
 
     def _seen(self, trial: Trial, outcome: Outcome) -> Seen:
+        if outcome.raised is None and outcome.message is self._last[0]:  # a replay that turned out to be another one
+            return self.seen[self._last[1]]
         key = outcome_key(outcome, self.rules)
         number = self._numbers.setdefault(key, len(self.seen))
         if number == len(self.seen):
             self.seen.append(Seen(number, outcome, trial.chunking, self._rank(trial, outcome)))
+        if outcome.raised is None:
+            self._last = outcome.message, number
         return self.seen[number]
 
     def _rank(self, trial: Trial, outcome: Outcome) -> tuple[bool, bool, int]:

@@ -16,17 +16,19 @@ from parsers.compare.beside import rules_for
 from parsers.compare.divergence import EXACT, Rules
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, label, resolved
 from parsers.replays.replayer import Outcome, Replayer
-from parsers.search.found import Detail, Found, OutcomeClass, Progress, Stage, Verdict
+from parsers.replays.resumed import Resumed
+from parsers.search.found import Detail, Found, OutcomeClass, Progress, Sample, Stage, Verdict
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.shrink import SHRINKS, Shrinker, reduce
-from parsers.search.sweep import MAX_REPLAYS, Sweep, cut_at, json_of
+from parsers.search.sweep import MAX_CHARACTERS, MAX_REPLAYS, Sweep, cut_at, json_of
 from parsers.search.variants import total, variants
 from parsers.search.verdict import verdict
 from parsers.vocabulary.trace import Proof, Trace
 
 EVERY = 16  # replays between two reports of progress
 LONG = 20_000  # characters from which on every replay is reported
+FEW_CUTS = 3  # cuts, of which only the surroundings are read where the parser can resume
 REDUCED = 4  # of so many outcomes the smallest chunking is looked for
 REDUCTIONS = 200  # replays spent on each
 REPEATS = 3  # what no other replay of the same chunking contradicts is no chance
@@ -64,6 +66,7 @@ class Search:
         self._seed = seed
         self._every = EVERY if len(replayer.text) < LONG else 1
         self._variants: list[Variant] = []
+        self._samples: list[Sample] = []
         self._sweep = Sweep(replayer, asked=asked, recorded=recorded, seed=seed, max_replays=max_replays)
         self._outcomes = Outcomes(replayer, self._rules)
         self._traces: tuple[Trace, Trace] | None = None
@@ -86,6 +89,7 @@ class Search:
         """Return what is known by now."""
         base, _ = self._replayed()
         report, small = self._checked(), None
+        samples = (*self._sweep.untried(self._outcomes.cuts), *self._samples)
         if self._small is not None:
             start, shrinker = self._small
             small = minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
@@ -100,8 +104,9 @@ class Search:
             verdict=self._verdict(),
             minimized=small,
             replays=self.replays,
-            complete=self._over,
+            complete=self._over and not samples,
             variants=Counter([variant.kind for variant in self._variants]),
+            samples=samples,
         )
 
     def _progress(self, stage: Stage, done: int, total: int) -> Progress:
@@ -119,12 +124,29 @@ class Search:
         return self._replayer.outcome(chunking)
 
     def _swept(self) -> Iterator[Progress]:
-        total = self._sweep.total()
-        for done, trial in enumerate(self._sweep.trials()):
-            if done % self._every == 0:
+        total = self._sweep.total(every=self._resumed.able)
+        for done, trial in enumerate(self._sweep.trials(self._affords)):
+            few = self._is_cut_by_few(trial.chunking)
+            if done % (EVERY if few else self._every) == 0:
                 yield self._progress("sweep", done, total)
-            self._outcomes.add(trial, self._outcome(trial.chunking))
+            resumed = self._resumed.outcome(trial.chunking.cuts or ()) if few else None
+            self.replays += resumed is not None
+            self._outcomes.add(trial, resumed or self._outcome(trial.chunking))
             self._report = None
+
+    @cached_property
+    def _resumed(self) -> Resumed:
+        return Resumed(self._replayer)
+
+    def _affords(self) -> bool:
+        """Return whether there is room for one more cut in two than an even sample has."""
+        return self._resumed.able and self._resumed.characters < MAX_CHARACTERS
+
+    def _is_cut_by_few(self, chunking: Chunking) -> bool:
+        """Return whether a chunking is but a few cuts of the text, where it can be cut."""
+        cuts = chunking.cuts or ()
+        late = chunking.holdback_chars or chunking.text_delay
+        return self._resumed.able and 0 < len(cuts) <= FEW_CUTS and not late and self._sweep.solid.isdisjoint(cuts)
 
     def _reduced(self) -> Iterator[Progress]:
         """Fewer cuts for the outcomes that need many: what is left out of them makes no difference."""
@@ -167,7 +189,8 @@ class Search:
         if not any(need.is_metamorphic for name in self._only or CHECKS for need in CHECKS[name].needs):
             return
         expected = total(self._replayer, base)
-        for done, variant in enumerate(variants(self._replayer, base, seed=self._seed, clock=self._clock)):
+        made = variants(self._replayer, base, seed=self._seed, clock=self._clock, samples=self._samples)
+        for done, variant in enumerate(made):
             if done % self._every == 0:
                 yield self._progress("variants", done, expected)
             self._variants.append(variant)

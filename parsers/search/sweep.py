@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import cached_property
+from itertools import accumulate, takewhile
 from typing import Any
 
 from parsers.checks.check import any_of
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replayer import Replayer
+from parsers.search.found import Sample
 from parsers.vocabulary.types import Piece
 
 SIZES = (*range(1, 14), 20, 64, 100)
@@ -97,8 +99,8 @@ class Sweep:
         self._seed = seed
         self._max_replays = max_replays
 
-    def trials(self) -> Iterator[Trial]:
-        """All of them, lazily."""
+    def trials(self, affords: Callable[[], bool] = lambda: False) -> Iterator[Trial]:
+        """All of them, lazily. `affords` is asked before each cut in two that is not in the sample."""
         yield from (_trial("case", chunking, self._is_honest(chunking)) for chunking in self._asked)
         yield _trial("whole", one_delta(self._one_shot))
         if self._one_shot:
@@ -108,16 +110,33 @@ class Sweep:
         yield from self._halves([cut for cut in halves if cut in near])
         yield from self._random()
         yield from self._halves([cut for cut in halves if cut not in near])
+        known = frozenset(halves)
+        yield from takewhile(lambda _: affords(), self._halves([cut for cut in self.places if cut not in known]))
 
-    def total(self) -> int:
-        """About how many there are."""
-        return len(self.halves()) + (RANDOM if len(self._text) > 1 else 0) + 60
+    def total(self, *, every: bool = False) -> int:
+        """About how many there are, with `every` cut in two or a sample of them."""
+        halves = self.places if every else self.halves()
+        return len(halves) + (RANDOM if len(self._text) > 1 else 0) + 60
+
+    @cached_property
+    def places(self) -> Sequence[int]:
+        """The places at which the output can be cut in two."""
+        return [cut for cut in range(1, len(self._text)) if cut not in self.solid]
+
+    def untried(self, tried: Mapping[int, int]) -> Iterator[Sample]:
+        """The kinds of cuts in two of which not all were tried. `tried` has the places of those that were."""
+        bounds = {*self._bounds}
+        for name in ("cuts_honest", "cuts_hostile"):
+            places = [cut for cut in self.places if (cut in bounds) is (name in HONEST)]
+            done = sum([cut in tried for cut in places])
+            if done < len(places):
+                yield Sample(name, LABELS[name], done, len(places))
 
     def halves(self) -> Sequence[int]:
-        """The places at which the output is cut in two."""
-        size = len(self._text)
+        """An even sample of the places at which the output is cut in two, and those in and beside markers; all places
+        where the output is short."""
+        size, places = len(self._text), self.places
         room = max(FLOOR, min(self._max_replays, MAX_CHARACTERS // max(size, 1)) - RANDOM - 60)
-        places = [cut for cut in range(1, size) if cut not in self.solid]
         if len(places) <= room:
             return places
         near = self._near_markers()[: room // 2]

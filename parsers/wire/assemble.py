@@ -11,6 +11,9 @@ from collections.abc import Iterable, Sequence
 from parsers.vocabulary.events import CallArguments, CallEnd, CallId, CallName, ContentText, Event, ReasoningText
 from parsers.vocabulary.types import Message, MessageDelta, ToolCall, ToolCallDelta
 
+# reasoning, content, and of each call its index, id, name, arguments and whether it is complete
+Said = tuple[str, str, tuple[tuple[int, str | None, str, str, bool], ...]]
+
 
 class _Call:
     __slots__ = ("arguments", "complete", "id", "name")
@@ -55,6 +58,22 @@ class Assembler:
                 self._call(event.call).id = event.text
             elif isinstance(event, CallName):
                 self._call(event.call).name = event.text
+
+    def said(self) -> Said:
+        """All that was added, in the order in which the calls were begun."""
+        calls = [(n, c.id, c.name, "".join(c.arguments), c.complete) for n, c in self._calls.items()]
+        return "".join(self._reasoning), "".join(self._content), tuple(calls)
+
+    def take(self, said: Said) -> None:
+        """Add what another assembler was given after all that is here."""
+        reasoning, content, calls = said
+        self._reasoning.append(reasoning)
+        self._content.append(content)
+        for index, given, name, arguments, complete in calls:
+            call = self._call(index)
+            call.id, call.name = call.id if given is None else given, name or call.name
+            call.arguments.append(arguments)
+            call.complete = call.complete and complete
 
     def _call(self, index: int) -> _Call:
         call = self._calls.get(index)

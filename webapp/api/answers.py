@@ -15,7 +15,7 @@ from parsers.cases.case import Case
 from parsers.compare.divergence import Divergence, Grade
 from parsers.intake import Intake
 from parsers.intake.evidence import Ask, Capture, Fact, Reading, Warn
-from parsers.search.found import Found, Group, Guess, OutcomeClass, Verdict
+from parsers.search.found import Found, Group, Guess, OutcomeClass, Sample, Verdict
 from parsers.vocabulary.events import Segment, Severity
 from parsers.vocabulary.trace import Finding, Hold, Proof, RejectedCall, Step, Trace, Transition
 from parsers.vocabulary.types import Message, Owner, ToolCall
@@ -221,6 +221,7 @@ _object(
     missing=_said(str | None, "What the grammar waits for there."),
     same="Other formats that read the same calls.",
 )
+_object("Sample", "A kind of which `tried` were tried and `of` could have been.", Sample)
 VerdictAnswer = _object(
     "Verdict",
     "One sentence about the whole.",
@@ -239,6 +240,7 @@ FindResult = _object(
     holding="Checks that ran and found nothing.",
     skipped=_many(SkippedCheck),
     variants="Changed outputs that were run, by kind.",
+    samples="Kinds of chunkings and changed outputs of which not all were tried; none where the search is complete.",
 )
 
 

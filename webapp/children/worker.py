@@ -4,13 +4,14 @@ This file is started as a program, imports nothing of ours and needs Python 3.9.
 module, the program: its `tasks(**given)` returns functions by name. Such a function takes the request and a Parent,
 which sends progress and asks questions, and returns the answer; all of these are JSON objects, and each may hold raw
 bytes under `raw`. A task that raises RefusedError says no, and the child lives on; so it does after a task that was
-interrupted. After any other exception it ends, for its state is not to be trusted.
+interrupted and raised just that. After any other exception it ends, for its state is not to be trusted; nor is it where
+an interrupt became another exception on its way, or a result.
 
 ==============  ====================================================================================================
 frame           the length in four bytes, big-endian, then JSON in UTF-8; a length over a limit is refused unread.
                 Where the JSON has `raw`, so many raw bytes follow it
-to the child    {program, given, path, environment, limits, niceness, idle_seconds, frame_bytes} once, then any number
-                of {task, request, seconds}, one at a time, and {reply, number} to what it asked
+to the child    {program, given, path, environment, limits, sealed, niceness, idle_seconds, frame_bytes} once, then any
+                number of {task, request, seconds}, one at a time, and {reply, number} to what it asked
 to the parent   MARK once, then for each task any number of {progress} and of {question, number}, and {answer, rss} or
                 {failed, ...} at its end
 INTERRUPT       a signal: the task that runs is wanted no more. It raises Interrupted there, wherever that is, but never
@@ -42,8 +43,10 @@ MARK = b"\0toolcall-inspector worker 1\n"
 MOST_BYTES = 400_000_000
 GRACE = 3  # times the deadline, at which the parent kills
 MOST_WORDS = 200
+_STATM = "/proc/self/statm"
 
-_shared = 0  # bytes
+# Of what Python reports before it does it: whatever starts a process or makes a socket.
+_SEALED = ("os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.startfile", "os.system", "socket.", "subprocess.")
 
 INTERRUPT = getattr(signal, "SIGUSR1", None)
 
@@ -186,6 +189,22 @@ class Parent:
             _gate.again()
 
 
+def seal(writes: int = 0) -> None:
+    """From here on this process opens no file and no socket and starts no process; there is no way back.
+
+    What is open stays open, and no file of it gets longer than `writes` bytes. A program calls this once it has what
+    it needs and before it looks at what strangers wrote, or is sealed when it is loaded (`Program.sealed`). The
+    system's limit on processes means nothing to its administrator, so Python is told as well.
+    """
+    _limit({"FSIZE": writes, "NOFILE": 3, "NPROC": 0})
+    sys.addaudithook(_refuse)
+
+
+def _refuse(event: str, _given: object) -> None:
+    if event.startswith(_SEALED):
+        raise PermissionError(f"{event} is not for this process")
+
+
 def main() -> None:
     """Serve the process at the other end of the standard streams."""
     sys.modules[NAME] = sys.modules["__main__"]  # what a program imports RefusedError from
@@ -201,17 +220,16 @@ def main() -> None:
 def serve_forked(source: Any, sink: Any, errors: Any) -> None:
     """The same for a fork of our own: the pipes are given, standard error is one of them. What it has from the start
     it shares with the process it was forked from, for the most part."""
-    global _shared
-    _shared = _resident()
     os.dup2(errors.fileno(), 2)
     os.dup2(2, 1)
     _heed_signals()
-    serve(os.fdopen(os.dup(source.fileno()), "rb"), os.fdopen(os.dup(sink.fileno()), "wb"))
+    serve(os.fdopen(os.dup(source.fileno()), "rb"), os.fdopen(os.dup(sink.fileno()), "wb"), forked=True)
 
 
-def serve(source: BinaryIO, sink: BinaryIO) -> None:
+def serve(source: BinaryIO, sink: BinaryIO, forked: bool = False) -> None:
     """Do tasks until one fails, or until the parent is gone and with it this process."""
     inbox: SimpleQueue[Any] = SimpleQueue()
+    resident = _meter(forked)
     Thread(target=_listen, args=(source, inbox), daemon=True).start()
     send(sink, MARK)
     hello = inbox.get()
@@ -225,7 +243,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
         answer = task(request, parent)
         _gate.open = False
         if not _gate.rung:
-            parent.say(message_of("answer", answer, rss=_resident()))
+            parent.say(message_of("answer", answer, rss=resident()))
 
     failure = _failure_in(lambda hello: tasks.update(_prepared(hello)), hello)
     while failure is None:
@@ -236,7 +254,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
         _end_in(GRACE * asked["seconds"])
         failure = _failure_or_late(do, asked)
         if failure is not None and failure["failed"] in ("refused", "late") and not failure.get("over"):
-            send(sink, frame({**failure, "rss": _resident()}))
+            send(sink, frame({**failure, "rss": resident()}))
             failure = None
     send(sink, frame(failure))
 
@@ -299,6 +317,8 @@ def _prepared(hello: Mapping[str, Any]) -> Mapping[str, Task]:
     sys.path.extend([entry for entry in hello["path"] if entry not in sys.path])
     tasks: Mapping[str, Task] = _module(hello["program"]).tasks(**hello["given"])
     _limit(hello["limits"])
+    if hello["sealed"]:
+        seal()
     return tasks
 
 
@@ -334,13 +354,19 @@ def _end_in(seconds: float) -> float:
     return signal.setitimer(signal.ITIMER_REAL, seconds)[0] if hasattr(signal, "setitimer") else 0.0
 
 
-def _resident() -> int:
-    """The memory this process takes beside what it shares, in bytes; 0 where the system does not tell."""
+def _meter(shared: bool) -> Callable[[], int]:
+    """Return what tells how much memory this process takes, in bytes; 0 where the system does not tell. Without what
+    it has now where that is `shared`. The file is opened now, for it cannot be once the process is sealed."""
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        file = os.open(_STATM, os.O_RDONLY)
     except OSError:
-        return 0
-    return max(pages * os.sysconf("SC_PAGE_SIZE") - _shared, 0)
+        return int
+
+    def taken() -> int:
+        return int(os.pread(file, 100, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    first = taken() if shared else 0
+    return lambda: max(taken() - first, 0)
 
 
 if __name__ == "__main__":

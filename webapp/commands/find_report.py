@@ -88,6 +88,7 @@ def _head(found: Found, given: Given, commands: _Commands) -> Iterator[list[str]
     yield from (["", note] for note in given.notes)
     ended = "" if found.complete else "; ended before everything was tried"
     yield ["searched", f"{count(found.replays, 'replay')}, {count(len(found.outcomes), 'outcome')}{ended}"]
+    yield from (["tried", sample.words] for sample in found.samples)
     yield ["verdict", found.verdict.headline]
     yield from (["", detail] for detail in found.verdict.sentences)
     if found.verdict.proof is not None:

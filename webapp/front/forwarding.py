@@ -20,13 +20,13 @@ from werkzeug.exceptions import (
 
 from webapp.bodies import measure_chunked
 from webapp.children.child import ChildError, Ending
+from webapp.runs.held import HELD_HEADER
 from webapp.security import TooLarge
 from webapp.settings import ENV_PREFIX, Settings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-HELD_HEADER = "X-Held-Run"  # of a child's answer: it holds the run of this token
 RETRY_SECONDS = 5
 
 _STOPPED = "The work on this request of {size:,} bytes"

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from flask import Flask
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from parsers.vocabulary.types import UsageError
@@ -63,7 +62,8 @@ class _Replays:
         self._app.register_error_handler(MemoryError, _give_up)
         self._parent: Parent | None = None
         self._waited = False
-        self._runner = _services(self._app).runner
+        found: Services = self._app.extensions[EXTENSION]
+        self._runner, self._held = found.runner, found.held
 
     def answer(self, request: dict[str, Any], parent: Parent) -> Mapping[str, Any]:
         """Answer a request. All but the end of a long answer is sent as progress."""
@@ -77,6 +77,7 @@ class _Replays:
             raise MemoryError from error
         except Interrupted:
             self._runner.mend()
+            self._held.mend()
             raise
         return {**said, "kept": self._runner.used}
 
@@ -140,8 +141,3 @@ class _Replays:
 
 def _give_up(error: MemoryError) -> HTTPException:
     raise _NoMemory from error
-
-
-def _services(app: Flask) -> Services:
-    found: Services = app.extensions[EXTENSION]
-    return found

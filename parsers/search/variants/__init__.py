@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from parsers.checks import Check
 from parsers.checks.subject import Variant, VariantKind
 from parsers.replays.replayer import Replayer
+from parsers.search.found import Sample
 from parsers.search.variants.changed_outputs import cut_offsets, followed, mutated, mutations, neighbour, truncated
 from parsers.search.variants.changed_requests import no_calls, no_tools, rerendered, reused, start_state
 from parsers.search.variants.ground import BOUNDS, Bounds, Ground
@@ -19,7 +20,7 @@ from parsers.vocabulary.trace import Trace
 
 __all__ = ["BOUNDS", "KINDS", "Bounds", "needed", "total", "variants"]
 
-FEW = Bounds(cut=4_000, streamed=400, mutants=4)
+FEW = Bounds(cut=4_000, streamed=400, mutants=4, every=False)
 
 KINDS: Mapping[VariantKind, Callable[[Ground], Iterator[Variant]]] = {
     "no_tools": no_tools,
@@ -44,13 +45,14 @@ def variants(
     clock: Callable[[], float] | None = None,
     bounds: Bounds = BOUNDS,
     kinds: Collection[str] | None = None,
+    samples: list[Sample] | None = None,
 ) -> Iterator[Variant]:
     """Every variant of an output (those of `kinds`), of which `trace` is a replay; none where the parser fails on it.
 
     The same output has the same variants: `seed` is taken so that every part of a search has one. `clock`, in
-    seconds, times what they do beside what they count.
+    seconds, times what they do beside what they count. To `samples` is added of which not all were tried.
     """
-    ground = Ground(replayer, trace, clock, bounds)
+    ground = Ground(replayer, trace, clock, bounds, [] if samples is None else samples)
     if trace.failure is not None:
         return
     for kind, make in KINDS.items():

@@ -7,14 +7,16 @@ where the format is still at its beginning after it, and something follows only 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from parsers.checks.check import any_of
 from parsers.checks.subject import Variant
 from parsers.replays.chunking import Chunking
-from parsers.replays.replayer import Edit, edited
+from parsers.replays.replayer import Edit, Outcome, edited
+from parsers.replays.resumed import Resumed
+from parsers.search.found import Sample
 from parsers.search.sweep import marker_spans
 from parsers.search.variants.ground import Ground, before_end, stands_open
 from parsers.vocabulary.events import CallEnd, CallName, Marker
@@ -27,12 +29,12 @@ AFTER = "\n\nThat is all."
 GAP = "\n"
 STOPPED = {"finish_reason": "stop"}
 CANDIDATES = 12
+AT_ONCE = 64  # cuts that are looked at before the budget is
 
 
 def cut_offsets(ground: Ground, budget: int) -> list[int]:
     """Return where the output is cut: everywhere if the characters allow, else beside markers and evenly between."""
     size = len(ground.text)
-    spans = marker_spans(ground.pieces)
     most = max(8, budget * 2 // max(size, 1))
     if size <= most:
         chosen = set(range(1, size))
@@ -41,16 +43,43 @@ def cut_offsets(ground: Ground, budget: int) -> list[int]:
         near = [end + away for away in (0, 1, -1, 2, -2, 3, -3) for end in ends]
         chosen = set(near[: most // 2])
         chosen |= {size * part // (most // 2 + 1) for part in range(1, most // 2 + 1)}
-    return sorted([cut for cut in chosen if 0 < cut < size and not any(a < cut < b for a, b in spans)])
+    return sorted(chosen.intersection(_places(ground)))
+
+
+def _places(ground: Ground) -> list[int]:
+    """Where the output can be cut off: not inside a recorded marker."""
+    solid = {cut for start, end in marker_spans(ground.pieces) for cut in range(start + 1, end)}
+    return [cut for cut in range(1, len(ground.text)) if cut not in solid]
 
 
 def truncated(ground: Ground) -> Iterator[Variant]:
     """The output cut off after each character, read whole; near markers streamed as well."""
-    size, few = len(ground.text), set(cut_offsets(ground, ground.bounds.streamed))
-    for cut in cut_offsets(ground, ground.bounds.cut):
-        ways = ground.chunkings if cut in few else ground.chunkings[:1]
-        label, edits = f"cut off after character {cut}", ((cut, size, ""),)
-        yield from ground.run("truncated", label, edits=edits, context=LENGTH, chunkings=ways)
+    few, sample = set(cut_offsets(ground, ground.bounds.streamed)), cut_offsets(ground, ground.bounds.cut)
+    resumed = Resumed(ground.unchanged.changed(context=LENGTH)) if ground.bounds.every else None
+    for cut in sample:
+        known = None if resumed is None else resumed.cut_off(cut)
+        yield from _cut_off(ground, cut, ground.chunkings if cut in few else ground.chunkings[:1], known)
+    rest = sorted({*_places(ground)}.difference(sample))
+    if rest and resumed is not None:
+        yield from _telling(ground, resumed, rest, len(sample))
+
+
+def _cut_off(ground: Ground, cut: int, ways: Sequence[Chunking], known: Outcome | None = None) -> Iterator[Variant]:
+    label, edits = f"cut off after character {cut}", ((cut, len(ground.text), ""),)
+    yield from ground.run("truncated", label, edits=edits, context=LENGTH, chunkings=ways, known=known)
+
+
+def _telling(ground: Ground, resumed: Resumed, cuts: Sequence[int], known: int) -> Iterator[Variant]:
+    """Of the cuts that are not in the sample, of which `known` are there, those that say something, while the budget
+    lasts."""
+    left, tried, calls = ground.bounds.cut, 0, ground.base(ground.chunkings[0]).tool_calls
+    while resumed.able and tried < len(cuts) and resumed.characters < left:
+        for cut in resumed.telling(cuts[tried : tried + AT_ONCE], calls):
+            left -= cut
+            yield from _cut_off(ground, cut, ground.chunkings[:1])
+        tried = min(tried + AT_ONCE, len(cuts))
+    if tried < len(cuts):
+        ground.samples.append(Sample("truncated", "cut off after a character", known + tried, known + len(cuts)))
 
 
 def mutations(ground: Ground) -> list[tuple[str, Edit]]:

@@ -14,7 +14,8 @@ from typing import Any
 from parsers.checks.subject import Variant, VariantKind
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replay import replay
-from parsers.replays.replayer import Edit, Replayer
+from parsers.replays.replayer import Edit, Outcome, Replayer
+from parsers.search.found import Sample
 from parsers.search.sweep import json_of
 from parsers.vocabulary.trace import Proof, StateView, Trace
 from parsers.vocabulary.types import Delta, Message, Piece
@@ -27,12 +28,14 @@ STREAMED = Chunking(by="char", size=5)
 class Bounds:
     """Says how much is tried: characters parsed for all cuts together, those of them streamed as well, and mutants.
 
-    All cuts of an output of 2,000 characters are two million characters.
+    All cuts of an output of 2,000 characters are two million characters. `every`: where the parser can resume, the
+    output is cut everywhere, and what says something is replayed.
     """
 
     cut: int = 2_100_000
     streamed: int = 60_000
     mutants: int = 40
+    every: bool = True
 
 
 BOUNDS = Bounds()
@@ -42,14 +45,15 @@ BOUNDS = Bounds()
 class Ground:
     """A replayer and its traced replay, with what several kinds of variants need of them.
 
-    `clock` gives seconds, for what a parser does beside what it counts. `memo` is for what several kinds
-    work out alike.
+    `clock` gives seconds, for what a parser does beside what it counts. `samples` are the kinds of which not all were
+    tried. `memo` is for what several kinds work out alike.
     """
 
     replayer: Replayer
     trace: Trace
     clock: Callable[[], float] | None = None
     bounds: Bounds = BOUNDS
+    samples: list[Sample] = field(default_factory=list)
     memo: dict[str, Any] = field(default_factory=dict)
     _bases: dict[Chunking, Message] = field(default_factory=dict)
 
@@ -87,8 +91,13 @@ class Ground:
     def base(self, chunking: Chunking) -> Message:
         """The message of the unchanged output under a chunking."""
         if chunking not in self._bases:
-            self._bases[chunking] = self.replayer.with_pieces(self.pieces).outcome(chunking).message
+            self._bases[chunking] = self.unchanged.outcome(chunking).message
         return self._bases[chunking]
+
+    @cached_property
+    def unchanged(self) -> Replayer:
+        """The replayer of the output in these pieces."""
+        return self.replayer.with_pieces(self.pieces)
 
     def run(
         self,
@@ -99,11 +108,12 @@ class Ground:
         context: Mapping[str, Any] | None = None,
         facts: Mapping[str, Any] | None = None,
         chunkings: Sequence[Chunking] | None = None,
+        known: Outcome | None = None,
     ) -> Iterator[Variant]:
-        """Replay a changed output under each chunking."""
-        changed = self.replayer.changed(edits, context)
+        """Replay a changed output under each chunking. `known`: the outcome under the first of them, where it is."""
+        changed = self.unchanged.changed(edits, context)
         for chunking in chunkings or self.chunkings:
-            outcome = changed.outcome(chunking)
+            outcome, known = known or changed.outcome(chunking), None
             said = json_of(chunking)
             proof = Proof(said, tuple(edits), dict(context or {}))
             yield Variant(

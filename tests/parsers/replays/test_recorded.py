@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -176,8 +177,7 @@ def test_what_no_replay_sends_stands_where_the_chunk_before_does_and_the_last_ch
 
 def test_a_replay_that_says_no_places_puts_chunks_where_its_steps_end() -> None:
     blind = trace_of("qwen", *OUTPUT)
-    for step in blind.steps:
-        step.events = ()
+    blind.steps = [replace(step, events=()) for step in blind.steps]
     placed = put_beside(server_stream([said("Hi"), said("!")]), tuple([Piece(char) for char in OUTPUT]), blind)
     texts = ["".join([piece.text for piece in part]) for part in placed.fed or ()]
     assert texts[0] == "<think>Hm.</think>Hi"

@@ -51,7 +51,7 @@ def ids(text: str) -> Replayer:
     return replace(plain, pieces=tuple(pieces), mode="ids", markers=markers)
 
 
-def made(of: Replayer, *kinds: str, **bounds: int) -> list[Variant]:
+def made(of: Replayer, *kinds: str, **bounds: Any) -> list[Variant]:
     found = variants(of, of.trace(TRACED), bounds=Bounds(**bounds))
     return [one for one in found if not kinds or one.kind in kinds]
 

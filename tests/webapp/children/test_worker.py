@@ -9,7 +9,6 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO
@@ -27,6 +26,7 @@ HELLO: dict[str, Any] = {
     "path": ["/added/for/this"],
     "environment": None,
     "limits": {},
+    "sealed": False,
     "niceness": 0,
     "idle_seconds": 300,
     "frame_bytes": 1_000,
@@ -161,13 +161,11 @@ def test_the_program_speaks_over_copies_of_its_streams(monkeypatch: pytest.Monke
     served: list[Any] = []
     monkeypatch.setattr(os, "dup2", lambda one, other: copied.append((one, other)))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.setattr(worker, "serve", lambda *streams: served.extend(streams))
+    monkeypatch.setattr(worker, "serve", lambda *streams, forked=False: served.extend(streams))
     worker.main()
     one, other = pipe()
     with one, other:
         worker.serve_forked(one, other, other)
-        assert 0 <= worker._resident() < worker._shared
-        monkeypatch.setattr(worker, "_shared", 0)
         assert copied[1:] == [(2, 1), (other.fileno(), 2), (2, 1)]
     assert exits == [0]
     for stream in served:
@@ -290,13 +288,37 @@ def test_limits_stay_within_the_systems(hard: int, least: int, monkeypatch: pyte
     assert limits == [(resource.RLIMIT_CORE, (0, 0)), (resource.RLIMIT_AS, (least, least))]
 
 
+def test_a_process_is_sealed_when_its_program_is_loaded_or_by_it(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[Any] = []
+    hooks: list[Callable[..., object]] = []
+    monkeypatch.setattr(worker, "_limit", limits.append)
+    monkeypatch.setattr(sys, "addaudithook", hooks.append)
+    worker.seal(writes=7)
+    assert limits == [{"FSIZE": 7, "NOFILE": 3, "NPROC": 0}]
+    talk(ask("leave"), hello=HELLO | {"sealed": True, "limits": {"AS": 1}, "program": "nowhere"})
+    talk(ask("echo"), ask("panic"), hello=HELLO | {"sealed": True, "limits": {"AS": 1}})
+    assert limits[1:] == [{"AS": 1}, {"FSIZE": 0, "NOFILE": 3, "NPROC": 0}]
+    (refuse, _) = hooks
+    for event in ("os.fork", "os.forkpty", "os.exec", "subprocess.Popen", "socket.__new__"):
+        with pytest.raises(PermissionError, match="is not for this process"):
+            refuse(event, ())
+    refuse("open", ("file", "r", 0))
+
+
 def test_systems_without_such_files_limits_and_timers_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "find_spec", lambda _name: None)
-    monkeypatch.setattr(worker, "Path", lambda _name: Path("/nowhere/at/all"))
+    monkeypatch.setattr(worker, "_STATM", "/nowhere/at/all")
     monkeypatch.delattr(signal, "setitimer")
     worker._limit({"AS": 1})
     worker._end_in(1)
-    assert worker._resident() == 0
+    assert worker._meter(shared=False)() == 0
+
+
+def test_what_a_fork_has_from_the_start_is_not_counted() -> None:
+    whole, more = worker._meter(shared=False), worker._meter(shared=True)
+    taken = [bytearray(os.urandom(10_000_000))]
+    assert 5_000_000 < more() < whole() - 5_000_000
+    taken.clear()
 
 
 def test_a_timer_ends_a_process_whatever_it_does() -> None:

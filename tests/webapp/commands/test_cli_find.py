@@ -18,7 +18,7 @@ from parsers.cases.io import load_case, loads
 from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import Chunking
-from parsers.search.found import Detail, Found, OutcomeClass, Progress, Verdict
+from parsers.search.found import Detail, Found, OutcomeClass, Progress, Sample, Verdict
 from parsers.vocabulary.channels import CONTENT, Channel
 from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import Finding, Proof
@@ -235,8 +235,9 @@ def test_each_outcome_is_a_row(program: Program, output_file: Path, script: Scri
         OutcomeClass(3, message, "stop", 1, 1, cut, "cut at 4", None, None, Failure("KeyError", "x")),
         OutcomeClass(4, message, "stop", 1, 1, cut, "cut at 4"),
     ]
-    script(outcomes=outcomes, complete=False)
+    script(outcomes=outcomes, complete=False, samples=(Sample("cuts_honest", "cut in two between tokens", 20, 5_044),))
     lines = program("find", output_file).out.splitlines()
+    assert "tried cut in two between tokens (20 of 5,044)" in [" ".join(line.split()) for line in lines]
     rows = lines[lines.index("5 outcomes") + 2 :]
     assert [row.split(None, 3)[0:3] for row in rows[:2]] == [["0", "1,200", "300"], ["1", "2", "0"]]
     ends = ["the traced replay's", 'parts in content at character 4: "b" instead of "a"',

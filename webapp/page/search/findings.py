@@ -300,8 +300,15 @@ def verdict(checked: Checked, lines: Findings) -> VerdictLine:
         sentences=details[:_DETAILS],
         more=details[_DETAILS:],
         actions=_actions(said, lines),
-        facts=_held(checked) + ("" if checked.found.complete else " The search was not finished."),
+        facts=_held(checked) + _left(checked.found),
     )
+
+
+def _left(found: Found) -> str:
+    """Return what was not tried, as sentences."""
+    tried = [sample.words for sample in found.samples]
+    said = f" Not all was tried: {'; '.join(tried)}." if tried else ""
+    return said if found.complete or said else " The search was not finished."
 
 
 def _held(checked: Checked) -> str:

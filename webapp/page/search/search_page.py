@@ -229,7 +229,7 @@ def heat(cuts: Sequence[int], trace: Trace, current: int | None) -> _Heat | None
         cut=chosen,
         outcome=_outcome_words(cuts[chosen - 1]),
         current=percent(chosen - 0.5, size) if current else None,
-        words=_words(size, exact),
+        words=_words(size, exact, sum(number >= 0 for number in cuts)),
     )
 
 
@@ -263,14 +263,15 @@ def _held(trace: Trace, size: int) -> Iterator[tuple[int, int, Column]]:
         yield from ((at, at + 1, ("held", at + 1 - start)) for at in fed)
 
 
-def _words(size: int, exact: Sequence[_CutBar]) -> str:
+def _words(size: int, exact: Sequence[_CutBar], tried: int) -> str:
     failing = sum(bar.last - bar.first + 1 for bar in exact)
+    where = f"Cut in two after character 1 to {size:,}" + (f", at {count(tried, 'place')}" if tried < size else "")
     if not failing:
-        return f"Cut in two after character 1 to {size:,}: the same message every time."
+        return f"{where}: the same message every time."
     places = ", ".join(f"{bar.words} outcome {bar.letter}" for bar in exact[:3])
     more = f" and {count(len(exact) - 3, 'more stretch', 'more stretches')}" if len(exact) > 3 else ""
     verb = "gives" if failing == 1 else "give"
-    return f"Cut in two after character 1 to {size:,}: {count(failing, 'cut')} {verb} another message: {places}{more}."
+    return f"{where}: {count(failing, 'cut')} {verb} another message: {places}{more}."
 
 
 AUTOMATIC = 20_000  # characters: up to here the search starts with the page

@@ -64,6 +64,7 @@ def test_the_strip_has_a_bar_for_every_failing_stretch(make: Any) -> None:
     assert (shown.cut, shown.current, shown.untried) == (3, None, 1)
     assert json.loads(shown.sent) == [[3, 5, "A"], [7, 7, "B"]]
     assert "4 cuts give another message: cuts 3–5 outcome A, cut 7 outcome B" in shown.words
+    assert shown.words.startswith("Cut in two after character 1 to 8, at 7 places: ")
     assert shown.bars[0].labelled
     assert shown.bars[0].middle == 43.75
 
@@ -95,7 +96,7 @@ def test_hills_are_where_text_is_held(make: Any) -> None:
     assert shown is not None
     assert shown.peak >= len("<tool_call>") - 1
     assert shown.hills.startswith("M")
-    assert shown.words.endswith("the same message every time.")
+    assert shown.words == f"Cut in two after character 1 to {len(CALL) - 1}: the same message every time."
     nothing = heat([0, 0], make.run("abc", "passthrough").trace, None)
     assert nothing is not None
     assert (nothing.hills, nothing.peak) == ("", 0)

@@ -9,7 +9,7 @@ import pytest
 from parsers.checks import CHECKS
 from parsers.checks.check import Need
 from parsers.search import found as search_found
-from parsers.search.found import Detail, Found
+from parsers.search.found import Detail, Found, Sample
 from parsers.vocabulary.trace import About, Finding, Proof
 from parsers.vocabulary.types import Span
 from tests.webapp.page.results import checked, found, pane, said
@@ -228,3 +228,10 @@ def test_long_verdicts_fold_and_an_unfinished_search_says_so() -> None:
     shown = verdict(checked([], result), pane([]))
     assert (shown.sentences, shown.more) == (["one.", "two."], ["three."])
     assert shown.facts == "2 of 2 checks hold under 12 replays. The search was not finished."
+
+
+def test_what_was_sampled_is_said() -> None:
+    samples = (Sample("cuts_hostile", "cut in two inside a token", 200, 15_134), Sample("truncated", "cut off", 3, 9))
+    shown = verdict(checked([], found(verdict=said(), complete=False, samples=samples)), pane([]))
+    tried = "cut in two inside a token (200 of 15,134); cut off (3 of 9)"
+    assert shown.facts == f"2 of 2 checks hold under 12 replays. Not all was tried: {tried}."

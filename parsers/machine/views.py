@@ -1,0 +1,51 @@
+"""The answers of a machine if it is asked now. Those with nothing held are the same object again and again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from parsers.arguments.contract import ArgumentParser
+from parsers.machine.calls import Calls
+from parsers.machine.lexer import Scope
+from parsers.machine.program import CompiledState
+from parsers.vocabulary.trace import Hold, StateView
+
+_MOST = 1_000  # kept; an output that nests without end has one for each depth
+
+
+class Views:
+    """The views of one machine."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], StateView] = {}
+
+    def view(
+        self,
+        state: CompiledState,
+        scope: Scope | None,
+        calls: Calls,
+        parser: ArgumentParser | None,
+        *,
+        at: int,
+        held: str,
+    ) -> StateView:
+        """The view in a state, of a call and an argument parser; text `held` from `at` may become a literal of the
+        scope."""
+        holds, codec = calls.holds(at), None
+        candidates: tuple[str, ...] = ()
+        if parser is not None:
+            codec = parser.describe()
+            if (hold := parser.hold()) is not None:
+                holds.append(hold)
+        if held:
+            candidates, why = state.may_become(held, scope)
+            holds.append(Hold(at, at + len(held), "lexer", why))
+        if holds:
+            return StateView(state.name, tuple(holds), candidates, state.accepts, calls.call, codec, calls.state_name)
+        key = (state.name, calls.call, codec, calls.state_name)
+        found = self._known.get(key)
+        if found is None:
+            found = StateView(state.name, (), (), state.accepts, calls.call, codec, calls.state_name)
+            if len(self._known) < _MOST:
+                self._known[key] = found
+        return found
