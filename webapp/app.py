@@ -7,16 +7,20 @@ inside the package once installed.
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
+from types import CodeType
+from typing import Any
 
 from flask import Flask, current_app, request, url_for
-from jinja2 import StrictUndefined
+from jinja2 import BytecodeCache, StrictUndefined
+from jinja2.bccache import Bucket
 
 from webapp import api, compression
 from webapp.formats.folder import formats_folder, refusals
 from webapp.glyphs import FILTERS
-from webapp.jobs.searches import Searches
+from webapp.jobs.searches import Ask, Searches
 from webapp.page.addresses import blueprint
 from webapp.page.addresses.subjects import error_page
 from webapp.runs.held import HeldRuns
@@ -26,10 +30,31 @@ from webapp.services import EXTENSION, Services
 from webapp.settings import Settings, get_settings
 from webapp.store import open_store
 from webapp.tokenizers.hub import Downloads
-from webapp.tokenizers.library import use
+from webapp.tokenizers.library import TokenizerLibrary, use
+from webapp.tokenizers.shared import SharedTokenizers
 
 PACKAGE = Path(__file__).resolve().parent
 YEAR = 365 * 24 * 3600
+SEARCHES, TOKENIZERS = "searches", "tokenizers"  # whom another process is asked for
+
+
+class _CompiledTemplates(BytecodeCache):
+    """Templates of this process, compiled once for all applications of it, and for those of its forks."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Give a template what it was compiled to, as long as its source is the same."""
+        bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what a template was compiled to."""
+        if bucket.code is not None:
+            self._codes[bucket.key, bucket.checksum] = bucket.code
+
+
+_compiled = _CompiledTemplates()
 
 
 class _Inspector(Flask):
@@ -40,10 +65,14 @@ class _Inspector(Flask):
         return YEAR if request.args.get("v") else None
 
 
-def create_app(settings: Settings | None = None) -> Flask:
-    """The application. Raises UsageError for settings that cannot work."""
+def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flask:
+    """The application. Raises UsageError for settings that cannot work.
+
+    `ask` asks the process that has the searches and the tokenizers of this server, where that is not this one.
+    """
     settings = settings or get_settings()
     app = _Inspector(__name__, template_folder=str(_assets("templates")), static_folder=str(_assets("static")))
+    app.jinja_env.bytecode_cache = _compiled
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.filters.update(FILTERS)
@@ -51,14 +80,26 @@ def create_app(settings: Settings | None = None) -> Flask:
     init_app(app, settings, error_page)
     compression.init_app(app)
     settings.make_data_dir()
-    hub = Downloads(settings, use(settings).add_hub)
+    hub = Downloads(settings, _tokenizers(settings, ask).add_hub)
     store = open_store(settings.database_url)
-    app.extensions[EXTENSION] = Services(settings, store, Runner(settings), _held(settings), Searches(settings), hub)
-    for line in refusals(formats_folder(settings)):
-        app.logger.warning(line)
+    searches = Searches(settings, ask=ask and partial(_asked, ask, SEARCHES))
+    app.extensions[EXTENSION] = Services(settings, store, Runner(settings), _held(settings), searches, hub)
+    if ask is None:
+        for line in refusals(formats_folder(settings)):
+            app.logger.warning(line)
     app.register_blueprint(blueprint)
     api.init_app(app)
     return app
+
+
+def _tokenizers(settings: Settings, ask: Ask | None) -> TokenizerLibrary:
+    if ask is None:
+        return use(settings)
+    return use(settings, partial(SharedTokenizers, other=partial(_asked, ask, TOKENIZERS)))
+
+
+def _asked(ask: Ask, whom: str, question: dict[str, Any]) -> Mapping[str, Any]:
+    return ask({"of": whom, **question})
 
 
 def _held(settings: Settings) -> HeldRuns:

@@ -60,6 +60,20 @@ class ByteCache(Generic[Value]):
             self.used -= freed
         self._keep(key, value)
 
+    def resize(self, budget: int) -> None:
+        """Keep within another budget from now on."""
+        with self._lock:
+            self.budget = budget
+            self._drop_oldest()
+
+    def mend(self) -> None:
+        """Count again after an exception that may have come anywhere, as an interrupt does. No other thread may be
+        here."""
+        with self._lock:
+            self.used = sum([cost for _, cost in self._entries.values()])
+            self._running.clear()
+            self._drop_oldest()
+
     def _found(self, key: Hashable) -> tuple[Value, int] | None:
         entry = self._entries.get(key)
         if entry is not None:
@@ -74,6 +88,9 @@ class ByteCache(Generic[Value]):
             if key not in self._entries:
                 self.used += cost
             self._entries[key] = (value, cost)
-            while self.used > self.budget:
-                _, (_, freed) = self._entries.popitem(last=False)
-                self.used -= freed
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        while self.used > self.budget:
+            _, (_, freed) = self._entries.popitem(last=False)
+            self.used -= freed

@@ -62,6 +62,7 @@ HEADERS = {
 }
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 API_PREFIX = "/api/"
+REFUSAL = "inspector.refusal"  # in the environ of a request: the HTTPException that answers it
 
 Limit = Literal["max_text_bytes", "max_tokens", "max_request_bytes", "tokenizer_upload_bytes"]
 ErrorPage = Callable[[int, str, str], ResponseReturnValue]
@@ -118,6 +119,12 @@ def init_app(app: Flask, settings: Settings, error_page: ErrorPage | None = None
     def refuse_cross_origin() -> None:
         if is_cross_origin(request.method, request.headers, own):
             raise _CrossOrigin
+
+    @app.before_request
+    def refuse_beforehand() -> None:
+        error = request.environ.get(REFUSAL)
+        if error is not None and not isinstance(request.routing_exception, SecurityError):
+            raise error
 
     @app.before_request
     def read_chunked() -> None:

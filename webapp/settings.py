@@ -39,6 +39,12 @@ def _strict_default() -> bool:
     return os.environ.get(STRICT_VARIABLE, "").strip().lower() in {"1", "true", "yes", "on"}
 
 
+def _processes() -> int:
+    """Return how many cores this process may use, within bounds."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(max(cores, 2), 8)
+
+
 def _sqlite_url(data: dict[str, Any]) -> str:
     path = data["data_dir"] / "toolcall-inspector.sqlite3"
     return "sqlite:///" + quote(path.as_posix(), safe="/:")
@@ -95,12 +101,25 @@ class Settings(BaseSettings):
         20_000_000, description="Largest JSON object of a replay the API answers with, in bytes before gzip."
     )
     trace_cache_bytes: int = Field(
-        256_000_000, ge=0, description="Memory each process may spend on computed traces, in bytes; 0 keeps none."
+        256_000_000, ge=0, description="Memory for computed traces, in bytes, of all processes; 0 keeps none."
     )
     run_seconds: PositiveInt = Field(
         3_600, description="Time for which a posted run keeps its address after somebody asked for it last."
     )
-    threads: PositiveInt = Field(8, description="Requests served at the same time.")
+    replay_processes: int = Field(
+        default_factory=_processes,
+        ge=0,
+        description="Processes that replay and draw, one request each, and one more for small ones; 0: none.",
+        json_schema_extra={"default": "one for each core, 2 to 8"},
+    )
+    replay_seconds: PositiveInt = Field(20, description="Time a request may be at work; then it is stopped.")
+    replay_memory_bytes: int = Field(
+        2_000_000_000, ge=200_000_000, description="Memory such a process may use, where the system can tell."
+    )
+    replay_kept_bytes: int = Field(
+        1_000_000_000, ge=0, description="Memory such processes may keep together between requests, in bytes."
+    )
+    threads: PositiveInt = Field(8, description="Requests served at the same time, beside those such processes have.")
     connections: PositiveInt = Field(500, description="Connections held at the same time; more wait to be accepted.")
     connection_seconds: PositiveInt = Field(60, description="Time after which a silent connection is closed.")
     find_seconds: PositiveInt = Field(20, description="Time a search may take; then the result so far is shown.")
@@ -108,9 +127,7 @@ class Settings(BaseSettings):
     find_memory_bytes: int = Field(
         2_000_000_000, ge=200_000_000, description="Memory the process of a search may use, where the system can tell."
     )
-    find_cache_bytes: int = Field(
-        64_000_000, ge=1_000_000, description="Memory each process may spend on results of searches, in bytes."
-    )
+    find_cache_bytes: int = Field(64_000_000, ge=1_000_000, description="Memory for results of searches, in bytes.")
     tokenizer_folders: Annotated[tuple[Path, ...], NoDecode] = Field(
         (), description="Folders with tokenizers to choose from, separated by commas; see docs/tokenizers.md."
     )

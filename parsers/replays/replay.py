@@ -19,7 +19,7 @@ from parsers.vocabulary.trace import OpenText, Ownership, ReadsOpenText, StateVi
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
 
-REFUSALS = (FormatError, UsageError)  # of the whole run: no fault of the parser
+REFUSALS = (FormatError, UsageError, MemoryError)  # of the whole run, or a limit of it: no fault of the parser
 
 
 def finish_reason(message: Message, reason: str | None) -> str:

@@ -58,6 +58,7 @@ WEB_ROOMS = (
     "api",
     "page.addresses",
     "app",
+    "front",
     "cli",
     "commands",
 )

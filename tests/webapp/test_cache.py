@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from tests.webapp.interrupts import Rung, turns
 from webapp.cache import ByteCache
 
 
@@ -72,3 +73,37 @@ def test_a_value_can_take_the_place_of_another() -> None:
     cache.put("k", "12345")
     cache.put("k", "1234567")
     assert (cache.peek("k"), cache.used, len(cache)) == ("1234567", 7, 1)
+
+
+def test_another_budget_holds_at_once() -> None:
+    cache: ByteCache[str] = ByteCache(10, len)
+    for key in ("a", "b"):
+        cache.get(key, lambda: "12345")
+    cache.resize(7)
+    assert (cache.used, cache.peek("a"), cache.peek("b")) == (5, None, "12345")
+    cache.resize(20)
+    for key in ("c", "d", "e"):
+        cache.get(key, lambda: "12345")
+    assert cache.used == 20
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # hypothesis listens to the collector
+def test_an_interrupt_at_any_moment_leaves_a_cache_that_can_be_mended() -> None:
+    """The last thing that was kept may be lost; what is counted is what is there, and nobody waits for ever."""
+    cache: ByteCache[str] = ByteCache(50, len)
+    interrupts = 0
+    for wind_up in turns(0.5):
+        try:
+            wind_up()
+            for number in range(1_000_000):
+                cache.get(number % 17, lambda: "12345")
+                cache.put(number % 13, "123")
+                cache.resize(45 + number % 9)
+        except Rung:
+            interrupts += 1
+        cache.mend()
+        costs = [cost for _, cost in cache._entries.values()]
+        assert (cache.used, cache._running, cache._lock.locked()) == (sum(costs), {}, False)
+        assert cache.used <= cache.budget
+    assert interrupts > 100
+    assert cache.get("new", lambda: "1") == "1"

@@ -49,8 +49,8 @@ QUERY = {
 _AS_FOUND = ("kind", "title", "message", "why", "facts", "warnings", "asks", "captures", "readings", "notes")
 
 
-@operation("POST", f"{API}/intake", {200: IntakeResult, 413: ErrorBody, 422: ErrorBody}, takes=IntakeRequest,
-           query=QUERY)  # fmt: skip
+@operation("POST", f"{API}/intake", {200: IntakeResult, 413: ErrorBody, 422: ErrorBody, 503: ErrorBody},
+           takes=IntakeRequest, query=QUERY)  # fmt: skip
 def intake() -> ResponseReturnValue:
     """Recognise a recording and make cases of it. Nothing is replayed and nothing is stored."""
     wanted, data = _posted()

@@ -24,7 +24,7 @@ STATUS = {
     413: "Over a limit; the message has the limit and the size.",
     415: "The body is not application/json.",
     422: "A field is wrong; `field` is its JSON pointer.",
-    503: "Too many searches are waiting; Retry-After says when to try again.",
+    503: "Too much is asked for, and Retry-After says when to try again; or the work took too long.",
 }
 BYTES = {TokenizerUpload: "The file itself.", IntakeRequest: "The recording itself."}
 PARAMETERS: dict[str, dict[str, Any]] = {

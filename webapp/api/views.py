@@ -131,7 +131,8 @@ def delete_tokenizer(fingerprint: str) -> ResponseReturnValue:
 
 
 @operation("POST", f"{API}/replay",
-           {200: ReplayResult | ReplayPart, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody},
+           {200: ReplayResult | ReplayPart, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody,
+            503: ErrorBody},
            takes=Case, query=QUERY)  # fmt: skip
 def replay() -> ResponseReturnValue:
     """Replay a case. Nothing is stored."""
@@ -149,7 +150,8 @@ def find() -> ResponseReturnValue:
 
 
 @operation("POST", f"{API}/cases",
-           {200: SavedCase, 201: SavedCase, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody},
+           {200: SavedCase, 201: SavedCase, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody,
+            503: ErrorBody},
            takes=Case)  # fmt: skip
 def save_case() -> ResponseReturnValue:
     """Store a case and give it a permalink: 201 when it is new, 200 when it was there already."""
@@ -172,7 +174,7 @@ def case(case_id: str) -> ResponseReturnValue:
 
 
 @operation("GET", f"{API}/cases/<case_id>/export/<target>",
-           {200: "the file", 404: ErrorBody, 410: ErrorBody, 422: ErrorBody},
+           {200: "the file", 404: ErrorBody, 410: ErrorBody, 422: ErrorBody, 503: ErrorBody},
            query={"accept": "1: take today's result for the right one where the case expects nothing.",
                   "dialect": "What an SSE transcript calls reasoning: reasoning, or reasoning_content."})  # fmt: skip
 def export(case_id: str, target: str) -> ResponseReturnValue:

@@ -12,8 +12,8 @@ import signal
 import subprocess
 import sys
 import weakref
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from threading import Event, Lock, Thread
@@ -21,7 +21,7 @@ from time import monotonic
 from typing import Any, BinaryIO, cast
 
 from webapp.children import worker
-from webapp.children.worker import MARK, LargeError, frame, receive, send
+from webapp.children.worker import INTERRUPT, MARK, LargeError, content_of, frame, message_of, receive, send
 
 Answer = dict[str, Any]
 
@@ -31,16 +31,18 @@ _GOODBYE_SECONDS = 2.0
 _MOST_NOISE = 65_536  # bytes that an interpreter may print before it comes to its program
 _MOST_LAST_WORDS = 4_000  # bytes
 _GARBLED = {"failed": "panic", "message": "what it says is no message"}
+_LAST = {"answer", "failed"}  # messages of which one ends a task
 _BORED = -getattr(signal, "SIGALRM", 0)
 
 _forking = Lock()
+_forked_names: dict[str, None] = {}
 
 
 class Ending(Enum):
     """Why there is no answer."""
 
-    LATE = "late"  # killed at the deadline
-    CANCELLED = "cancelled"  # killed because nobody wanted the answer any more
+    LATE = "late"  # interrupted or killed at the deadline
+    CANCELLED = "cancelled"  # interrupted or killed because nobody wanted the answer any more
     CLOSED = "closed"  # closed by another thread
     BUSY = "busy"  # not asked: there was no place for one more child
     ABSENT = "absent"  # not asked: the system started no process, and says why
@@ -50,6 +52,9 @@ class Ending(Enum):
     REFUSED = "refused"  # the task said no, in a sentence
     ERROR = "error"  # the task raised an exception
     PANIC = "panic"  # the task raised what is no Exception, as libraries written in Rust do; or what came is no message
+
+
+_ENDINGS = [ending.value for ending in Ending]
 
 
 class ChildError(Exception):
@@ -78,6 +83,9 @@ class Program:
     and `path` is where it finds more modules than its own; None stands for all of ours. `variables` of our environment
     are passed on, `environment` is set. With `fork` a server that has the module loaded makes the process, where the
     system can do that; it takes a twentieth of the time that an import of ours does.
+
+    A task that is late, or wanted no more, is interrupted and has `grace_seconds` to end before the process is killed;
+    with 0 the process is killed at once. What it writes to standard error is passed on with `heard`.
     """
 
     name: str
@@ -92,6 +100,8 @@ class Program:
     idle_seconds: float = 300
     niceness: int = 0
     fork: bool = False
+    grace_seconds: float = 0
+    heard: bool = False
 
     @property
     def forks(self) -> bool:
@@ -119,6 +129,18 @@ class Program:
         }
 
 
+def preload(program: Program, *modules: str) -> None:
+    """Start the server that forks, unless it runs already, with the modules of all programs loaded that came so far."""
+    if not program.forks:
+        return
+    from multiprocessing.forkserver import ensure_running  # not every system has what it needs
+
+    with _forking:
+        _forked_names.update(dict.fromkeys([program.name, *modules]))
+        multiprocessing.get_context("forkserver").set_forkserver_preload(list(_forked_names))
+        ensure_running()
+
+
 def bare_environment(*more: str) -> dict[str, str]:
     """The variables that any program needs, and those named in `more` (upper case): no password, no token."""
     wanted = {*_NEEDED, *more}
@@ -133,6 +155,7 @@ class _Question:
     request: Mapping[str, Any]
     seconds: float
     on_progress: Callable[[dict[str, Any]], object] | None = None
+    on_question: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None
     cancelled: Callable[[], bool] | None = None
 
 
@@ -140,7 +163,7 @@ class Child:
     """A process and what it is asked. Safe to share between threads: questions wait for each other.
 
     `first` is a task with its request that a fresh process does before anything else. `rss` is the memory that the
-    process took when it last answered, in bytes.
+    process took when it last answered, in bytes, without what a fork has from the start.
     """
 
     def __init__(self, program: Program, first: tuple[str, Mapping[str, Any]] | None = None) -> None:
@@ -163,6 +186,12 @@ class Child:
         process = self._process
         return None if process is None else process.pid
 
+    def tidy(self) -> None:
+        """Take leave of a process that has ended itself. Nobody may be asking it."""
+        process = self._process
+        if process is not None and process.gone:
+            self.close()
+
     def ask(
         self,
         task: str,
@@ -170,13 +199,15 @@ class Child:
         *,
         seconds: float,
         on_progress: Callable[[dict[str, Any]], object] | None = None,
+        on_question: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> Answer:
         """The answer of the task, within so many seconds; what a fresh process does first may take as many again.
 
-        `cancelled` is called now and then, and once it says so the process is killed. Raises ChildError.
+        `on_question` replies to what the task asks; the time it takes for that does not count. `cancelled` is called
+        now and then, and once it says so the task is interrupted, or the process killed. Raises ChildError.
         """
-        question = _Question(task, request, seconds, on_progress, cancelled)
+        question = _Question(task, request, seconds, on_progress, on_question, cancelled)
         with self._lock:
             try:
                 return self._answer(self._ready(question), question)
@@ -210,43 +241,47 @@ class Child:
         return process
 
     def _answer(self, process: _Process, question: _Question) -> Answer:
-        watch = _Watch(process, question)
+        watch = _Watch(process, question, self._program.grace_seconds)
         try:
-            found = self._heard(process, question)
+            found = self._heard(process, question, watch)
         except BaseException:  # of whoever listens to progress: the process is in the middle of a task
             self.close()
             raise
         finally:
-            ending = watch.stop()
+            watch.stop()
         if self._process is not process:
             raise ChildError(Ending.CLOSED)
-        if ending is not None:
+        if watch.killed or (watch.ending is not None and found is None):
             self.close()
-            raise ChildError(ending)
+            raise ChildError(watch.ending or Ending.LATE)
         if found is None:
             code = process.wait(_GOODBYE_SECONDS)
             self.close()
             raise ChildError(Ending.ENDED, detail=process.last_words, code=code)
+        self.rss = found.get("rss", 0)
         if "failed" in found:
-            raise self._failure(found)
-        self.rss = found["rss"]
-        answer: Answer = found["answer"]
-        return answer
+            failure = self._failure(found)
+            raise failure if failure.ending is not Ending.LATE else ChildError(watch.ending or Ending.LATE)
+        return content_of(found, "answer")
 
-    def _heard(self, process: _Process, question: _Question) -> Any:
+    def _heard(self, process: _Process, question: _Question, watch: _Watch) -> Any:
         """The last message to a question, None where the process is gone without one."""
         try:
-            process.tell({"task": question.task, "request": question.request, "seconds": question.seconds})
-            while (found := process.hear(self._program.answer_bytes)) is not None and "progress" in found:
-                if question.on_progress is not None:
-                    question.on_progress(found["progress"])
+            process.tell(message_of("request", question.request, task=question.task, seconds=question.seconds))
+            while (found := process.hear(self._program.answer_bytes)) is not None and not _LAST & found.keys():
+                if "question" in found:
+                    with watch.resting():
+                        reply = (question.on_question or _no_reply)(content_of(found, "question"))
+                    process.tell(message_of("reply", reply, number=found["number"]))
+                elif question.on_progress is not None:
+                    question.on_progress(content_of(found, "progress"))
         except LargeError as error:
             return {"failed": Ending.LARGE.value, "size": error.size}
         return found
 
     def _failure(self, found: dict[str, Any]) -> ChildError:
         ending = Ending(found["failed"])
-        if ending is not Ending.REFUSED:
+        if ending not in (Ending.REFUSED, Ending.LATE) or "over" in found:
             self.close()
         message, detail = str(found.get("message", "")), str(found.get("detail", ""))
         return ChildError(ending, message, detail=detail, size=found.get("size", 0))
@@ -264,6 +299,7 @@ class _Process:
         sink: BinaryIO,
         source: BinaryIO,
         errors: BinaryIO,
+        heard: bool,
     ) -> None:
         self.pid = pid
         self.kill = kill
@@ -271,6 +307,7 @@ class _Process:
         self._sink = sink
         self._source = source
         self._errors = errors
+        self._echo = heard
         self._last_words = b""
         self._marked = False
         self._listener = Thread(target=self._listen, daemon=True)
@@ -280,6 +317,19 @@ class _Process:
     def last_words(self) -> str:
         """The end of what it wrote to standard error."""
         return self._last_words.decode("utf-8", "replace")
+
+    @property
+    def gone(self) -> bool:
+        """Return whether it has ended: nobody holds the other end of what it writes to standard error."""
+        return not self._listener.is_alive()
+
+    def interrupt(self) -> bool:
+        """Let the task that runs end; says whether there is a way to do that."""
+        if INTERRUPT is None:
+            return False
+        with suppress(OSError):
+            os.kill(self.pid, INTERRUPT)
+        return True
 
     def tell(self, message: Mapping[str, Any]) -> None:
         """Send a message. That the process is gone is noticed when it is to be heard. Raises LargeError."""
@@ -321,6 +371,14 @@ class _Process:
         with self._errors as errors:
             while data := os.read(errors.fileno(), _MOST_LAST_WORDS):
                 self._last_words = (self._last_words + data)[-_MOST_LAST_WORDS:]
+                if self._echo:
+                    sys.stderr.write(data.decode("utf-8", "replace"))
+                    sys.stderr.flush()
+
+
+def _no_reply(_question: dict[str, Any]) -> Mapping[str, Any]:
+    """Return what a task gets that asks where nobody listens."""
+    return {}
 
 
 def _is_message(found: Any) -> bool:
@@ -331,7 +389,10 @@ def _is_message(found: Any) -> bool:
         return isinstance(found["answer"], dict) and isinstance(found.get("rss"), int)
     if "progress" in found:
         return isinstance(found["progress"], dict)
-    return found.get("failed") in [ending.value for ending in Ending] and isinstance(found.get("size", 0), int)
+    if "question" in found:
+        return isinstance(found["question"], dict) and isinstance(found.get("number"), int)
+    sizes = {type(found.get(name, 0)) for name in ("rss", "size")}
+    return found.get("failed") in _ENDINGS and sizes == {int}
 
 
 def _spawned(program: Program) -> _Process:
@@ -344,7 +405,7 @@ def _spawned(program: Program) -> _Process:
         return popen.returncode
 
     sink, source, errors = (cast("BinaryIO", stream) for stream in (popen.stdin, popen.stdout, popen.stderr))
-    return _Process(popen.pid, popen.kill, wait, sink=sink, source=source, errors=errors)
+    return _Process(popen.pid, popen.kill, wait, sink=sink, source=source, errors=errors, heard=program.heard)
 
 
 def _forked(program: Program) -> _Process:
@@ -354,8 +415,8 @@ def _forked(program: Program) -> _Process:
     (their_source, sink), (source, their_sink), (errors, their_errors) = pipes
     theirs = (their_source, their_sink, their_errors)
     process = context.Process(target=worker.serve_forked, args=theirs, daemon=True)
+    preload(program)
     with _forking:
-        context.set_forkserver_preload([program.name])
         process.start()
 
     def wait(seconds: float | None) -> int | None:
@@ -366,34 +427,55 @@ def _forked(program: Program) -> _Process:
     for connection in (*theirs, sink, source, errors):
         connection.close()
     sink_file, source_file, errors_file = (cast("BinaryIO", stream) for stream in streams)
-    return _Process(process.pid or 0, process.kill, wait, sink=sink_file, source=source_file, errors=errors_file)
+    files = {"sink": sink_file, "source": source_file, "errors": errors_file}
+    return _Process(process.pid or 0, process.kill, wait, **files, heard=program.heard)
 
 
 class _Watch(Thread):
-    """Kills a process at the deadline of a question, or when nobody wants the answer any more."""
+    """Interrupts a task at the deadline of a question, or when nobody wants the answer any more, or kills its process.
 
-    def __init__(self, process: _Process, question: _Question) -> None:
+    `ending` says why, once it has done so; `killed`, whether the process was.
+    """
+
+    def __init__(self, process: _Process, question: _Question, grace: float) -> None:
         super().__init__(daemon=True)
-        self._kill = process.kill
+        self.ending: Ending | None = None
+        self.killed = False
+        self._process = process
         self._end = monotonic() + question.seconds
         self._cancelled = question.cancelled
-        self._ending: Ending | None = None
+        self._grace = grace
+        self._rests = False
         self._done = Event()
         self.start()
 
     def run(self) -> None:
-        while self._ending is None:
-            left = max(self._end - monotonic(), 0)
+        while self.ending is None:
+            left = max(self._end - monotonic(), _LOOK_SECONDS if self._rests else 0)
             if self._done.wait(min(left, _LOOK_SECONDS) if self._cancelled else left):
                 return
+            if self._rests:
+                continue
             if monotonic() >= self._end:
-                self._ending = Ending.LATE
+                self.ending = Ending.LATE
             elif self._cancelled is not None and self._cancelled():
-                self._ending = Ending.CANCELLED
-        self._kill()
+                self.ending = Ending.CANCELLED
+        if self._grace and self._process.interrupt() and self._done.wait(self._grace):
+            return
+        self.killed = True
+        self._process.kill()
 
-    def stop(self) -> Ending | None:
-        """Why the process was killed, None where it was not."""
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Inside the block the process waits for us, and has that time besides."""
+        began, self._rests = monotonic(), True
+        try:
+            yield
+        finally:
+            self._end += monotonic() - began
+            self._rests = False
+
+    def stop(self) -> None:
+        """The question is over."""
         self._done.set()
         self.join()
-        return self._ending

@@ -19,12 +19,14 @@ from waitress.server import create_server
 from parsers.vocabulary.types import UsageError
 from webapp.app import create_app
 from webapp.cli import HOME, PROGRAM
+from webapp.front.front import Front
 from webapp.runs.exports import installed_version
 from webapp.settings import Settings, get_settings
 
 # A body over the limit of the settings is refused by the application, which names limit and size; this only bounds
 # what is taken in before that.
 BODY_ROOM = 16
+MOST_UNSENT = 1_000_000_000  # bytes; all but the first million are in a file
 CLEANUP_SECONDS = 30  # between looks at the connections that say nothing
 # A port just left may be taken again at once. Windows calls that something else: there the same option would let two
 # programs listen on one port.
@@ -62,10 +64,16 @@ def listening(settings: Settings) -> Any:
     """A waitress server on its port. Raises UsageError where it cannot have the port, before anything else is done."""
     sockets = bound(settings)
     try:
+        app = create_app(settings)
+        front = Front(app, settings) if settings.replay_processes else None
+        if front is not None:
+            front.warm_up()
         return create_server(
-            create_app(settings),
+            front or app,
             sockets=sockets,
-            threads=settings.threads,
+            threads=settings.threads + (front.most if front is not None else 0),
+            channel_request_lookahead=1,  # else nobody notices that a reader has hung up
+            outbuf_high_watermark=MOST_UNSENT,  # a slow reader keeps no child waiting
             asyncore_use_poll=True,  # select() knows no descriptor above 1023
             connection_limit=settings.connections,
             channel_timeout=settings.connection_seconds,

@@ -67,14 +67,14 @@ def _find(search: MakeSearch, request: Mapping[str, Any], tell: Tell) -> dict[st
     settings = Settings(**request["settings"])
     use(settings)
     try:
-        found = searched(tell, search(Case.model_validate(request["case"]), settings), settings.find_seconds)
+        found = searched(tell, search(Case.model_validate(json.loads(request["raw"])), settings), settings.find_seconds)
     except CaseError as error:
         return {"failure": asdict(Failure("case", error.message, error.pointer))}
     except RequestEntityTooLarge as error:
         return {"failure": asdict(Failure("limit", error.description or "The case is too large."))}
     except (UsageError, FormatError) as error:
         return {"failure": asdict(Failure("usage", str(error)))}
-    return {"found": written_result(found)}
+    return {"raw": written_result(found)}
 
 
 def searched(tell: Tell, search: Searching, seconds: float) -> CaseFound:
@@ -131,11 +131,11 @@ def _results() -> TypeAdapter[tuple[CaseFound]]:
     return TypeAdapter(tuple[CaseFound], config=ConfigDict(ser_json_bytes="base64", val_json_bytes="base64"))
 
 
-def written_result(found: CaseFound) -> str:
+def written_result(found: CaseFound) -> bytes:
     """A result as JSON in ASCII, since what a model wrote may have lone surrogates."""
-    return json.dumps(_results().dump_python((found,), mode="json"))
+    return json.dumps(_results().dump_python((found,), mode="json")).encode("ascii")
 
 
-def read_result(text: str) -> CaseFound:
+def read_result(text: bytes) -> CaseFound:
     """Return what `written_result` wrote. Raises ValueError for anything else."""
     return _results().validate_python(json.loads(text))[0]

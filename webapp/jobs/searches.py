@@ -1,17 +1,16 @@
-"""Searches, found again by the content of their case, each in a child.
+"""Searches of cases: started, asked about, waited for, found again by the content of their case.
 
-Searching is pure Python and would take the interpreter from every request of this process, so it never runs here. Up to
-`find_processes` run at a time. A search that is over stays as long as the budget of `find_cache_bytes` allows. Whoever
-asks for one that is not here starts it, so any worker can serve any request and nothing is stored.
-
-A search that nobody asks about for a minute is given up. At most MOST_WAITING wait, each with its case in memory.
+They live in one process (`search_jobs`). Where that is another one, it is asked; it answers the same questions.
 """
 
 from __future__ import annotations
 
 import hashlib
-import traceback
-from threading import Semaphore
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from werkzeug.exceptions import RequestEntityTooLarge, ServiceUnavailable
 
@@ -20,34 +19,12 @@ from parsers.cases.find import CaseFound
 from parsers.search.found import Progress
 from parsers.vocabulary.types import UsageError
 from webapp.cache import ByteCache
-from webapp.children.child import ChildError, Ending, Program
-from webapp.children.jobs import Failure, Job, Jobs, Kind
+from webapp.children.jobs import Failure, State
+from webapp.jobs.search_jobs import PROGRAM, TIMES, SearchJobs
 from webapp.jobs.search_program import read_result
-from webapp.settings import ENV_PREFIX, Settings
+from webapp.settings import Settings
 
-MOST_WAITING = 32
-IDLE_SECONDS = 60.0
-PATIENCE_SECONDS = 20.0  # and twice the deadline: for a first replay that is slow, and for writing up
-
-_WORDS: dict[Ending, tuple[Kind, str]] = {
-    Ending.ERROR: ("bug", "The search failed on this case. The server's log says why."),
-    Ending.ENDED: ("ended", "The process of the search ended before it had a result ({how}). Try a shorter output."),
-    Ending.LATE: (
-        "late",
-        "The search had no result in time: the output is too long to be replayed often. Cut it shorter, or give"
-        " {prefix}FIND_SECONDS a larger number.",
-    ),
-    Ending.MEMORY: (
-        "memory",
-        "The search needs more memory than {prefix}FIND_MEMORY_BYTES allows. Cut the output shorter.",
-    ),
-    Ending.LARGE: ("limit", "The result has {error.size:,} bytes, more than {prefix}FIND_CACHE_BYTES can keep."),
-}
-_PRIORITY = 5  # added to the niceness: requests go first
-_FIXED_WEIGHT = 20_000  # of a job, in bytes
-_TIMES = 5  # as much as its JSON a result takes in memory, about
-
-SearchJob = Job[Progress, CaseFound]
+Ask = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
 class SearchError(Exception):
@@ -61,75 +38,104 @@ class Busy(ServiceUnavailable):
         super().__init__("Too many searches are waiting already. Try again in a minute.", retry_after=60)
 
 
-class Searches(Jobs[Case, Progress, CaseFound]):
-    """All searches of this process. At most `threads` of the server may wait for results, half of them."""
+@dataclass(slots=True)
+class SearchJob:
+    """The search of a case as it stood when somebody asked last. `ahead`: how many get a process before it does."""
 
-    noun = "search"
+    key: str
+    state: State = "waiting"
+    ahead: int = 0
+    progress: Progress | None = None
+    result: CaseFound | None = None
+    failure: Failure | None = None
+    ask: Callable[[SearchJob, dict[str, Any]], object] = field(default=lambda *_: None, repr=False)
 
-    def __init__(self, settings: Settings, program: str = "webapp.jobs.search_program") -> None:
-        kept = ByteCache[SearchJob](settings.find_cache_bytes, lambda job: job.weight)
-        super().__init__(
-            running=settings.find_processes,
-            waiting=MOST_WAITING,
-            kept=kept,
-            weight=_FIXED_WEIGHT,
-            patience=IDLE_SECONDS,
-        )
-        self._settings = settings
-        self._program = Program(
-            program,
-            limits={"DATA": settings.find_memory_bytes},
-            niceness=_PRIORITY,
-            answer_bytes=(settings.find_cache_bytes - _FIXED_WEIGHT) // _TIMES,
-            fork=True,
-        )
-        self._places = Semaphore(max(1, settings.threads // 2))
+    @property
+    def over(self) -> bool:
+        """Return whether nothing more will come."""
+        return self.result is not None or self.failure is not None
+
+    def wait(self, seconds: float = math.inf) -> bool:
+        """Wait until it is over, at most so long; says whether it is. Too many who wait are not waited for."""
+        if not self.over:
+            self.ask(self, {"do": "wait", "seconds": seconds})
+        return self.over
+
+
+class Searches:
+    """The searches of a server, for whoever has cases. `ask` asks the process that has them, else they are here."""
+
+    def __init__(self, settings: Settings, program: str = PROGRAM, *, ask: Ask | None = None) -> None:
+        self.jobs: SearchJobs | None = None
+        if ask is None:
+            self.jobs = SearchJobs(settings, program)
+            ask = self.jobs.answer
+        self.ask = ask
+        self._read = ByteCache[tuple[str, CaseFound, int]](settings.find_cache_bytes, lambda known: known[2])
+
+    def close(self) -> None:
+        """Cancel all that are here."""
+        if self.jobs is not None:
+            self.jobs.close()
 
     def find(self, case: Case) -> CaseFound:
         """Search and wait for the result. Raises what went wrong, as if the search had run here, and Busy where half
         of the server waits already."""
         job = self.start(case, again=True)
-        if not job.over:
-            if not self._places.acquire(blocking=False):
-                raise Busy
-            try:
-                job.wait()
-            finally:
-                self._places.release()
+        job.wait()
         if job.result is not None:
             return job.result
-        assert job.failure is not None, "a job that is over has one of the two"  # noqa: S101
-        raise error_of(job.failure)
+        raise Busy if job.failure is None else error_of(job.failure)
 
-    def key_of(self, given: Case) -> str:
-        """The same for cases of the same content."""
-        return hashlib.sha256(given.model_dump_json(exclude_defaults=True).encode()).hexdigest()
+    def known(self, case: Case) -> SearchJob | None:
+        """The search of a case if it is here; nothing is begun."""
+        job = SearchJob(_key_of(case))
+        return job if self._refresh(job, {"do": "known"}) else None
 
-    def full(self) -> Exception:
-        return Busy()
+    def start(self, case: Case, *, again: bool = False) -> SearchJob:
+        """The search of a case, begun unless it is here; with `again` one that failed or was cancelled is begun anew.
 
-    def work(self, job: SearchJob, given: Case) -> CaseFound | Failure:
-        request = {
-            # It has no use for the address of the database, which may hold a password.
-            "settings": self._settings.model_dump(mode="json", exclude={"database_url"}),
-            "case": given.model_dump(mode="json", by_alias=True, exclude_unset=True),
-        }
-        seconds = 2 * self._settings.find_seconds + PATIENCE_SECONDS
-        answer = job.ask(self._program, "find", request, seconds=seconds, read=lambda line: Progress(**line))
-        if "failure" in answer:
-            return Failure(**answer["failure"])
-        job.weight += _TIMES * len(answer["found"])
-        return read_result(answer["found"])
+        Raises Busy where as many run and wait as may.
+        """
+        job = SearchJob(_key_of(case))
+        if not self._refresh(job, {"do": "start", "again": again}):
+            self._refresh(job, {"do": "start", "again": again, "raw": _written(case)})
+        return job
 
-    def failure_of(self, error: Exception) -> Failure:
-        """Nothing of the code reaches whoever asked; the log has it."""
-        if not isinstance(error, ChildError):
-            error = ChildError(Ending.ERROR, detail="".join(traceback.format_exception(error)))
-        kind, words = _WORDS.get(error.ending, _WORDS[Ending.ERROR])
-        code = error.code or 0
-        how = f"killed by signal {-code}" if code < 0 else f"exit code {error.code}"
-        words = words.format(error=error, prefix=ENV_PREFIX, how=how)
-        return Failure(kind, words, detail=error.detail or error.message)
+    def cancel(self, case: Case) -> None:
+        """Stop a search. Its process is gone a moment later."""
+        self._refresh(SearchJob(_key_of(case)), {"do": "cancel"})
+
+    def ahead(self, job: SearchJob) -> int:
+        """Return how many searches get a process before this one does."""
+        return job.ahead
+
+    def _refresh(self, job: SearchJob, question: dict[str, Any]) -> bool:
+        """Ask about a search and note what is said; False where there is none, or where its case is needed."""
+        known = self._read.peek(job.key)
+        said = self.ask({**question, "key": job.key, "digest": known[0] if known else ""})
+        if "full" in said:
+            raise Busy
+        if "state" not in said:
+            return False
+        job.ask = self._refresh
+        job.state, job.ahead = said["state"], said["ahead"]
+        job.progress = None if said["progress"] is None else Progress(**said["progress"])
+        job.failure = None if said["failure"] is None else Failure(**said["failure"])
+        if "raw" in said:
+            known = said["digest"], read_result(said["raw"]), TIMES * len(said["raw"])
+            self._read.put(job.key, known)
+        job.result = known[1] if known is not None and "digest" in said else None
+        return True
+
+
+def _key_of(case: Case) -> str:
+    """The same for cases of the same content."""
+    return hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
+
+
+def _written(case: Case) -> bytes:
+    return json.dumps(case.model_dump(mode="json", by_alias=True, exclude_unset=True)).encode()
 
 
 def error_of(failure: Failure) -> Exception:

@@ -70,6 +70,11 @@ class HeldRuns:
             self._runs[token] = found, self._clock()
             return found
 
+    def mend(self) -> None:
+        """Count again after an exception that may have come anywhere, as an interrupt does."""
+        with self._lock:
+            self._used = sum([_size(run) for run, _ in self._runs.values()])
+
     def _forget_old(self) -> None:
         latest = self._clock() - self._seconds
         while self._runs and next(iter(self._runs.values()))[1] < latest:

@@ -19,9 +19,10 @@ from parsers.replays.replayer import Replayer, Rerender
 from parsers.vocabulary.types import FormatError, Piece, UsageError
 from webapp.engines import Choice, choose
 from webapp.formats.folder import with_folder_format
-from webapp.security import check_limit
+from webapp.security import TooLarge, check_limit
 from webapp.settings import Settings
 from webapp.tokenizers import TokenizerAdapter, get_tokenizer, library
+from webapp.tokenizers.adapter import TooManyTokensError
 from webapp.tokenizers.chat import rerender_of
 
 
@@ -42,7 +43,10 @@ def prepare(case: Case, settings: Settings) -> Prepared:
     case = _with_tokenizer(case)
     with error_place(parser_place(case)):
         choice = choose(case)
-    stored = tokens_of(case, choice.format)
+    try:
+        stored = tokens_of(case, choice.format, settings.max_tokens)
+    except TooManyTokensError as error:
+        raise TooLarge("The output", error.count, settings.max_tokens, "max_tokens") from None
     check_limit(settings, "max_tokens", len(stored), "The output")
     check_limit(settings, "max_tokens", len(case.input.stream or ()), "The recorded stream")
     with error_place(""):
@@ -97,14 +101,17 @@ def _with_tokenizer(case: Case) -> Case:
     return case.with_pieces(pieces) if ids and "".join([piece.text for piece in pieces]) == case.text() else case
 
 
-def tokens_of(case: Case, fmt: Format) -> tuple[Piece, ...]:
-    """The tokens of a case: stored, one for each recorded delta, or made by its tokenizer."""
+def tokens_of(case: Case, fmt: Format, most: int | None = None) -> tuple[Piece, ...]:
+    """The tokens of a case: stored, one for each recorded delta, or made by its tokenizer.
+
+    Raises TooManyTokensError where a tokenizer would make more than `most`.
+    """
     stored = case.pieces()
     if stored is not None:
         return stored
     if case.input.deltas is not None:
         return tuple([Piece(delta.text) for delta in case.input.deltas])
-    return tokenizer_of(case, fmt).pieces(case.text())
+    return tokenizer_of(case, fmt).pieces(case.text(), most)
 
 
 def stored_form(run: CaseRun) -> Case:

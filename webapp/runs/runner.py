@@ -157,6 +157,17 @@ class Runner:
         """About how many bytes of memory everything that is kept takes."""
         return self._kept.used
 
+    def keep_within(self, most_bytes: int) -> None:
+        """Keep within another budget of memory from now on."""
+        self._kept.resize(most_bytes)
+
+    def mend(self) -> None:
+        """Put right what an interrupt may have left half done, wherever it came. No other thread may be at work."""
+        global _paused
+        self._kept.mend()
+        _paused = 0
+        gc.enable()
+
     def run(self, case: Case, chunking: Chunking | None = None) -> Run:
         """The replay of `case` under its own chunking, or under another one.
 

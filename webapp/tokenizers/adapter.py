@@ -65,6 +65,14 @@ class MarkerState(NamedTuple):
     ids: tuple[int, ...]
 
 
+class TooManyTokensError(UsageError):
+    """A text has more than `most` tokens; `count` where all were counted."""
+
+    def __init__(self, count: int | None, most: int) -> None:
+        super().__init__(f"the text has {'many' if count is None else f'{count:,}'} tokens; at most {most:,} are taken")
+        self.count = count
+
+
 class TokenizerAdapter(ABC):
     """A tokenizer, and the only way the application talks to one.
 
@@ -106,8 +114,11 @@ class TokenizerAdapter(ABC):
         """The ids of `text`, nothing added. Raises UsageError on lone surrogates."""
 
     @abstractmethod
-    def pieces(self, text: str) -> tuple[Piece, ...]:
-        """`text` as pieces with *assumed* ids; their texts joined are `text`. Raises UsageError as encode does."""
+    def pieces(self, text: str, most: int | None = None) -> tuple[Piece, ...]:
+        """`text` as pieces with *assumed* ids; their texts joined are `text`. Raises UsageError as encode does.
+
+        Raises TooManyTokensError where there are more than `most`, which costs less than to make them all.
+        """
 
     @abstractmethod
     def pieces_of(self, ids: Sequence[int], recorded: bool = True) -> tuple[Piece, ...]:
@@ -124,6 +135,12 @@ class TokenizerAdapter(ABC):
     @abstractmethod
     def marker_state(self, text: str) -> MarkerState:
         """Return whether a marker is one token here, several, or cannot be written."""
+
+
+def require_few(count: int, most: int | None, *, all_counted: bool = True) -> None:
+    """Raise TooManyTokensError where there are more tokens than `most`."""
+    if most is not None and count > most:
+        raise TooManyTokensError(count if all_counted else None, most)
 
 
 def require_encodable(text: str) -> None:

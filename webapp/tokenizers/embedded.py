@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -19,11 +20,15 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 from tokenizers import AddedToken, Tokenizer
 
 from parsers.vocabulary.types import Piece, UsageError
-from webapp.tokenizers.adapter import MarkerState, MarkerTable, Token, TokenizerInfo, require_encodable
+from webapp.tokenizers.adapter import MarkerState, MarkerTable, Token, TokenizerInfo, require_encodable, require_few
 from webapp.tokenizers.tables import TokenTable, token_of
 from webapp.vocabularies.spelling import bytes_of
 
 EMBEDDED = "embedded"
+
+_SLICE = 32_768  # characters: so much is cut at once, about
+# Between these two the vocabulary's regular expression always cuts, so a text may be cut there and in slices.
+_SEAM = re.compile(r"[A-Za-z0-9][ \n]")
 
 
 @cache
@@ -63,14 +68,26 @@ class Embedded(TokenTable):
             fingerprint=hashlib.sha256(model() + markers).hexdigest(),
         )
         super().__init__(info, tokens)
+        self._slices = not any(_SEAM.search(text) for text, _ in table)
 
     def encode(self, text: str) -> list[int]:
-        require_encodable(text)
-        # encode() would hold the GIL for the whole text; the batch call releases it.
-        return self._backend.encode_batch([text], add_special_tokens=False)[0].ids
+        return self._ids(text, None)
 
-    def pieces(self, text: str) -> tuple[Piece, ...]:
-        return self.pieces_of(self.encode(text), recorded=False)
+    def pieces(self, text: str, most: int | None = None) -> tuple[Piece, ...]:
+        return self.pieces_of(self._ids(text, most), recorded=False)
+
+    def _ids(self, text: str, most: int | None) -> list[int]:
+        require_encodable(text)
+        ids: list[int] = []
+        at = 0
+        while at < len(text):
+            seam = _SEAM.search(text, at + _SLICE) if self._slices else None
+            end = seam.start() + 1 if seam else len(text)
+            # encode() would hold the GIL for the whole slice; the batch call releases it.
+            ids += self._backend.encode_batch([text[at:end]], add_special_tokens=False)[0].ids
+            require_few(len(ids), most, all_counted=end == len(text))
+            at = end
+        return ids
 
     def marker_state(self, text: str) -> MarkerState:
         ids = tuple(self.encode(text))

@@ -14,7 +14,14 @@ from itertools import pairwise
 from typing import Any
 
 from parsers.vocabulary.types import Piece
-from webapp.tokenizers.adapter import MarkerState, MarkerTable, Token, TokenizerAdapter, require_encodable
+from webapp.tokenizers.adapter import (
+    MarkerState,
+    MarkerTable,
+    Token,
+    TokenizerAdapter,
+    require_encodable,
+    require_few,
+)
 from webapp.tokenizers.prepared import Vocabulary
 from webapp.tokenizers.tables import UNKNOWN, pieces_of, token_of
 from webapp.vocabularies.spelling import Spelling
@@ -41,8 +48,9 @@ class HostedTokenizer(TokenizerAdapter):
     def encode(self, text: str) -> list[int]:
         return self._encoded(text, offsets=False)[0]
 
-    def pieces(self, text: str) -> tuple[Piece, ...]:
+    def pieces(self, text: str, most: int | None = None) -> tuple[Piece, ...]:
         ids, _ = self._encoded(text, offsets=False)
+        require_few(len(ids), most)
         found = self.pieces_of(ids, recorded=False)
         if "".join([piece.text for piece in found]) == text:
             return found

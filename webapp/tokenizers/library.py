@@ -80,7 +80,7 @@ class TokenizerLibrary:
         if key not in self._adapters:
             if len(self._adapters) >= _CACHED:
                 self._adapters.clear()
-            self._adapters[key] = HostedTokenizer(vocabulary, self._asker(vocabulary), table)
+            self._adapters[key] = HostedTokenizer(vocabulary, self.asker(vocabulary), table)
         return self._adapters[key]
 
     def vocabulary(self, name: str) -> Vocabulary:
@@ -88,11 +88,25 @@ class TokenizerLibrary:
         do."""
         kind, _, rest = name.partition(":")
         if kind not in self._given:
-            return self._converted.get(self._source(name))
+            return self._prepared(self._source(name))
         found = self._given[kind].find(rest)
         if found is None:
             raise UsageError(f"there is no tokenizer {name[:200]!r} here; {_HOW_TO_GET[kind]}")
         return found
+
+    def asker(self, vocabulary: Vocabulary) -> Ask:
+        """Return how the process of a vocabulary is asked; it is started where it does not live."""
+        key, seconds = vocabulary.info["fingerprint"], self.settings.tokenizer_seconds
+
+        def make() -> Child:
+            return Child(program(self.settings), ("load", {"path": str(vocabulary.path)}))
+
+        def ask(task: str, requests: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+            words = worded(vocabulary.info["label"], self.settings, seconds)
+            with words, self._pool.child(key, make, seconds) as child:
+                return [child.ask(task, request, seconds=seconds) for request in requests]
+
+        return ask
 
     def add_upload(self, name: str, data: bytes, config: bytes | None = None) -> TokenizerInfo:
         """Keep an uploaded file; `config` is the tokenizer_config.json that came with it. Raises UsageError."""
@@ -116,6 +130,9 @@ class TokenizerLibrary:
     def close(self) -> None:
         """End all child processes."""
         self._pool.close()
+
+    def _prepared(self, source: Source) -> Vocabulary:
+        return self._converted.get(source)
 
     def _source(self, name: str) -> Source:
         if name.startswith("folder:"):
@@ -142,20 +159,6 @@ class TokenizerLibrary:
                 " tokenizer.json alone"
             )
 
-    def _asker(self, vocabulary: Vocabulary) -> Ask:
-        """Return how the process of a vocabulary is asked; it is started where it does not live."""
-        key, seconds = vocabulary.info["fingerprint"], self.settings.tokenizer_seconds
-
-        def make() -> Child:
-            return Child(program(self.settings), ("load", {"path": str(vocabulary.path)}))
-
-        def ask(task: str, requests: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-            words = worded(vocabulary.info["label"], self.settings, seconds)
-            with words, self._pool.child(key, make, seconds) as child:
-                return [child.ask(task, request, seconds=seconds) for request in requests]
-
-        return ask
-
 
 @lru_cache(maxsize=_CACHED)
 def _built(name: str, table: MarkerTable) -> TokenizerAdapter:
@@ -166,14 +169,14 @@ _using = Lock()
 _library: TokenizerLibrary | None = None
 
 
-def use(settings: Settings) -> TokenizerLibrary:
+def use(settings: Settings, make: Callable[[Settings], TokenizerLibrary] = TokenizerLibrary) -> TokenizerLibrary:
     """Let names mean the tokenizers of these settings from now on."""
     global _library
     with _using:
         if _library is None or _library.settings != settings:
             if _library is not None:
                 _library.close()
-            _library = TokenizerLibrary(settings)
+            _library = make(settings)
         return _library
 
 

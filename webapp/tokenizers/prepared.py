@@ -145,6 +145,10 @@ class Converted(_Folder):
             raise UsageError(f"{source.name}: the data folder lost the converted tokenizer; try again")
         return found
 
+    def ready(self, source: Source) -> Vocabulary | None:
+        """The vocabulary of a source, where it is converted already. Raises UsageError where it cannot be read."""
+        return self._ready(source, self._key(source))
+
     def _ready(self, source: Source, key: str) -> Vocabulary | None:
         """The vocabulary of a source that was prepared before, by this process or an earlier one."""
         note = self._read(key)

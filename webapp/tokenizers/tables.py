@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING
 
 from parsers.decoding.utf8 import Utf8Decoder
 from parsers.vocabulary.types import Piece, PieceKind, UsageError
-from webapp.tokenizers.adapter import MarkerState, Token, TokenizerAdapter, TokenizerInfo, require_encodable
+from webapp.tokenizers.adapter import (
+    MarkerState,
+    Token,
+    TokenizerAdapter,
+    TokenizerInfo,
+    require_encodable,
+    require_few,
+)
 
 if TYPE_CHECKING:
     from parsers.cases.case import Case
@@ -102,8 +109,9 @@ class Characters(TokenTable):
         """Always raises UsageError: an empty list would pass for the ids of an empty text."""
         raise UsageError("the tokenizer 'characters' has no ids; use its pieces, or choose another tokenizer")
 
-    def pieces(self, text: str) -> tuple[Piece, ...]:
+    def pieces(self, text: str, most: int | None = None) -> tuple[Piece, ...]:
         require_encodable(text)
+        require_few(len(text), most)
         return tuple([Piece(char, raw=char.encode()) for char in text])
 
     def marker_state(self, text: str) -> MarkerState:
@@ -145,8 +153,10 @@ class CaseVocabulary(TokenTable):
             found.append(token_id)
         return found
 
-    def pieces(self, text: str) -> tuple[Piece, ...]:
-        return tuple([self._piece(text[at : at + length], token_id) for at, length, token_id in self._cut(text)])
+    def pieces(self, text: str, most: int | None = None) -> tuple[Piece, ...]:
+        found = list(self._cut(text))
+        require_few(len(found), most)
+        return tuple([self._piece(text[at : at + length], token_id) for at, length, token_id in found])
 
     def marker_state(self, text: str) -> MarkerState:
         ids = [token_id for _, _, token_id in self._cut(text)]

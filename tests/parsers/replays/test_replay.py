@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from parsers.machine.machine import Machine
+from parsers.replays.chunking import WHOLE
 from parsers.replays.replay import failure_of, finish_reason, parse, partition, replay
+from parsers.replays.replayer import Replayer
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.drops import stated
 from parsers.vocabulary.events import (
@@ -171,10 +173,15 @@ def test_a_parser_that_cannot_begin_fails_at_the_end_of_no_output() -> None:
     assert [(step.end, len(step.diagnostics)) for step in trace.steps] == [(True, 1)]
 
 
-@pytest.mark.parametrize("error", [UsageError("not so"), FormatError("no such state")])
-def test_what_the_caller_did_wrong_is_no_failure_of_the_parser(error: Exception) -> None:
+@pytest.mark.parametrize("error", [UsageError("not so"), FormatError("no such state"), MemoryError()])
+def test_what_is_not_the_parser_s_fault_is_no_failure_of_it(error: Exception) -> None:
     with pytest.raises(type(error)):
         replay(failing(error), deltas("a"), Context())
+
+
+def test_a_limit_of_memory_is_no_failure_of_the_parser_in_a_replay_without_steps() -> None:
+    with pytest.raises(MemoryError):
+        Replayer(lambda: failing(MemoryError()), (Piece("a"),)).outcome(WHOLE)
 
 
 def test_an_exception_that_was_never_raised_has_no_place() -> None:

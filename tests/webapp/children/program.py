@@ -28,6 +28,11 @@ def tasks(**given: Any) -> dict[str, Task]:
 
     others = (
         echo,
+        mirror,
+        ask,
+        spin_between,
+        stubborn,
+        swallow,
         surroundings,
         count,
         chatter,
@@ -48,6 +53,41 @@ def tasks(**given: Any) -> dict[str, Task]:
 
 def echo(request: Data, _tell: Tell) -> Data:
     return request
+
+
+def mirror(request: Data, tell: Tell) -> Data:
+    """Say what came raw, backwards, as progress and as the answer."""
+    tell({"size": len(request["raw"]), "raw": request["raw"][::-1]})
+    return {"raw": request["raw"][::-1]}
+
+
+def ask(request: Data, parent: Any) -> Data:
+    """Ask the parent so often; all of its replies."""
+    return {"replies": [parent.ask({"number": number}) for number in range(request["times"])]}
+
+
+def spin_between(request: Data, parent: Any) -> Data:
+    """Ask the parent, then never end."""
+    parent.ask({"about": "to spin"})
+    return spin(request, parent)
+
+
+def stubborn(_request: Data, _tell: Tell) -> Data:
+    """Never end, and swallow everything."""
+    while True:
+        try:
+            time.sleep(0.01)
+        except BaseException:
+            continue
+
+
+def swallow(_request: Data, _tell: Tell) -> Data:
+    """Make a result of whatever happens."""
+    try:
+        time.sleep(600)
+    except BaseException as error:
+        return {"swallowed": repr(error)}
+    return {}
 
 
 def surroundings(_request: Data, _tell: Tell) -> Data:

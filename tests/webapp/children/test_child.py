@@ -11,6 +11,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ import pytest
 from tests.webapp.children import program as tasks
 from tests.webapp.children.processes import is_alive, until
 from webapp.children import worker
-from webapp.children.child import Child, ChildError, Ending, Program, bare_environment
+from webapp.children.child import Child, ChildError, Ending, Program, bare_environment, preload
 
 FILE = str(Path(tasks.__file__))
 SPAWNED, FORKED = Program(FILE), Program(tasks.__name__, fork=True)
@@ -71,7 +72,7 @@ def test_a_child_starts_on_demand_and_lives_on(program: Program) -> None:
         asked(child, "remember", text="é\ud800🙂")
         found = asked(child, "recall")
         assert (found["kept"], found["pid"]) == ({"text": "é\ud800🙂"}, child.pid)
-        assert child.rss > 1_000_000
+        assert child.rss > (10_000 if program.forks else 1_000_000)
     assert (child.pid, child.rss, is_alive(found["pid"])) == (None, 0, False)
 
 
@@ -118,6 +119,144 @@ def test_a_task_has_a_deadline(program: Program) -> None:
         assert asked(child, "echo") == {}
         os.kill(child.pid or 0, signal.SIGSTOP)
         assert failure(child, "echo", 0.2).ending is Ending.LATE
+
+
+POLITE = Program(tasks.__name__, fork=True, grace_seconds=PATIENCE)
+
+
+@pytest.mark.parametrize("program", [POLITE, Program(FILE, grace_seconds=PATIENCE)], ids=["forked", "spawned"])
+def test_a_task_is_interrupted_and_the_process_lives_on_with_what_it_has(program: Program) -> None:
+    with Child(program) as child:
+        asked(child, "remember", text="kept")
+        pid = child.pid
+        for task, request in (("spin", {}), ("sleep", {}), ("count", {"to": 10**9})):
+            assert failure(child, task, 0.2, **request).ending is Ending.LATE
+            found = asked(child, "recall")
+            assert (found["pid"], found["kept"]) == (pid, {"text": "kept"})
+            assert child.rss > (10_000 if program.forks else 1_000_000)
+
+
+def test_a_task_that_nobody_wants_is_interrupted() -> None:
+    said: list[dict[str, Any]] = []
+    with Child(POLITE) as child:
+        asked(child, "echo")
+        pid = child.pid
+        with pytest.raises(ChildError) as caught:
+            child.ask("sleep", {}, seconds=PATIENCE, on_progress=said.append, cancelled=lambda: bool(said))
+        assert (caught.value.ending, child.pid, is_alive(pid)) == (Ending.CANCELLED, pid, True)
+
+
+def test_a_task_that_swallows_an_interrupt_is_killed() -> None:
+    with Child(Program(FILE, grace_seconds=0.2)) as child:
+        asked(child, "echo")
+        pid = child.pid
+        assert failure(child, "stubborn", 0.2).ending is Ending.LATE
+        assert not is_alive(pid)
+
+
+def test_a_process_that_made_a_result_of_an_interrupt_is_not_trusted() -> None:
+    with Child(POLITE) as child:
+        asked(child, "echo")
+        assert failure(child, "swallow", 0.2).ending is Ending.LATE
+        assert child.pid is None
+
+
+def test_a_process_that_is_not_ready_yet_is_ended_by_an_interrupt() -> None:
+    started = Program(FILE, python=(sys.executable, "-c", "import time; time.sleep(600)"), grace_seconds=PATIENCE)
+    with Child(started) as child:
+        assert failure(child, "echo", 0.2).ending is Ending.LATE
+        assert child.pid is None
+
+
+def test_without_such_signals_what_is_late_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.children.child.INTERRUPT", None)
+    with Child(POLITE) as child:
+        asked(child, "echo")
+        assert failure(child, "sleep", 0.2).ending is Ending.LATE
+        assert child.pid is None
+
+
+@BOTH
+def test_raw_bytes_travel_beside_a_message(program: Program) -> None:
+    raw = bytes(range(256)) * 10_000
+    said: list[dict[str, Any]] = []
+    with Child(program) as child:
+        for data in (raw, b""):
+            answer = child.ask("mirror", {"a": 1, "raw": data}, seconds=PATIENCE, on_progress=said.append)
+            assert (answer, said.pop()) == ({"raw": data[::-1]}, {"size": len(data), "raw": data[::-1]})
+
+
+@BOTH
+def test_a_task_may_ask_and_has_the_time_of_the_reply_besides(program: Program) -> None:
+    def reply_slowly(question: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(0.4)
+        return question
+
+    with Child(program) as child:
+        asked(child, "echo")
+        slow = child.ask("ask", {"times": 3}, seconds=1, on_question=reply_slowly)
+        assert slow == {"replies": [{"number": number} for number in range(3)]}
+        assert asked(child, "ask", times=1) == {"replies": [{}]}
+
+
+def test_a_reply_to_a_task_that_was_interrupted_is_passed_over() -> None:
+    slow = Event()
+
+    def late(_question: object) -> dict[str, Any]:
+        slow.wait(0.3)
+        return {"too": "late"}
+
+    with Child(POLITE) as child:
+        pid = asked(child, "recall")["pid"]
+        with pytest.raises(ChildError) as caught:
+            child.ask("spin_between", {}, seconds=0.2, on_question=late)
+        assert caught.value.ending is Ending.LATE
+        assert asked(child, "ask", times=2) == {"replies": [{}, {}]}
+        assert asked(child, "recall")["pid"] == pid
+
+
+def test_a_reply_that_fails_ends_the_child_and_is_heard() -> None:
+    def fail(_question: object) -> dict[str, Any]:
+        raise RuntimeError("do not ask me")
+
+    with Child(SPAWNED) as child:
+        with pytest.raises(RuntimeError, match="do not ask me"):
+            child.ask("ask", {"times": 1}, seconds=PATIENCE, on_question=fail)
+        assert child.pid is None
+
+
+def test_a_process_that_has_gone_is_taken_leave_of() -> None:
+    with Child(SPAWNED) as child:
+        child.tidy()
+        asked(child, "echo")
+        child.tidy()
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGKILL)
+
+        def is_tidy() -> bool:
+            child.tidy()
+            return child.pid is None
+
+        until(is_tidy)
+        assert child.rss == 0
+
+
+def test_what_a_program_says_of_itself_may_be_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
+    for heard in (False, True):
+        with Child(Program(FILE, heard=heard)) as child:
+            asked(child, "chatter")
+        assert ("said on standard error" in capfd.readouterr().err) == heard
+
+
+def test_programs_that_fork_share_a_server_and_others_need_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[list[str]] = []
+    context = "multiprocessing.context.BaseContext.set_forkserver_preload"
+    monkeypatch.setattr(context, lambda _context, found: names.append(found))
+    preload(SPAWNED)
+    assert names == []
+    preload(FORKED, "some.module")
+    preload(POLITE)
+    assert {tasks.__name__, "some.module"} <= set(names[-1])
 
 
 @BOTH
@@ -170,13 +309,23 @@ def test_a_request_may_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
         assert failure(child, "echo", text="x" * 2_000).ending is Ending.LARGE
 
 
+def on_the_wire(text: str) -> str:
+    return (len(text).to_bytes(4, "big") + text.encode()).hex()
+
+
 GARBAGE = [
     ("ffffffff", Ending.LARGE),
-    ("00000003" + b"{]}".hex(), Ending.PANIC),
-    ("00000002" + b"[]".hex(), Ending.PANIC),
-    ("00000002" + b"{}".hex(), Ending.PANIC),
-    ("0000000e" + b'{"answer": {}}'.hex(), Ending.PANIC),
-    ("0000000f" + b'{"progress": 1}'.hex(), Ending.PANIC),
+    (on_the_wire("{]}"), Ending.PANIC),
+    (on_the_wire("[]"), Ending.PANIC),
+    (on_the_wire("{}"), Ending.PANIC),
+    (on_the_wire('{"answer": {}}'), Ending.PANIC),
+    (on_the_wire('{"progress": 1}'), Ending.PANIC),
+    (on_the_wire('{"question": {}}'), Ending.PANIC),
+    (on_the_wire('{"progress": {}, "raw": "large"}'), Ending.PANIC),
+    (on_the_wire('{"progress": {}, "raw": -10}'), Ending.PANIC),
+    (on_the_wire('{"progress": {}, "raw": 10000000000}'), Ending.LARGE),
+    (on_the_wire('{"failed": "late", "rss": "too much"}'), Ending.PANIC),
+    (on_the_wire('{"failed": "nothing"}'), Ending.PANIC),
 ]
 
 

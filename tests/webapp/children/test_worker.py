@@ -38,7 +38,12 @@ Talk = Callable[..., list[dict[str, Any]]]
 def alarms(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The alarms that would be set, instead of them and of the limits."""
     found: list[float] = []
-    monkeypatch.setattr(worker, "_end_in", found.append)
+
+    def end_in(seconds: float) -> float:
+        found.append(seconds)
+        return 6.0
+
+    monkeypatch.setattr(worker, "_end_in", end_in)
     monkeypatch.setattr(worker, "_limit", lambda _limits: None)
     monkeypatch.setattr(sys, "path", list(sys.path))
     return found
@@ -90,7 +95,7 @@ def test_tasks_are_done_until_one_fails(talk: Talk, alarms: list[float]) -> None
     first, progress, second, refused, last = talk(ask("echo", a=1), ask("count", 3, to=1), ask("refuse"), ask("panic"))
     assert (first["answer"], first["rss"] > 1_000_000) == ({"a": 1}, True)
     assert (progress, second["answer"]) == ({"progress": {"number": 0}}, {"to": 1})
-    assert refused == {"failed": "refused", "message": "not today"}
+    assert (refused["failed"], refused["message"], refused["rss"] > 1_000_000) == ("refused", "not today", True)
     assert (last["failed"], last["message"]) == ("panic", "index out of bounds")
     assert alarms == [300, 6, 300, 9, 300, 6, 300, 6]
 
@@ -156,7 +161,7 @@ def test_the_program_speaks_over_copies_of_its_streams(monkeypatch: pytest.Monke
     served: list[Any] = []
     monkeypatch.setattr(os, "dup2", lambda one, other: copied.append((one, other)))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.setattr(worker, "serve", lambda *streams: served.extend(streams))
+    monkeypatch.setattr(worker, "serve", lambda *streams, forked=False: served.extend(streams))
     worker.main()
     one, other = pipe()
     with one, other:
@@ -179,6 +184,99 @@ def test_a_message_is_plain_json_of_a_bounded_size() -> None:
         frame({"text": "12345"}, 16)
     with pytest.raises(LargeError):
         receive(io.BytesIO(data), 5)
+
+
+RAW: dict[str, Any] = {"progress": {"number": 1}, "raw": bytes(range(256))}
+
+
+def test_raw_bytes_follow_a_message() -> None:
+    data = frame(RAW)
+    assert receive(io.BytesIO(data)) == RAW
+    assert data.endswith(RAW["raw"])
+    assert [receive(io.BytesIO(data[:-cut])) for cut in (1, 256)] == [None, None]
+    with pytest.raises(LargeError):
+        frame(RAW, 280)
+    with pytest.raises(LargeError):
+        receive(io.BytesIO(data), 255)
+
+
+@pytest.mark.parametrize("size", ["1", -1, True, None, 1.0])
+def test_a_size_that_is_none_is_no_message(size: Any) -> None:
+    data = json.dumps({"raw": size}).encode()
+    with pytest.raises(ValueError, match="no size"):
+        receive(io.BytesIO(len(data).to_bytes(4, "big") + data))
+
+
+def test_a_task_may_send_and_get_raw_bytes(talk: Talk) -> None:
+    asked = {**ask("mirror"), "raw": b"abc"}
+    progress, answer, _ = talk(asked, ask("panic"))
+    assert progress == {"progress": {"size": 3}, "raw": b"cba"}
+    assert (answer["answer"], answer["raw"]) == ({}, b"cba")
+
+
+def test_a_task_asks_and_takes_the_reply_that_is_its_own(talk: Talk, alarms: list[float]) -> None:
+    replies = [{"reply": {"old": True}, "number": 0}, {"reply": {"new": True}, "number": 1}]
+    question, answer, _ = talk(ask("ask", times=1), *replies, {"reply": {}, "number": 1}, ask("panic"))
+    assert question == {"question": {"number": 0}, "number": 1}
+    assert answer["answer"] == {"replies": [{"new": True}]}
+    assert alarms == [300, 6, 0, 6, 300, 6]
+
+
+def test_an_interrupt_is_for_the_task_that_runs_and_for_nothing_else(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = worker._gate
+    gate.ring()
+
+    def sleep(_request: object, parent: worker.Parent) -> dict[str, Any]:
+        send_as_it_is = worker.send
+
+        def send_slowly(sink: BinaryIO, data: bytes) -> None:
+            gate.ring()
+            send_as_it_is(sink, data)
+
+        monkeypatch.setattr(worker, "send", send_slowly)
+        try:
+            parent({"whole": True})
+        finally:
+            monkeypatch.setattr(worker, "send", send_as_it_is)
+            gate.ring()
+        return {}
+
+    monkeypatch.setattr(tasks, "sleep", sleep)
+    progress, late, again, _ = talk(ask("sleep"), ask("echo", a=1), ask("panic"))
+    assert (progress, late["failed"], late["rss"] > 0) == ({"progress": {"whole": True}}, "late", True)
+    assert again["answer"] == {"a": 1}
+
+
+def test_an_interrupt_may_come_while_a_failure_is_told() -> None:
+    class SlowError(Exception):
+        def __str__(self) -> str:
+            worker._gate.ring()
+            return "never"
+
+    def fail(_given: object) -> None:
+        worker._gate.begin()
+        raise SlowError
+
+    assert worker._failure_or_late(fail, None) == {"failed": "late"}
+    assert not worker._gate.open
+
+
+@pytest.mark.parametrize("end", ["raise ValueError", "return {}"])
+def test_a_task_that_makes_something_else_of_an_interrupt_is_the_last(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    def sleep(*_: object) -> dict[str, Any]:
+        try:
+            worker._gate.ring()
+        except worker.Interrupted:
+            if end == "return {}":
+                return {}
+        raise ValueError
+
+    monkeypatch.setattr(tasks, "sleep", sleep)
+    assert talk(ask("sleep")) == [{"failed": "late", "over": True}]
 
 
 @pytest.mark.parametrize(("hard", "least"), [(resource.RLIM_INFINITY, 500), (300, 300)])
@@ -213,7 +311,14 @@ def test_systems_without_such_files_limits_and_timers_do_without(monkeypatch: py
     monkeypatch.delattr(signal, "setitimer")
     worker._limit({"AS": 1})
     worker._end_in(1)
-    assert worker._meter()() == 0
+    assert worker._meter(shared=False)() == 0
+
+
+def test_what_a_fork_has_from_the_start_is_not_counted() -> None:
+    whole, more = worker._meter(shared=False), worker._meter(shared=True)
+    taken = [bytearray(os.urandom(10_000_000))]
+    assert 5_000_000 < more() < whole() - 5_000_000
+    taken.clear()
 
 
 def test_a_timer_ends_a_process_whatever_it_does() -> None:

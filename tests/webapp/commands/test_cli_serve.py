@@ -123,11 +123,14 @@ def test_a_server_of_several_sockets_names_them_all() -> None:
     assert list(serve.listens(Several())) == [("127.0.0.1", 1), ("::1", 1)]
 
 
-def test_settings_reach_the_server(tmp_path: Path) -> None:
-    settings = get_settings(port=0, data_dir=tmp_path, threads=3, max_request_bytes=2_000_000)
+@pytest.mark.parametrize(("processes", "threads"), [(0, 3), (2, 3 + 2 * 9 + 1)])
+def test_settings_reach_the_server(tmp_path: Path, processes: int, threads: int) -> None:
+    settings = get_settings(
+        port=0, data_dir=tmp_path, threads=3, max_request_bytes=2_000_000, replay_processes=processes
+    )
     server = serve.listening(settings)
     try:
-        assert (server.adj.threads, server.adj.max_request_body_size) == (3, 32_000_000)
+        assert (server.adj.threads, server.adj.max_request_body_size) == (threads, 32_000_000)
     finally:
         server.task_dispatcher.shutdown()
         server.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import signal
 import time
 from collections.abc import Iterator
@@ -30,7 +31,8 @@ def answer(tmp_path: Path) -> Iterator[Any]:
     settings = get_settings(data_dir=tmp_path).model_dump(mode="json")
 
     def answered(text: str) -> dict[str, Any]:
-        request = {"settings": settings, "case": case_of(text).model_dump(mode="json", exclude_unset=True)}
+        case = case_of(text).model_dump(mode="json", exclude_unset=True)
+        request = {"settings": settings, "raw": json.dumps(case).encode()}
         return dict(scripts.tasks()["find"](request, lambda _progress: None))
 
     yield answered
@@ -61,7 +63,7 @@ def test_what_else_goes_wrong_ends_the_child(answer: Any, text: str, error: type
 
 
 def test_the_answer_is_the_result(answer: Any) -> None:
-    assert read_result(answer("quick")["found"]).found.complete
+    assert read_result(answer("quick")["raw"]).found.complete
 
 
 @pytest.mark.parametrize("name", ["qwen/single", "mistral/single", "deepseek_v31/parallel"])

@@ -7,7 +7,9 @@ import re
 import pytest
 
 from parsers.cases.io import loads
+from tests.webapp.interrupts import Rung, turns
 from webapp.runs.held import HeldRuns
+from webapp.runs.held import _size as held_size
 
 CASE = loads('{"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "words"}}')
 
@@ -45,6 +47,23 @@ def test_the_same_case_keeps_its_token_and_another_one_gets_another(clock: Clock
     other = runs.hold(CASE, '{"x": 1}', known=one.token)
     assert other.token != one.token
     assert runs.get(one.token) is again
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # hypothesis listens to the collector
+def test_an_interrupt_at_any_moment_leaves_what_can_be_mended(clock: Clock) -> None:
+    runs = held(clock, most_bytes=20_000)
+    interrupts = 0
+    for wind_up in turns(0.3):
+        try:
+            wind_up()
+            for number in range(1_000_000):
+                runs.get(runs.hold(CASE, "{}" * (number % 7)).token)
+        except Rung:
+            interrupts += 1
+        runs.mend()
+        assert runs._used == sum([held_size(run) for run, _ in runs._runs.values()])
+    assert interrupts > 50
+    assert runs.get(runs.hold(CASE, "{}").token) is not None
 
 
 def test_what_nobody_asks_for_is_gone_in_time(clock: Clock) -> None:

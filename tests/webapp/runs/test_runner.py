@@ -13,6 +13,7 @@ from parsers.cases.io import load_case
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import DEFAULT_COMPARED, WHOLE
 from parsers.vocabulary.types import FormatError, UsageError
+from tests.webapp.interrupts import Rung, turns
 from webapp.runs.exports import exported
 from webapp.runs.prepare import error_place, stored_form, with_defaults
 from webapp.runs.runner import Runner, collector_paused
@@ -112,6 +113,46 @@ def test_the_budget_of_memory_holds_for_all_that_is_kept() -> None:
     for seed in range(40):
         kept.run_checked(case_of(context={"id_seed": seed}))
     assert 0 < kept.used <= 1_000_000
+
+
+def test_the_budget_may_change_while_runs_are_kept() -> None:
+    kept = Runner(get_settings())
+    run = kept.run(case_of())
+    kept.keep_within(0)
+    assert kept.used == 0
+    assert kept.run(case_of()) is not run
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # hypothesis listens to the collector
+def test_an_interrupt_at_any_moment_leaves_a_runner_that_can_be_mended() -> None:
+    """Where it becomes another exception on its way, as in pydantic's serializer, nobody goes on with the runner."""
+    fresh = Runner(get_settings(), keep=False).run_checked(case_of())
+    kept = Runner(get_settings())
+    held = kept.run(case_of(title="held"))
+    interrupts = 0
+    for seed, wind_up in enumerate(turns(2, longest=0.02)):
+        try:
+            wind_up()
+            kept.run_checked(case_of(context={"id_seed": seed}))
+            kept.checked(held)
+        except Rung:
+            interrupts += 1
+            kept.mend()
+        except Exception:
+            kept = Runner(get_settings())
+            held = kept.run(case_of(title="held"))
+        assert gc.isenabled()
+    again = kept.run_checked(case_of())
+    assert interrupts > 20
+    assert kept.run(case_of(title="held")) is held
+    assert (again.trace.message, again.trace.steps, again.findings) == (
+        fresh.trace.message,
+        fresh.trace.steps,
+        fresh.findings,
+    )
+    with collector_paused():
+        assert not gc.isenabled()
+    assert gc.isenabled()
 
 
 def test_the_environment_decides_only_what_the_case_leaves_open() -> None:

@@ -12,11 +12,13 @@ from tokenizers import Tokenizer
 
 from parsers.vocabulary.types import Piece, UsageError
 from tests.webapp.tokenizers.train import CORPUS
-from webapp.tokenizers import TokenizerAdapter, get_tokenizer
+from webapp.tokenizers import TokenizerAdapter, embedded, get_tokenizer
+from webapp.tokenizers.adapter import TooManyTokensError
 from webapp.tokenizers.embedded import model
 
 QWEN = {"<tool_call>": False, "</tool_call>": False, "<think>": False, "</think>": False, "<|im_end|>": True}
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+SEAMED = {"a {": False, "1\n": True}
 MIXED = st.lists(TEXT | st.sampled_from([*QWEN, "<tool", "_call>", "</", "\r\n", "🙂", '{"name": "'])).map("".join)
 
 
@@ -159,3 +161,27 @@ def test_decoding_any_ids_agrees_with_the_library() -> None:
     for _ in range(300):
         ids = [rng.randrange(2048) if rng.random() < 0.5 else rng.randrange(94, 256) for _ in range(rng.randrange(20))]
         assert tokenizer.decode(ids) == library.decode(ids, skip_special_tokens=False)
+
+
+SEAMS = st.lists(
+    TEXT | st.sampled_from([*QWEN, "a ", "1\n", "b  c", "Zürich ", "x\n\n y", "9 {", "q \u0301", " ", "\r\n"])
+)
+
+
+@given(SEAMS.map("".join))
+def test_a_text_that_is_cut_in_slices_has_the_same_tokens(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        whole = [get_tokenizer(markers=markers).encode(text) for markers in (QWEN, SEAMED)]
+        patch.setattr(embedded, "_SLICE", 1)
+        assert [get_tokenizer(markers=markers).encode(text) for markers in (QWEN, SEAMED)] == whole
+
+
+def test_what_has_too_many_tokens_is_not_cut_to_its_end(
+    qwen: TokenizerAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "_SLICE", 100)
+    assert len(qwen.pieces("word " * 100, 102)) == 102
+    for text, count in (("word " * 101, 103), ("word " * 1_000, None)):
+        with pytest.raises(TooManyTokensError, match="at most 102 are taken") as caught:
+            qwen.pieces(text, 102)
+        assert caught.value.count == count

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.tokenizers import MarkerState, Token, TokenizerAdapter
 from webapp.tokenizers import hosted as hosted_module
+from webapp.tokenizers.adapter import TooManyTokensError
 from webapp.tokenizers.library import TokenizerLibrary
 from webapp.vocabularies.plain_json import VocabularyError
 from webapp.vocabularies.sanitize import sanitize, tokenizer_text
@@ -38,6 +39,13 @@ def require_tiling(tokenizer: TokenizerAdapter, text: str) -> tuple[Piece, ...]:
     assert [piece.token_id for piece in pieces] == tokenizer.encode(text)
     assert not any(piece.recorded for piece in pieces)
     return pieces
+
+
+def test_only_so_many_pieces_are_made(adapter: Make, toy: Data) -> None:
+    tokenizer = adapter(toy)
+    assert len(tokenizer.pieces("hello hello", 3)) <= 3
+    with pytest.raises(TooManyTokensError):
+        tokenizer.pieces("hello hello", 1)
 
 
 TEXTS = [

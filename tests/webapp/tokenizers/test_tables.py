@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from parsers.cases.io import loads
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.tokenizers import MarkerState, Token, get_tokenizer
+from webapp.tokenizers.adapter import TooManyTokensError
 from webapp.tokenizers.tables import pieces_of, token_of
 
 EAST = "東".encode()
@@ -108,6 +109,15 @@ def test_it_cuts_text_by_its_longest_tokens() -> None:
     ]
     with pytest.raises(UsageError, match=r"no token of the case spells 'z' \(character 1\); choose the tokenizer"):
         own.encode("az")
+
+
+@pytest.mark.parametrize("name", ["case", "characters"])
+def test_only_so_many_pieces_are_made(name: str) -> None:
+    tokenizer = get_tokenizer(name, case=CASE)
+    assert len(tokenizer.pieces("aab" if name == "case" else "ab", 2)) == 2
+    with pytest.raises(TooManyTokensError) as caught:
+        tokenizer.pieces("zzz", 2)
+    assert caught.value.count == 3
 
 
 @given(st.text("abcz<>東"))

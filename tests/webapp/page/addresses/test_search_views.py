@@ -57,7 +57,7 @@ def shared(client: FlaskClient, case: str) -> str:
 def finished(client: FlaskClient, app: Flask, path: str) -> str:
     """The page of a stored case whose search is over."""
     found = client.get(f"{path}?find=1").text
-    for job in list(app.extensions[EXTENSION].searches._active.values()):
+    for job in list(app.extensions[EXTENSION].searches.jobs._active.values()):
         job.wait(30)
     return client.get(path).text if "data-searching" in found else found
 
@@ -120,7 +120,7 @@ def test_a_posted_run_is_searched_and_cancelled_by_posting_it(client: FlaskClien
     assert "data-searching" in first
     assert 'hx-target="#search"' in first
     assert "hx-target=\"#said\"" not in first  # fmt: skip
-    job = next(iter(app.extensions[EXTENSION].searches._active.values()))
+    job = next(iter(app.extensions[EXTENSION].searches.jobs._active.values()))
     cancelled = client.post("/find/cancel", data={"case": case}, headers=PARTIAL).text
     assert job.state == "cancelled"
     assert "The search was cancelled." in cancelled

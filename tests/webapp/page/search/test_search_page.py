@@ -64,10 +64,9 @@ def test_a_job_is_told_in_every_state(tmp_path: Any, make: Any) -> None:
     assert (search_of_job(jobs, job, 10).state, search_of_job(jobs, job, 10).words) == ("waiting", "starting")
     job.progress = Progress("sweep", 3, 9, 3)
     assert (search_of_job(jobs, job, 10).state, search_of_job(jobs, job, 10).total) == ("running", 9)
-    job.end(CaseFound(make.case("x"), found()))
+    job.result = CaseFound(make.case("x"), found())
     assert search_of_job(jobs, job, 10).found is job.result
-    failed = SearchJob("other")
-    failed.end(Failure("late", "Too late."))
+    failed = SearchJob("other", "failed", failure=Failure("late", "Too late."))
     shown = search_of_job(jobs, failed, 10)
     assert (shown.state, shown.words, shown.active, shown.automatic) == ("failed", "Too late.", False, False)
     jobs.close()

@@ -1,0 +1,215 @@
+"""Children that are all alike, each at one task at a time, and the line of those who wait for one.
+
+Who comes next is whoever has fewest tasks running, then who came first; so nobody takes all children while others wait.
+When the line is full, whoever has most places in it loses the last one. Work goes to the child that was used last of
+those that are free: its caches are warm, and the others may end when they have had nothing to do for long. One child
+more than there are for all takes small tasks alone, when all others are at work. All keep within one budget of memory:
+over it, children that are free are ended, the least recently used first.
+
+What a child holds for later is known by a key. A key belongs to one process: when that ends, the key is gone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from time import monotonic
+
+from webapp.children.child import Child
+
+MOST_KEYS = 20_000
+_LOOK_SECONDS = 0.2  # how long somebody may be gone who still waits
+
+
+class Full(Exception):  # noqa: N818 - what happened, not what went wrong
+    """So many wait that nobody else may, or the wait was too long."""
+
+
+class Lost(Exception):  # noqa: N818
+    """No child holds what a key stands for."""
+
+
+class Left(Exception):  # noqa: N818
+    """Whoever waited is gone."""
+
+
+@dataclass(slots=True, frozen=True)
+class Wish:
+    """Who asks (`client`), for which child, and until when, in seconds; `small`: it should not take long.
+
+    Only the child that holds `only` will do, or else that which holds one of `rather` is best while it is free.
+    """
+
+    client: str = ""
+    only: str = ""
+    rather: tuple[str, ...] = ()
+    small: bool = False
+    gone: Callable[[], bool] = bool
+    seconds: float = 60.0
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A child of the crew, `spare`: the one for small tasks.
+
+    `kept`: what it says that its caches take, in bytes; `used` is when it was given back.
+    """
+
+    child: Child
+    spare: bool = False
+    busy: bool = False
+    used: float = 0.0
+    kept: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Ticket:
+    wish: Wish
+    member: Member | None = None
+    lost: bool = False
+    called: Event = field(default_factory=Event)
+
+
+class Crew:
+    """So many children, made by `make` and started when they are needed. Safe to share between threads.
+
+    At most `waiting` wait for one. `most_bytes` is what all may take between their tasks.
+    """
+
+    def __init__(self, make: Callable[[], Child], size: int, *, waiting: int, most_bytes: int) -> None:
+        self.members = [Member(make(), spare=number == size) for number in range(size + 1)]
+        self._most_waiting = waiting
+        self._most_bytes = most_bytes
+        self._lock = Lock()
+        self._waiting: list[_Ticket] = []
+        self._running: Counter[str] = Counter()
+        self._holders: OrderedDict[str, tuple[Member, int]] = OrderedDict()
+
+    @contextmanager
+    def member(self, wish: Wish) -> Iterator[Member]:
+        """A child for one task. Raises Full, Lost or Left where there is none."""
+        member = self._take(wish)
+        try:
+            yield member
+        finally:
+            self._give_back(member, wish.client)
+
+    def note(self, key: str, member: Member) -> None:
+        """Say that a child holds what the key stands for. It is at work, so it has a process."""
+        with self._lock:
+            self._holders.pop(key, None)
+            if member.child.pid is not None:
+                self._holders[key] = member, member.child.pid
+            while len(self._holders) > MOST_KEYS:
+                self._holders.popitem(last=False)
+
+    def holds(self, member: Member, prefix: str) -> bool:
+        """Return whether a child holds anything under keys that begin like this."""
+        with self._lock:
+            return any(key.startswith(prefix) and self._holder(key) is member for key in self._holders)
+
+    def end(self, member: Member) -> None:
+        """End the process of a child whose task is over; the next task starts another."""
+        member.child.close()
+        member.kept = 0
+
+    def others_keep(self, member: Member) -> int:
+        """Return how much the caches of all other children take, in bytes."""
+        return sum([one.kept for one in self.members if one is not member])
+
+    def close(self) -> None:
+        """End all children."""
+        for member in self.members:
+            member.child.close()
+
+    def _take(self, wish: Wish) -> Member:
+        ticket, latest = _Ticket(wish), monotonic() + wish.seconds
+        with self._lock:
+            self._tidy()
+            if wish.only and self._holder(wish.only) is None:
+                raise Lost
+            self._waiting.append(ticket)
+            self._call()
+            if len(self._waiting) > self._most_waiting:
+                self._turn_away(wish.client)
+        while not ticket.called.wait(_LOOK_SECONDS):
+            if wish.gone() or monotonic() > latest:
+                self._leave(ticket)
+        if ticket.member is None:
+            raise Lost if ticket.lost else Left if wish.gone() else Full
+        return ticket.member
+
+    def _turn_away(self, client: str) -> None:
+        """Send somebody away: the last of those that have most places in the line, of two such the one who came."""
+        places = Counter([one.wish.client for one in self._waiting])
+        most = max(places, key=lambda one: (places[one], one == client))
+        self._dismiss(next(one for one in reversed(self._waiting) if one.wish.client == most))
+
+    def _leave(self, ticket: _Ticket) -> None:
+        """Take a ticket out of the line, unless it was called just now."""
+        with self._lock:
+            if ticket in self._waiting:
+                self._dismiss(ticket)
+
+    def _give_back(self, member: Member, client: str) -> None:
+        with self._lock:
+            member.used = monotonic()
+            member.busy = False
+            self._running[client] -= 1
+            self._running += Counter()  # forgets those that have none
+            self._keep_budget(member)
+            self._call()
+
+    def _call(self) -> None:
+        """Give the free children to those who wait."""
+        for ticket in sorted(self._waiting, key=lambda ticket: self._running[ticket.wish.client]):
+            gone = ticket.wish.gone()
+            member = None if gone else self._free_for(ticket)
+            if member is not None:
+                member.busy = True
+                self._running[ticket.wish.client] += 1
+                ticket.member = member
+            if gone or ticket.lost or member is not None:
+                self._dismiss(ticket)
+
+    def _dismiss(self, ticket: _Ticket) -> None:
+        """Take a ticket out of the line; whoever has it sees for what."""
+        self._waiting.remove(ticket)
+        ticket.called.set()
+
+    def _free_for(self, ticket: _Ticket) -> Member | None:
+        wish = ticket.wish
+        if wish.only:
+            holder = self._holder(wish.only)
+            ticket.lost = holder is None
+            return None if holder is None or holder.busy else holder
+        free = [one for one in self.members if not one.busy and (wish.small or not one.spare)]
+        best = [holder for key in wish.rather if (holder := self._holder(key)) in free]
+        return next(iter([*best, *sorted(free, key=lambda one: (one.spare, -one.used))]), None)
+
+    def _holder(self, key: str) -> Member | None:
+        """The child that holds a key, as long as it is the process that did."""
+        member, pid = self._holders.get(key, (None, None))
+        if member is None or member.child.pid != pid:
+            self._holders.pop(key, None)
+            return None
+        self._holders.move_to_end(key)
+        return member
+
+    def _tidy(self) -> None:
+        """Take leave of the processes that ended while nobody asked them."""
+        for member in self.members:
+            if not member.busy:
+                member.child.tidy()
+                member.kept *= member.child.pid is not None
+
+    def _keep_budget(self, last: Member) -> None:
+        """End children that are free while all take more than they may; `last` goes last, and only with others."""
+        free = sorted([one for one in self.members if not one.busy and one is not last], key=lambda one: one.used)
+        for member in free:
+            if sum([one.child.rss for one in self.members]) <= self._most_bytes:
+                return
+            self.end(member)

@@ -1,0 +1,144 @@
+"""A request as a message to a child, and its answer on the way back: nothing is added, nothing is lost.
+
+Whatever keeps a child from answering becomes an HTTP error with one sentence, in the look of the application.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from werkzeug.exceptions import (
+    BadRequest,
+    Gone,
+    HTTPException,
+    InternalServerError,
+    RequestEntityTooLarge,
+    ServiceUnavailable,
+)
+
+from webapp.bodies import measure_chunked
+from webapp.children.child import ChildError, Ending
+from webapp.runs.held import HELD_HEADER
+from webapp.security import TooLarge
+from webapp.settings import ENV_PREFIX, Settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+RETRY_SECONDS = 5
+
+_STOPPED = "The work on this request of {size:,} bytes"
+_WORDS = {
+    Ending.LATE: _STOPPED + " took longer than {prefix}REPLAY_SECONDS allows ({settings.replay_seconds}), so it was"
+    " stopped. Cut the output shorter, or ask for less of it.",
+    Ending.MEMORY: _STOPPED + " needs more memory than {prefix}REPLAY_MEMORY_BYTES allows"
+    " ({settings.replay_memory_bytes:,}). Cut the output shorter.",
+    Ending.LARGE: "The answer to this request is larger than any answer may be ({error.size:,} bytes). Ask for less of"
+    " it.",
+    Ending.CANCELLED: "Nobody waits for this answer.",
+    Ending.ABSENT: "No process can be started for this request. Try again in a moment.",
+}
+_ENDED = _STOPPED + " ended with the process that did it. Try again; if it happens again, cut the output shorter."
+
+log = logging.getLogger(__name__)
+
+
+class TooBusy(ServiceUnavailable):
+    """More requests wait than may."""
+
+    def __init__(self) -> None:
+        super().__init__("Too many requests are waiting already. Try again in a moment.", retry_after=RETRY_SECONDS)
+
+
+class NotHeld(Gone):
+    """The process that held a run is gone, or holds it no more."""
+
+    def __init__(self) -> None:
+        super().__init__("This run is held here no more.")
+
+
+def refusal_of(error: ChildError, size: int, settings: Settings) -> HTTPException:
+    """What to say of a request of so many bytes that has no answer."""
+    if error.ending in (Ending.ERROR, Ending.PANIC):
+        log.error("A request failed in a child: %s", error.detail or error.message)
+        return InternalServerError()
+    words = _WORDS.get(error.ending, _ENDED)
+    words = words.format(error=error, size=size, settings=settings, prefix=ENV_PREFIX)
+    if error.ending in (Ending.MEMORY, Ending.LARGE):
+        return RequestEntityTooLarge(words)
+    again = error.ending in (Ending.LATE, Ending.CANCELLED)  # it would take as long again
+    return ServiceUnavailable(words, retry_after=None if again else RETRY_SECONDS)
+
+
+def body_of(environ: WSGIEnvironment, settings: Settings) -> bytes:
+    """The body of a request, whole. Raises TooLarge over the limit of all addresses, before it is read."""
+    most = settings.max_request_bytes
+    if environ.get("CONTENT_TYPE", "").lower().startswith("multipart/form-data") and settings.tokenizer_uploads:
+        most += settings.tokenizer_upload_bytes
+    if not measure_chunked(environ, most):
+        raise TooLarge("The request", None, most, "max_request_bytes")
+    given = environ.get("CONTENT_LENGTH", "")
+    size = int(given) if given.isascii() and given.isdigit() else 0
+    if size > most:
+        raise TooLarge("The request", size, most, "max_request_bytes")
+    data: bytes = environ["wsgi.input"].read(size) if size else b""
+    if len(data) < size:
+        raise BadRequest("The request is not whole.")
+    return data
+
+
+def message_of(environ: WSGIEnvironment, body: bytes) -> dict[str, Any]:
+    """Everything of a request that is text, as WSGI has it, and its body."""
+    return {"environ": {name: value for name, value in environ.items() if type(value) is str}, "raw": body}
+
+
+class Relay:
+    """Takes what a child says of its answer to whoever asked, piece by piece.
+
+    `held` is told the token of a run before anybody else sees the answer. `gone` says that nobody reads on.
+    """
+
+    def __init__(self, environ: WSGIEnvironment, start: StartResponse, held: Callable[[str], object]) -> None:
+        self.begun = False
+        self._start = start
+        self._held = held
+        self._left: Callable[[], bool] = environ.get("waitress.client_disconnected", bool)
+        self._write: Callable[[bytes], object] | None = None
+        self._broken = False
+
+    def gone(self) -> bool:
+        """Return whether the reader has hung up."""
+        return self._broken or self._left()
+
+    def piece(self, said: dict[str, Any]) -> None:
+        """A piece of an answer that comes in several."""
+        if self._broken:
+            return
+        try:
+            self._begin(said)
+            if self._write is not None:
+                self._write(said["raw"])
+        except Exception:  # whatever a server raises where the reader is gone
+            self._broken = True
+
+    def end(self, said: dict[str, Any]) -> Iterable[bytes]:
+        """The last piece of an answer, or all of it."""
+        if "status" not in said:  # a server would take a list of one piece for all there is
+            self.piece(said)
+            return []
+        self._begin(said)
+        return [said["raw"]]
+
+    def _begin(self, said: dict[str, Any]) -> None:
+        if "status" not in said:
+            return
+        headers = []
+        for name, value in said["headers"]:
+            if name == HELD_HEADER:
+                self._held(value)
+            else:
+                headers.append((name, value))
+        self.begun = True
+        self._write = self._start(said["status"], headers)

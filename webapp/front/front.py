@@ -1,0 +1,210 @@
+"""Which requests are for a child: all that may take long, or show what a stranger wrote.
+
+The application is the same on both sides. Addresses in LIGHT are answered here, and so is what has no address; all
+others are forwarded, so a new one is forwarded unless somebody says that it need not be. A posted run that a child
+holds is asked for at /r/TOKEN, and such a request goes to that child or is answered with 410. Searches and the
+processes of tokenizers belong to this process: children ask for them, and nobody waits for a search in a child.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask
+from werkzeug.exceptions import HTTPException
+
+from parsers.vocabulary.types import UsageError
+from webapp.app import SEARCHES, TOKENIZERS
+from webapp.children.child import Child, ChildError, Ending, Program, preload
+from webapp.children.crew import Crew, Full, Left, Lost, Member, Wish
+from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of
+from webapp.front.replay_program import MOST_TIMES
+from webapp.security import REFUSAL
+from webapp.services import EXTENSION, Services
+from webapp.settings import Settings
+from webapp.tokenizers import library
+from webapp.tokenizers.shared import answer
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+_API = ("healthz", "openapi", "parsers", "case", "tokenizers", "add_tokenizer", "delete_tokenizer")
+_PAGES = (
+    *("help", "checks", "examples", "example_json", "case_json", "delete", "compare_again"),
+    *("formats", "format_language", "tokenizers", "tokenizer", "tokenizer_upload", "tokenizer_delete"),
+    *("tokenizer_fetch", "tokenizer_fetching", "tokenizer_cancel"),
+)
+LIGHT = frozenset(["static", *[f"api.{name}" for name in _API], *[f"page.{name}" for name in _PAGES]])
+HELD = "/r/"
+WAITING = 8  # times the number of children
+SMALL = 50_000  # bytes of a body: a larger one is no small task
+GRACE_SECONDS = 2.0
+IDLE_SECONDS = 600.0
+
+_WORN_BYTES = 300_000_000  # more than a child says that it keeps: a fresh one is cheaper
+_ROOM = 1_000_000  # bytes of a message beside the piece of an answer
+_LOOK_SECONDS = 0.5
+_PRIORITY = 2  # added to the niceness: light addresses go first
+_SUBJECT = re.compile(r"/(?:c|example)/[^/]+")
+_TOKEN = re.compile(rb'\bheld(?:=|"\r\n\r\n)([0-9a-f]{32})\b')
+
+log = logging.getLogger(__name__)
+
+
+class Front:
+    """The application with its children: what a server calls. `most` requests may be with the children or wait."""
+
+    def __init__(self, app: Flask, settings: Settings, program: str = "webapp.front.replay_program") -> None:
+        found: Services = app.extensions[EXTENSION]
+        size = max(settings.replay_processes, 1)
+        self.most = size * (1 + WAITING) + 1
+        self._app = app
+        self._settings = settings
+        self._program = _program(settings, program, size)
+        self._crew = Crew(
+            lambda: Child(self._program), size, waiting=size * WAITING, most_bytes=settings.replay_kept_bytes
+        )
+        self._share = settings.trace_cache_bytes // size
+        self._searches = found.searches.ask
+        self._offices: Mapping[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
+            SEARCHES: self._searches,
+            TOKENIZERS: lambda question: answer(library(), question),
+        }
+
+    def warm_up(self) -> None:
+        """Start what takes a second before the first request comes."""
+        preload(self._program, "webapp.front.warm")
+
+    def close(self) -> None:
+        """End all children."""
+        self._crew.close()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if self._is_light(environ):
+            return self._app(environ, start_response)
+        try:
+            return self._forwarded(environ, start_response)
+        except HTTPException as error:
+            return self._app({**environ, REFUSAL: error}, start_response)
+
+    def _is_light(self, environ: WSGIEnvironment) -> bool:
+        path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
+        if path.startswith(HELD):
+            return False
+        try:
+            endpoint, _ = self._app.url_map.bind("localhost").match(path, environ["REQUEST_METHOD"])
+        except HTTPException:
+            return True
+        return endpoint in LIGHT
+
+    def _forwarded(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        body = body_of(environ, self._settings)
+        place: list[Member] = []
+        relay = Relay(environ, start_response, lambda token: self._crew.note(HELD + token, place[-1]))
+        wish, message = self._wish(environ, body, relay), message_of(environ, body)
+        waited = False
+        while True:
+            try:
+                with self._crew.member(wish) as member:
+                    place.append(member)
+                    said = self._asked(member, {**message, "waited": waited}, relay)
+                    self._note(member, wish)
+                    if "wait" not in said:
+                        return relay.end(said)
+            except Full:
+                raise TooBusy from None
+            except Lost:
+                raise NotHeld from None
+            except Left:
+                raise refusal_of(ChildError(Ending.CANCELLED), len(body), self._settings) from None
+            self._wait(said["wait"], relay.gone)
+            waited = True
+
+    def _wish(self, environ: WSGIEnvironment, body: bytes, relay: Relay) -> Wish:
+        path: str = environ["PATH_INFO"]
+        wish = partial(
+            Wish,
+            environ.get("REMOTE_ADDR", ""),
+            gone=relay.gone,
+            seconds=self._settings.replay_seconds,
+            small=len(body) <= SMALL,
+        )
+        if path.startswith(HELD):
+            return wish(only=HELD + path.removeprefix(HELD).partition("/")[0])
+        rather = []
+        if body:
+            rather = [HELD + token.decode() for token in _TOKEN.findall(body)[:1]] + [f"body {hash(body)}"]
+        elif subject := _SUBJECT.match(path):
+            rather = [subject[0]]
+        return wish(rather=tuple(rather))
+
+    def _asked(self, member: Member, request: dict[str, Any], relay: Relay) -> dict[str, Any]:
+        """What a child says at the end of its answer. Raises HTTPException where it has none."""
+        cache_bytes = max(self._share, self._settings.trace_cache_bytes - self._crew.others_keep(member))
+        try:
+            said = member.child.ask(
+                "answer",
+                {**request, "cache_bytes": cache_bytes},
+                seconds=self._settings.replay_seconds,
+                on_progress=relay.piece,
+                on_question=self._reply,
+                cancelled=relay.gone,
+            )
+        except ChildError as error:
+            self._end_worn(member, interrupted=True)
+            if relay.begun:
+                raise ConnectionError("an answer was cut short") from error
+            raise refusal_of(error, len(request["raw"]), self._settings) from error
+        member.kept = said["kept"]
+        self._end_worn(member)
+        return said
+
+    def _end_worn(self, member: Member, *, interrupted: bool = False) -> None:
+        """End a child that holds no run for anybody and is not what a fresh one is: interrupted, or grown too large."""
+        grown = member.child.rss > member.kept + _WORN_BYTES
+        if (interrupted or grown) and not self._crew.holds(member, HELD):
+            self._crew.end(member)
+
+    def _note(self, member: Member, wish: Wish) -> None:
+        for key in wish.rather:
+            if not key.startswith(HELD):
+                self._crew.note(key, member)
+
+    def _reply(self, question: dict[str, Any]) -> Mapping[str, Any]:
+        """What a child is told that asks. What goes wrong is raised over there."""
+        try:
+            return self._offices[question["of"]](question)
+        except UsageError as error:
+            return {"refused": str(error)}
+        except Exception:
+            log.exception("A question of a child failed.")
+            return {"failed": True}
+
+    def _wait(self, question: dict[str, Any], gone: Callable[[], bool]) -> None:
+        """Wait for a search, here and not in a child."""
+        latest = monotonic() + question["seconds"]
+        while (left := latest - monotonic()) > 0 and not gone():
+            said = self._searches({**question, "seconds": min(left, _LOOK_SECONDS)})
+            if said.get("state") not in ("waiting", "running"):
+                return
+
+
+def _program(settings: Settings, name: str, size: int) -> Program:
+    """What the children do. Results of searches that are read take memory in each of them."""
+    given = settings.model_dump(mode="json") | {"find_cache_bytes": max(settings.find_cache_bytes // size, 1_000_000)}
+    return Program(
+        name,
+        given={"settings": given},
+        limits={"DATA": settings.replay_memory_bytes},
+        answer_bytes=MOST_TIMES * settings.answer_bytes + _ROOM,
+        idle_seconds=IDLE_SECONDS,
+        niceness=_PRIORITY,
+        fork=True,
+        grace_seconds=GRACE_SECONDS,
+        heard=True,
+    )

@@ -1,0 +1,143 @@
+"""The program of a child that answers requests: the application, one request at a time.
+
+It has neither searches nor processes of tokenizers, it asks for them. A view that would wait for a search does not: the
+request is given back with what to wait for, and comes again.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import io
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from parsers.vocabulary.types import UsageError
+from webapp.app import create_app
+from webapp.children.worker import Interrupted, Parent, Task
+from webapp.security import REFUSAL
+from webapp.services import EXTENSION, Services
+from webapp.settings import ENV_PREFIX, Settings
+
+MOST_TIMES = 5  # as large as `answer_bytes` an answer in one piece may be: a file to download, mostly
+PIECE = 262_144  # bytes: a longer answer travels in pieces of about this size
+
+_WSGI = {
+    "wsgi.version": (1, 0),
+    "wsgi.errors": sys.stderr,
+    "wsgi.multithread": False,
+    "wsgi.multiprocess": True,
+    "wsgi.run_once": False,
+}
+
+
+class _Waiting(BaseException):
+    """A view wants to wait for a search. Not an Exception: no view is to handle it."""
+
+    def __init__(self, question: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.question = question
+
+
+class _NoMemory(BaseException):
+    """A view ran out of memory. Not an Exception: the process is to end."""
+
+
+def tasks(settings: Mapping[str, Any]) -> Mapping[str, Task]:
+    """The one task."""
+    replays = _Replays(Settings(**settings))
+    gc.freeze()
+    return {"answer": replays.answer}
+
+
+class _Replays:
+    """The application and the request it is at. Everything is done in one thread."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._most = MOST_TIMES * settings.answer_bytes
+        self._app = create_app(settings, self._ask)
+        self._app.register_error_handler(MemoryError, _give_up)
+        self._parent: Parent | None = None
+        self._waited = False
+        found: Services = self._app.extensions[EXTENSION]
+        self._runner, self._held = found.runner, found.held
+
+    def answer(self, request: dict[str, Any], parent: Parent) -> Mapping[str, Any]:
+        """Answer a request. All but the end of a long answer is sent as progress."""
+        self._parent, self._waited = parent, request["waited"]
+        self._runner.keep_within(request["cache_bytes"])
+        try:
+            said = contextvars.copy_context().run(self._answered, request["environ"], request["raw"])
+        except _Waiting as waiting:
+            said = {"wait": dict(waiting.question)}
+        except _NoMemory as error:
+            raise MemoryError from error
+        except Interrupted:
+            self._runner.mend()
+            self._held.mend()
+            raise
+        return {**said, "kept": self._runner.used}
+
+    def _answered(self, environ: dict[str, Any], body: bytes) -> dict[str, Any]:
+        try:
+            return self._run(environ, body)
+        except RequestEntityTooLarge as error:
+            return self._run({**environ, REFUSAL: error}, body)
+
+    def _run(self, environ: dict[str, Any], body: bytes) -> dict[str, Any]:
+        head: dict[str, Any] = {}
+
+        def start_response(status: str, headers: list[tuple[str, str]], _error: Any = None) -> Any:
+            head.update(status=status, headers=headers)
+
+        whole = {**_WSGI, **environ, "wsgi.input": io.BytesIO(body)}
+        parts = self._app(whole, start_response)
+        try:
+            if head["status"] == "200 OK":
+                self._refuse_large(head["headers"])
+            return self._sent(head, parts)
+        finally:
+            if hasattr(parts, "close"):
+                parts.close()
+
+    def _refuse_large(self, headers: list[tuple[str, str]]) -> None:
+        size = next((int(value) for name, value in headers if name == "Content-Length"), 0)
+        if size > self._most:
+            raise RequestEntityTooLarge(
+                f"The answer has {size:,} bytes, and none may have more than {self._most:,}"
+                f" ({MOST_TIMES} times {ENV_PREFIX}ANSWER_BYTES). Ask for less of it."
+            )
+
+    def _sent(self, head: dict[str, Any], parts: Iterable[bytes]) -> dict[str, Any]:
+        """Send an answer but for its end, which is returned."""
+        assert self._parent is not None, "somebody asked"  # noqa: S101
+        pieces: list[bytes] = []
+        size = 0
+        for part in parts:
+            pieces.append(part)
+            size += len(part)
+            if size >= PIECE:
+                self._parent({**head, "raw": b"".join(pieces)})
+                head, pieces, size = {}, [], 0
+        return {**head, "raw": b"".join(pieces)}
+
+    def _ask(self, question: dict[str, Any]) -> Mapping[str, Any]:
+        """Ask the process that has searches and tokenizers. Raises UsageError that was raised there."""
+        assert self._parent is not None, "views run in requests"  # noqa: S101
+        if question["do"] == "wait":
+            if not self._waited:
+                raise _Waiting({name: value for name, value in question.items() if name != "of"})
+            question = {**question, "do": "known"}
+        found = self._parent.ask(question)
+        if "refused" in found:
+            raise UsageError(found["refused"])
+        if "failed" in found:
+            raise RuntimeError("the server could not answer a question of a child")
+        return found
+
+
+def _give_up(error: MemoryError) -> HTTPException:
+    raise _NoMemory from error

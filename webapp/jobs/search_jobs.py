@@ -1,0 +1,162 @@
+"""Searches as jobs: all that are running, waiting or over, in the one process that has them, each in a child.
+
+Searching is pure Python and would take the interpreter from every request of this process, so it never runs here. Nor
+are cases and results read here: they come and go as JSON in bytes, known by a key.
+Up to `find_processes` run at a time. A search that is over stays as long as the budget of `find_cache_bytes` allows.
+Whoever asks for one that is not here starts it, so nothing is stored.
+
+A search that nobody asks about for a minute is given up. At most MOST_WAITING wait, each with its case in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import traceback
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from threading import Semaphore
+from typing import Any
+
+from webapp.cache import ByteCache
+from webapp.children.child import ChildError, Ending, Program
+from webapp.children.jobs import Failure, Job, Jobs, Kind
+from webapp.settings import ENV_PREFIX, Settings
+
+PROGRAM = "webapp.jobs.search_program"
+MOST_WAITING = 32
+IDLE_SECONDS = 60.0
+PATIENCE_SECONDS = 20.0  # and twice the deadline: for a first replay that is slow, and for writing up
+
+_WORDS: dict[Ending, tuple[Kind, str]] = {
+    Ending.ERROR: ("bug", "The search failed on this case. The server's log says why."),
+    Ending.ENDED: ("ended", "The process of the search ended before it had a result ({how}). Try a shorter output."),
+    Ending.LATE: (
+        "late",
+        "The search had no result in time: the output is too long to be replayed often. Cut it shorter, or give"
+        " {prefix}FIND_SECONDS a larger number.",
+    ),
+    Ending.MEMORY: (
+        "memory",
+        "The search needs more memory than {prefix}FIND_MEMORY_BYTES allows. Cut the output shorter.",
+    ),
+    Ending.LARGE: ("limit", "The result has {error.size:,} bytes, more than {prefix}FIND_CACHE_BYTES can keep."),
+}
+_PRIORITY = 5  # added to the niceness: requests go first
+_FIXED_WEIGHT = 20_000  # of a job, in bytes
+TIMES = 5  # as much as its JSON a result takes in memory where it is read, about
+
+
+class Crowded(Exception):  # noqa: N818 - what happened, not what went wrong
+    """More searches are asked for than may wait."""
+
+
+@dataclass(slots=True, frozen=True)
+class Asked:
+    """A case by its key, with its JSON where it may have to be searched."""
+
+    key: str
+    case: bytes = field(default=b"", repr=False)
+
+
+@dataclass(slots=True, frozen=True)
+class Written:
+    """A result as JSON. `digest` tells it from another one."""
+
+    text: bytes
+    digest: str
+
+
+_Job = Job[dict[str, Any], Written]
+
+
+class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
+    """All searches. At most `threads` of the server may wait for results, half of them."""
+
+    noun = "search"
+
+    def __init__(self, settings: Settings, program: str = PROGRAM) -> None:
+        kept = ByteCache[_Job](settings.find_cache_bytes, lambda job: job.weight)
+        super().__init__(
+            running=settings.find_processes,
+            waiting=MOST_WAITING,
+            kept=kept,
+            weight=_FIXED_WEIGHT,
+            patience=IDLE_SECONDS,
+        )
+        self._settings = settings
+        self._program = Program(
+            program,
+            limits={"DATA": settings.find_memory_bytes},
+            niceness=_PRIORITY,
+            answer_bytes=(settings.find_cache_bytes - _FIXED_WEIGHT) // TIMES,
+            fork=True,
+        )
+        self._places = Semaphore(max(1, settings.threads // 2))
+
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """What is to say of the search of `key`: state, ahead, progress, failure, digest, and its result as `raw`
+        unless the digest is the one that whoever asks has. {} where there is none.
+
+        First do what the question says: known: nothing; start, or start it `again`; cancel; wait so many `seconds`.
+        {"full": True} where it cannot be started for all that wait, {"lacks": True} where it needs the case.
+        """
+        asked = Asked(question["key"], question.get("raw", b""))
+        if question["do"] == "start":
+            job = self.known(asked)
+            if not asked.case and (job is None or (question["again"] and job.state in self.renewed)):
+                return {"lacks": True}
+            try:
+                self.start(asked, again=question["again"])
+            except Crowded:
+                return {"full": True}
+        elif question["do"] == "cancel":
+            self.cancel(asked)
+        elif question["do"] == "wait":
+            self._wait(asked, question["seconds"])
+        job = self.known(asked)
+        return {} if job is None else self._said(job, question.get("digest", ""))
+
+    def key_of(self, given: Asked) -> str:
+        return given.key
+
+    def full(self) -> Exception:
+        return Crowded()
+
+    def work(self, job: _Job, given: Asked) -> Written | Failure:
+        # It has no use for the address of the database, which may hold a password.
+        settings = self._settings.model_dump(mode="json", exclude={"database_url"})
+        seconds = 2 * self._settings.find_seconds + PATIENCE_SECONDS
+        request = {"settings": settings, "raw": given.case}
+        answer = job.ask(self._program, "find", request, seconds=seconds, read=dict)
+        if "failure" in answer:
+            return Failure(**answer["failure"])
+        job.weight += len(answer["raw"])
+        return Written(answer["raw"], hashlib.sha256(answer["raw"]).hexdigest())
+
+    def _wait(self, asked: Asked, seconds: float) -> None:
+        """Wait for a result, unless half of the server does already."""
+        job = self.known(asked)
+        if job is not None and not job.over and self._places.acquire(blocking=False):
+            try:
+                job.wait(seconds)
+            finally:
+                self._places.release()
+
+    def _said(self, job: _Job, digest: str) -> dict[str, Any]:
+        failure = None if job.failure is None else asdict(job.failure)
+        said: dict[str, Any] = {"state": job.state, "ahead": self.ahead(job)}
+        said |= {"progress": job.progress, "failure": failure}
+        if job.result is None:
+            return said
+        said["digest"] = job.result.digest
+        return said if digest == job.result.digest else {**said, "raw": job.result.text}
+
+    def failure_of(self, error: Exception) -> Failure:
+        """Nothing of the code reaches whoever asked; the log has it."""
+        if not isinstance(error, ChildError):
+            error = ChildError(Ending.ERROR, detail="".join(traceback.format_exception(error)))
+        kind, words = _WORDS.get(error.ending, _WORDS[Ending.ERROR])
+        code = error.code or 0
+        how = f"killed by signal {-code}" if code < 0 else f"exit code {error.code}"
+        words = words.format(error=error, prefix=ENV_PREFIX, how=how)
+        return Failure(kind, words, detail=error.detail or error.message)
