@@ -567,6 +567,7 @@ class Machine(Part):
     def resume(self, state: State) -> None:
         go_back(state)
         self._open_view = None
+        del self.rejected[:-1]
 
     # the view
 

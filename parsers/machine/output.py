@@ -159,13 +159,11 @@ class Writer(Part):
         return match.end()
 
     def may_pass(self, kind: type[ContentText] | type[ReasoningText] | type[CallArguments]) -> bool:
-        """Return whether text of a kind is an event of its own at once, with nothing before it; from now on it may be
-        made without this writer."""
-        waits = self._target is not self._events or self._events or kind in self._breaks
-        if waits or self.quiet or (kind is CallArguments and self.call is None):
+        """Return whether text of a kind is an event of its own at once, with nothing before it, and may be made without
+        this writer: it knows that there was some."""
+        if self._target is not self._events or self._events or self.quiet:
             return False
-        self._written.add(kind)
-        return True
+        return self.call is not None if kind is CallArguments else kind in self._written and kind not in self._breaks
 
     # single events
 

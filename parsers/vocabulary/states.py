@@ -95,7 +95,7 @@ class Resumable(StreamParser, Protocol):
         """The state; None where this parser cannot say. It may not be asked after finish()."""
 
     def resume(self, state: State) -> None:
-        """Go back to a state of this output. `rejected`, `examined` and the transitions stay as they are."""
+        """Go back to a state of this output. `rejected`, `examined` and the transitions are no part of it."""
 
 
 def state_of(part: Part) -> State:
