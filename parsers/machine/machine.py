@@ -119,8 +119,8 @@ class Machine(Part):
         disturbs = self._disturbs
         if disturbs is not None:
             text = delta.text
-            plain = self._by_text or _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
-            plain = plain and len(text) <= STRIDE
+            by_text = self._by_text or _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
+            plain = by_text and len(text) <= STRIDE
             if plain and not self._stage_keeps and disturbs(text) is None:
                 if not text:
                     return []

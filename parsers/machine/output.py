@@ -161,9 +161,8 @@ class Writer(Part):
     def may_pass(self, kind: type[ContentText] | type[ReasoningText] | type[CallArguments]) -> bool:
         """Return whether text of a kind is an event of its own at once, with nothing before it, and may be made without
         this writer: it knows that there was some."""
-        if self._target is not self._events or self._events or self.quiet:
-            return False
-        return self.call is not None if kind is CallArguments else kind in self._written and kind not in self._breaks
+        waits = self._target is not self._events or self._events or self.quiet or kind in self._breaks
+        return not waits and (self.call is not None if kind is CallArguments else kind in self._written)
 
     # single events
 
