@@ -95,7 +95,7 @@ class Resumable(StreamParser, Protocol):
         """The state; None where this parser cannot say. It may not be asked after finish()."""
 
     def resume(self, state: State) -> None:
-        """Go back to a state of this output. `rejected`, `examined` and the transitions stay as they are."""
+        """Go back to a state of this output. `rejected`, `examined` and the transitions are no part of it."""
 
 
 def state_of(part: Part) -> State:
@@ -152,7 +152,7 @@ def _one(value: Any, parts: list[Part], seen: _Seen) -> Any:
     raise TypeError(f"nothing says whether a {type(value).__name__} is state: {value!r}")
 
 
-def joined_places(pieces: list[Any]) -> tuple[Any, ...]:
+def _joined_places(pieces: list[Any]) -> tuple[Any, ...]:
     """The pieces, those that follow each other as they stand in the output in one."""
     out: list[Any] = []
     for piece in pieces:
@@ -172,7 +172,7 @@ def _end(piece: tuple[Any, ...]) -> int | None:
 
 _FORMS: dict[type, Callable[[Any], Any]] = {
     Pieces: "".join,
-    Placed: joined_places,
+    Placed: _joined_places,
     set: frozenset,
     Counter: lambda counts: frozenset((+counts).items()),
 }

@@ -160,7 +160,7 @@ def _alone(ground: Ground, text: str, chunking: Chunking) -> list[ToolCall]:
     """The calls in a block, if the parser and the format read it as nothing but whole calls."""
     alone = {**STOPPED, "reasoning_open": False}
     size = len(ground.text)
-    changed = ground.replayer.changed(((0, size, text),), alone)
+    changed = ground.unchanged.changed(((0, size, text),), alone)
     trace = ground.reference(changed.pieces, **alone)
     message = changed.outcome(chunking).message
     whole = trace is not None and _only_calls(trace.message) and _only_calls(message)
@@ -186,7 +186,7 @@ def followed(ground: Ground) -> Iterator[Variant]:
 
 def _followed(ground: Ground, label: str, edits: tuple[Edit, ...], block: _Block) -> Iterator[Variant]:
     """The calls of the block are compared with those that the same chunking gives of it alone."""
-    before = ground.replayer.changed(edits, STOPPED)
+    before = ground.unchanged.changed(edits, STOPPED)
     for chunking in ground.chunkings:
         calls = [(call.name, call.arguments) for call in _alone(ground, block.text, chunking)]
         if calls:

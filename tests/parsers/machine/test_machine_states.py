@@ -9,9 +9,10 @@ import pytest
 
 from parsers.machine.held_events import joined
 from parsers.machine.machine import Machine
-from parsers.replays.chunking import Chunking, apply
+from parsers.replays.chunking import WHOLE, Chunking, apply
 from parsers.replays.replay import partition
-from parsers.selection.registry import build, get_format, policies
+from parsers.replays.replayer import Replayer
+from parsers.selection.registry import build, get_format, maker, policies
 from parsers.vocabulary import states
 from parsers.vocabulary.events import Diagnostic, Event
 from parsers.vocabulary.states import Resumable, State
@@ -162,6 +163,13 @@ def test_in_open_text_a_long_delta_is_read_in_parts_too() -> None:
     parser.feed(Delta(1, (Piece("Hello"),)))
     (event,) = parser.feed(Delta(2, (Piece("x" * 400),)))
     assert (event.start, event.end) == (5, 405)
+
+
+def test_a_message_without_text_has_no_line_break_after_it_however_it_is_cut() -> None:
+    """Where it begins, reasoning is open text of which nothing has come yet."""
+    part = "<|start|>assistant<|channel|>analysis<|message|>"
+    made = Replayer(maker(get_format("harmony")), (Piece(f"{part}<|end|>{part}x<|end|>{part}y<|end|>"),))
+    assert {made.outcome(chunking).message.reasoning for chunking in (WHOLE, Chunking(by="char"))} == {"x\ny"}
 
 
 def test_a_class_built_on_the_machine_cannot_say_its_state() -> None:
