@@ -14,12 +14,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate
-from operator import attrgetter
+from itertools import accumulate, chain, compress, pairwise
+from operator import attrgetter, ne
 from typing import Any, TypeVar, overload
 
 from parsers.vocabulary.events import (
@@ -29,6 +28,7 @@ from parsers.vocabulary.events import (
     CallName,
     CallStart,
     ContentText,
+    Diagnostic,
     Dropped,
     Event,
     Marker,
@@ -153,9 +153,13 @@ class _Spans:
         """The start, the end and the kind of a span."""
         return self._starts[place], self._ends[place], self.kinds[self._codes[place]]
 
-    def rows(self) -> Iterator[tuple[int, int, int]]:
-        """For every span the place of its kind among the kinds, its start and its end."""
-        return zip(self._codes, self._starts, self._ends, strict=True)
+    def rows(self) -> Iterator[tuple[int, int, int, int]]:
+        """For every span its block, the place of its kind among the kinds, its start and its end."""
+        return zip(self._blocks, self._codes, self._starts, self._ends, strict=True)
+
+    def block(self, place: int) -> int:
+        """The block of a span."""
+        return self._blocks[place]
 
     def by_block(self) -> Iterator[tuple[int, range]]:
         """Every block that has spans, with their places."""
@@ -181,6 +185,7 @@ _FACTS: dict[type[Event], Callable[[Any], tuple[Any, ...]]] = {
     ReasoningEnd: lambda _: (ReasoningEnd,),
 }
 _AS_IT_IS = (Event,)
+_OF_CALLS = frozenset({CallId, CallName, CallArguments, CallEnd})
 _COPIES = frozenset({ContentText, ReasoningText, CallArguments})  # of the text that a step is fed, as a rule
 _row_of = attrgetter("from_state", "trigger", "to_state", "row", "note")
 _shape_of = attrgetter("state", "candidates", "accepts", "call", "codec", "call_state")
@@ -298,22 +303,82 @@ class Steps(Lazy[Step], StepColumns):
     def __len__(self) -> int:
         return self._size
 
+    def event_runs(self) -> Iterator[tuple[int, int, Event]]:
+        firsts, stops, kinds, kept = self._firsts, self._stops, self._events.kinds, self._kept
+        for place, (block, code, start, end) in enumerate(self._events.rows()):
+            event = kept.get(place) or self._event(start, end, kinds[code])
+            yield firsts[block] + 1, stops[block], event
+
     def events(self) -> Iterator[tuple[int, Event]]:
         return ((number, event) for number, events in self._written() for event in events)
 
+    def delta_runs(self) -> Iterator[tuple[int, int, int, MessageDelta]]:
+        known = len(self._sent)
+        yield from ((number, number, 0, delta) for number, delta in enumerate(self._sent, 1) if delta is not None)
+        for first, last, events in self._told():
+            if first > known and (delta := delta_of(events)) is not None:
+                yield first, last, events[0].start, delta
+
     def sent(self) -> Iterator[tuple[int, MessageDelta]]:
+        known = len(self._sent)
         yield from ((number, delta) for number, delta in enumerate(self._sent, 1) if delta is not None)
         for number, events in self._written():
-            if number > len(self._sent) and (delta := delta_of(events)) is not None:
+            if number > known and (delta := delta_of(events)) is not None:
                 yield number, delta
 
+    def senders(self) -> Sequence[int]:
+        found = array("i", [number for number, delta in enumerate(self._sent, 1) if delta is not None])
+        is_text = [issubclass(kind[0], TextEvent) for kind in self._events.kinds]
+        firsts, stops, done = self._firsts, self._stops, len(self._sent)
+        for place, (block, code, start, _) in enumerate(self._events.rows()):
+            first = firsts[block]
+            if first < done or not (is_text[code] or isinstance(self._kept.get(place), TextEvent)):
+                continue
+            done = stops[block]
+            if done == first + 1:
+                found.append(done)
+            else:
+                reaches = self.reaches(first + 1, done)
+                found.extend(compress(range(first + 1, done + 1), map(ne, reaches, chain((start,), reaches))))
+        return found
+
+    def diagnostics(self) -> Iterator[tuple[int, Diagnostic]]:
+        for place, event in self._kept.items():
+            if isinstance(event, Diagnostic):
+                yield self._firsts[self._events.block(place)] + 1, event
+
+    def reaches(self, first: int, last: int) -> Sequence[int]:
+        ends, tail = self._ends[first - 1 : last], self._tails.get(self._block(first - 1))
+        if tail is None:
+            return ends
+        start, text, chars = self.span(first - 1)[0], self.text, tail.chars
+        return [low + len(text[low:high].rstrip(chars)) for low, high in pairwise((start, *ends))]
+
+    def step_of(self, raw: int) -> int:
+        number = bisect_right(self._ends, raw) + 1
+        return number + (self.reaches(number, number)[0] <= raw)
+
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
-        blocks = dict(self._holds.by_block()) | {block: self._holds.of(block) for block in self._tails}
-        for block in sorted(blocks):
-            same, first = self._holds_at(blocks[block]), self._firsts[block]
-            for index in range(first, first + self._count(block)):
+        for block in self._holding_blocks():
+            same = self._holds_at(self._holds.of(block))
+            for index in range(self._firsts[block], self._stops[block]):
                 if holds := (*self._tail_hold(block, index), *same):
                     yield index + 1, holds
+
+    def held(self) -> Iterator[tuple[int, int, int]]:
+        for block in self._holding_blocks():
+            first, last = self._firsts[block] + 1, self._stops[block]
+            same = [self._holds.at(place)[:2] for place in self._holds.of(block)]
+            low, high = min([start for start, _ in same], default=len(self.text)), max([end for _, end in same], default=0)
+            if block not in self._tails:
+                yield from ((number, low, high) for number in range(first, last + 1))
+                continue
+            reaches, ends = self.reaches(first, last), self._ends[first - 1 : last]
+            for number, reach, end in zip(range(first, last + 1), reaches, ends, strict=True):
+                if reach < end:
+                    yield number, min(low, reach), end
+                elif same:
+                    yield number, low, high
 
     def moves(self) -> Iterator[tuple[int, Transition]]:
         for block, places in self._moves.by_block():
@@ -322,7 +387,7 @@ class Steps(Lazy[Step], StepColumns):
     def claims(self) -> Iterator[Ownership]:
         """The claims of all events. Events of one kind that touch claim as one."""
         joined: list[tuple[int, int, int, int]] = []
-        for place, (code, start, end) in enumerate(self._events.rows()):
+        for place, (_, code, start, end) in enumerate(self._events.rows()):
             if joined and joined[-1][0] == code and joined[-1][2] == start and place not in self._kept:
                 start, first = joined[-1][1], joined.pop()[3]
                 joined.append((code, start, end, first))
@@ -331,40 +396,43 @@ class Steps(Lazy[Step], StepColumns):
         for code, start, end, place in joined:
             yield from claims_of(self._kept.get(place) or self._event(start, end, self._events.kinds[code]))
 
-    def _count(self, block: int) -> int:
-        """Return how many steps a block has."""
-        after = self._firsts[block + 1] if block + 1 < len(self._firsts) else self._size
-        return after - self._firsts[block]
+    @cached_property
+    def _stops(self) -> array[int]:
+        """The number of the last step of each block."""
+        return array("i", [*self._firsts[1:], self._size])
+
+    def _block(self, index: int) -> int:
+        """The block of a step."""
+        return bisect_right(self._firsts, index) - 1
+
+    def _told(self) -> Iterator[tuple[int, int, Sequence[Event]]]:
+        """The first and the last step and the events of every block that has any."""
+        for block, places in self._events.by_block():
+            yield self._firsts[block] + 1, self._stops[block], self._events_at(places)
 
     def _written(self) -> Iterator[tuple[int, Sequence[Event]]]:
         """The number and the events of every step that has any."""
-        for block, places in self._events.by_block():
-            first, count, events = self._firsts[block], self._count(block), self._events_at(places)
-            if count == 1:
-                yield first + 1, events
+        for first, last, events in self._told():
+            if first == last:
+                yield first, events
             else:
-                parts = ((at + 1, self._parts(block, events, at)) for at in range(first, first + count))
-                yield from ((number, part) for number, part in parts if part)
+                start, facts = events[0].start, _FACTS[type(events[0])](events[0])
+                for number, end in enumerate(self.reaches(first, last), first):
+                    if end > start:
+                        yield number, (self._event(start, end, facts),)
+                        start = end
 
     def span(self, index: int) -> tuple[int, int]:
         """The text that the step at `index` is fed, recorded or not."""
         return self._ends[index - 1] if index else 0, self._ends[index]
 
-    def _parts(self, block: int, events: Sequence[Event], index: int) -> Sequence[Event]:
-        """The part of the text of a block of several that one of its steps sent."""
-        start = self._sent_by(block, index - 1) if index > self._firsts[block] else events[0].start
-        end = self._sent_by(block, index)
-        return () if start == end else [self._event(start, end, _FACTS[type(event)](event)) for event in events]
-
-    def _sent_by(self, block: int, index: int) -> int:
-        """The end of the text of a block that was sent by a step of it."""
-        start, end = self.span(index)
-        tail = self._tails.get(block)
-        return end if tail is None else start + len(self.text[start:end].rstrip(tail.chars))
+    def _holding_blocks(self) -> list[int]:
+        return sorted({*self._tails, *[block for block, *_ in self._holds.rows()]})
 
     def _tail_hold(self, block: int, index: int) -> tuple[Hold, ...]:
         """The hold on the end of the text that a step of a block was fed."""
-        tail, start, end = self._tails.get(block), self._sent_by(block, index), self._ends[index]
+        tail, end = self._tails.get(block), self._ends[index]
+        start = end if tail is None else self.reaches(index + 1, index + 1)[0]
         return () if tail is None or start == end else (Hold(start, end, "policy", tail.why),)
 
     def _events_at(self, places: range) -> list[Event]:
@@ -381,20 +449,37 @@ class Steps(Lazy[Step], StepColumns):
         return made
 
     def _make(self, index: int) -> Step:
-        block = bisect_right(self._firsts, index) - 1
-        span = Span(*self.span(index))
-        events: Sequence[Event] = self._events_at(self._events.of(block))
-        if events and self._count(block) > 1:
-            events = self._parts(block, events, index)
+        block = self._block(index)
+        reach = self.reaches(index + 1, index + 1)[0]
+        events = self._events_of(block, index, reach)
         holds = (*self._tail_hold(block, index), *self._holds_at(self._holds.of(block)))
-        moves = self._moves_at(self._moves.of(block))
         state, *shape = self._shapes[self._views[block]]
-        view = StateView(state, holds, *shape)
         end = index == len(self._deltas)
-        ids = () if end else self._deltas[index].token_ids
-        delta = self._sent[index] if index < len(self._sent) else delta_of(events)
-        lengths = self._lengths(block, self._sent_by(block, index))
-        return Step(index + 1, span, ids, state, holds, moves, tuple(events), delta, view, end, *lengths)
+        return Step(
+            index + 1,
+            Span(*self.span(index)),
+            () if end else self._deltas[index].token_ids,
+            state,
+            holds,
+            self._moves_at(self._moves.of(block)),
+            tuple(events),
+            self._sent[index] if index < len(self._sent) else delta_of(events),
+            StateView(state, holds, *shape),
+            end,
+            *self._lengths(block, reach),
+        )
+
+    def _is_run(self, block: int) -> bool:
+        return self._stops[block] - self._firsts[block] > 1
+
+    def _events_of(self, block: int, index: int, reach: int) -> Sequence[Event]:
+        """The events of one step, whose text ends at `reach` where it is one of many in a block."""
+        places = self._events.of(block)
+        if not places or not self._is_run(block):
+            return self._events_at(places)
+        start, _, facts = self._events.at(places[0])
+        start = start if index == self._firsts[block] else self.reaches(index, index)[0]
+        return () if start == reach else (self._event(start, reach, facts),)
 
     def _holds_at(self, places: range) -> tuple[Hold, ...]:
         return tuple([Hold(start, end, *kind) for start, end, kind in map(self._holds.at, places)])
@@ -406,29 +491,32 @@ class Steps(Lazy[Step], StepColumns):
         start, end, (old, trigger, new, row, note) = self._moves.at(place)
         return Transition(old, trigger, new, row, start, end, sub, note)
 
-    def _lengths(self, block: int, end: int) -> tuple[int, int, int]:
-        """The lengths of reasoning and content and the number of calls when so much of the output was fed."""
+    def _lengths(self, block: int, reach: int) -> tuple[int, int, int]:
+        """The lengths of reasoning and content and the number of calls after a step whose text ends at `reach`."""
         reasoning, content, calls = (column[block] for column in self._tallies)
-        for event in self._events_at(self._events.of(block)) if self._count(block) > 1 else ():
-            reasoning -= (event.end - end) * isinstance(event, ReasoningText)
-            content -= (event.end - end) * isinstance(event, ContentText)
+        for place in self._events.of(block) if self._is_run(block) else ():
+            _, end, (kind, *_) = self._events.at(place)
+            reasoning -= (end - reach) * (kind is ReasoningText)
+            content -= (end - reach) * (kind is ContentText)
         return reasoning, content, calls
 
     @cached_property
     def _tallies(self) -> tuple[array[int], array[int], array[int]]:
         """The lengths of reasoning and content and the number of calls after each block."""
-        reasoning, content, calls = array("i"), array("i"), array("i")
-        sizes, begun = Counter[type[Event]](), set[int]()
-        for block in range(len(self._firsts)):
-            for event in self._events_at(self._events.of(block)):
-                if isinstance(event, ReasoningText | ContentText):
-                    sizes[type(event)] += len(event.text)
-                elif isinstance(event, CallId | CallName | CallArguments | CallEnd):
-                    begun.add(event.call)
-            reasoning.append(sizes[ReasoningText])
-            content.append(sizes[ContentText])
-            calls.append(len(begun))
-        return reasoning, content, calls
+        reasoning, content, calls = (array("i", bytes(4 * len(self._firsts))) for _ in range(3))
+        begun = set[int]()
+        for place, (block, code, start, end) in enumerate(self._events.rows()):
+            kept, (kind, *rest) = self._kept.get(place), self._events.kinds[code]
+            if isinstance(kept, TextEvent):
+                kind, rest, end = type(kept), [getattr(kept, "call", None)], start + len(kept.text)
+            if kind is ReasoningText:
+                reasoning[block] += end - start
+            elif kind is ContentText:
+                content[block] += end - start
+            elif kind in _OF_CALLS and rest[0] not in begun:
+                begun.add(rest[0])
+                calls[block] += 1
+        return (array("i", accumulate(reasoning)), array("i", accumulate(content)), array("i", accumulate(calls)))
 
 
 def claims_of(event: Event) -> list[Ownership]:
