@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from parsers.vocabulary.channels import Channels, delta_channels, message_channels
+from parsers.vocabulary.channels import Channels, message_channels, streamed_channels
 from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import Diagnostic, Event, Failure, Raised, Severity, TextEvent
 from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Mode, Owner, Span
@@ -382,14 +382,14 @@ class Trace:
     def channels(self) -> Channels:
         """The channels of the message, built once: for a replay that is over."""
         if self._channels is None:
-            self._channels = message_channels(self.message, self.events(), lambda: self.streamed)
+            self._channels = message_channels(self.message, self.columns, lambda: self.streamed)
         return self._channels
 
     @property
     def streamed(self) -> Channels:
         """The channels as a client puts them together from the deltas, call by call index; built once."""
         if self._streamed is None:
-            self._streamed = delta_channels(self.columns.sent())
+            self._streamed = streamed_channels(self.columns)
         return self._streamed
 
     def step_at(self, raw: int) -> int | None:

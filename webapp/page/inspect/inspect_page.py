@@ -223,7 +223,7 @@ def replay_page(view: View, checked: SearchPanes, base: str | None, case: str = 
     envelope = Envelope.of(run.trace, run.context, dialect_of(state.dialect))
     stream = run.case.input.stream
     expect = run.case.expect.model_dump(exclude_none=True) if run.case.expect else None
-    cut = index.step(step).span.end if state.cut is None else state.cut
+    cut = index.step_ends[step - 1] if state.cut is None else state.cut
     # What is said about a long output's tokens waits until it is judged; of a stream alone there is nothing to say.
     judged = run.short or checked.verdict is not None or has_badges(view.base)
     return ReplayPage(

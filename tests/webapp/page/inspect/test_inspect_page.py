@@ -32,7 +32,7 @@ def test_a_page_without_report_says_so(make: Any) -> None:
     run = make.run(CALL)
     page = replay_page(View(run, run, ViewState()), SearchPanes(Search("idle", automatic=True)), "/x")
     assert (page.checked.verdict, page.checked.quick, page.links.posted) == (None, None, False)
-    assert json.loads(page.cursor.jumps)["emission"] == index_of(run).emissions
+    assert json.loads(page.cursor.jumps)["emission"] == list(index_of(run).emissions)
 
 
 @pytest.mark.replays
