@@ -19,6 +19,7 @@ from webapp.glyphs import FILTERS
 from webapp.jobs.searches import Searches
 from webapp.page.addresses import blueprint
 from webapp.page.addresses.subjects import error_page
+from webapp.runs.held import HeldRuns
 from webapp.runs.runner import Runner
 from webapp.security import init_app
 from webapp.services import EXTENSION, Services
@@ -52,12 +53,16 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings.make_data_dir()
     hub = Downloads(settings, use(settings).add_hub)
     store = open_store(settings.database_url)
-    app.extensions[EXTENSION] = Services(settings, store, Runner(settings), Searches(settings), hub)
+    app.extensions[EXTENSION] = Services(settings, store, Runner(settings), _held(settings), Searches(settings), hub)
     for line in refusals(formats_folder(settings)):
         app.logger.warning(line)
     app.register_blueprint(blueprint)
     api.init_app(app)
     return app
+
+
+def _held(settings: Settings) -> HeldRuns:
+    return HeldRuns(max(settings.trace_cache_bytes // 8, settings.max_request_bytes), settings.run_seconds)
 
 
 def _assets(name: str) -> Path:

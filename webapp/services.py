@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from flask import current_app
 
 from webapp.jobs.searches import Searches
+from webapp.runs.held import HeldRuns
 from webapp.runs.runner import Runner
 from webapp.settings import Settings
 from webapp.store import CaseStore
@@ -17,11 +18,12 @@ EXTENSION = "inspector"
 
 @dataclass(slots=True)
 class Services:
-    """Settings, the stored cases, the runner, the searches, and the downloads from the hub."""
+    """Settings, the stored cases, the runner, the posted runs, the searches, and the downloads from the hub."""
 
     settings: Settings
     store: CaseStore
     runner: Runner
+    held: HeldRuns
     searches: Searches
     hub: Downloads
 

@@ -97,6 +97,9 @@ class Settings(BaseSettings):
     trace_cache_bytes: int = Field(
         256_000_000, ge=0, description="Memory each process may spend on computed traces, in bytes; 0 keeps none."
     )
+    run_seconds: PositiveInt = Field(
+        3_600, description="Time for which a posted run keeps its address after somebody asked for it last."
+    )
     threads: PositiveInt = Field(8, description="Requests served at the same time.")
     connections: PositiveInt = Field(500, description="Connections held at the same time; more wait to be accepted.")
     connection_seconds: PositiveInt = Field(60, description="Time after which a silent connection is closed.")

@@ -27,6 +27,8 @@ from parsers.vocabulary.events import Segment, Severity
 from parsers.vocabulary.trace import CodecState, Hold
 
 OPEN = "open"
+READ_ON = frozenset({"DONE", "ITEM_END"})  # without a row on it a parser reads on in the same state
+STRAY = frozenset({"OTHER", "REJECT", "MALFORMED"})  # without one text is stray until the state is left
 _WORD = re.compile(r"\S+")
 _SURPLUS = re.compile(r"[}\]]+")
 ESCAPED = r'["\\\x00-\x1f]'  # what is written otherwise inside a JSON string
@@ -57,6 +59,8 @@ class ValueOutput(Protocol):
 
 class Output(ValueOutput, Protocol):
     """An argument parser puts what it found here. All positions are raw offsets in the output text."""
+
+    keeps: bool  # whether all that is read waits already, with a call that does not stand
 
     def knows(self, name: str) -> bool:
         """Return whether a tool of that name is declared, or none are."""
@@ -140,6 +144,12 @@ class ArgumentParser(ABC):
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
         """The texts that end a string value wherever they stand in it; none where strings are quoted and escaped."""
         return ()
+
+    @classmethod
+    def due(cls, last: str, options: Mapping[str, Any], policy: Mapping[str, str]) -> tuple[str, ...] | None:
+        """The triggers that may fire next once a row on `last`, a terminal or a trigger, has led on to where it reads;
+        '' where it begins. Of STRAY, which may fire anywhere, there are none; None where `last` changes nothing."""
+        return tuple([trigger for trigger in cls.triggers if trigger not in STRAY]) if not last else None
 
     # what the machine asks of it
 

@@ -308,6 +308,12 @@ class NotationParser(ArgumentParser):
         self.queue.append(trigger)
         return pos
 
+    def _unnamed_from(self) -> list[int]:
+        """Return where a name begins that waits on its own: no call is open that would wait with it."""
+        if self._committed or self.out.keeps:
+            return []
+        return [self._name[1]] if self._name[0] else [self._word_at] * bool(self._word)
+
     def _commit(self, at: int) -> None:
         """The call is named, and its arguments begin."""
         self._committed = True

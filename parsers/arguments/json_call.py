@@ -336,6 +336,10 @@ class JsonCalls(ArgumentParser):
         self._phase: _ArrayPhase = "before"
         self._array_open = False
 
+    @classmethod
+    def due(cls, last: str, options: Mapping[str, Any], policy: Mapping[str, str]) -> tuple[str, ...]:
+        return {"ITEM_END": ("ITEM", "DONE"), "DONE": ()}.get(last, ("ITEM_END",))
+
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         if self._phase == "item":
             return self._read(buffer, pos, end, base, final)

@@ -327,6 +327,7 @@ class KeyValue(NotationParser):
 
     def hold(self) -> Hold | None:
         starts = [self._word_at] * bool(self._word and self._committed) + [start for _, start, _ in self._pieces[:1]]
+        starts += self._unnamed_from()
         starts += [at for at in (self._tail.at, self._builder.held_from()) if at is not None]
         start = min(starts, default=self._at)
         if start >= self._at:

@@ -44,7 +44,7 @@ class _ArrayReader:
         self._string: list[str] = []
         self._string_at = 0
         self._key = ""
-        self._named = self._has_arguments = False
+        self._naming = self._named = self._has_arguments = False
         self._early: EarlyArguments | None = None
         self._expects_arguments = self._is_object = self._announced = False
 
@@ -74,6 +74,11 @@ class _ArrayReader:
         self._parser.scope = None if scan.in_string else OPEN
         return pos
 
+    def _announce(self, *triggers: str) -> None:
+        """Fire what was found. Once a name is announced, nothing but the name is, which need not be what comes next."""
+        if not self._naming:
+            self._parser.queue += triggers
+
     def _fail(self) -> None:
         self._parser.queue.append("MALFORMED" if self._named else "REJECT")
 
@@ -85,7 +90,7 @@ class _ArrayReader:
                 self._fail()
             else:
                 self._key, self._named, self._has_arguments, self._early = "", False, False, None
-                self._parser.complete = False
+                self._naming = self._parser.complete = False
                 self._parser.queue.append("item:start_map")
             return False
         if char not in "{,]" and not char.isspace():
@@ -126,19 +131,20 @@ class _ArrayReader:
                 means = "arguments"
             elif text == "name" and not self._named:
                 means = "name"
-            self._parser.queue.append(f"item:map_key={means}")
+            self._announce(f"item:map_key={means}")
+            self._naming = self._naming or means == "name"
 
     def _name(self, text: str, end: int) -> None:
         if not text.strip():
             self._parser.queue.append("REJECT")
             return
-        self._named = True
+        self._naming, self._named = False, True
         copied = end - self._string_at == len(text)
         segment = (Segment(text, self._string_at, end, "converted"),)
         self._out.name(text, self._string_at, end, None if copied else segment)
         if self._early is not None:
             self._early.replay(self._out)
-        self._parser.queue += ["item.name:string", "CONTINUE"]
+        self._announce("item.name:string", "CONTINUE")
 
     def _end_item(self, at: int) -> None:
         if not self._named:
@@ -174,7 +180,7 @@ class _ArrayReader:
         self.value = value = JsonValue(self._early or self._out, strict=not self._named)
         self._is_object = char == "{"
         if self._is_object:
-            self._parser.queue.append("item.arguments:start_map")
+            self._announce("item.arguments:start_map")
         else:
             message = "The arguments are not a JSON object."
             self._out.diagnostic("arguments_not_object", message, at, at + 1)
@@ -183,8 +189,7 @@ class _ArrayReader:
     def _end_value(self) -> None:
         self.value, self._expects_arguments, self._scan.previous = None, False, "value"
         self._parser.complete = True
-        ended = ["item.arguments:end_map", "CONTINUE"] if self._is_object else ["item.arguments:value"]
-        self._parser.queue += ended
+        self._announce(*(["item.arguments:end_map", "CONTINUE"] if self._is_object else ["item.arguments:value"]))
 
     def passes(self) -> str | None:
         """See ArgumentParser.passes."""
@@ -200,6 +205,22 @@ class _ArrayReader:
 
 _NAME = re.compile(r"[^\s{\[]+")
 _PLAUSIBLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*\Z")
+# What may fire next: at the beginning, and by what fired last. An object without a name is rejected where it ends.
+_ITEMS = ("item:start_map", "end_array")
+_FIRST = {"auto": (*_ITEMS, "NAME"), "pre_v11": _ITEMS, "v11": ("NAME",)}
+_KEYS = ("item:map_key=name", "item:map_key=arguments", "item:map_key=other")
+_DUE: Mapping[str, tuple[str, ...]] = {
+    "item:start_map": _KEYS,
+    "item:map_key=name": ("item.name:string",),
+    "item:map_key=arguments": ("item.arguments:start_map", "item.arguments:value"),
+    "item.arguments:start_map": ("item.arguments:end_map",),
+    **dict.fromkeys(("item.name:string", "item.arguments:end_map"), ("CONTINUE",)),
+    **dict.fromkeys(("item:map_key=other", "item.arguments:value", "CONTINUE"), (*_KEYS, "item:end_map")),
+    "item:end_map": _ITEMS,
+    "NAME": ("BRACE",),
+    **dict.fromkeys(("BRACE", "ARGS"), ("DONE",)),
+    **dict.fromkeys(("end_array", "CALL_ID", "DONE"), ()),
+}
 _Phase = Literal["start", "array", "name", "after_name", "id", "arguments", "after"]
 
 
@@ -230,6 +251,10 @@ class Mistral(ArgumentParser):
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
         self._reset()
+
+    @classmethod
+    def due(cls, last: str, options: Mapping[str, Any], policy: Mapping[str, str]) -> tuple[str, ...] | None:
+        return _FIRST[policy["mistral_version"]] if last in ("", "TOOL_CALLS") else _DUE.get(last)
 
     def _reset(self) -> None:
         self._phase: _Phase = "start"

@@ -63,6 +63,13 @@ class Pythonic(NotationParser):
             **{"word": self._in_word, "after": self._after},
         }
 
+    @classmethod
+    def due(cls, last: str, options: Mapping[str, Any], policy: Mapping[str, str]) -> tuple[str, ...] | None:
+        if last == "" and not {**cls.options, **options}["brackets"]:
+            return ("ITEM",)
+        between = ("ITEM", "DONE")
+        return {"": ("ITEM_END",), "ITEM": ("ITEM_END",), "ITEM_END": between, "DONE": between}.get(last)
+
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         if base + pos != self._at:
             self._gap(self._at)
@@ -106,7 +113,7 @@ class Pythonic(NotationParser):
         return self._begin(pos) if _NAME_START.match(buffer, pos) else self._refuse(pos)
 
     def _begin(self, pos: int) -> int:
-        self._phase, self._word = "name", []
+        self._phase, self._word, self._name = "name", [], ("", 0, 0)
         self._committed = self._bad = self.complete = False
         return pos
 
@@ -337,10 +344,12 @@ class Pythonic(NotationParser):
 
     def hold(self) -> Hold | None:
         in_string = None if self._string is None else self._string.held_from()
-        starts = [start for _, start, _ in self._key[:1]] + [self._word_at] * bool(self._word)
+        starts = [start for _, start, _ in self._key[:1]] + [self._word_at] * bool(self._word) + self._unnamed_from()
         starts += [at for at in (self._builder.held_from(), in_string) if at is not None]
+        if self._phase in _BETWEEN_CALLS:
+            starts = self._unnamed_from() if self._phase == "name" else []
         start = min(starts, default=self._at)
-        if self._phase in _BETWEEN_CALLS or start >= self._at:
+        if start >= self._at:
             return None
         why = "A word or a name is read whole." if self._word or self._key else self._builder.wanted()
         if in_string is not None:

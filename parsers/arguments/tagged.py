@@ -443,6 +443,8 @@ class TaggedPairs(Tagged):
         if repeated:
             self.out.marker(start if self.scope == GAP else self._key_at, end)
             self._key_at = self._at = end
+            if self.scope == KEY:
+                self._key = []
             return end
         if name == "KEY_OPEN" and self.scope in (KEY, GAP):
             self._no_value(start)

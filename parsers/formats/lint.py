@@ -11,7 +11,8 @@ of a state and whether a call is open there. What goes wrong in any combination 
 in at least one. Where the combinations pass `MOST_COMBINATIONS`, all rows count as in force at once.
 
 A call opens with CallStart and closes with CallEnd, or with REJECT, which gives its text back. END ends everything, so
-nothing is followed beyond it.
+nothing is followed beyond it. That every trigger of a codec is met by a row, or by what the machine does without one,
+is proven over pairs of a state and what the codec may fire there (`ArgumentParser.due`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from math import prod
 from typing import Any
 
 from parsers.arguments import ARGUMENT_PARSERS
-from parsers.arguments.contract import ArgumentParser
+from parsers.arguments.contract import READ_ON, STRAY, ArgumentParser
 from parsers.formats.extends import Expanded, Parents, expand, pointer_to
 from parsers.formats.model import ENGINE_TRIGGERS, CodecRef, Format, Row, State, load_format, policy_values
 from parsers.vocabulary.events import Severity
@@ -35,6 +36,7 @@ _CALL_TEXT = ("name", "header", "id")
 _NO_CALL = "can be reached with no call open"
 _Situation = tuple[str, bool]  # a state, and whether a call is open
 _Firing = tuple[str, str]  # a state, and a trigger that takes no character
+_Place = tuple[str, tuple[str, ...]]  # a state, and what its codec may fire there
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,9 +325,13 @@ def _strings(fmt: Format) -> Iterator[LintFinding]:
 
 @dataclass(slots=True)
 class _Walk:
-    """The format under one combination of policy values: the rows in force, and every situation that is reached."""
+    """The format under one combination of policy values: the rows in force, and every situation that is reached.
+
+    `combination` are those of the values that make a difference, in words.
+    """
 
     fmt: Format
+    policy: Mapping[str, str]
     rows: dict[str, list[tuple[int, Row]]]
     combination: str
     reached: dict[_Situation, None]
@@ -343,7 +349,7 @@ def _flow(fmt: Format) -> Iterator[LintFinding]:
     walks = [_walk(fmt, dict(zip(known, values, strict=True))) for values in product(*known.values())]
     seen = set()
     for walk in walks:
-        for finding in (*_missing_ends(walk), *_calls(walk), *_circles(walk)):
+        for finding in (*_missing_ends(walk), *_missing_rows(walk), *_calls(walk), *_circles(walk)):
             if (finding.code, finding.pointer) not in seen:
                 seen.add((finding.code, finding.pointer))
                 yield finding
@@ -370,7 +376,8 @@ def _walk(fmt: Format, combination: Mapping[str, str]) -> _Walk:
             if row.on != "END" and row.to in fmt.states and after not in reached:
                 reached[after] = None
                 queue.append(after)
-    return _Walk(fmt, force, f" when {words}" if words else "", reached)
+    policy = {**fmt.policy.model_dump(), **combination}
+    return _Walk(fmt, policy, force, f" when {words}" if words else "", reached)
 
 
 def _effect(row: Row, is_open: bool) -> tuple[bool, str]:
@@ -392,6 +399,62 @@ def _missing_ends(walk: _Walk) -> Iterator[LintFinding]:
             advice = "add one that says what to do when the output ends there"
             text = f"{name} has no row on END{walk.combination}: {advice}."
             yield LintFinding("missing_end", "error", pointer_to("states", name), text)
+
+
+def _missing_rows(walk: _Walk) -> Iterator[LintFinding]:
+    """States in which a codec may fire a trigger that has neither a row nor another answer (`READ_ON`, `STRAY`).
+
+    What fires next depends on what was read, and a codec that spans states goes on reading in the next one. So states
+    are walked together with what is due in them.
+    """
+    missing: dict[str, list[str]] = {}
+    places = _beginnings(walk)
+    queue = list(places)
+    for name, due in queue:
+        rows = {row.on: row for _, row in reversed(walk.rows[name])}
+        missing.setdefault(name, []).extend([one for one in due if one not in {*rows, *READ_ON, *missing[name]}])
+        for trigger in (*due, *walk.fmt.terminals):
+            place = _next_place(walk, name, due, trigger, rows.get(trigger))
+            if place is not None and place not in places:
+                places[place] = None
+                queue.append(place)
+    for name, triggers in missing.items():
+        if triggers:
+            what = f"{name} has no row on {' or '.join(triggers)}{walk.combination}, which its codec reports there"
+            text = f"{what}: add one that says how to go on."
+            yield LintFinding("missing_row", "error", pointer_to("states", name), text)
+
+
+def _beginnings(walk: _Walk) -> dict[_Place, None]:
+    """Every state in which a codec begins to read."""
+    fmt, states = walk.fmt, walk.states()
+    begins = [name for name in states if name in (fmt.initial, fmt.initial_when_reasoning_open)]
+    for name in states:
+        begins += [row.to for _, row in walk.rows[name] if row.on != "END" and not _goes_on(fmt, name, row)]
+    return {(name, due): None for name in begins if (due := _due(walk, name, "")) is not None}
+
+
+def _next_place(walk: _Walk, name: str, due: tuple[str, ...], trigger: str, row: Row | None) -> _Place | None:
+    """Where a codec goes on reading after what fired; None where it is over."""
+    if row is None:
+        return (name, _due(walk, name, trigger) or ()) if trigger in due and trigger in READ_ON else None
+    after = _due(walk, name, trigger)
+    return (row.to, due if after is None else after) if _goes_on(walk.fmt, name, row) else None
+
+
+def _goes_on(fmt: Format, name: str, row: Row) -> bool:
+    """Return whether a row leads to a state in which the codec of this one goes on reading."""
+    ref, target = fmt.states[name].codec, fmt.states.get(row.to)
+    codec = None if ref is None else ARGUMENT_PARSERS.get(ref.name)
+    spans = codec is not None and codec.spans_states and row.on not in STRAY
+    return spans and target is not None and target.codec == ref
+
+
+def _due(walk: _Walk, name: str, last: str) -> tuple[str, ...] | None:
+    """See ArgumentParser.due; None too where no codec reads in the state."""
+    ref = walk.fmt.states[name].codec if name in walk.fmt.states else None
+    codec = None if ref is None else ARGUMENT_PARSERS.get(ref.name)
+    return None if ref is None or codec is None else codec.due(last, ref.options, walk.policy)
 
 
 def _calls(walk: _Walk) -> Iterator[LintFinding]:

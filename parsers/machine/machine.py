@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from parsers.arguments.contract import OPEN, ArgumentParser
+from parsers.arguments.contract import OPEN, READ_ON, ArgumentParser
 from parsers.formats.model import Format
 from parsers.machine.calls import HEADS, Calls, CallState
 from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope
@@ -34,6 +34,7 @@ from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 _OpenKind = type[ContentText] | type[ReasoningText] | type[CallArguments]
 Programs = dict[tuple[frozenset[str], bool], Program]
 _NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
+_REFUSALS = ("REJECT", "MALFORMED")
 _MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
 _MOST_VIEWS = 1_000  # kept; an output that nests without end has one for each depth
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
@@ -93,7 +94,7 @@ class Machine:
         self._tail: Tail | None = None
         self._tail_waits = False
         self._open_kind: _OpenKind = ContentText
-        self._open_call = 0
+        self._open_call = self._open_at = 0
         self._open_view: StateView | None = None
 
     def _new_parser(self, state: CompiledState) -> ArgumentParser | None:
@@ -225,14 +226,17 @@ class Machine:
             return
         self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
         self._base, self._buffer, self._pos = self._base + self._pos, "", 0
+        self._open_at = self._base
         self._disturbs = state.disturbs(scope, own)
         self._tail = tail if tail is not None and tail.chars != "" else None
         self._tail_waits = False
 
     def _end_open_text(self) -> None:
-        """Something may matter: the argument parser is told where it stands."""
+        """Something may matter: who did not see the text is told of it."""
         if self._disturbs is not None:
             self._disturbs = None
+            if self._base > self._open_at:
+                self._calls.passed(self._open_kind)
             if self._parser is not None:
                 self._parser.passed(self._base)
 
@@ -313,7 +317,7 @@ class Machine:
         elif self._state.text == "structure":
             self._consume(self._calls.skip_space(self._buffer, self._pos, limit, self._base))
             if self._pos < limit:
-                self._trigger("OTHER", limit)
+                self._trigger("OTHER")
         elif self._state.text == "marker":
             at = self._at
             self._calls.marker(at, at + len(self._consume(limit)))
@@ -329,16 +333,26 @@ class Machine:
         if not parser.queue:
             return
         while parser.queue and self._parser is parser:
-            self._trigger(parser.queue.pop(0), limit)
-        if self._pos == before and not self._turned:
-            self._stray(limit)  # the format has no row for what was found
+            self._trigger(parser.queue.pop(0))
+
+    def _go_astray(self) -> None:
+        """From here on text has no place in the format: it is content until the state is left, with one diagnostic.
+
+        The argument parser is done: it does not know that nobody went on with it, and would look for what it waits for
+        at other places under other chunkings.
+        """
+        at, parser = self._at, self._parser
+        self._calls.diagnostic("stray_text", f"There is text where {self._state.name} expects none.", at, at)
+        self._strayed = self._turned = True
+        if parser is not None:
+            parser.finish(at)
+            self._whole, self._parser = parser.complete, None
 
     def _stray(self, limit: int) -> None:
-        """Text where the format has no place for it is content until the state is left, with one diagnostic."""
-        at = self._at
+        """Text up to `limit` has no place in the format."""
         if not self._strayed:
-            self._calls.diagnostic("stray_text", f"There is text where {self._state.name} expects none.", at, at)
-        self._strayed = self._turned = True
+            self._go_astray()
+        at = self._at
         self._calls.read("content", self._consume(limit), at)
 
     def _opaque(self, end: int) -> None:
@@ -428,13 +442,16 @@ class Machine:
 
     # rows
 
-    def _trigger(self, trigger: str, limit: int) -> None:
-        """Fire the row for a trigger that is not text; without one, text that fits nowhere is stray."""
+    def _trigger(self, trigger: str) -> None:
+        """Fire the row for a trigger that is not text. Without one the parser reads on after what is whole, and text is
+        stray after all else."""
         row = self._state.rows.get(trigger)
         if row is not None:
             self._fire(row, trigger, self._at, self._at)
-        elif trigger in ("OTHER", "REJECT", "MALFORMED"):
-            self._stray(limit)
+        elif trigger not in READ_ON:
+            if trigger in _REFUSALS and self._calls.may_reject:
+                self._reject(_NO_ROW)
+            self._go_astray()
 
     def _terminal(self, name: str, start: int, end: int) -> None:
         """Fire (state, terminal) for the terminal that begins at the buffer's position."""
@@ -462,15 +479,19 @@ class Machine:
         if self._circles(start) and self._pos < len(self._buffer):
             self._stray(self._pos + 1)
             return
-        if trigger in ("REJECT", "MALFORMED") and self._calls.may_reject:
-            self._parser = None
-            self._calls.reject(row.refusal, ended=False)
-            self._follow_call()
+        if trigger in _REFUSALS and self._calls.may_reject:
+            self._reject(row)
             continues = False
         else:
             continues = self._leave(row, trigger)
         self._emit(row, start, end)
         self._move(row, trigger, start, end, continues)
+
+    def _reject(self, row: CompiledRow) -> None:
+        """The call that is open is none."""
+        self._parser = None
+        self._calls.reject(row.refusal, ended=False)
+        self._follow_call()
 
     def _circles(self, at: int) -> bool:
         """Return whether so many rows fired here that the format must be turning in a circle."""

@@ -148,13 +148,14 @@ class Writer:
         return match.end()
 
     def may_pass(self, kind: type[ContentText] | type[ReasoningText] | type[CallArguments]) -> bool:
-        """Return whether text of a kind is an event of its own at once, with nothing before it; from now on it may be
-        made without this writer."""
+        """Return whether text of a kind is an event of its own at once, with nothing before it: it may be made without
+        this writer."""
         waits = self._target is not self._events or self._events or kind in self._breaks
-        if waits or self.quiet or (kind is CallArguments and self.call is None):
-            return False
+        return not (waits or self.quiet or (kind is CallArguments and self.call is None))
+
+    def passed(self, kind: type[ContentText] | type[ReasoningText] | type[CallArguments]) -> None:
+        """Text of a kind was made without this writer."""
         self._written.add(kind)
-        return True
 
     # single events
 

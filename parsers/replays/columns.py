@@ -1,4 +1,4 @@
-"""The deltas and the steps of a replay as columns: offsets and small integers, texts by slice, objects made when asked.
+"""The steps of a replay as columns: offsets and small integers, texts by slice, objects made when asked.
 
 Strategy
     A step is a block of its own, or one of many in a block: open text is read delta after delta with nothing to tell
@@ -11,16 +11,16 @@ Sizes: 4 bytes a step in open text, about 80 where something happens, besides th
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, chain, compress, pairwise
 from operator import attrgetter, ne
-from typing import Any, TypeVar, overload
+from typing import Any
 
+from parsers.replays.delta_columns import Lazy, texts_of
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -34,88 +34,12 @@ from parsers.vocabulary.events import (
     Marker,
     ReasoningEnd,
     ReasoningText,
+    Segment,
     TextEvent,
 )
 from parsers.vocabulary.trace import Hold, OpenText, Ownership, StateView, Step, StepColumns, Tail, Transition
-from parsers.vocabulary.types import Delta, MessageDelta, Piece, Span
+from parsers.vocabulary.types import Delta, MessageDelta, Span
 from parsers.wire.assemble import delta_of
-
-Item = TypeVar("Item")
-
-
-class Lazy(Sequence[Item]):
-    """A sequence whose items are made when they are asked for. It equals every sequence of equal items."""
-
-    __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]
-
-    @abstractmethod
-    def _make(self, index: int) -> Item:
-        """The item at `index`, which is inside the sequence."""
-
-    @overload
-    def __getitem__(self, index: int) -> Item: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Item]: ...
-
-    def __getitem__(self, index: int | slice) -> Item | list[Item]:
-        if isinstance(index, slice):
-            return [self._make(at) for at in range(*index.indices(len(self)))]
-        at = index + len(self) if index < 0 else index
-        if not 0 <= at < len(self):
-            raise IndexError(index)
-        return self._make(at)
-
-    def __iter__(self) -> Iterator[Item]:
-        return map(self._make, range(len(self)))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence):
-            return NotImplemented
-        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
-
-
-class Deltas(Lazy[Delta]):
-    """The deltas of an output: its pieces in order, and how many of them have come by the end of each delta.
-
-    Without `stops` every piece is a delta. `ids` are those that come with each delta where text is late.
-    """
-
-    __slots__ = ("_ids", "_pieces", "_stops")
-
-    def __init__(
-        self,
-        pieces: Sequence[Piece],
-        stops: Sequence[int] | None = None,
-        ids: Sequence[tuple[int, ...]] | None = None,
-    ) -> None:
-        self._pieces = pieces
-        self._stops = stops
-        self._ids = ids
-
-    def __len__(self) -> int:
-        return len(self._pieces if self._stops is None else self._stops)
-
-    @property
-    def texts(self) -> list[str]:
-        """The text of every delta."""
-        if self._stops is None:
-            return [piece.text for piece in self._pieces]
-        return ["".join([piece.text for piece in parts]) for parts in map(self._parts, range(len(self)))]
-
-    def _parts(self, index: int) -> tuple[Piece, ...]:
-        if self._stops is None:
-            return (self._pieces[index],)
-        return tuple(self._pieces[self._stops[index - 1] if index else 0 : self._stops[index]])
-
-    def _make(self, index: int) -> Delta:
-        return Delta(index + 1, self._parts(index), None if self._ids is None else self._ids[index])
-
-
-def texts_of(deltas: Sequence[Delta]) -> list[str]:
-    """The text of every delta."""
-    return deltas.texts if isinstance(deltas, Deltas) else [delta.text for delta in deltas]
 
 
 class _Spans:
@@ -170,25 +94,134 @@ class _Spans:
             first = stop
 
 
-# What an event is besides its span and the text there, by its type; the first is the type, the rest its last fields.
+# What an event is besides its span, its text and its call, by its type: the names of the rest of its fields.
 # An event of another type is kept as it is.
-_FACTS: dict[type[Event], Callable[[Any], tuple[Any, ...]]] = {
-    ContentText: lambda _: (ContentText,),
-    ReasoningText: lambda _: (ReasoningText,),
-    CallArguments: lambda event: (CallArguments, event.call),
-    CallName: lambda event: (CallName, event.call),
-    CallId: lambda event: (CallId, event.call),
-    Marker: lambda event: (Marker, event.terminal),
-    Dropped: lambda event: (Dropped, event.reason),
-    CallStart: lambda event: (CallStart, event.call),
-    CallEnd: lambda event: (CallEnd, event.call, event.complete),
-    ReasoningEnd: lambda _: (ReasoningEnd,),
+_FIELDS: dict[type[Event], tuple[str, ...]] = {
+    **dict.fromkeys((ContentText, ReasoningText, CallArguments, CallName, CallId, CallStart, ReasoningEnd), ()),
+    Marker: ("terminal",),
+    Dropped: ("reason",),
+    CallEnd: ("complete",),
 }
-_AS_IT_IS = (Event,)
-_OF_CALLS = frozenset({CallId, CallName, CallArguments, CallEnd})
+_OF_CALLS = frozenset({CallArguments, CallName, CallId, CallStart, CallEnd})
 _COPIES = frozenset({ContentText, ReasoningText, CallArguments})  # of the text that a step is fed, as a rule
+_AS_IT_IS = (Event, False)
+_SIMPLE = {kind: (kind, False) for kind, names in _FIELDS.items() if not names}
 _row_of = attrgetter("from_state", "trigger", "to_state", "row", "note")
-_shape_of = attrgetter("state", "candidates", "accepts", "call", "codec", "call_state")
+_shape_of = attrgetter("state", "candidates", "accepts", "codec", "call_state")
+
+
+# The facts about an event but for its span: (its type, whether it has segments, the rest of its fields), and its call.
+_Facts = tuple[tuple[Any, ...], int]
+
+
+class _Events:
+    """Events as spans. Text is that of the output, or of the event's segments, which are spans too."""
+
+    def __init__(self, text: str) -> None:
+        self.spans = _Spans()
+        self._text = text
+        self._calls = array("i")
+        self._segments = _Spans()  # their block is the place of their event
+        self._kept: dict[int, Event] = {}  # by place
+
+    def facts_of(self, event: Event) -> _Facts:
+        """The facts about an event; of one that is kept as it is, that it is."""
+        kind = type(event)
+        if kind not in _FIELDS:
+            return _AS_IT_IS, 0
+        call = event.call if kind in _OF_CALLS else 0  # type: ignore[attr-defined]
+        if isinstance(event, TextEvent):
+            if event.segments is not None:
+                whole = event.text == "".join([part.text for part in event.segments])
+                return (kind, True) if whole else _AS_IT_IS, call
+            return _SIMPLE[kind] if event.text == self._text[event.start : event.end] else _AS_IT_IS, call
+        return _SIMPLE.get(kind) or (kind, False, *[getattr(event, name) for name in _FIELDS[kind]]), call
+
+    def add(self, block: int, event: Event, facts: _Facts) -> None:
+        """Add an event of a block."""
+        kind, call = facts
+        if kind is _AS_IT_IS:
+            self._kept[len(self.spans)] = event
+        elif kind[1] and isinstance(event, TextEvent):
+            for part in event.segments or ():
+                copied = part.kind == "copied" and part.text == self._text[part.start : part.end]
+                what = (part.kind, None if copied else part.text)
+                self._segments.add(len(self.spans), what, part.start, part.end)
+        self.spans.add(block, kind, event.start, event.end)
+        self._calls.append(call)
+
+    def at(self, place: int) -> Event:
+        """The event at a place."""
+        kept = self._kept.get(place)
+        if kept is not None:
+            return kept
+        start, end, kind = self.spans.at(place)
+        segments = None
+        if kind[1]:
+            segments = tuple([self._segment(*self._segments.at(part)) for part in self._segments.of(place)])
+        return self.made(start, end, (kind, self._calls[place]), segments)
+
+    def made(self, start: int, end: int, facts: _Facts, segments: tuple[Segment, ...] | None = None) -> Event:
+        """An event of these facts. Without segments its text is that of the output."""
+        (kind, _, *rest), call = facts
+        last = (call, *rest) if kind in _OF_CALLS else rest
+        found: Event
+        if issubclass(kind, TextEvent):
+            text = self._text[start:end] if segments is None else "".join([part.text for part in segments])
+            found = kind(start, end, text, segments, *last)
+        else:
+            found = kind(start, end, *last)
+        return found
+
+    def __iter__(self) -> Iterator[tuple[int, Event]]:
+        """Every event with its block."""
+        kinds, calls = self.spans.kinds, self._calls
+        for place, (block, code, start, end) in enumerate(self.spans.rows()):
+            kind = kinds[code]
+            plain = not kind[1] and kind is not _AS_IT_IS
+            yield block, self.made(start, end, (kind, calls[place])) if plain else self.at(place)
+
+    def told(self) -> Iterator[tuple[int, int, type[Event]]]:
+        """The place, the block and the type of every event."""
+        kinds, kept = self.spans.kinds, self._kept
+        for place, (block, code, _, _) in enumerate(self.spans.rows()):
+            kind = kinds[code]
+            yield place, block, type(kept[place]) if kind is _AS_IT_IS else kind[0]
+
+    def kept(self) -> Iterator[tuple[int, Event]]:
+        """Every event that is kept as it is, with its block."""
+        return ((self.spans.block(place), event) for place, event in self._kept.items())
+
+    def call(self, place: int) -> int:
+        """The number of the call that an event at a place is about."""
+        return self._calls[place]
+
+    def length(self, place: int) -> int:
+        """The length of the text of the text event at a place."""
+        start, end, kind = self.spans.at(place)
+        if kind[1] or kind is _AS_IT_IS:
+            event = self.at(place)
+            return len(event.text) if isinstance(event, TextEvent) else 0
+        return end - start
+
+    def _segment(self, start: int, end: int, what: tuple[Any, ...]) -> Segment:
+        kind, text = what
+        return Segment(self._text[start:end] if text is None else text, start, end, kind)
+
+    def claims(self) -> Iterator[Ownership]:
+        """The claims of all events. Events of one kind that touch claim as one."""
+        joined: list[tuple[int, int, int, int]] = []
+        for place, (_, code, start, end) in enumerate(self.spans.rows()):
+            plain = not self.spans.kinds[code][1] and place not in self._kept
+            if plain and joined and joined[-1][0] == code and joined[-1][2] == start:
+                start, first = joined[-1][1], joined.pop()[3]
+                joined.append((code, start, end, first))
+            else:
+                joined.append((code, start, end, place))
+        for code, start, end, place in joined:
+            kind = self.spans.kinds[code]
+            plain = not kind[1] and place not in self._kept
+            yield from claims_of(self.made(start, end, (kind, 0)) if plain else self.at(place))
 
 
 class Steps(Lazy[Step], StepColumns):
@@ -204,14 +237,14 @@ class Steps(Lazy[Step], StepColumns):
         self._size = self._at = 0  # steps, and characters fed
         self._firsts = array("i")  # of each block, its first step
         self._views = array("i")  # of each block, what its view is besides its holds
-        self._events, self._moves, self._holds = _Spans(), _Spans(), _Spans()
-        self._kept: dict[int, Event] = {}  # by their place among the events
+        self._calls = array("i")  # of each block, the call that is open after it, -1 for none
+        self._events, self._moves, self._holds = _Events(text), _Spans(), _Spans()
         self._tails: dict[int, Tail] = {}  # by block
         self._shapes: list[tuple[Any, ...]] = []
         self._shape_codes: dict[tuple[Any, ...], int] = {}
         self._known_views: dict[int, tuple[StateView, int]] = {}  # by their identity, which lasts while they are here
         self._view: StateView | None = None
-        self._plain: tuple[Any, ...] | None = None  # what the last step sent, where it was the text it was fed
+        self._plain: _Facts | None = None  # what the last step sent, where it was the text it was fed
 
     # recording
 
@@ -227,27 +260,21 @@ class Steps(Lazy[Step], StepColumns):
         self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, text: str = "", *, count: int = 1
     ) -> None:
         """Record a block: one step, which was fed `text`, or several with the same view, whose text is their event."""
-        start, facts = self._at, [self._facts_of(event) for event in events]
+        start, facts = self._at, [self._events.facts_of(event) for event in events]
         self._at = end = start + len(text)
         plain = None
-        if (
-            len(facts) == 1
-            and not moves
-            and facts[0][0] in _COPIES
-            and (events[0].start, events[0].end) == (start, end)
-        ):
-            plain = facts[0]
-            if plain == self._plain and view is self._view and not view.holds:
+        if len(facts) == 1 and not moves and (events[0].start, events[0].end) == (start, end):
+            kind = facts[0][0]
+            plain = facts[0] if kind[0] in _COPIES and not kind[1] else None
+            if plain is not None and plain == self._plain and view is self._view and not view.holds:
                 self._size += 1
-                self._events.lengthen(end)
+                self._events.spans.lengthen(end)
                 return
         self._plain, block = plain, len(self._firsts)
         self._firsts.append(self._size)
         self._size += count
-        for event, kind in zip(events, facts, strict=True):
-            if kind is _AS_IT_IS:
-                self._kept[len(self._events)] = event
-            self._events.add(block, kind, event.start, event.end)
+        for event, one in zip(events, facts, strict=True):
+            self._events.add(block, event, one)
         for move in moves:
             self._moves.add(block, _row_of(move), move.start, move.end)
         for hold in view.holds:
@@ -255,20 +282,11 @@ class Steps(Lazy[Step], StepColumns):
         if view is not self._view:
             self._code, self._view = self._shape_code(view), view
         self._views.append(self._code)
+        self._calls.append(-1 if view.call is None else view.call)
 
     def close(self) -> None:
         """No step is recorded any more."""
         self._known_views.clear()
-
-    def _facts_of(self, event: Event) -> tuple[Any, ...]:
-        kind = type(event)
-        if kind not in _FACTS:
-            return _AS_IT_IS
-        if isinstance(event, TextEvent) and (
-            event.segments is not None or event.text != self.text[event.start : event.end]
-        ):
-            return _AS_IT_IS
-        return _FACTS[kind](event)
 
     def _shape_code(self, view: StateView) -> int:
         """The place of what a view is besides its holds. A parser gives the same view again and again."""
@@ -304,10 +322,8 @@ class Steps(Lazy[Step], StepColumns):
         return self._size
 
     def event_runs(self) -> Iterator[tuple[int, int, Event]]:
-        firsts, stops, kinds, kept = self._firsts, self._stops, self._events.kinds, self._kept
-        for place, (block, code, start, end) in enumerate(self._events.rows()):
-            event = kept.get(place) or self._event(start, end, kinds[code])
-            yield firsts[block] + 1, stops[block], event
+        firsts, stops = self._firsts, self._stops
+        return ((firsts[block] + 1, stops[block], event) for block, event in self._events)
 
     def events(self) -> Iterator[tuple[int, Event]]:
         return ((number, event) for number, events in self._written() for event in events)
@@ -328,24 +344,22 @@ class Steps(Lazy[Step], StepColumns):
 
     def senders(self) -> Sequence[int]:
         found = array("i", [number for number, delta in enumerate(self._sent, 1) if delta is not None])
-        is_text = [issubclass(kind[0], TextEvent) for kind in self._events.kinds]
         firsts, stops, done = self._firsts, self._stops, len(self._sent)
-        for place, (block, code, start, _) in enumerate(self._events.rows()):
+        for place, block, kind in self._events.told():
             first = firsts[block]
-            if first < done or not (is_text[code] or isinstance(self._kept.get(place), TextEvent)):
+            if first < done or not issubclass(kind, TextEvent):
                 continue
             done = stops[block]
             if done == first + 1:
                 found.append(done)
             else:
-                reaches = self.reaches(first + 1, done)
+                start, reaches = self._events.spans.at(place)[0], self.reaches(first + 1, done)
                 found.extend(compress(range(first + 1, done + 1), map(ne, reaches, chain((start,), reaches))))
         return found
 
     def diagnostics(self) -> Iterator[tuple[int, Diagnostic]]:
-        for place, event in self._kept.items():
-            if isinstance(event, Diagnostic):
-                yield self._firsts[self._events.block(place)] + 1, event
+        kept = self._events.kept()
+        return ((self._firsts[block] + 1, event) for block, event in kept if isinstance(event, Diagnostic))
 
     def reaches(self, first: int, last: int) -> Sequence[int]:
         ends, tail = self._ends[first - 1 : last], self._tails.get(self._block(first - 1))
@@ -368,8 +382,9 @@ class Steps(Lazy[Step], StepColumns):
     def held(self) -> Iterator[tuple[int, int, int]]:
         for block in self._holding_blocks():
             first, last = self._firsts[block] + 1, self._stops[block]
-            same = [self._holds.at(place)[:2] for place in self._holds.of(block)]
-            low, high = min([start for start, _ in same], default=len(self.text)), max([end for _, end in same], default=0)
+            same = [self._holds.at(place) for place in self._holds.of(block)]
+            low = min([start for start, _, _ in same], default=len(self.text))
+            high = max([end for _, end, _ in same], default=0)
             if block not in self._tails:
                 yield from ((number, low, high) for number in range(first, last + 1))
                 continue
@@ -386,15 +401,7 @@ class Steps(Lazy[Step], StepColumns):
 
     def claims(self) -> Iterator[Ownership]:
         """The claims of all events. Events of one kind that touch claim as one."""
-        joined: list[tuple[int, int, int, int]] = []
-        for place, (_, code, start, end) in enumerate(self._events.rows()):
-            if joined and joined[-1][0] == code and joined[-1][2] == start and place not in self._kept:
-                start, first = joined[-1][1], joined.pop()[3]
-                joined.append((code, start, end, first))
-            else:
-                joined.append((code, start, end, place))
-        for code, start, end, place in joined:
-            yield from claims_of(self._kept.get(place) or self._event(start, end, self._events.kinds[code]))
+        return self._events.claims()
 
     @cached_property
     def _stops(self) -> array[int]:
@@ -407,7 +414,7 @@ class Steps(Lazy[Step], StepColumns):
 
     def _told(self) -> Iterator[tuple[int, int, Sequence[Event]]]:
         """The first and the last step and the events of every block that has any."""
-        for block, places in self._events.by_block():
+        for block, places in self._events.spans.by_block():
             yield self._firsts[block] + 1, self._stops[block], self._events_at(places)
 
     def _written(self) -> Iterator[tuple[int, Sequence[Event]]]:
@@ -416,10 +423,10 @@ class Steps(Lazy[Step], StepColumns):
             if first == last:
                 yield first, events
             else:
-                start, facts = events[0].start, _FACTS[type(events[0])](events[0])
+                start, facts = events[0].start, self._events.facts_of(events[0])
                 for number, end in enumerate(self.reaches(first, last), first):
                     if end > start:
-                        yield number, (self._event(start, end, facts),)
+                        yield number, (self._events.made(start, end, facts),)
                         start = end
 
     def span(self, index: int) -> tuple[int, int]:
@@ -436,24 +443,15 @@ class Steps(Lazy[Step], StepColumns):
         return () if tail is None or start == end else (Hold(start, end, "policy", tail.why),)
 
     def _events_at(self, places: range) -> list[Event]:
-        return [self._event_at(place) for place in places]
-
-    def _event_at(self, place: int) -> Event:
-        kept = self._kept.get(place)
-        return self._event(*self._events.at(place)) if kept is None else kept
-
-    def _event(self, start: int, end: int, facts: tuple[Any, ...]) -> Event:
-        kind, *rest = facts
-        text = (self.text[start:end], None) if issubclass(kind, TextEvent) else ()
-        made: Event = kind(start, end, *text, *rest)
-        return made
+        return [self._events.at(place) for place in places]
 
     def _make(self, index: int) -> Step:
         block = self._block(index)
         reach = self.reaches(index + 1, index + 1)[0]
         events = self._events_of(block, index, reach)
         holds = (*self._tail_hold(block, index), *self._holds_at(self._holds.of(block)))
-        state, *shape = self._shapes[self._views[block]]
+        state, candidates, accepts, codec, call_state = self._shapes[self._views[block]]
+        call = None if self._calls[block] < 0 else self._calls[block]
         end = index == len(self._deltas)
         return Step(
             index + 1,
@@ -464,7 +462,7 @@ class Steps(Lazy[Step], StepColumns):
             self._moves_at(self._moves.of(block)),
             tuple(events),
             self._sent[index] if index < len(self._sent) else delta_of(events),
-            StateView(state, holds, *shape),
+            StateView(state, holds, candidates, accepts, call, codec, call_state),
             end,
             *self._lengths(block, reach),
         )
@@ -474,12 +472,13 @@ class Steps(Lazy[Step], StepColumns):
 
     def _events_of(self, block: int, index: int, reach: int) -> Sequence[Event]:
         """The events of one step, whose text ends at `reach` where it is one of many in a block."""
-        places = self._events.of(block)
+        places = self._events.spans.of(block)
         if not places or not self._is_run(block):
             return self._events_at(places)
-        start, _, facts = self._events.at(places[0])
+        start, _, kind = self._events.spans.at(places[0])
         start = start if index == self._firsts[block] else self.reaches(index, index)[0]
-        return () if start == reach else (self._event(start, reach, facts),)
+        facts = kind, self._events.call(places[0])
+        return () if start == reach else (self._events.made(start, reach, facts),)
 
     def _holds_at(self, places: range) -> tuple[Hold, ...]:
         return tuple([Hold(start, end, *kind) for start, end, kind in map(self._holds.at, places)])
@@ -494,8 +493,8 @@ class Steps(Lazy[Step], StepColumns):
     def _lengths(self, block: int, reach: int) -> tuple[int, int, int]:
         """The lengths of reasoning and content and the number of calls after a step whose text ends at `reach`."""
         reasoning, content, calls = (column[block] for column in self._tallies)
-        for place in self._events.of(block) if self._is_run(block) else ():
-            _, end, (kind, *_) = self._events.at(place)
+        for place in self._events.spans.of(block) if self._is_run(block) else ():
+            _, end, (kind, *_) = self._events.spans.at(place)
             reasoning -= (end - reach) * (kind is ReasoningText)
             content -= (end - reach) * (kind is ContentText)
         return reasoning, content, calls
@@ -505,16 +504,13 @@ class Steps(Lazy[Step], StepColumns):
         """The lengths of reasoning and content and the number of calls after each block."""
         reasoning, content, calls = (array("i", bytes(4 * len(self._firsts))) for _ in range(3))
         begun = set[int]()
-        for place, (block, code, start, end) in enumerate(self._events.rows()):
-            kept, (kind, *rest) = self._kept.get(place), self._events.kinds[code]
-            if isinstance(kept, TextEvent):
-                kind, rest, end = type(kept), [getattr(kept, "call", None)], start + len(kept.text)
+        for place, block, kind in self._events.told():
             if kind is ReasoningText:
-                reasoning[block] += end - start
+                reasoning[block] += self._events.length(place)
             elif kind is ContentText:
-                content[block] += end - start
-            elif kind in _OF_CALLS and rest[0] not in begun:
-                begun.add(rest[0])
+                content[block] += self._events.length(place)
+            elif kind in _OF_CALLS and kind is not CallStart and (call := self._events.call(place)) not in begun:
+                begun.add(call)
                 calls[block] += 1
         return (array("i", accumulate(reasoning)), array("i", accumulate(content)), array("i", accumulate(calls)))
 

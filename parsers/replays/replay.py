@@ -12,14 +12,15 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from parsers.replays.columns import Steps, claims_of, texts_of
+from parsers.replays.columns import Steps, claims_of
+from parsers.replays.delta_columns import texts_of
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Event, Failure, Raised
 from parsers.vocabulary.trace import OpenText, Ownership, ReadsOpenText, StateView, StreamParser, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
 
-_OURS = (FormatError, UsageError)  # the caller's fault, not the parser's
+REFUSALS = (FormatError, UsageError)  # of the whole run: no fault of the parser
 
 
 def finish_reason(message: Message, reason: str | None) -> str:
@@ -162,8 +163,8 @@ class _Recorder:
         self.assembler.absorb(events)
 
     def _failure(self, error: Exception, start: int, end: int) -> Raised:
-        """The parser raised this while it read [start, end). Raises what is the caller's fault again."""
-        if isinstance(error, _OURS):
+        """The parser raised this while it read [start, end). Raises a refusal of the whole run again."""
+        if isinstance(error, REFUSALS):
             raise error
         self._failed = True
         return Raised.at(start, end, failure_of(error))

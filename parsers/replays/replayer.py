@@ -18,7 +18,7 @@ from parsers.decoding import Decoded, Schedule
 from parsers.formats.model import Format
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json
 from parsers.replays.recorded import ServerStream, as_sent
-from parsers.replays.replay import failure_of, parse
+from parsers.replays.replay import REFUSALS, failure_of, parse
 from parsers.replays.replay import replay as traced
 from parsers.selection.registry import build
 from parsers.vocabulary.events import Failure
@@ -300,6 +300,8 @@ class Replayer:
         parser = self._parser(chunking)
         try:
             message = parse(parser, deltas, self.context, mode=self.mode, markers=self.markers)
+        except REFUSALS:
+            raise
         except Exception as error:
             trace = self.trace(chunking)  # which a parser that fails by chance may survive
             return Outcome(trace.message, len(deltas), trace.failure or failure_of(error))

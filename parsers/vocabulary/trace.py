@@ -6,7 +6,7 @@ What is held at a step, and what it wrote of the message, are derived (`Trace.he
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -126,8 +126,8 @@ class Step:
         return tuple([event for event in self.events if isinstance(event, Diagnostic)])
 
 
-class StepColumns(Sequence[Step]):
-    """Steps that are made when they are asked for, and what they hold by itself, which takes far less."""
+class StepColumns(ABC):
+    """What the steps of a replay hold, by itself. To look at that takes far less than to make the steps."""
 
     @property
     @abstractmethod
@@ -191,12 +191,6 @@ class _StepList(StepColumns):
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps = steps
-
-    def __len__(self) -> int:
-        return len(self._steps)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._steps[index]
 
     @property
     def ends(self) -> Sequence[int]:

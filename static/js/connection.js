@@ -1,4 +1,8 @@
-/* When the server does not answer, or answers a partial request with an error, say so and keep what is loaded. */
+/* When the server does not answer, or answers a partial request with an error, say so and keep what is loaded. A run
+   that it holds no more (410) is posted again. */
+import { standing } from "./cursor.js";
+import { postAgain } from "./request.js";
+
 let last = null;
 
 function show(reason) {
@@ -16,6 +20,7 @@ function refuse(event) {
     (status === 422 || status === 413);
   if (status < 400 || (own && !ctx.response.headers.get("Cache-Control")?.includes("no-store"))) return;
   event.preventDefault();
+  if (status === 410 && postAgain(standing())) return;
   show(`It answered ${status}.`);
   ctx.response.raw.text().then((text) => {
     const said = new DOMParser().parseFromString(text, "text/html").querySelector("main p:not(.error-code)");

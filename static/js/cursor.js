@@ -42,6 +42,8 @@ export const step = () => at;
 export const aim = () => wanted ?? at;
 /* Whether the text that had the focus is being replaced: keys pressed meanwhile still mean the cursor. */
 export const refocusing = () => inText;
+/* Where the reader is, or is going, as the form names it. */
+export const standing = () => (page ? { [drawer.name]: String(aim()) } : {});
 export const total = () => page?.most ?? 0;
 /* The part of the page that the cursor moves in, or null. */
 export const scope = () => page?.root ?? null;

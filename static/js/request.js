@@ -1,17 +1,31 @@
-/* The form of the view (`#cursor`): it asks the server for a part of this page, with the address or the form that works
-   without script too, and carries what was chosen in the page. A newer request of the same source replaces the
-   older. */
+/* The form of the view (`#cursor`): it asks the server for a part of this page, and carries what was chosen in it.
+   A run that was posted is asked for by the address under which the server holds it; where it is held no more, the
+   form is posted again, as it is without script. A newer request of the same source replaces the older. */
 const form = () => document.getElementById("cursor");
+const holder = () => document.querySelector("[data-held]");
+const UNSAID = ["filter", "pasted", "pasted_as", "output", "held"]; // of the form, where a part is asked for
 
 export function ask(target, swap, extra, source = target) {
   if (!form()) return;
   const values = Object.fromEntries(new FormData(form()));
-  for (const name of ["filter", "pasted", "pasted_as", "output"]) delete values[name];
+  for (const name of UNSAID) delete values[name];
   Object.assign(values, extra);
-  const action = form().getAttribute("action");
+  const held = holder()?.dataset.held;
+  if (held) delete values.case;
+  const action = held || form().getAttribute("action");
   const common = { target, swap, source };
-  if (form().method === "get") window.htmx.ajax("GET", `${action}?${new URLSearchParams(values)}`, common);
+  if (held || form().method === "get") window.htmx.ajax("GET", `${action}?${new URLSearchParams(values)}`, common);
   else window.htmx.ajax("POST", action, { ...common, values });
+}
+
+/* Posts the run again, which the server holds no more, and goes on at the same place; false where there is none. */
+export function postAgain(extra) {
+  if (!form() || !holder()?.dataset.held) return false;
+  holder().dataset.held = "";
+  const values = Object.assign(Object.fromEntries(new FormData(form())), extra);
+  for (const name of ["filter", "held"]) delete values[name];
+  window.htmx.ajax("POST", form().getAttribute("action"), { target: "#page", swap: "innerHTML", values });
+  return true;
 }
 
 /* Keeps a choice for the next request and the address; false where the page has no such choice. */

@@ -38,12 +38,12 @@ def test_checks_that_arrive_late_leave_the_cursor_and_the_step_bar_alone(page: P
     waiting: list[Route] = []
 
     def keep(route: Route) -> None:
-        if "report=1" in (route.request.post_data or ""):
+        if "report=1" in route.request.url:
             waiting.append(route)
         else:
             route.continue_()
 
-    page.route("**/run", keep)
+    page.route("**/r/*", keep)
     open_long(page, f"Not asked for before. {TEXT}")
     page.wait_for_function("() => document.querySelector('[data-asked]')")
     go_to(page, 9000)
@@ -88,12 +88,12 @@ def test_a_key_held_down_moves_smoothly_and_asks_for_one_window_at_a_time(page: 
 
     def begun(request: Request) -> None:
         nonlocal flying, most
-        flying += request.url.endswith("/run")
+        flying += "/r/" in request.url
         most = max(most, flying)
 
     def over(request: Request) -> None:
         nonlocal flying
-        flying -= request.url.endswith("/run")
+        flying -= "/r/" in request.url
 
     go_to(page, 500)
     expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 500")
@@ -122,7 +122,7 @@ def test_when_the_server_is_gone_what_is_loaded_still_works(page: Page, allowed:
     open_long(page)
     expect(page.locator("#chunkings tbody tr")).to_have_count(11)
     here = int(page.locator("#go-to").input_value())
-    page.route("**/run", lambda route: route.abort())
+    page.route("**/r/*", lambda route: route.abort())
     go_to(page, here + 2000)
     expect(page.locator("#connection")).to_be_visible()
     page.locator("#strip [tabindex='0']").focus()
@@ -138,7 +138,23 @@ def test_an_error_of_the_server_is_said_and_not_drawn_into_a_pane(page: Page, al
 
     open_long(page)
     expect(page.locator("#chunkings tbody tr")).to_have_count(11)
-    page.route("**/run", fail)
+    page.route("**/r/*", fail)
     go_to(page, 9000)
     expect(page.locator("#connection")).to_contain_text("The server failed.")
     expect(page.locator("#strip")).to_be_visible()
+
+
+def test_a_run_that_is_held_no_more_is_posted_again_and_the_cursor_goes_on(page: Page, allowed: list[str]) -> None:
+    allowed.append("410")
+    open_long(page)
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11)
+    held = page.locator("#inspector").get_attribute("data-held")
+    page.route("**/r/*", lambda route: route.fulfill(status=410, body="gone"), times=1)
+    go_to(page, 9000)
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 9,000")
+    expect(page.locator("#text")).to_have_value(TEXT)
+    expect(page.locator("#connection")).to_be_hidden()
+    assert page.locator("#inspector").get_attribute("data-held") != held
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 9,001")

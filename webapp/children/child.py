@@ -73,7 +73,8 @@ class ChildError(Exception):
 class Program:
     """Holds what a child does: the name of a module or the path of a file with `tasks(**given)`, see worker.py.
 
-    `limits` are by the system's names (AS, DATA: bytes; CPU: seconds; NOFILE: files). `python` starts an interpreter
+    `limits` are by the system's names (AS, DATA: bytes; CPU: seconds). A `sealed` process opens no file and no socket
+    and starts no process once its program is loaded (`worker.seal`). `python` starts an interpreter
     and `path` is where it finds more modules than its own; None stands for all of ours. `variables` of our environment
     are passed on, `environment` is set. With `fork` a server that has the module loaded makes the process, where the
     system can do that; it takes a twentieth of the time that an import of ours does.
@@ -82,6 +83,7 @@ class Program:
     name: str
     given: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
+    sealed: bool = False
     python: tuple[str, ...] = (sys.executable, "-I")
     path: tuple[str, ...] | None = None
     variables: tuple[str, ...] = ()
@@ -110,6 +112,7 @@ class Program:
             "path": [entry for entry in sys.path if entry] if self.path is None else self.path,
             "environment": self.environ if self.forks else None,
             "limits": dict(self.limits),
+            "sealed": self.sealed,
             "niceness": self.niceness,
             "idle_seconds": self.idle_seconds,
             "frame_bytes": self.answer_bytes,

@@ -7,8 +7,8 @@ the child lives on; after any other exception it ends, for its state is not to b
 
 ==============  ====================================================================================================
 frame           the length in four bytes, big-endian, then JSON in UTF-8; a length over a limit is refused unread
-to the child    {program, given, path, environment, limits, niceness, idle_seconds, frame_bytes} once, then any number
-                of {task, request, seconds}, one at a time
+to the child    {program, given, path, environment, limits, sealed, niceness, idle_seconds, frame_bytes} once, then any
+                number of {task, request, seconds}, one at a time
 to the parent   MARK once, then for each task any number of {progress}, and {answer, rss} or {failed, ...} at its end
 ==============  ====================================================================================================
 
@@ -37,6 +37,10 @@ MARK = b"\0toolcall-inspector worker 1\n"
 MOST_BYTES = 400_000_000
 GRACE = 3  # times the deadline, at which the parent kills
 MOST_WORDS = 200
+_STATM = "/proc/self/statm"
+
+# Of what Python reports before it does it: whatever starts a process or makes a socket.
+_SEALED = ("os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.startfile", "os.system", "socket.", "subprocess.")
 
 Tell = Callable[[dict[str, Any]], None]
 Task = Callable[[dict[str, Any], Tell], Mapping[str, Any]]
@@ -78,6 +82,22 @@ def send(stream: BinaryIO, data: bytes) -> None:
     stream.flush()
 
 
+def seal(writes: int = 0) -> None:
+    """From here on this process opens no file and no socket and starts no process; there is no way back.
+
+    What is open stays open, and no file of it gets longer than `writes` bytes. A program calls this once it has what
+    it needs and before it looks at what strangers wrote, or is sealed when it is loaded (`Program.sealed`). The
+    system's limit on processes means nothing to its administrator, so Python is told as well.
+    """
+    _limit({"FSIZE": writes, "NOFILE": 3, "NPROC": 0})
+    sys.addaudithook(_refuse)
+
+
+def _refuse(event: str, _given: object) -> None:
+    if event.startswith(_SEALED):
+        raise PermissionError(f"{event} is not for this process")
+
+
 def main() -> None:
     """Serve the process at the other end of the standard streams."""
     sys.modules[NAME] = sys.modules["__main__"]  # what a program imports RefusedError from
@@ -101,6 +121,7 @@ def serve_forked(source: Any, sink: Any, errors: Any) -> None:
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Do tasks until one fails, or until the parent is gone and with it this process."""
     inbox: SimpleQueue[Any] = SimpleQueue()
+    resident = _meter()
     Thread(target=_listen, args=(source, inbox), daemon=True).start()
     send(sink, MARK)
     hello = inbox.get()
@@ -112,7 +133,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
     def do(asked: Mapping[str, Any]) -> None:
         answer = tasks[asked["task"]](asked["request"], tell)
-        send(sink, frame({"answer": answer, "rss": _resident()}, most))
+        send(sink, frame({"answer": answer, "rss": resident()}, most))
 
     failure = _failure_in(lambda hello: tasks.update(_prepared(hello)), hello)
     while failure is None:
@@ -165,6 +186,8 @@ def _prepared(hello: Mapping[str, Any]) -> Mapping[str, Task]:
     sys.path.extend([entry for entry in hello["path"] if entry not in sys.path])
     tasks: Mapping[str, Task] = _module(hello["program"]).tasks(**hello["given"])
     _limit(hello["limits"])
+    if hello["sealed"]:
+        seal()
     return tasks
 
 
@@ -198,13 +221,14 @@ def _end_in(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _resident() -> int:
-    """The memory this process takes, in bytes; 0 where the system does not tell."""
+def _meter() -> Callable[[], int]:
+    """Return what tells how much memory this process takes, in bytes; 0 where the system does not tell. What it reads
+    is opened now, for it cannot be once the process is sealed."""
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        file = os.open(_STATM, os.O_RDONLY)
     except OSError:
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+        return int
+    return lambda: int(os.pread(file, 100, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 if __name__ == "__main__":

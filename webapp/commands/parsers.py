@@ -9,7 +9,7 @@ import click
 from parsers.formats.diagram import RowLine, rows_table
 from parsers.formats.extends import Expanded, expand
 from parsers.formats.lint import lint_file
-from parsers.formats.model import Format, Policy, builtin_formats, policy_values
+from parsers.formats.model import Format, Policy, builtin_formats, load_format, policy_values
 from parsers.selection.registry import get_format, policies
 from parsers.vocabulary.types import UsageError
 from webapp.cli import one_line
@@ -17,9 +17,11 @@ from webapp.commands.inputs import read_json
 from webapp.commands.words import count, quoted, section, table
 from webapp.engines.response_template import about
 from webapp.formats.folder import FormatsFolder, formats_folder, refusals
+from webapp.runs.format_example import example_findings
 from webapp.settings import get_settings
 
 CHECK = "check"
+_WORK = 5_000_000  # for the chunkings of an example, see search_shortly: some seconds
 
 
 @click.command()
@@ -28,7 +30,7 @@ def parsers(words: tuple[str, ...]) -> int:
     """List the parsers, show one, or check a format file.
 
     NAME is a parser or an alias: its grammar by example, policies, states and rows are shown. `check FILE` verifies a
-    format file of your own without running it; the exit code is 1 when it has an error.
+    format file of your own and reads its example in many chunkings; the exit code is 1 when it has an error.
     """
     if words[:1] == (CHECK,):
         if len(words) != 2:
@@ -120,7 +122,11 @@ def _row(row: RowLine) -> list[str]:
 
 
 def _check(file: str) -> int:
-    found = lint_file(read_json("parsers check", file), formats_folder(get_settings()).source)
+    parents = formats_folder(get_settings()).source
+    data = read_json("parsers check", file)
+    found = lint_file(data, parents)
+    if not any(finding.severity == "error" for finding in found):
+        found += example_findings(load_format(expand(data, parents).data), _WORK)
     for finding in found:
         click.echo(f"{finding.severity}  {finding.pointer or '/'}: {one_line(finding.message)} [{finding.code}]")
     errors = sum(finding.severity == "error" for finding in found)

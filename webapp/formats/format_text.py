@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -85,6 +85,7 @@ class CheckedText:
     """A text, the format it spells (None: it spells none), and the findings, errors first.
 
     `data` is the JSON as typed; `expanded` is the same with `extends` and `reasoning` written out, as a case holds it.
+    `runs` is the format, if nothing is so wrong with its text that it may not run.
     """
 
     text: str
@@ -92,11 +93,13 @@ class CheckedText:
     expanded: Expanded | None = None
     format: Format | None = None
     findings: list[Noted] = field(default_factory=list)
+    runs: Format | None = None
 
-    @property
-    def runs(self) -> Format | None:
-        """The format, if nothing is so wrong with it that it may not run."""
-        return None if any(found.severity == "error" for found in self.findings) else self.format
+    def note(self, found: Iterable[LintFinding]) -> None:
+        """Add what replays of the format showed."""
+        if self.expanded is not None:
+            self.findings += [_noted(one, self.expanded, Places(self.text)) for one in found]
+            self.findings.sort(key=lambda one: one.severity != "error")
 
     @property
     def written_out(self) -> Any:
@@ -130,7 +133,8 @@ def check_text(text: str, parents: Parents | None = None, taken: Mapping[str, Fo
     except ValidationError as error:
         return CheckedText(text, data, expanded, findings=[_invalid(one, expanded, places) for one in error.errors()])
     found = [_noted(one, expanded, places) for one in (*lint(fmt), *_taken(fmt, taken or {}))]
-    return CheckedText(text, data, expanded, fmt, found)
+    runs = None if any(one.severity == "error" for one in found) else fmt
+    return CheckedText(text, data, expanded, fmt, found, runs)
 
 
 def _not_json(text: str, error: JsonError) -> Noted:

@@ -16,7 +16,7 @@ from parsers.vocabulary.types import Context, Tool, ToolCall
 from webapp.children.child import Child, ChildError, Ending, Program
 from webapp.tokenizers.chat_program import LIMITS, MOST_TEMPLATE
 
-PROGRAM = Path(__file__).with_name("chat_program.py")
+PROGRAM = Program(str(Path(__file__).with_name("chat_program.py")), limits=LIMITS, sealed=True)
 DEADLINE = 5.0
 # Templates name them; what they spell stands outside the assistant's part, or ends it.
 TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token")
@@ -66,7 +66,7 @@ def renderings(asked: Mapping[str, Any], seconds: float = DEADLINE) -> Rendering
     if len(asked["template"]) > MOST_TEMPLATE:
         return TOO_LONG
     try:
-        with Child(Program(str(PROGRAM), limits=LIMITS)) as child:
+        with Child(PROGRAM) as child:
             answer = child.ask("write", asked, seconds=seconds)
     except ChildError as error:
         late = error.ending is Ending.LATE or error.code in _OUT_OF_TIME

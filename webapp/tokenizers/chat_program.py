@@ -25,7 +25,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from webapp.children.worker import Task
 
 MEMORY = 400_000_000
-LIMITS = {"AS": MEMORY, "CPU": 2, "FSIZE": 0, "NOFILE": 3}
+LIMITS = {"AS": MEMORY, "CPU": 2}
 MOST_TEXT = 2_000_000
 MOST_TEMPLATE = 500_000
 MOST_WORDS = 200

@@ -266,6 +266,7 @@ def _prepare(
         with _one_at_a_time, worded("the file", settings, seconds), Child(program(settings)) as child:
             return child.ask("prepare", request, seconds=seconds)
     except UsageError as error:
+        Path(request["target"]).unlink(missing_ok=True)
         raise UsageError(f"{title}: {error}") from error
 
 

@@ -1,25 +1,29 @@
 """What the process of a tokenizer does: check a file and make it anew, load one that was checked, cut text, spell ids.
 
-It is a program for a child (webapp/children). The library that loads tokenizers is let near a file only here.
+It is a program for a child (webapp/children). The library that loads tokenizers is let near a file only here, and only
+once the process is sealed: what it reads and writes is opened before, for strangers wrote it.
 """
 
 from __future__ import annotations
 
 import gc
 import hashlib
+from codecs import lookup
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from parsers.vocabulary.types import UsageError
-from webapp.children.worker import RefusedError, Task, Tell
+from webapp.children.worker import RefusedError, Task, Tell, seal
 from webapp.vocabularies import files
 from webapp.vocabularies.plain_json import VocabularyError, parse_json
 from webapp.vocabularies.sanitize import tokenizer_text
 from webapp.vocabularies.spelling import spelling_of
 
 MAX_IDS = 2_000_000
+MAX_BYTES = 1_000_000_000  # of a rebuilt file
 PROBE = "Hello, world 123 é東🙂\n"
 
 Request = dict[str, Any]
@@ -29,10 +33,14 @@ Answer = dict[str, Any]
 def tasks() -> Mapping[str, Task]:
     """The tasks, over at most one loaded tokenizer."""
     gc.disable()  # a large file is millions of lists without a circle among them
+    import_module("tokenizers")
+    lookup("utf-8-sig")
     loaded: list[Any] = []
 
     def load(request: Request) -> Answer:
-        loaded[:] = [_loaded(Path(request["path"]).read_bytes())]
+        data = Path(request["path"]).read_bytes()
+        seal()
+        loaded[:] = [_loaded(data)]
         return {}
 
     def encode(request: Request) -> Answer:
@@ -63,16 +71,24 @@ def _refusing(task: Callable[[Request], Answer]) -> Task:
 
 def prepare(request: Request) -> Answer:
     """Check, convert, load and try a source file and keep the rebuilt one. The answer is what to know of it."""
-    config = _config(request["config"])
+    source = Path(request["source"]).read_bytes()
+    config = None if request["config"] is None else Path(request["config"]).read_bytes()
     slots = {int(slot): name for slot, name in request["slots"].items()}
-    tokenizer = files.rebuild(Path(request["source"]).read_bytes(), config, slots)
+    with open(request["target"], "wb") as target:
+        seal(writes=MAX_BYTES)
+        data, answer = _prepared(source, _config(config), slots)
+        target.write(data)
+    return answer
+
+
+def _prepared(source: bytes, config: Any, slots: Mapping[int, str]) -> tuple[bytes, Answer]:
+    tokenizer = files.rebuild(source, config, slots)
     spelling = spelling_of(tokenizer["decoder"], tokenizer["pre_tokenizer"])
     data = tokenizer_text(tokenizer)
     backend = _loaded(data)
     _require_ids(backend, tokenizer["added_tokens"])
     backend.encode_batch([PROBE], add_special_tokens=False)
-    Path(request["target"]).write_bytes(data)
-    return {
+    return data, {
         "fingerprint": hashlib.sha256(data).hexdigest(),
         "bytes": len(data),
         "vocab_size": backend.get_vocab_size(),
@@ -88,9 +104,9 @@ def _loaded(data: bytes) -> Any:
     return Tokenizer.from_buffer(data)
 
 
-def _config(path: str | None) -> Any:
+def _config(data: bytes | None) -> Any:
     try:
-        return parse_json(Path(path).read_bytes()) if path is not None else None
+        return None if data is None else parse_json(data)
     except VocabularyError as error:
         raise VocabularyError(f"tokenizer_config.json: {error}") from None
 

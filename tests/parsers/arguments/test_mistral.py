@@ -53,6 +53,8 @@ G = '{"name": "g", "arguments": {}}'
         (item('{"arguments": {1}, "name": "f"}'), [], '{"arguments": {1}, "name": "f"}]', ["rejected_call"]),
         (item('{"name": " "}'), [], '{"name": " "}]', ["rejected_call"]),
         (item('{"name": 5, "arguments": {}}'), [], '{"name": 5, "arguments": {}}]', ["rejected_call"]),
+        (item('{"name": 5, "arguments":{"a":1}, "x": 2, "name": "f"}'), [("f", '{"a":1}')], None, []),
+        (item('{"name": [], "arguments":3, "name":"f"}'), [("f", "3")], None, ["arguments_not_object"]),
         (item('{"arguments": {}}'), [], '{"arguments": {}}]', ["rejected_call"]),
         (item("{}"), [], "{}]", ["rejected_call"]),
         (item("{x}"), [], "{x}]", ["rejected_call"]),

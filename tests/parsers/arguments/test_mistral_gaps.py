@@ -227,6 +227,16 @@ def test_what_json_does_not_allow_in_a_string_is_passed_on_as_written(write: Wri
         assert calls(parse(mistral(), deltas(*sliced(write("f", arguments), size)), Context())) == [("f", arguments)]
 
 
+@grammars
+@pytest.mark.parametrize("half", [chr(0xD83D), chr(0xDF89), r"\ud83d"])
+def test_half_a_character_in_a_name_is_passed_on(write: Write, half: str) -> None:
+    text = write("f", "{}").replace("f", f"f{half}", 1)
+    for size in (1, 10**7):
+        for policy in ({}, {"id_dialect": "kimi"}):
+            trace = trace_of("mistral", *sliced(text, size), policy=policy)
+            assert calls(trace.message) == [(f"f{half}", "{}")]
+
+
 def test_a_name_with_escapes_is_decoded_and_one_without_is_kept() -> None:
     for text in (as_array("wetter_für_zürich", "{}"), after_name("wetter_für_zürich", "{}")):
         assert calls(trace_of("mistral", *text).message) == [("wetter_für_zürich", "{}")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.vocabulary.types import Context
-from tests.parsers.parsing import calls, codes, dropped, tool, trace_of
+from tests.parsers.parsing import calls, codes, dropped, owners, tool, trace_of
 
 HEAD, TAIL = "<tool_call>f", "</tool_call>Done."
 
@@ -34,6 +34,11 @@ def test_what_is_missing_in_a_pair_costs_no_more_than_the_pair(inner: str, argum
         assert calls(trace.message) == [("f", arguments)]
         assert trace.message.content == "Done."
         assert codes(trace) == found
+
+
+def test_a_keys_tag_that_is_written_twice_moves_nothing() -> None:
+    trace = trace_of("glm47_moe", f"{HEAD}<arg_key> <arg_key>a</arg_key><arg_value>x</arg_value>{TAIL}")
+    assert [text for text, owner in owners(trace) if owner == "arguments"] == ["a", "x"]
 
 
 def test_a_key_without_a_value_is_dropped_and_its_tags_are_structure() -> None:

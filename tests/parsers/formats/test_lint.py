@@ -15,10 +15,16 @@ from parsers.formats.model import Format, builtin_formats, load_format
 
 
 class Codec:
-    """A codec as lint sees it: its triggers, and one option."""
+    """A codec as lint sees it: its triggers, and one option. `listed` reads a run of states, as lists of calls do."""
 
-    def __init__(self, *triggers: str) -> None:
+    def __init__(self, *triggers: str, listed: bool = False) -> None:
         self.triggers = triggers
+        self.spans_states = listed
+
+    def due(self, last: str, options: Mapping[str, Any], policy: Mapping[str, str]) -> tuple[str, ...] | None:
+        if not self.spans_states or policy["recovery"] == "fail":
+            return ("LABEL",) if "LABEL" in self.triggers else ()
+        return {"": ("ITEM_END",), "ITEM": ("ITEM_END",), "ITEM_END": ("ITEM", "DONE")}.get(last)
 
     def check_options(self, options: Mapping[str, Any]) -> list[tuple[str, str]]:
         return [(f"/{key}", f"unknown option {key}") for key in options if key != "good"]
@@ -30,7 +36,10 @@ class Codec:
         return ("</v>",) if self.triggers == ("BARE",) else ()
 
 
-CODECS = {"value": Codec("DONE", "OTHER"), "call": Codec("DONE", "OTHER", "REJECT", "ITEM"), "tags": Codec()}
+CODECS = {
+    **{"value": Codec("DONE", "OTHER"), "call": Codec("DONE", "OTHER", "REJECT", "ITEM"), "tags": Codec()},
+    **{"word": Codec("LABEL"), "list": Codec("ITEM", "ITEM_END", "DONE", listed=True)},
+}
 END = {"on": "END", "to": "CONTENT"}
 
 
@@ -79,6 +88,7 @@ def call(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 END_CALL = row("END", "CALL", "CallEnd")
 CLOSED = row("CLOSE", "CONTENT", "CallEnd")
+ENDED, NEXT = row("ITEM_END", "CALLS", "CallEnd"), row("ITEM", "CALL", "CallStart")
 NAME = {"text": "name", "rows": [CLOSED, END_CALL]}
 GAP = {"text": "structure", "rows": [row("OTHER", "GAP"), END]}
 PRE, V11, AUTO_OR_11 = ({"mistral_version": values} for values in (["pre_v11"], ["v11"], ["auto", "v11"]))
@@ -97,6 +107,12 @@ def in_call(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"states": {"CALL": call(*rows, codec=codec), **more}}
 
 
+def in_list(*rows: dict[str, Any], calls: tuple[dict[str, Any], ...] = (), **more: Any) -> dict[str, Any]:
+    """The change that makes CALL, with further rows, and CALLS, with `calls`, the states of a list of calls."""
+    codec = {"name": "list"}
+    return {"states": {"CALL": call(*rows, codec=codec), "CALLS": {"codec": codec, "rows": [END, *calls]}}, **more}
+
+
 def terminals(**added: str) -> dict[str, Any]:
     return {"terminals": {"OPEN": "<call>", "CLOSE": "</call>", **added}}
 
@@ -109,6 +125,10 @@ ERRORS = [  # code, pointer, the changes that break the format
     ("unknown_trigger", "/states/CONTENT/rows/2/on", in_content(row("ITEM", "CONTENT"))),
     ("missing_end", "/states/CALL", {"states": {"CALL": {"codec": {"name": "call"}, "rows": [CLOSED]}}}),
     ("missing_end", "/states/GAP", in_content(row("CLOSE", "GAP"), GAP=GAP | {"rows": [END | {"when": V11}]}) | LISTED),
+    ("missing_row", "/states/CALLS", in_list(ENDED)),
+    ("missing_row", "/states/CALLS", in_list(ENDED, calls=(NEXT | {"when": PRE},)) | LISTED),
+    ("missing_row", "/states/CALL", in_list(calls=(NEXT,))),
+    ("missing_row", "/states/CALL", in_call(codec={"name": "word"})),
     ("same_text", "/terminals/CLOSE", terminals(CLOSE="<call>")),
     ("same_text", "/end_tokens/1", {"end_tokens": ["<eos>", "</call>"]}),
     (
@@ -222,6 +242,11 @@ SOUND = [  # unusual, and allowed
     {"initial_when_reasoning_open": "THINK"}
     | {"states": {"THINK": {"text": "reasoning", "rows": [row("CLOSE", "CONTENT"), END]}}},
     terminals(CLOSE="<call>>"),
+    in_list(ENDED, calls=(NEXT,)),
+    in_list(ENDED, calls=(NEXT, row("CLOSE", "CALLS"), row("DONE", "CONTENT"))),
+    in_list(ENDED | {"keep": "again"}, calls=(NEXT, row("DONE", "CALLS"))),
+    in_list(ENDED, policy={"recovery": "fail"}),
+    in_call(row("LABEL", "CONTENT", "CallEnd"), codec={"name": "word"}),
 ]
 
 

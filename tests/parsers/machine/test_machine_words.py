@@ -12,6 +12,7 @@ from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import ContentText
 from parsers.vocabulary.types import Context
 from tests.parsers.parsing import calls, codes, deltas, dropped, events_of, owners, rows, tokens, trace_of
+from tests.parsers.properties.invariants import Run, as_text, check
 
 TAGS = {"key_open": "<k>", "key_close": "</k>", "value_open": "<v>", "value_close": "</v>"}
 END = {"on": "END", "to": "CONTENT"}
@@ -184,6 +185,7 @@ BREAKS = words(
         ("one<a>two<a>three", "one\ntwo\nthree", None),
         ("one<a><a>", "one", None),
         ("<t>x<a>one<t>y<a>two", "one\ntwo", "x\ny"),
+        ("<t><a>one<t>y", "one", "y"),
     ],
 )
 def test_a_break_puts_the_next_message_on_its_own_line(text: str, content: str, reasoning: str | None) -> None:
@@ -236,6 +238,35 @@ def test_what_a_codec_finds_and_the_format_has_no_row_for_is_text() -> None:
         assert trace.message.content == "f(a=1)\nso"
         assert codes(trace) == ["stray_text"]
         assert not [run for run in trace.partition if run.reason == LOST]
+
+
+@pytest.mark.parametrize(
+    ("codec", "text", "found"),
+    [
+        ({"name": "keyvalue"}, "f b{a:1}", []),  # the name waits when it turns out to be none
+        ({"name": "keyvalue"}, 'f<|"|>{a:1}', []),
+        ({"name": "json_call"}, '{"name": ""x":"}', []),
+        ({"name": "pythonic"}, "[f(a=1)] and", ["f"]),
+        ({"name": "pythonic"}, "[f(a=1), g(b='x')]", ["f"]),
+        ({"name": "pythonic"}, "[f(a=1, b c), 'x']", ["f"]),
+        ({"name": "label"}, "thought\nx", []),
+        ({"name": "mistral"}, "no call", []),
+        ({"name": "mistral"}, '[{"name": "f"}]', []),
+    ],
+)
+def test_without_a_row_what_was_found_is_stray_and_no_character_is_lost(
+    codec: dict[str, Any], text: str, found: list[str]
+) -> None:
+    call = {"codec": codec, "rows": [{"on": "CLOSE", "to": "CONTENT", "emit": ["CallEnd"]}, END]}
+    states = {
+        "CONTENT": {"text": "content", "rows": [{"on": "CALL", "to": "CALL", "emit": ["CallStart"]}, END]},
+        "CALL": call,
+    }
+    fmt = words(terminals={"CALL": "<c>", "CLOSE": "</c>"}, states=states)
+    check(Run(fmt, as_text(f"<c>{text}</c> y")))
+    trace = trace_of(fmt, f"<c>{text}</c> y")
+    assert [name for name, _ in calls(trace.message)] == found
+    assert {"stray_text", "rejected_call"} & {*codes(trace)}
 
 
 def test_text_that_a_codec_leaves_is_held_for_a_reason_of_its_own() -> None:

@@ -26,6 +26,9 @@ CODECS: tuple[dict[str, Any], ...] = (
     {"name": "keyvalue", "options": {"string": "<v>", "require_key": True}},
     {"name": "label", "options": {"labels": ["ab", "x"]}},
     {"name": "label", "options": {"labels": ["f"], "after_marker": True}},
+    {"name": "pythonic"},
+    {"name": "pythonic", "options": {"brackets": False}},
+    {"name": "mistral"},
     {"name": "tagged"},
     {
         "name": "tagged",
@@ -45,7 +48,8 @@ CODECS: tuple[dict[str, Any], ...] = (
 WORDS = (
     *TERMINALS.values(),
     *("<k>", "</v>", "<v>", "x", " ", "\n", '"', "f", "<", "</", "a", "}", "[", "]", ",", ":", "1", "\\"),
-    *("f(", "(", ")", "f{a:"),
+    *("f(", "(", ")", "f{a:", "[f(a=1)", "f()", "f(a='", "'"),
+    *('[{"name":"f","arguments":{}}', '{"name":3,'),
     *('{"name":"f","arguments":{"a":"1"}}', '{"a":1}', "<parameter=", "</parameter>"),
 )
 IN_CALL = ("HEAD", "MORE", "GAP", "BODY")
@@ -82,7 +86,9 @@ def formats(draw: st.DrawFn) -> Format:
         "HEAD": draw(inside({"text": draw(heads)}, (*names, "OTHER"))),
         "MORE": draw(inside({"text": draw(heads)}, (*names, "OTHER"))),
         "GAP": draw(inside({"text": "structure"}, (*names, "OTHER"))),
-        "BODY": draw(inside({"codec": codec}, (*names, "DONE", "OTHER", "REJECT", "ITEM_END", "LABEL"))),
+        "BODY": draw(
+            inside({"codec": codec}, (*names, "DONE", "OTHER", "REJECT", "MALFORMED", "ITEM", "ITEM_END", "LABEL"))
+        ),
     }
     if think:
         out = {"on": begins[0], "to": "TOP", "emit": ["ReasoningEnd"]}

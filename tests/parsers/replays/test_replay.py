@@ -166,6 +166,11 @@ def test_a_parser_that_cannot_begin_fails_in_its_first_step() -> None:
     assert str(failure) == f"ValueError: no start (in {failure.place})"
 
 
+def test_a_parser_that_cannot_begin_fails_at_the_end_of_no_output() -> None:
+    trace = replay(failing(ValueError("no start")), [], Context())
+    assert [(step.end, len(step.diagnostics)) for step in trace.steps] == [(True, 1)]
+
+
 @pytest.mark.parametrize("error", [UsageError("not so"), FormatError("no such state")])
 def test_what_the_caller_did_wrong_is_no_failure_of_the_parser(error: Exception) -> None:
     with pytest.raises(type(error)):

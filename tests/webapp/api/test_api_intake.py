@@ -98,6 +98,7 @@ def test_json_that_has_other_keys_is_a_recording_itself(post: Post) -> None:
         ({"json": {"text": "x", "take_as": "nonsense"}}, "/take_as"),
         ({"json": {"text": "x", "output": -1}}, "/output"),
         ({"data": "x", "query_string": {"output": "x"}}, "/output"),
+        ({"data": "x", "query_string": {"output": "9" * 5_000}}, "/output"),
     ],
 )
 def test_a_wrong_field_is_named(client: Client, request_: dict[str, Any], field: str) -> None:

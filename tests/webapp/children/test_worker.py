@@ -9,7 +9,6 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO
@@ -27,6 +26,7 @@ HELLO: dict[str, Any] = {
     "path": ["/added/for/this"],
     "environment": None,
     "limits": {},
+    "sealed": False,
     "niceness": 0,
     "idle_seconds": 300,
     "frame_bytes": 1_000,
@@ -190,13 +190,30 @@ def test_limits_stay_within_the_systems(hard: int, least: int, monkeypatch: pyte
     assert limits == [(resource.RLIMIT_CORE, (0, 0)), (resource.RLIMIT_AS, (least, least))]
 
 
+def test_a_process_is_sealed_when_its_program_is_loaded_or_by_it(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[Any] = []
+    hooks: list[Callable[..., object]] = []
+    monkeypatch.setattr(worker, "_limit", limits.append)
+    monkeypatch.setattr(sys, "addaudithook", hooks.append)
+    worker.seal(writes=7)
+    assert limits == [{"FSIZE": 7, "NOFILE": 3, "NPROC": 0}]
+    talk(ask("leave"), hello=HELLO | {"sealed": True, "limits": {"AS": 1}, "program": "nowhere"})
+    talk(ask("echo"), ask("panic"), hello=HELLO | {"sealed": True, "limits": {"AS": 1}})
+    assert limits[1:] == [{"AS": 1}, {"FSIZE": 0, "NOFILE": 3, "NPROC": 0}]
+    (refuse, _) = hooks
+    for event in ("os.fork", "os.forkpty", "os.exec", "subprocess.Popen", "socket.__new__"):
+        with pytest.raises(PermissionError, match="is not for this process"):
+            refuse(event, ())
+    refuse("open", ("file", "r", 0))
+
+
 def test_systems_without_such_files_limits_and_timers_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "find_spec", lambda _name: None)
-    monkeypatch.setattr(worker, "Path", lambda _name: Path("/nowhere/at/all"))
+    monkeypatch.setattr(worker, "_STATM", "/nowhere/at/all")
     monkeypatch.delattr(signal, "setitimer")
     worker._limit({"AS": 1})
     worker._end_in(1)
-    assert worker._resident() == 0
+    assert worker._meter()() == 0
 
 
 def test_a_timer_ends_a_process_whatever_it_does() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.parsers.parsing import Hasty
 from webapp.formats.format_text import skeleton
 
 Program = Callable[..., Any]
@@ -87,6 +88,16 @@ def test_a_file_that_extends_another_is_checked_with_its_parent(program: Program
     assert wrong.out.startswith("error  /extends: From folder_format: CONTENT goes to CALL on CALL_START")
     lost = program("parsers", "check", short({**SHORT, "extends": "nobody"}))
     assert lost.out.startswith("error  /extends: there is no format 'nobody' to extend [not_a_format]")
+
+
+def test_the_example_of_a_file_is_read_in_many_chunkings(
+    program: Program, short: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.runs.format_example.build", Hasty.build)
+    done = program("parsers", "check", short(SHORT))
+    assert done.code == 1
+    assert done.out.startswith('error  /example: With the chunking "whole" the message is not the one of token by')
+    assert program("parsers", "check", short({**SHORT, "example": ""})).code == 0
 
 
 def test_a_file_that_extends_another_is_replayed_and_exported_written_out(program: Program, short: Any) -> None:

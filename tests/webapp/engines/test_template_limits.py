@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from parsers.cases.io import load_case
+from parsers.cases.run import run_case
+from parsers.replays.chunking import WHOLE
 from parsers.replays.replay import replay
+from parsers.replays.replayer import Replayer
 from parsers.vocabulary.drops import LOST
-from parsers.vocabulary.types import Context, Message
+from parsers.vocabulary.types import Context, Message, Piece
 from tests.parsers.parsing import calls
 from tests.webapp.engines.templates import (
     ANCHOR,
+    CALL,
     DIALECT,
+    JOINED,
     JSON_CALLS,
     PLAIN,
     STREAMED,
@@ -21,8 +29,10 @@ from tests.webapp.engines.templates import (
     template,
     told,
 )
-from webapp.engines.response_template import TemplateParser, loaded
-from webapp.engines.response_template.patterns import Budget
+from webapp.engines import ENGINES
+from webapp.engines.response_template import TemplateParser, loaded, patterns
+from webapp.engines.response_template.lint import lint
+from webapp.engines.response_template.patterns import Budget, OverBudgetError
 
 
 def test_an_endless_template_stops_and_the_rest_is_content() -> None:
@@ -46,13 +56,10 @@ def test_an_endless_template_of_calls_rejects_no_call_of_the_prompt() -> None:
 
 
 def test_reading_may_stop_at_the_end() -> None:
-    made = loaded(PLAIN)
-    parser = TemplateParser(made)
-    parser.begin(Context())
-    parser.feed(deltas("a <tool_c", [9])[0])
-    made.fuse.blown = True
-    codes = [(event.kind, getattr(event, "text", "")) for event in parser.finish()]
-    assert codes == [("ContentText", " "), ("ContentText", "<tool_c"), ("Diagnostic", "")]
+    before = {"open_pattern": "(?=<)", "close_pattern": "(?=<)"}
+    trace = read(template(thinking=before, tool_calls=JSON_CALLS, content={}), "a <tool_c")
+    assert trace.message.content == "a<tool_c"
+    assert [one.code for one in trace.steps[-1].diagnostics] == ["template_stopped"]
 
 
 def test_a_delimiter_without_end_is_not_held_for_ever() -> None:
@@ -84,38 +91,73 @@ def test_a_streamed_call_is_cut_off_when_reading_stops() -> None:
     assert [run for run in trace.partition if run.reason == LOST] == []
 
 
-def test_a_slow_pattern_runs_into_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webapp.engines.response_template.patterns.SEARCH_SECONDS", 0.05)
-    data = template(thinking={"open_pattern": "(?:a|aa)+$", "close": "</a>"}, content={})
-    text = "a" * 60 + "b"
+ENDLESS = template(thinking={"open_pattern": "(?:a|aa)+$", "close": "</a>"}, content={})
+INSIDE = {**XML["fields"]["tool_calls"], "content_args": {"tag_pattern": "(?P<key>a)(?P<value>(?:a|aa)+)$"}}
+MANY_A = "a" * 60 + "b"
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [(ENDLESS, MANY_A), (template(tool_calls=INSIDE, content={}), f"<function=f>{MANY_A}</function> rest")],
+)
+def test_a_pattern_without_end_refuses_the_whole_run(
+    monkeypatch: pytest.MonkeyPatch, data: dict[str, Any], text: str
+) -> None:
+    monkeypatch.setattr(patterns, "SEARCH_YARDS", 1_000)
+    with pytest.raises(OverBudgetError, match=r"goes back and forth .* without an end: write a repeat"):
+        read(data, text)
     made = loaded(data)
-    for _ in range(2):
-        trace = replay(TemplateParser(made), deltas(text, [len(text)]), Context())
-        assert trace.message.content == text
-        assert [one.code for one in told(trace)] == ["template_stopped"]
+    replayer = Replayer(lambda: TemplateParser(made), (Piece(text),))
+    with pytest.raises(OverBudgetError):
+        replayer.outcome(WHOLE)
 
 
-def test_slow_searches_use_up_a_budget() -> None:
-    budget = Budget()
-    budget.spend(0.0005)
-    assert budget.left == 2.0
-    budget.spend(1.5)
-    assert budget.timeout() == 0.5
-    budget.spend(1.0)
-    with pytest.raises(ValueError, match="need more than 2 seconds"):
+def test_a_pattern_without_end_is_found_in_the_prompt_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "SEARCH_YARDS", 1_000)
+    with pytest.raises(OverBudgetError):
+        read(ENDLESS, "x", ANCHOR + MANY_A)
+    (found,) = [one for one in lint(ENDLESS, ANCHOR + MANY_A, loaded).findings if one.code == "over_budget"]
+    assert (found.severity, found.pointer) == ("error", "/start_anchor")
+
+
+def test_many_slow_searches_are_too_many() -> None:
+    budget = Budget(yard=0.001, yards=1_000)
+    budget.spend(0.0009)
+    assert budget.yards == 1_000
+    budget.spend(0.4)
+    assert (budget.yards, budget.timeout()) == (600, 0.6)
+    budget.spend(0.6)
+    with pytest.raises(OverBudgetError, match="without an end"):
         budget.timeout()
-    assert budget.fuse.blown
 
 
-def test_a_slow_pattern_inside_a_region_is_found_out_before_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webapp.engines.response_template.patterns.SEARCH_SECONDS", 0.05)
-    fields = {**XML["fields"]["tool_calls"], "content_args": {"tag_pattern": "(?P<key>a)(?P<value>(?:a|aa)+)$"}}
-    text = "<function=f>" + "a" * 60 + "b</function> rest"
-    trace = replay(
-        TemplateParser(loaded(template(tool_calls=fields, content={}))), deltas(text, [len(text)]), Context()
-    )
-    assert trace.message.content == text
-    assert [one.code for one in told(trace)][:1] == ["slow_region"]
+def test_what_the_searches_of_a_replay_look_at_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "MOST_EXAMINED", 100)
+    assert read(PLAIN, "short").message.content == "short"
+    with pytest.raises(OverBudgetError, match="look at more than 100 characters for this output: shorten"):
+        read(PLAIN, "long " * 40)
+
+
+class SlowClock:
+    """The clock of a machine on which everything takes a second longer."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def thread_time(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+def test_on_a_slow_machine_a_case_has_the_findings_that_it_has_on_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = {"name": "response_template", "engine": "response_template", "options": {"template": JOINED}}
+    text = f"<think>Why?</think>Look: {CALL} " + "word " * 60
+    case = load_case({"schema": 1, "parser": parser, "input": {"text": text}, "context": {"prompt_tail": ANCHOR}})
+    usual = run_case(case, engines=ENGINES)
+    monkeypatch.setattr(patterns, "time", SlowClock())
+    slow = run_case(case, engines=ENGINES)
+    assert (slow.trace.message, slow.findings) == (usual.trace.message, usual.findings)
+    assert "chunking" not in {finding.check for finding in slow.findings}
 
 
 @pytest.mark.parametrize("limit", [0, 500_000_000])

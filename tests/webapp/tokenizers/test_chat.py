@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def misbehaving(folder: Path, monkeypatch: pytest.MonkeyPatch, *lines: str) -> N
     program = folder / "other_program.py"
     body = "".join([f"    {line}\n" for line in lines])
     program.write_text(f"import os, time\ndef write(asked, tell):\n{body}def tasks():\n    return {{'write': write}}\n")
-    monkeypatch.setattr(chat, "PROGRAM", program)
+    monkeypatch.setattr(chat, "PROGRAM", replace(chat.PROGRAM, name=str(program)))
 
 
 def test_both_spellings_come_back_where_they_differ() -> None:

@@ -161,6 +161,7 @@ def test_files_in_folders_are_found_by_name(
     }.items():
         with pytest.raises(UsageError, match=message):
             library.get(name)
+    assert not [*tmp_path.rglob("*.new")]
 
 
 def test_a_changed_file_in_a_folder_is_read_again(

@@ -27,9 +27,12 @@ def tasks() -> Any:
 
 
 @pytest.fixture(autouse=True)
-def garbage() -> Iterator[None]:
-    """A process of a tokenizer collects none; that of the tests does."""
-    yield
+def sealed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How often a process of a tokenizer would be sealed, and for how many bytes. It collects no garbage; that of the
+    tests does, and must not be sealed."""
+    seals: list[int] = []
+    monkeypatch.setattr(vocabulary_program, "seal", lambda writes=0: seals.append(writes))
+    yield seals
     gc.enable()
 
 
@@ -62,11 +65,29 @@ def test_a_config_that_is_no_json_is_named(toy: Data, prepare: Callable[..., Dat
         prepare(toy, config=str(tmp_path / "config"))
 
 
+def test_nothing_is_parsed_or_loaded_before_the_process_is_sealed(
+    toy: Data, prepare: Callable[..., Data], tasks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class SealedError(Exception):
+        """Stands for the seal."""
+
+    def seal(writes: int = 0) -> None:
+        raise SealedError
+
+    monkeypatch.setattr(vocabulary_program, "seal", seal)
+    with pytest.raises(SealedError):
+        prepare({"no": "tokenizer"})
+    (tmp_path / "made").write_text("no tokenizer")
+    with pytest.raises(SealedError):
+        asked(tasks, "load", path=str(tmp_path / "made"))
+
+
 def test_a_loaded_tokenizer_cuts_text_and_spells_ids(
-    toy: Data, prepare: Callable[..., Data], tasks: Any, tmp_path: Path
+    toy: Data, prepare: Callable[..., Data], tasks: Any, tmp_path: Path, sealed: list[int]
 ) -> None:
     prepare(toy)
     assert asked(tasks, "load", path=str(tmp_path / "made")) == {}
+    assert sealed == [vocabulary_program.MAX_BYTES, 0]
     text = "hello wor<think>"
     assert asked(tasks, "encode", text=text, offsets=True) == {"ids": [259, 263, 265], "starts": [0, 5, 9]}
     assert asked(tasks, "encode", text=text, offsets=False)["starts"] is None

@@ -18,6 +18,7 @@ from parsers.formats.lint import LintFinding
 from parsers.vocabulary.types import Context, FormatError
 from webapp.engines.response_template.calls import slots, source
 from webapp.engines.response_template.parser import Template, TemplateParser
+from webapp.engines.response_template.patterns import OverBudgetError
 from webapp.engines.response_template.shape import FieldShape, TemplateShape, check, extract
 from webapp.engines.response_template.table import role
 
@@ -70,7 +71,10 @@ def _prefix(template: Template, prefix: str | None) -> tuple[str | None, list[Li
         words = "No prompt prefix is given, so what the prompt already wrote, such as <think>, is not seen."
         return None, [LintFinding("no_prefix", "info", "", words)]
     parser = TemplateParser(template)
-    parser.begin(Context(prompt_tail=prefix))
+    try:
+        parser.begin(Context(prompt_tail=prefix))
+    except OverBudgetError as error:
+        return None, [LintFinding("over_budget", "error", "/start_anchor", f"{_sentence(str(error))}.")]
     told = [one for one in parser.told() if one.code in ("anchor_not_found", "template_stopped")]
     return parser.region, [LintFinding(one.code, "warning", "/start_anchor", one.message) for one in told]
 

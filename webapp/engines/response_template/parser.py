@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from parsers.vocabulary.events import ContentText, Diagnostic, Event, Failure
@@ -11,7 +11,7 @@ from parsers.vocabulary.trace import Hold, RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 from webapp.engines.response_template.about import NAME
 from webapp.engines.response_template.emitter import Emitter
-from webapp.engines.response_template.patterns import Budget, Fuse, TooSlowError
+from webapp.engines.response_template.patterns import Budget
 from webapp.engines.response_template.regions import Regions
 from webapp.engines.response_template.table import Table
 from webapp.engines.response_template.watching import StuckError, observe
@@ -19,15 +19,17 @@ from webapp.engines.response_template.watching import StuckError, observe
 
 @dataclass(slots=True)
 class Template:
-    """A template that transformers has loaded, and its table. `fuse` is shared by every parser made of it."""
+    """A template that transformers has loaded, and its table."""
 
     spec: Any
     table: Table
-    fuse: Fuse = field(default_factory=Fuse)
 
 
 class TemplateParser:
-    """A StreamParser. Ids and markers are of no use to it: ResponseParser reads text."""
+    """A StreamParser. Ids and markers are of no use to it: ResponseParser reads text.
+
+    A replay whose patterns cost more than they may is refused: every method may raise OverBudgetError then.
+    """
 
     def __init__(self, template: Template) -> None:
         self.name = NAME
@@ -42,7 +44,7 @@ class TemplateParser:
         spec, table = self._template.spec, self._template.table
         self._out = Emitter(context)
         self._regions = Regions(spec, table, self._out)
-        self._budget = Budget(self._template.fuse)
+        self._budget = Budget()
         self._parser: Any = None
         self._at = 0
         self.rejected = self._regions.rejected
@@ -51,7 +53,7 @@ class TemplateParser:
         tools = [{"name": tool.name, "parameters": tool.parameters} for tool in context.tools]
         try:
             self._parser = observe(spec, prefix, tools, self._regions, self._budget)
-        except (TooSlowError, StuckError) as error:
+        except StuckError as error:
             self._give_up(error, "")
             return
         if not self._parser.anchored:
@@ -74,7 +76,7 @@ class TemplateParser:
         else:
             try:
                 self._parser.push(text)
-            except (TooSlowError, StuckError) as error:
+            except StuckError as error:
                 self._give_up(error, text)
         self._at += len(text)
         return self._taken()
@@ -132,7 +134,7 @@ class TemplateParser:
     def _finalize(self) -> None:
         try:
             self._parser.finalize()
-        except (TooSlowError, StuckError) as error:
+        except StuckError as error:
             self._give_up(error, "")
             return
         except ValueError as error:

@@ -1,8 +1,11 @@
-"""The patterns of a template, watched: how far they looked, and for how long.
+"""The patterns of a template, watched: how far they looked, and whether they come to an end.
 
-A template is made by whoever pastes it, and its regular expressions run in this process. Each search has a deadline,
-a parser has a budget for all its searches, and a template that exceeded it once is not searched with again. What is
-expensive before a search begins (long patterns, repeats of repeats) is refused by `shape`.
+A template is made by whoever pastes it, and its regular expressions run in this process. A replay has a budget for all
+its searches, counted in characters looked at, so that it is the same on every machine. What no count of characters
+shows, a pattern that goes back and forth over the same ones, is stopped by a guard: the time that a search takes, in
+units of what a known search takes here at the same moment. A replay over either is refused as a whole: what was read
+until then would depend on the chunking. What is expensive before a search begins (long patterns, repeats of repeats)
+is refused by `shape`.
 """
 
 from __future__ import annotations
@@ -13,65 +16,78 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-SEARCH_SECONDS = 1.0
+from parsers.vocabulary.types import UsageError
+
+MOST_EXAMINED = 1_000_000_000  # characters, by all searches of a replay
+SEARCH_YARDS, REPLAY_YARDS = 100_000, 250_000  # some seconds
 SLOW_SECONDS = 0.001
-BUDGET_SECONDS = 2.0
 REPLACEMENTS = 500_000_000
+_YARD, _CLOTH = re.compile(r"(?:[ab]|[bc])*d"), "abc" * 60
 
 
-class TooSlowError(ValueError):
-    """A pattern took longer than it may."""
+class OverBudgetError(UsageError):
+    """The patterns of a template cost more than a replay may."""
+
+
+class RegionTooLargeError(ValueError):
+    """A region has too many strings between delimiters of the template."""
 
     def __init__(self) -> None:
-        super().__init__(f"the patterns of this template need more than {BUDGET_SECONDS:g} seconds")
+        super().__init__(f"its length times its strings between delimiters is more than {REPLACEMENTS:,}")
 
 
-@dataclass(slots=True)
-class Fuse:
-    """Shared by all parsers of one template: once one was too slow, the others do not try."""
-
-    blown: bool = False
+def _yard() -> float:
+    """Seconds that a known search takes this thread: a slow machine has a long yard."""
+    times = []
+    for _ in range(3):
+        began = time.thread_time()
+        _YARD.search(_CLOTH)
+        times.append(time.thread_time() - began)
+    return max(min(times), 1e-6)
 
 
 @dataclass(slots=True)
 class Budget:
-    """Holds what one parser may still spend on searches that are slow; `examined` counts the characters looked at."""
+    """Holds what one replay may still spend on searches; `examined` counts the characters looked at."""
 
-    fuse: Fuse = field(default_factory=Fuse)
-    left: float = BUDGET_SECONDS
+    yard: float = field(default_factory=_yard)
+    yards: float = REPLAY_YARDS
     examined: int = 0
 
     def timeout(self) -> float:
-        """Return how long the next search may take. Raises TooSlowError where nothing is left."""
-        if self.fuse.blown or self.left <= 0:
-            self.fuse.blown = True
-            raise TooSlowError
-        return min(SEARCH_SECONDS, self.left)
+        """Return how many seconds the next search may take. Raises OverBudgetError where nothing is left."""
+        if self.examined > MOST_EXAMINED:
+            words = f"the patterns of this template look at more than {MOST_EXAMINED:,} characters for this output"
+            raise OverBudgetError(f"{words}: shorten the output, or give delimiters that are texts")
+        if self.yards <= 0:
+            raise self.endless()
+        return min(SEARCH_YARDS, self.yards) * self.yard
 
     def spend(self, seconds: float) -> None:
         """A search took this long. Only what is slow counts."""
         if seconds > SLOW_SECONDS:
-            self.left -= seconds
+            self.yards -= seconds / self.yard
+
+    def endless(self) -> OverBudgetError:
+        """Return what is raised for a search that does not come to an end."""
+        words = "a pattern of this template goes back and forth over this output without an end"
+        return OverBudgetError(f"{words}: write a repeat inside a repeat as one repeat")
 
 
 class Watched:
-    """A compiled pattern of the `regex` module, or what ResponseParser uses of one.
-
-    The time that counts is the thread's own: a busy machine makes no pattern slow.
-    """
+    """A compiled pattern of the `regex` module, or what ResponseParser uses of one."""
 
     def __init__(self, pattern: Any, budget: Budget) -> None:
         self.pattern = pattern
         self._budget = budget
 
     def search(self, text: str, at: int = 0, **options: Any) -> Any:
-        """The first match from `at`."""
-        budget, began = self._budget, time.thread_time()
+        """The first match from `at`. Raises OverBudgetError."""
+        budget, timeout, began = self._budget, self._budget.timeout(), time.thread_time()
         try:
-            found = self.pattern.search(text, at, timeout=budget.timeout(), **options)
+            found = self.pattern.search(text, at, timeout=timeout, **options)
         except TimeoutError as error:
-            budget.fuse.blown = True
-            raise TooSlowError from error
+            raise budget.endless() from error
         budget.spend(time.thread_time() - began)
         budget.examined += (len(text) if found is None else found.end()) - at
         return found
@@ -85,9 +101,9 @@ class Watched:
 
 
 def rehearse(text: str, name: str, args: Mapping[str, Any], budget: Budget, engine: Any) -> None:
-    """Find out whether a region's own patterns can be run over its text in time. Raises TooSlowError.
+    """Find out whether a region's own patterns can be run over its text. Raises OverBudgetError, RegionTooLargeError.
 
-    The content parsers compile and run their patterns themselves, without a deadline; so they are tried here first.
+    The content parsers compile and run their patterns themselves, without a guard; so they are tried here first.
     `engine` is the `regex` module.
     """
     if name == "xml-inline" and isinstance(args.get("tag_pattern"), str):
@@ -102,7 +118,7 @@ def rehearse(text: str, name: str, args: Mapping[str, Any], budget: Budget, engi
             pattern = engine.compile(f"{re.escape(opening)}.*?{re.escape(closing)}", engine.DOTALL)
             captured += sum(1 for _ in Watched(pattern, budget).finditer(text))
         if captured * len(text) > REPLACEMENTS:
-            raise TooSlowError
+            raise RegionTooLargeError
 
 
 def _each(values: list[str], args: Mapping[str, Any], budget: Budget, engine: Any) -> None:

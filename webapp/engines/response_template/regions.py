@@ -19,7 +19,7 @@ from parsers.vocabulary.events import ContentText, Failure, ReasoningEnd, Reason
 from parsers.vocabulary.trace import Hold, RejectedCall, Transition
 from webapp.engines.response_template.calls import NoCallError, Region, calls_in, in_string, part, streamed_name
 from webapp.engines.response_template.emitter import Emitter
-from webapp.engines.response_template.patterns import TooSlowError
+from webapp.engines.response_template.patterns import RegionTooLargeError
 from webapp.engines.response_template.table import Table, role
 from webapp.engines.response_template.watching import Closed, Delimiter
 
@@ -240,7 +240,7 @@ class Regions:
     def _tell(self, opened: Region, region: Closed, start: int, end: int) -> None:
         field, name = opened.field, region.field
         if region.error is not None:
-            if isinstance(region.error, TooSlowError):
+            if isinstance(region.error, RegionTooLargeError):
                 words = f"{name} is not read: {region.error}. Its text is kept."
                 self._out.tell("slow_region", start, end, words, "error")
             else:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from parsers.formats.extends import pointer_to
 from parsers.vocabulary.types import FormatError, UsageError
-from webapp.engines.response_template.patterns import Budget, Watched, rehearse
+from webapp.engines.response_template.patterns import Budget, OverBudgetError, Watched, rehearse
 
 SLICE = 1_024
 KEPT = 256  # characters behind the position that a lookbehind may still see
@@ -121,7 +121,7 @@ class _Watching(PARSER):  # type: ignore[misc]
         return list(self._watchlist())
 
     def push(self, text: str) -> None:
-        """Read on. Raises TooSlowError or StuckError, after which there is no going on."""
+        """Read on. Raises OverBudgetError or StuckError, after which there is no going on."""
         end = self._offset(len(self._buffer))
         while text:
             size = SLICE - max(end, 0) % SLICE
@@ -178,6 +178,8 @@ class _Watching(PARSER):  # type: ignore[misc]
             super()._close_current(events)
             value = events[-1]["value"]
             self._had.add(name)
+        except OverBudgetError:
+            raise
         except Exception as raised:
             error = raised
             self._reset_to_implicit()
@@ -239,7 +241,7 @@ def load(template: dict[str, Any]) -> Any:
 
 
 def _watched(spec: Any, budget: Budget) -> Any:
-    """The loaded template with patterns that have a deadline."""
+    """The loaded template with patterns that are watched."""
 
     def over(pattern: Any) -> Any:
         return None if pattern is None else Watched(pattern, budget)
@@ -252,7 +254,7 @@ def _watched(spec: Any, budget: Budget) -> Any:
 
 
 def observe(spec: Any, prefix: str, tools: Sequence[dict[str, Any]], listener: _Listener, budget: Budget) -> Any:
-    """A new parser for a loaded template. Raises StuckError or TooSlowError for a prefix that it cannot get through."""
+    """A new parser for a loaded template. Raises StuckError or OverBudgetError where the prefix is too much for it."""
 
     def tried(text: str, field: Any) -> None:
         rehearse(text, field.content, field.content_args, budget, _engine())

@@ -18,9 +18,11 @@ from parsers.replays.chunking import TRACED, WHOLE, spec
 from webapp.page.addresses.inspect_views import show
 from webapp.page.addresses.subjects import (
     Subject,
+    answer_of,
     at_every_subject,
     blueprint,
     error_page,
+    hold,
     is_partial,
     named_subject,
     posted_subject,
@@ -29,7 +31,6 @@ from webapp.page.addresses.subjects import (
 )
 from webapp.page.compare.compare_page import compare_form, rules_of, sides_page
 from webapp.page.compare.sides import CompareLinks, Side, faults, is_bare, is_tidy, on_one_text, read_asked, replayed
-from webapp.page.form.setup import case_line
 from webapp.services import services
 
 
@@ -61,12 +62,14 @@ def compared(subject: Subject) -> ResponseReturnValue:
     wrong = {f"{side.name}_{key}": words for side in (left, right) for key, words in side.errors.items()}
     wrong |= faults(request.values)
     base = subject.url("compare") if subject.base else None
-    links = CompareLinks(base, asked, "" if base else case_line(case))
-    if request.method == "GET" and not is_partial() and not is_tidy(request.args) and not wrong:
+    if base is None and subject.held is None:
+        subject = hold(case)
+    links = CompareLinks(base, asked, "" if base else subject.line)
+    if base and request.method == "GET" and not is_partial() and not is_tidy(request.args) and not wrong:
         return redirect(links.url(), 303)
     rules = rules_of(case, asked, left, right)
     window = request.headers.get("HX-Target", "").endswith("#window")
-    return render(
+    answer = render(
         "compare.html",
         "window" if window else "page",
         heading=subject.heading,
@@ -74,7 +77,9 @@ def compared(subject: Subject) -> ResponseReturnValue:
         source=subject.source,
         form=compare_form(case, left, right, wrong, runner.settings),
         page=sides_page(runner, left, right, rules, links=links, inspect=subject.base or ""),
+        held=f"{subject.held_url}/compare" if subject.held_url else "",
     )
+    return answer_of(subject, answer)
 
 
 def _usual(case: Case) -> Side:

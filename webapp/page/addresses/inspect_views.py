@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flask import Response, request, url_for
+from flask import Response, request
 from flask.typing import ResponseReturnValue
 
 from parsers.cases.case import Case, CaseError
@@ -21,13 +21,18 @@ from webapp.engines import RESPONSE_TEMPLATE
 from webapp.fields import field_at
 from webapp.page.addresses.subjects import (
     Subject,
+    answer_of,
     blueprint,
     carried_case,
+    carried_run,
     error_page,
     example_subject,
+    held_subject,
+    hold,
     is_loopback,
     is_partial,
     is_stored,
+    links_of,
     named_subject,
     public_base,
     render,
@@ -147,10 +152,18 @@ def run() -> ResponseReturnValue:
     """Replay what was posted: the form, or the case the page carries."""
     setup = _posted_setup()
     try:
+        if (known := carried_run(request.form.get("case", ""))) is not None:
+            return _show_held(known)
         case, shown = _posted_run(setup)
         return show(run_subject(case), shown, origin=_origin(request.form.get("origin", "")))
     except (FormError, UsageError, TooLarge) as error:
         return _refused(setup, error)
+
+
+@blueprint.get("/r/<token>")
+def held(token: str) -> Response:
+    """A posted run again, or the part of it that a script asks for: 410 once it is held no more."""
+    return _show_held(held_subject(token))
 
 
 @blueprint.errorhandler(FormError)
@@ -237,6 +250,8 @@ def show(
     subject: Subject, setup: Setup | None = None, *, kind: str = "", note: str = "", origin: Subject | None = None
 ) -> Response:
     """A page about a case, or the part of it that htmx asked for; see `inspect_page`."""
+    if subject.base is None and subject.held is None:
+        subject = hold(subject.case, setup, origin)
     view = view_of(services().runner, subject.case, read_state(request.values))
     block, checks = _block(), _asks_for_checks()
     search = None
@@ -244,11 +259,23 @@ def show(
         search = search_of(subject.case, start=view.state.find)
     page = inspect_page(subject, view, search, setup, kind=kind, note=note, origin=origin)
     if checks:
-        return render("_search_parts.html", all_of=page)
-    response = render("inspect.html", block, all_of=page)
-    if is_partial() and subject.base is None and block == "page" and "private" not in request.form:
-        response.headers["HX-Push-Url"] = url_for("page.home_run")
+        return answer_of(subject, render("_search_parts.html", all_of=page))
+    response = answer_of(subject, render("inspect.html", block, all_of=page))
+    if is_partial() and subject.held_url and block == "page" and "private" not in request.form:
+        response.headers["HX-Push-Url"] = subject.held_url
     return response
+
+
+def show_held(subject: Subject) -> Response:
+    """The page of a posted run as it was made first, or a part of it."""
+    run = subject.held
+    return show(subject) if run is None else show(subject, run.setup, origin=run.origin)
+
+
+def _show_held(subject: Subject) -> Response:
+    """The page of a posted run as it was made first, or a part of it."""
+    run = subject.held
+    return show(subject) if run is None else show(subject, run.setup, origin=run.origin)
 
 
 def search_of(case: Case, *, start: bool = False) -> Search:
@@ -284,17 +311,16 @@ def inspect_page(
     """The page of a case. Without `search` only the window around the cursor is drawn; without `setup` the form is
     filled from the case. `kind` and `note` are the subject's unless something else is said. A run with an `origin`
     leads with what was found out about it."""
-    kind, case, run = kind or subject.kind, subject.case, view.run
+    kind, run = kind or subject.kind, view.run
     panes = SearchPanes(Search("idle", automatic=False))
     if search is not None:
         quick = search.found is None and (view.base.short or view.state.report)
         known = services().runner.checked(view.base) if quick else view.base.known_checks
         panes = search_panes(view.base, known, search, view.chunking, case_line)
-    posted = case_line(case) if subject.base is None else ""
     return _InspectPage(
         about=_about(subject, view, kind, note or subject.note, origin),
         form=form_page(setup or _setup_of(subject), kind, services().settings, run),
-        page=replay_page(view, panes, subject.base, posted),
+        page=replay_page(view, panes, links_of(subject, view.state)),
         share=share_of(subject, step=panes.start),
     )
 

@@ -24,12 +24,13 @@ from webapp.page.addresses.subjects import (
     at_every_subject,
     blueprint,
     is_partial,
+    links_of,
     named_subject,
     posted_subject,
     render,
     run_subject,
 )
-from webapp.page.inspect.inspect_page import Links, read_state, view_of
+from webapp.page.inspect.inspect_page import read_state, view_of
 from webapp.page.search.search_page import Search, search_of_job
 from webapp.services import services
 
@@ -64,7 +65,7 @@ def found(subject: Subject) -> Response:
 def _answer(subject: Subject, search: Search) -> Response:
     state = read_state(request.values)
     if is_partial() and search.active:
-        return render("_search_progress.html", page={"links": Links(subject.base, state)}, search=search)
+        return render("_search_progress.html", page={"links": links_of(subject, state)}, search=search)
     whole = inspect_page(subject, view_of(services().runner, subject.case, state), search)
     return render("_search_parts.html" if is_partial() else "inspect.html", all_of=whole)
 

@@ -9,7 +9,7 @@ bare fragment after Back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -20,8 +20,10 @@ from jinja2_fragments.flask import render_blocks
 from parsers.cases.case import Case, CaseError
 from parsers.cases.io import loads
 from webapp.formats.folder import with_folder_format
-from webapp.page.form.setup import FormError
+from webapp.page.form.setup import FormError, Setup, case_line
+from webapp.page.inspect.inspect_page import Links, ViewState
 from webapp.page.library.examples import Example, examples
+from webapp.runs.held import HELD_HEADER, HeldRun
 from webapp.services import services
 from webapp.settings import LOOPBACK
 from webapp.store import Gone, StoredCase
@@ -35,7 +37,7 @@ _ADVICE = {
         "If somebody sent you this address, it may be a private link cut short, or a case that lives on another"
         " server. Ask for the case file and open it here."
     ),
-    410: "Ask whoever shared it for the case file.",
+    410: "Go back to the page it came from, or ask whoever shared it for the case file.",
     413: "Your browser's Back button brings the text back. Shorten it, or have the limit raised.",
     500: "The text you sent is still in your browser: go back to it.",
 }
@@ -49,7 +51,7 @@ class Subject:
     """A case and where it is found. `kind` is example, case or run; `name` is the example's, or the id of the case.
 
     `source` is what a form calls it: `example:NAME` or `case:ID`, empty for a run that is stored nowhere, which the
-    page carries.
+    page carries. Such a run may be `held`: then there is an address for scripts, as long as this process lives.
     """
 
     case: Case
@@ -59,6 +61,7 @@ class Subject:
     name: str = ""
     example: Example | None = None
     stored: StoredCase | None = None
+    held: HeldRun | None = None
 
     @property
     def source(self) -> str:
@@ -69,6 +72,16 @@ class Subject:
     def base(self) -> str | None:
         """The address of its page; None for a run that is stored nowhere."""
         return url_for(f"page.{self.kind}", **self._key()) if self.name else None
+
+    @property
+    def held_url(self) -> str:
+        """The address by which scripts ask for parts of a posted run; empty where it has none."""
+        return "" if self.held is None else url_for("page.held", token=self.held.token)
+
+    @property
+    def line(self) -> str:
+        """The case as JSON, as a page without an address carries it."""
+        return case_line(self.case) if self.held is None else self.held.line
 
     @property
     def file_url(self) -> str:
@@ -107,6 +120,27 @@ def run_subject(case: Case) -> Subject:
     return Subject(case, "run", case.title or "Unsaved run", "not shared")
 
 
+def hold(case: Case, setup: Setup | None = None, origin: Subject | None = None) -> Subject:
+    """A case that was posted and is stored nowhere, held from now on."""
+    known = request.form.get("held", "")
+    held = services().held.hold(case, case_line(case), setup=setup, origin=origin, known=known)
+    return replace(run_subject(case), held=held)
+
+
+def carried_run(text: str) -> Subject | None:
+    """The posted run whose case a form carries, where it is still held: nothing is read or checked again."""
+    held = services().held.get(request.form.get("held", ""))
+    return replace(run_subject(held.case), held=held) if held is not None and held.line == text else None
+
+
+def held_subject(token: str) -> Subject:
+    """The posted run of a token, or 410: whoever has its text posts it again."""
+    held = services().held.get(token)
+    if held is None:
+        abort(410, "This run is held here no more.")
+    return replace(run_subject(held.case), held=held)
+
+
 def named_subject(source: str) -> Subject | None:
     """The case called `example:NAME` or `case:ID`, or 404, or 410; None for anything else."""
     kind, _, name = source.partition(":")
@@ -116,7 +150,7 @@ def named_subject(source: str) -> Subject | None:
 def posted_subject() -> Subject:
     """The case that the posted form carries or names. Raises FormError where it does neither."""
     if text := request.form.get("case", ""):
-        return run_subject(carried_case(text))
+        return carried_run(text) or hold(carried_case(text))
     found = named_subject(request.form.get("source", ""))
     if found is None:
         raise FormError("text", "There is no case to share.")
@@ -124,7 +158,8 @@ def posted_subject() -> Subject:
 
 
 def at_every_subject(action: str, tail: str = "") -> Callable[[View], View]:
-    """Register a view of a subject at three addresses: an example's, a stored case's, and one that carries a case.
+    """Register a view of a subject at four addresses: an example's, a stored case's, one that carries a case, and a
+    posted run's that is held.
 
     `tail` is the rest of the addresses; what it names is given to the view too.
     """
@@ -141,7 +176,12 @@ def at_every_subject(action: str, tail: str = "") -> Callable[[View], View]:
 
         blueprint.add_url_rule(f"/example/<name>/{action}{tail}", f"{action}_example", of_example)
         blueprint.add_url_rule(f"/c/<case_id>/{action}{tail}", f"{action}_case", of_case)
+
+        def of_held(token: str, **more: str) -> ResponseReturnValue:
+            return view(held_subject(token), **more)
+
         blueprint.add_url_rule(f"/{action}{tail}", f"{action}_posted", of_posted, methods=["POST"])
+        blueprint.add_url_rule(f"/r/<token>/{action}{tail}", f"{action}_held", of_held)
         return view
 
     return registered
@@ -193,6 +233,20 @@ def error_page(status: int, title: str, message: str) -> ResponseReturnValue:
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+def links_of(subject: Subject, state: ViewState) -> Links:
+    """Return how the page of a subject is addressed."""
+    return Links(subject.base, state, "" if subject.base else subject.line, subject.held_url)
+
+
+def answer_of(subject: Subject, response: Response) -> Response:
+    """The response, which says which held run it is about: whoever stands before several processes knows by that which
+    of them holds it."""
+    if subject.held is not None:
+        response.headers[HELD_HEADER] = subject.held.token
+    return response
+
 
 VARY = ("HX-Request", "HX-Request-Type")
 

@@ -24,18 +24,21 @@ from parsers.formats.extends import Expanded, pointer_to
 from parsers.formats.layout import Diagram
 from parsers.formats.lint import closers_of
 from parsers.formats.model import Format
-from parsers.replays.chunking import TRACED, WHOLE, Chunking, apply
-from parsers.replays.replay import finish_reason, parse, replay
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.replay import finish_reason
+from parsers.replays.replayer import Replayer
+from parsers.search.short import search_shortly
 from parsers.selection.registry import build
 from parsers.vocabulary.channels import Channel
 from parsers.vocabulary.events import Severity
-from parsers.vocabulary.trace import Ownership, StreamParser, Trace
+from parsers.vocabulary.trace import Ownership, Trace
 from parsers.vocabulary.types import FormatError, Message, Piece, UsageError
 from webapp.formats.folder import all_formats, check_among
 from webapp.formats.format_text import CheckedText, Noted
 from webapp.glyphs import count, shorten, show_lines
 from webapp.page.formats.editor import OPENED, Editor, Sample, opened_format, sample_case
 from webapp.page.inspect.step import Machine
+from webapp.runs.format_example import example_findings
 from webapp.runs.prepare import error_place, tokens_of
 from webapp.runs.runner import collector_paused
 from webapp.security import check_limit
@@ -44,6 +47,7 @@ from webapp.tokenizers import markers_of
 
 _MOST_DRAWN = 24  # states; a layout's work grows faster than its states, and this one is made while somebody types
 _MOST_TOKENS = 20_000  # of a sample: four replays of it come with every pause in typing
+_WORK = 100_000  # for the chunkings of all samples, see search_shortly: a tenth of a second
 SHOWN = 4_000  # characters of a cell
 CALLS_SHOWN = 20
 NOTES_SHOWN = 6
@@ -114,7 +118,11 @@ def report(editor: Editor, settings: Settings) -> _Report:
     """Check the text, and where nothing is wrong with it replay the samples."""
     found = check_among(editor.text, settings)
     beside = opened_format(editor) if editor.beside == OPENED else all_formats(settings).get(editor.beside)
-    outcomes = {sample.number: _outcome(editor, sample, found, beside, settings) for sample in editor.samples}
+    samples, fmt = editor.samples, found.runs
+    work = _WORK // (len(samples) + 1)
+    outcomes = {one.number: _outcome(editor, one, found, beside, settings, work=work) for one in samples}
+    if fmt is not None and fmt.example not in [sample.output for sample in samples]:
+        found.note(example_findings(fmt, work))
     return _Report(
         checked=found,
         machine=_machine_report(found, outcomes.values()),
@@ -148,7 +156,9 @@ def runnable(editor: Editor, sample: Sample, settings: Settings) -> Case:
     return sample_case(editor, sample, found.written_out)
 
 
-def _outcome(editor: Editor, sample: Sample, found: CheckedText, beside: Format | None, settings: Settings) -> Outcome:
+def _outcome(
+    editor: Editor, sample: Sample, found: CheckedText, beside: Format | None, settings: Settings, *, work: int
+) -> Outcome:
     fmt = found.runs
     if fmt is None:
         return Outcome(problem="Not replayed: the format has an error.", at="format")
@@ -162,7 +172,7 @@ def _outcome(editor: Editor, sample: Sample, found: CheckedText, beside: Format 
         if len(pieces) > _MOST_TOKENS:
             return Outcome(problem=_TOO_LONG.format(len(pieces)), at="output")
         with collector_paused():
-            return replayed(case, pieces, fmt, beside)
+            return replayed(case, pieces, fmt, beside, work=work)
     except CaseError as error:
         return Outcome(problem=error.message[:1].upper() + error.message[1:], at=_field(error.pointer))
     except (UsageError, FormatError, RequestEntityTooLarge) as error:
@@ -317,49 +327,39 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Said:
+class _Said:
     """The message that a client would have got, and why it ended."""
 
     message: Message
     finish: str
 
 
-class Replays:
-    """Replays of one sample: only the one of the format as typed, token by token, is traced."""
-
-    def __init__(self, case: Case, pieces: Sequence[Piece]) -> None:
-        self._case, self._pieces, self._mode = case, pieces, case.mode()
-        self._context, self._markers = case.to_context(), case.markers()
-
-    def trace(self, fmt: Format, chunking: Chunking = TRACED) -> Trace:
-        """A replay with every step."""
-        deltas = apply(chunking, self._pieces, self._mode)
-        return replay(self._parser(fmt), deltas, self._context, mode=self._mode, markers=self._markers)
-
-    def said(self, fmt: Format, chunking: Chunking) -> Said:
-        """Only the message."""
-        deltas = apply(chunking, self._pieces, self._mode)
-        message = parse(self._parser(fmt), deltas, self._context, mode=self._mode, markers=self._markers)
-        return Said(message, finish_reason(message, self._context.finish_reason))
-
-    def _parser(self, fmt: Format) -> StreamParser:
-        known = set(fmt.policies)
-        return build(fmt, {key: value for key, value in policy_of(self._case).items() if key in known})
+def _replayer_with(fmt: Format, case: Case, pieces: Sequence[Piece]) -> Replayer:
+    """The replayer of a sample for a format, with those policies of the case that the format has."""
+    known = set(fmt.policies)
+    parser = build(fmt, {key: value for key, value in policy_of(case).items() if key in known})
+    context, mode, markers = case.to_context(), case.mode(), case.markers()
+    return Replayer(lambda: parser, tuple(pieces), context, mode, markers, terminals=fmt.terminals)
 
 
-def replayed(case: Case, pieces: Sequence[Piece], fmt: Format, beside: Format | None) -> Outcome:
-    """Replay a sample with the format as typed and with the one beside it."""
-    runs = Replays(case, pieces)
-    trace = runs.trace(fmt)
-    mine = Said(trace.message, trace.finish_reason)
-    other = None if beside is None else runs.said(beside, TRACED)
+def _said(replayer: Replayer, chunking: Chunking) -> _Said:
+    message = replayer.outcome(chunking).message
+    return _Said(message, finish_reason(message, replayer.context.finish_reason))
+
+
+def replayed(case: Case, pieces: Sequence[Piece], fmt: Format, beside: Format | None, *, work: int = _WORK) -> Outcome:
+    """Replay a sample with the format as typed, `work` in other chunkings, and with the one beside it."""
+    runs = _replayer_with(fmt, case, pieces)
+    trace = runs.trace(TRACED)
+    mine = _Said(trace.message, trace.finish_reason)
+    others = None if beside is None else _replayer_with(beside, case, pieces)
+    other = None if others is None else _said(others, TRACED)
     found = differences(case.expect, mine.message, mine.finish, case.compare) if case.expect else None
     outcome = Outcome(trace=trace, accepted=_accepted_text(mine.message))
     outcome.parts = list(_parts(mine, other, case.expect, found))
-    outcome.remarks = [_expectation(found), _chunking(runs, fmt, trace)]
-    if other is not None and beside is not None:
-        whole = runs.said(beside, WHOLE)
-        outcome.remarks.append(_beside(mine, other, whole, beside, outcome.parts))
+    outcome.remarks = [_expectation(found), *_chunkings(runs, trace, work)]
+    if other is not None and others is not None and beside is not None:
+        outcome.remarks.append(_beside(mine, other, _said(others, WHOLE), beside, outcome.parts))
     outcome.remarks += [*_round_trip(case, fmt, trace), *_notes(trace)]
     return outcome
 
@@ -370,7 +370,7 @@ def _accepted_text(message: Message) -> str:
     return jsontext.pretty(full, lambda path: len(path) > 1)
 
 
-def _parts(mine: Said, other: Said | None, expect: Expect | None, found: list[Difference] | None) -> list[_Part]:
+def _parts(mine: _Said, other: _Said | None, expect: Expect | None, found: list[Difference] | None) -> list[_Part]:
     own, beside = _texts(mine), _texts(other) if other else {}
     wanted = _wanted(expect) if expect else {}
     failed = {difference.field for difference in found or ()}
@@ -386,7 +386,7 @@ def _parts(mine: Said, other: Said | None, expect: Expect | None, found: list[Di
     return parts
 
 
-def _texts(said: Said) -> dict[str, str]:
+def _texts(said: _Said) -> dict[str, str]:
     message = said.message
     texts = {"reasoning": message.reasoning or "", "content": message.content or ""}
     for index, call in enumerate(message.tool_calls[:CALLS_SHOWN]):
@@ -429,15 +429,20 @@ def _expectation(found: list[Difference] | None) -> _Remark:
     return _Remark("error", f"Not as expected: {fields}.")
 
 
-def _chunking(runs: Replays, fmt: Format, trace: Trace) -> _Remark:
-    if same_message(trace.message, runs.said(fmt, WHOLE).message):
-        return _Remark("pass", "The same message token by token and whole.")
-    parting = divergence(trace, runs.trace(fmt, WHOLE))
-    where = f" in {parting.channel}" if parting else ""
-    return _Remark("error", f"Token by token and whole give different messages{where}.")
+def _chunkings(replayer: Replayer, trace: Trace, work: int) -> list[_Remark]:
+    """Whether the sample gives one message, and an owner for every character, however it is cut."""
+    found = search_shortly(replayer, trace, work)
+    problems = found.problems()
+    if not problems:
+        more = "" if found.complete else "; the search in the inspector tries more"
+        which = f"under {found.tried:,} chunkings, token by token and whole among them"
+        return [_Remark("pass", f"The same message {which}{more}.")]
+    parting = None if found.other is None else divergence(trace, replayer.trace(found.other))
+    where = "" if parting is None else f", in {parting.channel}"
+    return [_Remark("error", f"{problems[0]}{where}."), *[_Remark("error", f"{one}.") for one in problems[1:]]]
 
 
-def _beside(mine: Said, other: Said, whole: Said, fmt: Format, parts: list[_Part]) -> _Remark:
+def _beside(mine: _Said, other: _Said, whole: _Said, fmt: Format, parts: list[_Part]) -> _Remark:
     if not same_message(other.message, whole.message):
         return _Remark("warning", f"{fmt.name} itself gives different messages token by token and whole.")
     if same_message(mine.message, other.message, ANY_ID):

@@ -108,16 +108,22 @@ def read_state(posted: Mapping[str, str]) -> ViewState:
 @dataclass(slots=True, frozen=True)
 class Links:
     """Says how a page is addressed. `base` None: a run that was never shared has no address, only its form with
-    `case`."""
+    `case`. `held` is then an address for scripts, as long as the run is held."""
 
     base: str | None
     state: ViewState
     case: str = ""
+    held: str = ""
 
     @property
     def posted(self) -> bool:
         """Return whether controls post the form again."""
         return self.base is None
+
+    @property
+    def find(self) -> str:
+        """The address by which scripts ask for the search; empty where only the form has the case."""
+        return f"{base}/find" if (base := self.base or self.held) else ""
 
     def query(self, **changes: Any) -> str:
         """The view state with `changes`, as a query string without defaults."""
@@ -212,8 +218,8 @@ def view_of(runner: Runner, case: Case, state: ViewState) -> View:
         return View(base, base, replace(state, chunk=""), problem=str(error))
 
 
-def replay_page(view: View, checked: SearchPanes, base: str | None, case: str = "") -> ReplayPage:
-    """The panes of a view. `base` is the address of the page, `case` what its form carries where it has none."""
+def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
+    """The panes of a view. `links` are those of its page."""
     run, index, state, plays = view.run, index_of(view.run), view.state, view.run.choice.plays
     if plays:
         state = replace(state, cut=None)  # what is played back cannot be cut
@@ -227,7 +233,7 @@ def replay_page(view: View, checked: SearchPanes, base: str | None, case: str = 
     # What is said about a long output's tokens waits until it is judged; of a stream alone there is nothing to say.
     judged = run.short or checked.verdict is not None or has_badges(view.base)
     return ReplayPage(
-        links=Links(base, state, case),
+        links=replace(links, state=state),
         run=run,
         cursor=cursor,
         decoding=decode_words(run.case),

@@ -7,11 +7,13 @@ import re
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from parsers.cases.case import Case
 from parsers.cases.io import dumps, load_case
 from webapp.page.library.examples import examples
+from webapp.runs.held import HeldRuns
 
 OUTPUT = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
 PARTIAL = {"HX-Request": "true", "HX-Request-Type": "partial"}
@@ -80,9 +82,41 @@ def test_without_script_a_posted_run_steps_by_posting_itself(client: FlaskClient
 
 def test_a_run_by_htmx_moves_the_address_away_from_the_old_case(client: FlaskClient) -> None:
     answer = client.post("/run", data={"text": OUTPUT}, headers={**PARTIAL, "HX-Target": "div#page"})
-    assert answer.headers["HX-Push-Url"] == "/run"
+    assert re.fullmatch(r"/r/[0-9a-f]{32}", answer.headers["HX-Push-Url"])
     private = client.post("/run", data={"text": OUTPUT, "private": "1"}, headers={**PARTIAL, "HX-Target": "div#page"})
     assert "HX-Push-Url" not in private.headers
+
+
+def test_a_posted_run_has_an_address_while_it_is_held(client: FlaskClient, app: Flask) -> None:
+    page = client.post("/run", data={"text": OUTPUT, "parser": "qwen"})
+    address = f"/r/{page.headers['X-Held-Run']}"
+    assert f'data-held="{address}"' in page.text
+    again = client.get(f"{address}?step=3")
+    assert (again.status_code, carried(again.text)) == (200, carried(page.text))
+    assert 'data-step-now="3"' in again.text
+    assert again.headers["X-Held-Run"] == page.headers["X-Held-Run"]
+    window = client.get(f"{address}?step=2", headers={**PARTIAL, "HX-Target": "div#window"})
+    posted = {"case": carried(page.text), "go": "step=2"}
+    assert window.text == client.post("/run", data=posted, headers={**PARTIAL, "HX-Target": "div#window"}).text
+    app.extensions["inspector"].held = HeldRuns(1_000_000, 60)
+    assert client.get(address).status_code == 410
+    assert client.get(f"{address}/find", headers=PARTIAL).status_code == 410
+
+
+def test_a_run_keeps_its_address_while_it_is_posted_again(client: FlaskClient) -> None:
+    page = client.post("/run", data={"text": OUTPUT, "parser": "qwen"})
+    token = page.headers["X-Held-Run"]
+    step = client.post("/run", data={"case": carried(page.text), "held": token, "go": "step=2"})
+    assert (step.headers["X-Held-Run"], carried(step.text)) == (token, carried(page.text))
+    other = client.post("/run", data={"text": "other", "held": token})
+    assert other.headers["X-Held-Run"] != token
+
+
+def test_a_pasted_log_is_there_after_a_reload(client: FlaskClient) -> None:
+    log = 'data: {"choices": [{"index": 0, "delta": {"content": "Hello"}}]}\n\ndata: [DONE]\n'
+    page = client.post("/run", data={"text": log})
+    again = client.get(f"/r/{page.headers['X-Held-Run']}")
+    assert again.text.count("data: [DONE]") == page.text.count("data: [DONE]") > 0
 
 
 def test_the_same_form_gives_the_same_text_in_both_encodings(client: FlaskClient) -> None:

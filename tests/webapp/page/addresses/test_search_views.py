@@ -78,7 +78,7 @@ def test_a_page_starts_its_search_and_says_so(client: FlaskClient) -> None:
 def test_a_long_output_is_searched_when_somebody_asks(client: FlaskClient) -> None:
     html = client.post("/run", data={"case": line("word " * 5_000)}).text
     assert "data-searching" not in html
-    assert 'hx-post="/find"' in html
+    assert re.search(r'hx-get="/r/[0-9a-f]{32}/find"', html)
     assert "Find a failing one" in html
 
 

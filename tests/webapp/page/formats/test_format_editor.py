@@ -13,6 +13,7 @@ from markupsafe import Markup
 from parsers.cases.io import loads
 from parsers.formats.model import builtin_formats
 from tests.corpus import case_data
+from tests.parsers.parsing import Hasty
 from tests.webapp.page.formats.editing import BARE, OUTPUT, PARTIAL, area, fields, inline, words
 from webapp.app import create_app
 from webapp.formats.format_text import skeleton
@@ -206,10 +207,22 @@ def test_samples_are_compared_with_the_format_beside_and_with_what_is_expected(c
     expect = json.dumps({"content": "Hi.\n", "tool_calls": [{"name": "g", "arguments": {"a": "b"}}]})
     said = words(client.post("/formats/edit", data=fields(skeleton(), (OUTPUT, expect), beside="qwen")).text)
     assert "Not as expected: tool_calls[0].name." in said
-    assert "The same message token by token and whole." in said
+    assert re.search(r"The same message under \d+ chunkings, token by token and whole among them", said)
     assert "Not the message of qwen: 4 parts differ." in said
     assert "part my_format, as typed qwen expected" in said
     assert "1 sample failing" in said
+
+
+def test_an_example_that_is_no_sample_is_read_in_many_chunkings(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, odd = json.dumps({**BARE, "example": "<call>f:</call>"}), "With the chunking"
+    assert odd not in words(client.post("/formats/edit", data=fields(text, (OUTPUT, ""))).text)
+    monkeypatch.setattr("webapp.runs.format_example.build", Hasty.build)
+    html = client.post("/formats/edit", data=fields(text, (OUTPUT, ""))).text
+    assert f'{odd} "whole" the message is not the one of token by token' in words(html)
+    assert "The same message under" in words(html)
+    assert odd not in words(client.post("/formats/edit", data=fields(text, ("<call>f:</call>", ""))).text)
 
 
 def test_the_format_as_opened_may_stand_beside(client: FlaskClient) -> None:

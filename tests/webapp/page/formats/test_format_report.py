@@ -7,11 +7,11 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.formats.model import Format, builtin_formats, load_format
-from parsers.replays.chunking import WHOLE, Chunking
-from parsers.vocabulary.types import Message, Piece
+from parsers.vocabulary.types import Piece
+from tests.parsers.parsing import Hasty
 from webapp.formats.format_text import skeleton
 from webapp.page.formats import editor_report as format_report
-from webapp.page.formats.editor_report import CALLS_SHOWN, NOTES_SHOWN, SHOWN, Outcome, Replays, Said, replayed
+from webapp.page.formats.editor_report import CALLS_SHOWN, NOTES_SHOWN, SHOWN, Outcome, replayed
 
 FORMAT = load_format(json.loads(skeleton()))
 CALL = '<call>{"name": "f", "arguments": {}}</call>'
@@ -35,7 +35,7 @@ def test_a_sample_without_expectation_is_compared_with_itself() -> None:
     found = run("Hi." + CALL)
     assert said(found) == [
         ("info", "Nothing is expected of this sample, so only the chunkings are compared."),
-        ("pass", "The same message token by token and whole."),
+        ("pass", "The same message under 291 chunkings, token by token and whole among them."),
     ]
     assert (found.severity, [part.name for part in found.parts]) == (
         "info",
@@ -104,29 +104,19 @@ def test_a_policy_that_a_format_does_not_list_is_left_out() -> None:
     assert shown(found, "tool_calls[0].name").mine.text == "f"
 
 
-def test_a_format_that_depends_on_the_chunking_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def other(self: Replays, fmt: Format, chunking: Chunking) -> Said:
-        return Said(Message(content=f"{fmt.name} {chunking.by}"), "stop")
-
-    monkeypatch.setattr(Replays, "said", other)
-    monkeypatch.setattr(format_report, "divergence", lambda a, b: None)
-    found = said(run(CALL, beside=QWEN))
-    assert ("error", "Token by token and whole give different messages.") in found
+def test_a_sample_whose_message_depends_on_the_chunking_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(format_report, "build", Hasty.build)
+    found, end = said(run(CALL, beside=QWEN)), len(CALL)
+    other = 'With the chunking "whole" the message is not the one of token by token, in content.'
+    assert ("error", other) in found
+    assert ("error", f'With the chunking "whole" characters {end - 1} to {end} have no owner.') in found
     assert ("warning", "qwen itself gives different messages token by token and whole.") in found
 
 
-def test_where_two_chunkings_part_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = Replays.trace
-
-    def other(self: Replays, fmt: Format, chunking: Chunking | None = None) -> Any:
-        trace = first(self, fmt, chunking or WHOLE)
-        if chunking is not None:
-            trace.message = Message(content="other")
-        return trace
-
-    monkeypatch.setattr(Replays, "trace", other)
-    monkeypatch.setattr(Replays, "said", lambda self, fmt, chunking: Said(Message(content="other"), "stop"))
-    assert said(run("text"))[1] == ("error", "Token by token and whole give different messages in content.")
+def test_the_chunkings_of_a_long_sample_are_not_all_tried() -> None:
+    severity, words = said(run("word " * 4_000 + CALL))[1]
+    assert severity == "pass"
+    assert words.endswith(", token by token and whole among them; the search in the inspector tries more.")
 
 
 def test_a_problem_is_the_worst_there_is_to_say() -> None:

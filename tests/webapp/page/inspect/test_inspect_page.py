@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from tests.webapp.page.conftest import Make
 from webapp.page.form.setup import case_line
 from webapp.page.inspect.index import index_of
-from webapp.page.inspect.inspect_page import View, ViewState, interesting_step, replay_page
+from webapp.page.inspect.inspect_page import Links, View, ViewState, interesting_step, replay_page
 from webapp.page.search.search_page import Search, SearchPanes, search_panes
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
@@ -25,12 +25,14 @@ def test_a_page_starts_where_there_is_something_to_see(make: Any, runner: Any) -
     warned = make.run(CALL, tools=[{"name": "g"}])
     steps = [found.step for found in runner.checked(warned).findings if found.step]
     idle = SearchPanes(Search("idle", automatic=True))
-    assert replay_page(View(warned, warned, ViewState()), idle, "/x").cursor.step == min(steps)
+    assert replay_page(View(warned, warned, ViewState()), idle, Links("/x", ViewState())).cursor.step == min(steps)
 
 
 def test_a_page_without_report_says_so(make: Any) -> None:
     run = make.run(CALL)
-    page = replay_page(View(run, run, ViewState()), SearchPanes(Search("idle", automatic=True)), "/x")
+    page = replay_page(
+        View(run, run, ViewState()), SearchPanes(Search("idle", automatic=True)), Links("/x", ViewState())
+    )
     assert (page.checked.verdict, page.checked.quick, page.links.posted) == (None, None, False)
     assert json.loads(page.cursor.jumps)["emission"] == list(index_of(run).emissions)
 
@@ -55,5 +57,5 @@ def test_a_page_about_a_wrapped_run_can_be_drawn_at_every_step(make: Make) -> No
     run = make.runner.run(wrapped)
     panes = search_panes(run, make.runner.checked(run), Search("idle", automatic=True), None, case_line)
     for step in range(1, len(run.trace.steps) + 1):
-        page = replay_page(View(run, run, ViewState(step=step)), panes, None, case_line(run.case))
+        page = replay_page(View(run, run, ViewState(step=step)), panes, Links(None, ViewState(), case_line(run.case)))
         assert page.cursor.step == step

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 
 from parsers.search.truncation import CutRecord, CutRecords
 from parsers.vocabulary.types import Message, ToolCall
-from webapp.page.inspect.inspect_page import ViewState, replay_page, view_of
+from webapp.page.inspect.inspect_page import Links, ViewState, replay_page, view_of
 from webapp.page.inspect.truncation import (
     CALLS_SHOWN,
     CHANGES_SHOWN,
@@ -130,11 +130,13 @@ def test_problems_are_columns_and_long_lists_are_shortened() -> None:
 def test_a_cut_that_nobody_chose_is_at_the_cursor(make: Any, runner: Any) -> None:
     run = make.run(TEXT)
     offsets = [
-        replay_page(view_of(runner, run.case, ViewState(step=1, cut=cut)), CHECKED, "").truncation.offset
+        replay_page(
+            view_of(runner, run.case, ViewState(step=1, cut=cut)), CHECKED, Links("", ViewState())
+        ).truncation.offset
         for cut in (None, 0)
     ]
     assert offsets == [run.trace.steps[0].span.end, 1]
-    chosen = replay_page(view_of(runner, run.case, ViewState(cut=10_000)), CHECKED, "").truncation
+    chosen = replay_page(view_of(runner, run.case, ViewState(cut=10_000)), CHECKED, Links("", ViewState())).truncation
     assert chosen.offset == len(TEXT)
     assert chosen.neighbours == (json.loads(chosen.strip().jumps)[-1], None)
     assert chosen.result().offset == len(TEXT)

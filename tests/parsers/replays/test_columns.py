@@ -1,0 +1,111 @@
+"""Deltas and steps as columns are the sequences they stand for, and say by themselves what their objects would say."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from parsers.replays.chunking import Chunking
+from parsers.replays.delta_columns import Deltas
+from parsers.replays.replay import replay
+from parsers.replays.replayer import Replayer
+from parsers.selection.registry import build, get_format
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Context, Delta, Piece
+from tests.corpus import CORPORA, case_named, case_names
+from tests.parsers.parsing import trace_of
+from webapp.runs.prepare import prepare
+from webapp.settings import Settings
+
+PIECES = tuple([Piece(char, number) for number, char in enumerate("abcdef")])
+CHUNKINGS = (Chunking(by="token"), Chunking(by="char", size=2), Chunking(by="random", seed=3), Chunking(by="whole"))
+CALL = ("Hi. ", "<tool_call>", '{"name": "f", "arguments": {"a": "', "b ", "c ", '"}}', "</tool_call>", " Bye ", "\n")
+
+
+def test_deltas_are_a_sequence_of_deltas() -> None:
+    deltas = Deltas(PIECES, [2, 2, 6], [(0,), (), (1, 2)])
+    made = [Delta(1, PIECES[:2], (0,)), Delta(2, (), ()), Delta(3, PIECES[2:], (1, 2))]
+    assert deltas == made
+    assert list(deltas) == made
+    assert (deltas[-1], deltas[1:], deltas.texts) == (made[2], made[1:], ["ab", "", "cdef"])
+    assert Deltas(PIECES) == [Delta(number, (piece,)) for number, piece in enumerate(PIECES, 1)]
+    assert Deltas(PIECES) != made
+    assert Deltas(PIECES) != "abcdef"
+    assert Deltas(PIECES).__eq__(6) is NotImplemented
+    with pytest.raises(IndexError):
+        deltas[3]
+
+
+def require_columns(trace: Trace) -> None:
+    """What the columns say is what the steps say."""
+    columns, steps = trace.columns, list(trace.steps)
+    listed = Trace(trace.parser, (), {}, trace.mode, trace.text, steps).columns
+    assert columns is not listed
+    assert [step.index for step in steps] == [*range(1, len(steps) + 1)]
+    assert list(columns.ends) == list(listed.ends)
+    for name in ("events", "sent", "holding", "moves"):
+        assert list(getattr(columns, name)()) == list(getattr(listed, name)()), name
+
+
+@pytest.mark.parametrize("parser", ["qwen", "qwen3", "llama", "passthrough"])
+def test_columns_say_what_the_steps_say(parser: str) -> None:
+    trace = trace_of(parser, *CALL)
+    require_columns(trace)
+    assert (trace.steps[-1].reasoning_length, trace.steps[-1].content_length, trace.steps[-1].calls) == (
+        len(trace.message.reasoning or ""),
+        len(trace.message.content or ""),
+        len(trace.message.tool_calls),
+    )
+
+
+def test_open_text_whose_end_waits_is_told_step_by_step() -> None:
+    trace = trace_of("qwen3", "<think>", "one", " two ", " three", "\n", "four", "</think>", "ok")
+    require_columns(trace)
+    said = [
+        (step.delta and step.delta.reasoning, [(hold.start, hold.end) for hold in step.holds]) for step in trace.steps
+    ]
+    assert said[1:6] == [
+        ("one", []),
+        (" two", [(14, 15)]),
+        ("  three", []),
+        (None, [(21, 22)]),
+        ("\nfour", []),
+    ]
+    assert [step.reasoning_length for step in trace.steps][1:6] == [3, 7, 14, 14, 19]
+
+
+def replayer_of(name: str) -> Replayer:
+    return prepare(case_named(name), Settings()).replayer
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize("corpus", [corpus for corpus in CORPORA if corpus != "recorded"])
+def test_columns_of_cases_say_what_their_steps_say(corpus: str) -> None:
+    for name in case_names(corpus)[::6]:
+        replayer = replayer_of(name)
+        for chunking in CHUNKINGS:
+            require_columns(replayer.trace(chunking))
+
+
+@pytest.mark.parametrize(
+    ("parser", "begin", "unit", "end", "most"),
+    [
+        ("qwen", "", "The quick brown fox. ", "", 20),
+        ("qwen3", "<think>", "The quick brown fox. ", "</think>", 30),
+        ("qwen", '<tool_call>\n{"name": "f", "arguments": {"a": "', "some words ", '"}}\n</tool_call>', 30),
+        ("qwen", '<tool_call>\n{"name": "f", "arguments": {"a": [', '{"k": 12, "b": true}, ', "]}}\n</tool_call>", 100),
+        ("pythonic", "[", 'f(a="b"), ', "]", 1_000),  # a call in five characters
+    ],
+)
+def test_a_step_takes_few_bytes(parser: str, begin: str, unit: str, end: str, most: int) -> None:
+    text = begin + unit * (20_000 // len(unit)) + end
+    deltas = Deltas([Piece(text[at : at + 4]) for at in range(0, len(text), 4)])
+    machine = build(get_format(parser))
+    replay(machine, deltas, Context())  # what is kept once is there
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    trace = replay(build(get_format(parser)), deltas, Context())
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert taken / len(trace.steps) < most

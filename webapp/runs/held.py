@@ -1,0 +1,83 @@
+"""Posted runs that can be asked for again by an address nobody can guess, for a while and nowhere on disk.
+
+What is held is the case and what its page was made from; the replay is in the cache of the runner, or is made again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from parsers.cases.case import Case
+
+HELD_HEADER = "X-Held-Run"  # of answers about a held run: its token
+_FIXED_BYTES = 5_000
+_TIMES = 6  # as much memory as the JSON of a case has characters, for the case, its form, and the JSON itself
+
+
+@dataclass(slots=True, frozen=True)
+class HeldRun:
+    """A case that was posted, `line`: its JSON as the page carries it, and what else its page was made from."""
+
+    token: str
+    case: Case
+    line: str
+    setup: Any = None  # of the form, and the case it came from: what the page knows them as
+    origin: Any = None
+
+
+class HeldRuns:
+    """The runs of this process that were posted, by their tokens: 128 random bits in hex. Threads may share it.
+
+    All take at most `most_bytes`, about; the one that was asked for longest ago goes first, and each goes `seconds`
+    after somebody asked for it last.
+    """
+
+    def __init__(self, most_bytes: int, seconds: float, clock: Callable[[], float] = monotonic) -> None:
+        self._most_bytes = most_bytes
+        self._seconds = seconds
+        self._clock = clock
+        self._lock = Lock()
+        self._runs: OrderedDict[str, tuple[HeldRun, float]] = OrderedDict()
+        self._used = 0
+
+    def hold(self, case: Case, line: str, *, setup: Any = None, origin: Any = None, known: str = "") -> HeldRun:
+        """Hold a case from now on, under the token it is `known` by where that holds the same case."""
+        with self._lock:
+            self._forget_old()
+            same = known in self._runs and self._runs[known][0].line == line
+            if same:
+                self._drop(known)
+            found = HeldRun(known if same else secrets.token_hex(16), case, line, setup, origin)
+            self._runs[found.token] = found, self._clock()
+            self._used += _size(found)
+            while self._used > self._most_bytes and len(self._runs) > 1:
+                self._drop(next(iter(self._runs)))
+            return found
+
+    def get(self, token: str) -> HeldRun | None:
+        """The run of a token; None where it is held no more, or was not here."""
+        with self._lock:
+            self._forget_old()
+            if token not in self._runs:
+                return None
+            found, _ = self._runs.pop(token)
+            self._runs[token] = found, self._clock()
+            return found
+
+    def _forget_old(self) -> None:
+        latest = self._clock() - self._seconds
+        while self._runs and next(iter(self._runs.values()))[1] < latest:
+            self._drop(next(iter(self._runs)))
+
+    def _drop(self, token: str) -> None:
+        self._used -= _size(self._runs.pop(token)[0])
+
+
+def _size(run: HeldRun) -> int:
+    return _TIMES * len(run.line) + _FIXED_BYTES
