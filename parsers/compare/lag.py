@@ -90,14 +90,14 @@ def stays(trace: Trace) -> list[Stay]:
 
 def waits(trace: Trace, found: Sequence[Stay]) -> list[Wait]:
     """The stays with a lag, those that left together as one, in the order of the output."""
-    joined: list[Wait] = []
+    columns, joined = trace.columns, list[Wait]()
     for stay in found:
         last = joined[-1] if joined else None
         if stay.lag and last and (last.end, last.channel, last.left) == (stay.start, stay.channel, stay.left):
             last.end = stay.end
         elif stay.lag:
             # When the first character was held last, the reason was known best.
-            holds = trace.steps[stay.left - 2].holds
+            holds = columns.holds(stay.left - 1)
             hold = next((hold for hold in holds if hold.start <= stay.start < hold.end), None)
             joined.append(Wait(stay.start, stay.end, stay.channel, stay.arrived, stay.left, stay.lag, hold))
     return joined
@@ -124,7 +124,7 @@ class _Claim:
     start: int
     end: int
     channel: Owner
-    first: int
+    first: int  # 0: it left as it arrived
     last: int
 
 
@@ -142,16 +142,34 @@ def _departures(columns: StepColumns, ends: Sequence[int], claim: _Claim) -> Ite
     yield claim.end, 0
 
 
+def _said(trace: Trace) -> Iterator[_Claim]:
+    """Return what every text event says of the output."""
+    ends, columns, length = trace.ends, trace.columns, len(trace.text)
+    for first, last, event in columns.event_runs():
+        if not isinstance(event, TextEvent) or event.owner is None:
+            continue
+        spans = [(event.start, event.end)]
+        if event.segments is not None:
+            spans = [(part.start, part.end) for part in event.segments]
+        fed = ends[first - 2] if first > 1 else 0
+        for start, end in spans:
+            if start < end <= length:
+                at_once = fed <= start and end <= ends[last - 1]
+                if at_once and first < last:
+                    at_once = columns.reaches(first, last) == ends[first - 1 : last]
+                yield _Claim(start, end, event.owner, 0, 0) if at_once else _Claim(start, end, event.owner, first, last)
+
+
 def _claims(trace: Trace) -> list[_Claim]:
     """Return what every text event says of the output, in its order. A claim inside a larger one (a name in an id)
     cuts it."""
-    said = [
-        _Claim(part.start, part.end, event.owner, first, last)
-        for first, last, event in trace.columns.event_runs()
-        if isinstance(event, TextEvent) and event.owner is not None
-        for part in event.parts()
-        if part.start < part.end <= len(trace.text)
-    ]
+    said: list[_Claim] = []
+    for claim in _said(trace):
+        last = said[-1] if said else claim
+        if not (claim.first or last.first) and (last.end, last.channel) == (claim.start, claim.channel):
+            last.end = claim.end
+        else:
+            said.append(claim)
     said.sort(key=lambda claim: (claim.start, -claim.end))
     out: list[_Claim] = []
     for claim in said:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -77,6 +78,12 @@ class _Spans:
         """The start, the end and the kind of a span."""
         return self._starts[place], self._ends[place], self.kinds[self._codes[place]]
 
+    def extent(self, places: range) -> tuple[int, int] | None:
+        """The first start and the last end of these spans; None where there are none."""
+        if not places:
+            return None
+        return min(self._starts[places.start : places.stop]), max(self._ends[places.start : places.stop])
+
     def rows(self) -> Iterator[tuple[int, int, int, int]]:
         """For every span its block, the place of its kind among the kinds, its start and its end."""
         return zip(self._blocks, self._codes, self._starts, self._ends, strict=True)
@@ -87,11 +94,14 @@ class _Spans:
 
     def by_block(self) -> Iterator[tuple[int, range]]:
         """Every block that has spans, with their places."""
-        first, blocks = 0, self._blocks
-        while first < len(blocks):
-            stop = bisect_right(blocks, blocks[first], first)
-            yield blocks[first], range(first, stop)
-            first = stop
+        first, block = 0, -1
+        for place, now in enumerate(self._blocks):
+            if now != block:
+                if place:
+                    yield block, range(first, place)
+                first, block = place, now
+        if self._blocks:
+            yield block, range(first, len(self._blocks))
 
 
 # What an event is besides its span, its text and its call, by its type: the names of the rest of its fields.
@@ -240,6 +250,7 @@ class Steps(Lazy[Step], StepColumns):
         self._calls = array("i")  # of each block, the call that is open after it, -1 for none
         self._events, self._moves, self._holds = _Events(text), _Spans(), _Spans()
         self._tails: dict[int, Tail] = {}  # by block
+        self._known_reaches: dict[int, Sequence[int]] = {}  # by block, where somebody asked
         self._shapes: list[tuple[Any, ...]] = []
         self._shape_codes: dict[tuple[Any, ...], int] = {}
         self._known_views: dict[int, tuple[StateView, int]] = {}  # by their identity, which lasts while they are here
@@ -362,37 +373,39 @@ class Steps(Lazy[Step], StepColumns):
         return ((self._firsts[block] + 1, event) for block, event in kept if isinstance(event, Diagnostic))
 
     def reaches(self, first: int, last: int) -> Sequence[int]:
-        ends, tail = self._ends[first - 1 : last], self._tails.get(self._block(first - 1))
-        if tail is None:
-            return ends
-        start, text, chars = self.span(first - 1)[0], self.text, tail.chars
-        return [low + len(text[low:high].rstrip(chars)) for low, high in pairwise((start, *ends))]
+        block = self._block(first - 1)
+        if block not in self._tails:
+            return self._ends[first - 1 : last]
+        begin = self._firsts[block] + 1
+        return self._reached(block)[first - begin : last + 1 - begin]
 
     def step_of(self, raw: int) -> int:
         number = bisect_right(self._ends, raw) + 1
         return number + (self.reaches(number, number)[0] <= raw)
 
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
-        for block in self._holding_blocks():
-            same = self._holds_at(self._holds.of(block))
-            for index in range(self._firsts[block], self._stops[block]):
-                if holds := (*self._tail_hold(block, index), *same):
-                    yield index + 1, holds
+        for block, places in self._holding_blocks():
+            same = self._holds_at(places)
+            for number in range(self._firsts[block] + 1, self._stops[block] + 1):
+                if holds := (*self._tail_hold(block, number), *same):
+                    yield number, holds
+
+    def holds(self, number: int) -> tuple[Hold, ...]:
+        block = self._block(number - 1)
+        return (*self._tail_hold(block, number), *self._holds_at(self._holds.of(block)))
 
     def held(self) -> Iterator[tuple[int, int, int]]:
-        for block in self._holding_blocks():
-            first, last = self._firsts[block] + 1, self._stops[block]
-            same = [self._holds.at(place) for place in self._holds.of(block)]
-            low = min([start for start, _, _ in same], default=len(self.text))
-            high = max([end for _, end, _ in same], default=0)
+        for block, places in self._holding_blocks():
+            numbers = range(self._firsts[block] + 1, self._stops[block] + 1)
+            low, high = self._holds.extent(places) or (len(self.text), 0)
             if block not in self._tails:
-                yield from ((number, low, high) for number in range(first, last + 1))
+                yield from ((number, low, high) for number in numbers)
                 continue
-            reaches, ends = self.reaches(first, last), self._ends[first - 1 : last]
-            for number, reach, end in zip(range(first, last + 1), reaches, ends, strict=True):
+            reached, fed = self._reached(block), self._ends[numbers.start - 1 : numbers.stop - 1]
+            for number, reach, end in zip(numbers, reached, fed, strict=True):
                 if reach < end:
                     yield number, min(low, reach), end
-                elif same:
+                elif places:
                     yield number, low, high
 
     def moves(self) -> Iterator[tuple[int, Transition]]:
@@ -433,13 +446,30 @@ class Steps(Lazy[Step], StepColumns):
         """The text that the step at `index` is fed, recorded or not."""
         return self._ends[index - 1] if index else 0, self._ends[index]
 
-    def _holding_blocks(self) -> list[int]:
-        return sorted({*self._tails, *[block for block, *_ in self._holds.rows()]})
+    def _holding_blocks(self) -> Iterator[tuple[int, range]]:
+        """Every block after whose steps text may be held, with the places of its holds."""
+        tails = deque(self._tails)
+        for block, places in self._holds.by_block():
+            while tails and tails[0] <= block:
+                if (tail := tails.popleft()) < block:
+                    yield tail, range(0)
+            yield block, places
+        yield from ((tail, range(0)) for tail in tails)
 
-    def _tail_hold(self, block: int, index: int) -> tuple[Hold, ...]:
+    def _reached(self, block: int) -> Sequence[int]:
+        """Where the text ends that each step of a block with a tail told."""
+        known = self._known_reaches.get(block)
+        if known is None:
+            first, text, chars = self._firsts[block], self.text, self._tails[block].chars
+            spans = pairwise((self.span(first)[0], *self._ends[first : self._stops[block]]))
+            known = array("i", [low + len(text[low:high].rstrip(chars)) for low, high in spans])
+            self._known_reaches[block] = known
+        return known
+
+    def _tail_hold(self, block: int, number: int) -> tuple[Hold, ...]:
         """The hold on the end of the text that a step of a block was fed."""
-        tail, end = self._tails.get(block), self._ends[index]
-        start = end if tail is None else self.reaches(index + 1, index + 1)[0]
+        tail, end = self._tails.get(block), self._ends[number - 1]
+        start = end if tail is None else self._reached(block)[number - 1 - self._firsts[block]]
         return () if tail is None or start == end else (Hold(start, end, "policy", tail.why),)
 
     def _events_at(self, places: range) -> list[Event]:
@@ -449,7 +479,7 @@ class Steps(Lazy[Step], StepColumns):
         block = self._block(index)
         reach = self.reaches(index + 1, index + 1)[0]
         events = self._events_of(block, index, reach)
-        holds = (*self._tail_hold(block, index), *self._holds_at(self._holds.of(block)))
+        holds = self.holds(index + 1)
         state, candidates, accepts, codec, call_state = self._shapes[self._views[block]]
         call = None if self._calls[block] < 0 else self._calls[block]
         end = index == len(self._deltas)

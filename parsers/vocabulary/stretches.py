@@ -149,7 +149,7 @@ class Stretches:
 
     def length_at(self, step: int) -> int:
         """Characters written up to and including `step`."""
-        number = bisect_right(range(self._size), step, key=lambda at: self._numbers[at * _WIDE + 1]) - 1
+        number = bisect_right(range(self._size), step, key=lambda row: self._numbers[row * _WIDE + 1]) - 1
         if number < 0:
             return 0
         row = self._row(number)
@@ -163,7 +163,7 @@ class Stretches:
 
     def _row_at(self, offset: int) -> int:
         """The number of the last row that begins at `offset` or before."""
-        return bisect_right(range(self._size), offset, key=lambda at: self._numbers[at * _WIDE]) - 1
+        return bisect_right(range(self._size), offset, key=lambda row: self._numbers[row * _WIDE]) - 1
 
     def _row(self, number: int) -> _Row:
         return _Row(*self._numbers[number * _WIDE : (number + 1) * _WIDE])

@@ -178,6 +178,10 @@ class StepColumns(ABC):
         """The number and the holds of every step after which text is held."""
 
     @abstractmethod
+    def holds(self, number: int) -> tuple[Hold, ...]:
+        """The holds of one step."""
+
+    @abstractmethod
     def held(self) -> Iterator[tuple[int, int, int]]:
         """The number of every step after which text is held, and where that begins and ends."""
 
@@ -222,6 +226,9 @@ class _StepList(StepColumns):
 
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
         return ((step.index, step.holds) for step in self._steps if step.holds)
+
+    def holds(self, number: int) -> tuple[Hold, ...]:
+        return self._steps[number - 1].holds
 
     def held(self) -> Iterator[tuple[int, int, int]]:
         for number, holds in self.holding():

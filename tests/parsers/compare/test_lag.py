@@ -35,7 +35,7 @@ def told(trace: Trace) -> list[tuple[str, Owner, int, int, int]]:
 
 def test_what_leaves_in_the_step_it_arrives_in_has_no_lag() -> None:
     trace = trace_of("passthrough", "one ", "", "two")
-    assert told(trace) == [("one ", "content", 1, 1, 0), ("two", "content", 3, 3, 0)]
+    assert told(trace) == [("one two", "content", 1, 1, 0)]
     assert (waits(trace, stays(trace)), longest_hold(trace)) == ([], None)
 
 

@@ -250,7 +250,7 @@ def _comparison(a: TraceIndex, b: TraceIndex, rules: Rules) -> Comparison:
 def _first(found: Comparison, index: TraceIndex) -> int:
     if found.starts:
         return found.starts[0]
-    held = next((step for step, _ in index.trace.columns.holding()), None)
+    held = next((step for step, _, _ in index.trace.columns.held()), None)
     return index.span(held)[0] if held else 0
 
 

@@ -52,11 +52,12 @@ class Channel(Stretches):
 
     def add_event(self, event: TextEvent, first: int, last: int) -> None:
         """Append an event's text; from a parser that says no places it is one stretch that came from nowhere known."""
-        parts = event.parts()
-        for part in parts:
-            self.add(part.text, first, last, (part.start, part.end), part.kind)
-        if event.text and not parts:
+        if event.segments is None:
+            self.add(event.text, first, last, (event.start, event.end), "copied")
+        elif not event.segments and event.text:
             self.add(event.text, first, last, (event.start, event.start))
+        for part in event.segments or ():
+            self.add(part.text, first, last, (part.start, part.end), part.kind)
 
 
 @dataclass(slots=True)
@@ -182,7 +183,8 @@ def target(item: Transition) -> str:
 
 
 def _first_offset(call: CallIndex) -> int:
-    return next((s.start for s in (*call.name.rows(), *call.arguments.rows()) if s.end > s.start), 0)
+    rows = itertools.chain(call.name.rows(), call.arguments.rows())
+    return next((stretch.start for stretch in rows if stretch.end > stretch.start), 0)
 
 
 def _releases(trace: Trace) -> Sequence[int]:

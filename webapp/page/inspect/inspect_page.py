@@ -290,5 +290,5 @@ def interesting_step(index: TraceIndex, marked: list[int]) -> int:
         return marked[0]
     if any(not call.complete for call in index.calls.values()):
         return index.total
-    held = next((step for step, _ in index.trace.columns.holding()), None)
+    held = next((step for step, _, _ in index.trace.columns.held()), None)
     return held or (index.changes[0] if index.changes else 1)

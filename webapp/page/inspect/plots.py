@@ -131,8 +131,9 @@ def _x(index: TraceIndex, offset: int) -> float:
 
 
 def _dots(index: TraceIndex) -> list[float]:
-    columns = {step * _DOTS // (index.total + 1): step for step in index.emissions}
-    return [_centre(step, index.total) for step in columns.values()]
+    total = index.total
+    columns = {step * _DOTS // (total + 1): step for step in index.emissions}
+    return [_centre(step, total) for step in columns.values()]
 
 
 def _band_words(index: TraceIndex, states: list[_StateBar], step: int, marked: Sequence[int]) -> str:
@@ -212,7 +213,7 @@ def lag_plot(index: TraceIndex) -> LagPlot:
     waited = sorted(waits(trace, found), key=lambda wait: -wait.lag)
     kept = [(*index.span(step), ("held", end - start)) for step, start, end in trace.columns.held()]
     peak, held_peak = max([stay.lag for stay in found], default=0), max([most for _, _, (_, most) in kept], default=0)
-    lags = [(stay.start, stay.end, (DRAWN.get(stay.channel, stay.channel), stay.lag)) for stay in found]
+    lags = [(stay.start, stay.end, (DRAWN.get(stay.channel, stay.channel), stay.lag)) for stay in found if stay.lag]
     owners = [(run.start, run.end, (DRAWN.get(run.owner, run.owner), 1)) for run in trace.partition]
     wide = min(length, COLUMNS)
     return LagPlot(
