@@ -17,8 +17,8 @@ from typing import Any
 
 from parsers.checks.subject import Subject, VariantKind
 from parsers.compare.divergence import excerpt
-from parsers.vocabulary.channels import Place
 from parsers.vocabulary.events import Severity
+from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import About, Finding, Proof, Topic, Trace
 from parsers.vocabulary.types import Span
 

@@ -17,8 +17,9 @@ from parsers.checks.json_text import JsonPrefix
 from parsers.checks.origins import align
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import ANY_ID, same_message
-from parsers.vocabulary.channels import CONTENT, REASONING, Channel, Place, call_words, message_texts
+from parsers.vocabulary.channels import CONTENT, REASONING, Channel, call_words, message_texts
 from parsers.vocabulary.events import Marker, ReasoningEnd, ReasoningText
+from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import Finding, RejectedCall
 from parsers.vocabulary.types import Message, Span
 

@@ -26,13 +26,12 @@ from parsers.vocabulary.channels import (
     REASONING,
     Channel,
     ChannelText,
-    Place,
-    Stretch,
     call_words,
     channel_of,
     known_parts,
 )
 from parsers.vocabulary.events import Segment, TextEvent
+from parsers.vocabulary.stretches import Place, Stretch
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import Span, Tool, ToolCall
 

@@ -11,7 +11,8 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
-from parsers.vocabulary.channels import TEXT_PARTS, Channel, Place
+from parsers.vocabulary.channels import TEXT_PARTS, Channel
+from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Message, ToolCall
 from parsers.vocabulary.words import counted

@@ -7,12 +7,13 @@ Linear in the output and the events; a parser that does not say where its text c
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from parsers.vocabulary.events import TextEvent
-from parsers.vocabulary.trace import Hold, Trace
+from parsers.vocabulary.trace import Hold, StepColumns, Trace
 from parsers.vocabulary.types import Owner
 
 CHANNELS: tuple[Owner, ...] = ("reasoning", "content", "name", "id", "arguments")
@@ -22,7 +23,8 @@ CHANNELS: tuple[Owner, ...] = ("reasoning", "content", "name", "id", "arguments"
 class Stay:
     """Characters [start, end) of one channel that arrived in one step and left in one step.
 
-    `lag` is the number of characters fed between the two steps.
+    `lag` is the number of characters fed between the two steps. Open text that left as it arrived is one stay, of which
+    only the steps of its first character are told.
     """
 
     start: int
@@ -71,31 +73,31 @@ def stays(trace: Trace) -> list[Stay]:
     """Every character that reached the client, in the order of the output."""
     if not trace.partition:
         return []
-    ends = trace.ends
+    ends, columns = trace.ends, trace.columns
     found: list[Stay] = []
     at = arrived = 0
     for claim in _claims(trace):
         at = max(at, claim.start)
-        while at < claim.end:
-            while ends[arrived] <= at:
-                arrived += 1
-            end = min(claim.end, ends[arrived])
-            lag = max(0, ends[claim.left - 1] - ends[arrived])
-            found.append(Stay(at, end, claim.channel, arrived + 1, claim.left, lag))
-            at = end
+        for stop, left in _departures(columns, ends, claim):
+            while at < min(stop, claim.end):
+                arrived = bisect_right(ends, at, arrived)
+                end = min(stop, claim.end, ends[arrived] if left else stop)
+                lag = max(0, ends[left - 1] - ends[arrived]) if left else 0
+                found.append(Stay(at, end, claim.channel, arrived + 1, left or arrived + 1, lag))
+                at = end
     return found
 
 
 def waits(trace: Trace, found: Sequence[Stay]) -> list[Wait]:
     """The stays with a lag, those that left together as one, in the order of the output."""
-    joined: list[Wait] = []
+    columns, joined = trace.columns, list[Wait]()
     for stay in found:
         last = joined[-1] if joined else None
         if stay.lag and last and (last.end, last.channel, last.left) == (stay.start, stay.channel, stay.left):
             last.end = stay.end
         elif stay.lag:
             # When the first character was held last, the reason was known best.
-            holds = trace.steps[stay.left - 2].holds
+            holds = columns.holds(stay.left - 1)
             hold = next((hold for hold in holds if hold.start <= stay.start < hold.end), None)
             joined.append(Wait(stay.start, stay.end, stay.channel, stay.arrived, stay.left, stay.lag, hold))
     return joined
@@ -109,22 +111,12 @@ def channel_lags(found: Sequence[Stay]) -> list[ChannelLag]:
     return [_channel_lag(channel, by_channel[channel]) for channel in CHANNELS if channel in by_channel]
 
 
-def held(trace: Trace) -> list[int]:
-    """Return how many characters are held after each step, first held character to last."""
-    lengths = [0] * len(trace.steps)
-    for step, holds in trace.columns.holding():
-        lengths[step - 1] = max([hold.end for hold in holds]) - min([hold.start for hold in holds])
-    return lengths
-
-
 def longest_hold(trace: Trace) -> LongestHold | None:
     """The first step after which most is held, with the widest of its holds; None where nothing ever is."""
-    lengths = held(trace)
-    longest = max(lengths, default=0)
-    if not longest:
+    number, start, end = max(trace.columns.held(), key=lambda held: held[2] - held[1], default=(0, 0, 0))
+    if start == end:
         return None
-    step = trace.steps[lengths.index(longest)]
-    return LongestHold(longest, step.index, max(step.holds, key=lambda hold: hold.end - hold.start))
+    return LongestHold(end - start, number, max(trace.steps[number - 1].holds, key=lambda hold: hold.end - hold.start))
 
 
 @dataclass(slots=True)
@@ -132,19 +124,52 @@ class _Claim:
     start: int
     end: int
     channel: Owner
-    left: int
+    first: int  # 0: it left as it arrived
+    last: int
+
+
+def _departures(columns: StepColumns, ends: Sequence[int], claim: _Claim) -> Iterator[tuple[int, int]]:
+    """Where parts of a claim end, and the step they left in; 0 for what left in the step in which it arrived."""
+    if claim.first == claim.last:
+        yield claim.end, claim.first
+        return
+    fed, reached = ends[claim.first - 1 : claim.last], columns.reaches(claim.first, claim.last)
+    yield reached[0], claim.first
+    for number, reach, end in zip(range(claim.first + 1, claim.last + 1), reached, fed, strict=False):
+        if reach < end:
+            yield reach, 0
+            yield end, number
+    yield claim.end, 0
+
+
+def _said(trace: Trace) -> Iterator[_Claim]:
+    """Return what every text event says of the output."""
+    ends, columns, length = trace.ends, trace.columns, len(trace.text)
+    for first, last, event in columns.event_runs():
+        if not isinstance(event, TextEvent) or event.owner is None:
+            continue
+        spans = [(event.start, event.end)]
+        if event.segments is not None:
+            spans = [(part.start, part.end) for part in event.segments]
+        fed = ends[first - 2] if first > 1 else 0
+        for start, end in spans:
+            if start < end <= length:
+                at_once = fed <= start and end <= ends[last - 1]
+                if at_once and first < last:
+                    at_once = columns.reaches(first, last) == ends[first - 1 : last]
+                yield _Claim(start, end, event.owner, 0, 0) if at_once else _Claim(start, end, event.owner, first, last)
 
 
 def _claims(trace: Trace) -> list[_Claim]:
     """Return what every text event says of the output, in its order. A claim inside a larger one (a name in an id)
     cuts it."""
-    said = [
-        _Claim(part.start, part.end, event.owner, step)
-        for step, event in trace.events()
-        if isinstance(event, TextEvent) and event.owner is not None
-        for part in event.parts()
-        if part.start < part.end <= len(trace.text)
-    ]
+    said: list[_Claim] = []
+    for claim in _said(trace):
+        last = said[-1] if said else claim
+        if not (claim.first or last.first) and (last.end, last.channel) == (claim.start, claim.channel):
+            last.end = claim.end
+        else:
+            said.append(claim)
     said.sort(key=lambda claim: (claim.start, -claim.end))
     out: list[_Claim] = []
     for claim in said:

@@ -36,6 +36,8 @@ def decode_pieces(
     prompt, so it stays unless the prompt is ''; None: the stored text tells. `end_tokens` are those of the format that
     end an output.
     """
+    if decode is None and decoder == "byte_level" and _all_spelled(pieces):
+        return Decoded(tuple(pieces), None, (PLAIN,) * len(pieces))
     policy = decode or _EXACT
     tokens = decoder_tokens(pieces, policy, decoder, end_tokens)
     found = _spelled(pieces, tokens, policy, decoder, prompt_tail)
@@ -51,6 +53,18 @@ def decode_pieces(
     changed = [piece if piece.text == text else replace(piece, text=text) for piece, text in both]
     facts = [_facts(at, token, found, cut, ends, due) for at, token in enumerate(tokens)]
     return Decoded(tuple(changed), None if due == ends else tuple(due), tuple(facts))
+
+
+def _all_spelled(pieces: Sequence[Piece]) -> bool:
+    """Return whether every piece has the text of its own bytes. Pieces that are one object are looked at once."""
+    return all(map(_is_spelled, {id(piece): piece for piece in pieces}.values()))
+
+
+def _is_spelled(piece: Piece) -> bool:
+    try:
+        return piece.raw is None or piece.raw.decode() == piece.text
+    except UnicodeDecodeError:
+        return False
 
 
 def schedule(decode: Decode | None) -> Schedule | None:

@@ -27,7 +27,7 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from parsers.formats.model import Model
-from parsers.replays.columns import Deltas, texts_of
+from parsers.replays.delta_columns import Deltas, texts_of
 from parsers.vocabulary.types import Delta, Mode, Piece, UsageError
 
 By = Literal["token", "char", "whole", "random", "cuts", "recorded"]

@@ -1,4 +1,4 @@
-"""The deltas and the steps of a replay as columns: offsets and small integers, texts by slice, objects made when asked.
+"""The steps of a replay as columns: offsets and small integers, texts by slice, objects made when asked.
 
 Strategy
     A step is a block of its own, or one of many in a block: open text is read delta after delta with nothing to tell
@@ -11,17 +11,17 @@ Sizes: 4 bytes a step in open text, about 80 where something happens, besides th
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate
-from operator import attrgetter
-from typing import Any, TypeVar, overload
+from itertools import accumulate, chain, compress, pairwise
+from operator import attrgetter, ne
+from typing import Any
 
+from parsers.replays.delta_columns import Lazy, texts_of
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -29,6 +29,7 @@ from parsers.vocabulary.events import (
     CallName,
     CallStart,
     ContentText,
+    Diagnostic,
     Dropped,
     Event,
     Marker,
@@ -38,85 +39,8 @@ from parsers.vocabulary.events import (
     TextEvent,
 )
 from parsers.vocabulary.trace import Hold, OpenText, Ownership, StateView, Step, StepColumns, Tail, Transition
-from parsers.vocabulary.types import Delta, MessageDelta, Piece, Span
+from parsers.vocabulary.types import Delta, MessageDelta, Span
 from parsers.wire.assemble import delta_of
-
-Item = TypeVar("Item")
-
-
-class Lazy(Sequence[Item]):
-    """A sequence whose items are made when they are asked for. It equals every sequence of equal items."""
-
-    __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]
-
-    @abstractmethod
-    def _make(self, index: int) -> Item:
-        """The item at `index`, which is inside the sequence."""
-
-    @overload
-    def __getitem__(self, index: int) -> Item: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Item]: ...
-
-    def __getitem__(self, index: int | slice) -> Item | list[Item]:
-        if isinstance(index, slice):
-            return [self._make(at) for at in range(*index.indices(len(self)))]
-        at = index + len(self) if index < 0 else index
-        if not 0 <= at < len(self):
-            raise IndexError(index)
-        return self._make(at)
-
-    def __iter__(self) -> Iterator[Item]:
-        return map(self._make, range(len(self)))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence):
-            return NotImplemented
-        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
-
-
-class Deltas(Lazy[Delta]):
-    """The deltas of an output: its pieces in order, and how many of them have come by the end of each delta.
-
-    Without `stops` every piece is a delta. `ids` are those that come with each delta where text is late.
-    """
-
-    __slots__ = ("_ids", "_pieces", "_stops")
-
-    def __init__(
-        self,
-        pieces: Sequence[Piece],
-        stops: Sequence[int] | None = None,
-        ids: Sequence[tuple[int, ...]] | None = None,
-    ) -> None:
-        self._pieces = pieces
-        self._stops = stops
-        self._ids = ids
-
-    def __len__(self) -> int:
-        return len(self._pieces if self._stops is None else self._stops)
-
-    @property
-    def texts(self) -> list[str]:
-        """The text of every delta."""
-        if self._stops is None:
-            return [piece.text for piece in self._pieces]
-        return ["".join([piece.text for piece in parts]) for parts in map(self._parts, range(len(self)))]
-
-    def _parts(self, index: int) -> tuple[Piece, ...]:
-        if self._stops is None:
-            return (self._pieces[index],)
-        return tuple(self._pieces[self._stops[index - 1] if index else 0 : self._stops[index]])
-
-    def _make(self, index: int) -> Delta:
-        return Delta(index + 1, self._parts(index), None if self._ids is None else self._ids[index])
-
-
-def texts_of(deltas: Sequence[Delta]) -> list[str]:
-    """The text of every delta."""
-    return deltas.texts if isinstance(deltas, Deltas) else [delta.text for delta in deltas]
 
 
 class _Spans:
@@ -154,17 +78,30 @@ class _Spans:
         """The start, the end and the kind of a span."""
         return self._starts[place], self._ends[place], self.kinds[self._codes[place]]
 
-    def rows(self) -> Iterator[tuple[int, int, int]]:
-        """For every span the place of its kind among the kinds, its start and its end."""
-        return zip(self._codes, self._starts, self._ends, strict=True)
+    def extent(self, places: range) -> tuple[int, int] | None:
+        """The first start and the last end of these spans; None where there are none."""
+        if not places:
+            return None
+        return min(self._starts[places.start : places.stop]), max(self._ends[places.start : places.stop])
+
+    def rows(self) -> Iterator[tuple[int, int, int, int]]:
+        """For every span its block, the place of its kind among the kinds, its start and its end."""
+        return zip(self._blocks, self._codes, self._starts, self._ends, strict=True)
+
+    def block(self, place: int) -> int:
+        """The block of a span."""
+        return self._blocks[place]
 
     def by_block(self) -> Iterator[tuple[int, range]]:
         """Every block that has spans, with their places."""
-        first, blocks = 0, self._blocks
-        while first < len(blocks):
-            stop = bisect_right(blocks, blocks[first], first)
-            yield blocks[first], range(first, stop)
-            first = stop
+        first, block = 0, -1
+        for place, now in enumerate(self._blocks):
+            if now != block:
+                if place:
+                    yield block, range(first, place)
+                first, block = place, now
+        if self._blocks:
+            yield block, range(first, len(self._blocks))
 
 
 # What an event is besides its span, its text and its call, by its type: the names of the rest of its fields.
@@ -236,15 +173,46 @@ class _Events:
 
     def made(self, start: int, end: int, facts: _Facts, segments: tuple[Segment, ...] | None = None) -> Event:
         """An event of these facts. Without segments its text is that of the output."""
-        (kind, _, *rest), number = facts
-        call = {"call": number} if kind in _OF_CALLS else {}
+        (kind, _, *rest), call = facts
+        last = (call, *rest) if kind in _OF_CALLS else rest
         found: Event
         if issubclass(kind, TextEvent):
             text = self._text[start:end] if segments is None else "".join([part.text for part in segments])
-            found = kind(start, end, text, segments, **call)
+            found = kind(start, end, text, segments, *last)
         else:
-            found = kind(start, end, **call, **dict(zip(_FIELDS[kind], rest, strict=True)))
+            found = kind(start, end, *last)
         return found
+
+    def __iter__(self) -> Iterator[tuple[int, Event]]:
+        """Every event with its block."""
+        kinds, calls = self.spans.kinds, self._calls
+        for place, (block, code, start, end) in enumerate(self.spans.rows()):
+            kind = kinds[code]
+            plain = not kind[1] and kind is not _AS_IT_IS
+            yield block, self.made(start, end, (kind, calls[place])) if plain else self.at(place)
+
+    def told(self) -> Iterator[tuple[int, int, type[Event]]]:
+        """The place, the block and the type of every event."""
+        kinds, kept = self.spans.kinds, self._kept
+        for place, (block, code, _, _) in enumerate(self.spans.rows()):
+            kind = kinds[code]
+            yield place, block, type(kept[place]) if kind is _AS_IT_IS else kind[0]
+
+    def kept(self) -> Iterator[tuple[int, Event]]:
+        """Every event that is kept as it is, with its block."""
+        return ((self.spans.block(place), event) for place, event in self._kept.items())
+
+    def call(self, place: int) -> int:
+        """The number of the call that an event at a place is about."""
+        return self._calls[place]
+
+    def length(self, place: int) -> int:
+        """The length of the text of the text event at a place."""
+        start, end, kind = self.spans.at(place)
+        if kind[1] or kind is _AS_IT_IS:
+            event = self.at(place)
+            return len(event.text) if isinstance(event, TextEvent) else 0
+        return end - start
 
     def _segment(self, start: int, end: int, what: tuple[Any, ...]) -> Segment:
         kind, text = what
@@ -253,7 +221,7 @@ class _Events:
     def claims(self) -> Iterator[Ownership]:
         """The claims of all events. Events of one kind that touch claim as one."""
         joined: list[tuple[int, int, int, int]] = []
-        for place, (code, start, end) in enumerate(self.spans.rows()):
+        for place, (_, code, start, end) in enumerate(self.spans.rows()):
             plain = not self.spans.kinds[code][1] and place not in self._kept
             if plain and joined and joined[-1][0] == code and joined[-1][2] == start:
                 start, first = joined[-1][1], joined.pop()[3]
@@ -282,6 +250,7 @@ class Steps(Lazy[Step], StepColumns):
         self._calls = array("i")  # of each block, the call that is open after it, -1 for none
         self._events, self._moves, self._holds = _Events(text), _Spans(), _Spans()
         self._tails: dict[int, Tail] = {}  # by block
+        self._known_reaches: dict[int, Sequence[int]] = {}  # by block, where somebody asked
         self._shapes: list[tuple[Any, ...]] = []
         self._shape_codes: dict[tuple[Any, ...], int] = {}
         self._known_views: dict[int, tuple[StateView, int]] = {}  # by their identity, which lasts while they are here
@@ -363,22 +332,81 @@ class Steps(Lazy[Step], StepColumns):
     def __len__(self) -> int:
         return self._size
 
+    def event_runs(self) -> Iterator[tuple[int, int, Event]]:
+        firsts, stops = self._firsts, self._stops
+        return ((firsts[block] + 1, stops[block], event) for block, event in self._events)
+
     def events(self) -> Iterator[tuple[int, Event]]:
         return ((number, event) for number, events in self._written() for event in events)
 
+    def delta_runs(self) -> Iterator[tuple[int, int, int, MessageDelta]]:
+        known = len(self._sent)
+        yield from ((number, number, 0, delta) for number, delta in enumerate(self._sent, 1) if delta is not None)
+        for first, last, events in self._told():
+            if first > known and (delta := delta_of(events)) is not None:
+                yield first, last, events[0].start, delta
+
     def sent(self) -> Iterator[tuple[int, MessageDelta]]:
+        known = len(self._sent)
         yield from ((number, delta) for number, delta in enumerate(self._sent, 1) if delta is not None)
         for number, events in self._written():
-            if number > len(self._sent) and (delta := delta_of(events)) is not None:
+            if number > known and (delta := delta_of(events)) is not None:
                 yield number, delta
 
+    def senders(self) -> Sequence[int]:
+        found = array("i", [number for number, delta in enumerate(self._sent, 1) if delta is not None])
+        firsts, stops, done = self._firsts, self._stops, len(self._sent)
+        for place, block, kind in self._events.told():
+            first = firsts[block]
+            if first < done or not issubclass(kind, TextEvent):
+                continue
+            done = stops[block]
+            if done == first + 1:
+                found.append(done)
+            else:
+                start, reaches = self._events.spans.at(place)[0], self.reaches(first + 1, done)
+                found.extend(compress(range(first + 1, done + 1), map(ne, reaches, chain((start,), reaches))))
+        return found
+
+    def diagnostics(self) -> Iterator[tuple[int, Diagnostic]]:
+        kept = self._events.kept()
+        return ((self._firsts[block] + 1, event) for block, event in kept if isinstance(event, Diagnostic))
+
+    def reaches(self, first: int, last: int) -> Sequence[int]:
+        block = self._block(first - 1)
+        if block not in self._tails:
+            return self._ends[first - 1 : last]
+        begin = self._firsts[block] + 1
+        return self._reached(block)[first - begin : last + 1 - begin]
+
+    def step_of(self, raw: int) -> int:
+        number = bisect_right(self._ends, raw) + 1
+        return number + (self.reaches(number, number)[0] <= raw)
+
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
-        blocks = dict(self._holds.by_block()) | {block: self._holds.of(block) for block in self._tails}
-        for block in sorted(blocks):
-            same, first = self._holds_at(blocks[block]), self._firsts[block]
-            for index in range(first, first + self._count(block)):
-                if holds := (*self._tail_hold(block, index), *same):
-                    yield index + 1, holds
+        for block, places in self._holding_blocks():
+            same = self._holds_at(places)
+            for number in range(self._firsts[block] + 1, self._stops[block] + 1):
+                if holds := (*self._tail_hold(block, number), *same):
+                    yield number, holds
+
+    def holds(self, number: int) -> tuple[Hold, ...]:
+        block = self._block(number - 1)
+        return (*self._tail_hold(block, number), *self._holds_at(self._holds.of(block)))
+
+    def held(self) -> Iterator[tuple[int, int, int]]:
+        for block, places in self._holding_blocks():
+            numbers = range(self._firsts[block] + 1, self._stops[block] + 1)
+            low, high = self._holds.extent(places) or (len(self.text), 0)
+            if block not in self._tails:
+                yield from ((number, low, high) for number in numbers)
+                continue
+            reached, fed = self._reached(block), self._ends[numbers.start - 1 : numbers.stop - 1]
+            for number, reach, end in zip(numbers, reached, fed, strict=True):
+                if reach < end:
+                    yield number, min(low, reach), end
+                elif places:
+                    yield number, low, high
 
     def moves(self) -> Iterator[tuple[int, Transition]]:
         for block, places in self._moves.by_block():
@@ -388,61 +416,99 @@ class Steps(Lazy[Step], StepColumns):
         """The claims of all events. Events of one kind that touch claim as one."""
         return self._events.claims()
 
-    def _count(self, block: int) -> int:
-        """Return how many steps a block has."""
-        after = self._firsts[block + 1] if block + 1 < len(self._firsts) else self._size
-        return after - self._firsts[block]
+    @cached_property
+    def _stops(self) -> array[int]:
+        """The number of the last step of each block."""
+        return array("i", [*self._firsts[1:], self._size])
+
+    def _block(self, index: int) -> int:
+        """The block of a step."""
+        return bisect_right(self._firsts, index) - 1
+
+    def _told(self) -> Iterator[tuple[int, int, Sequence[Event]]]:
+        """The first and the last step and the events of every block that has any."""
+        for block, places in self._events.spans.by_block():
+            yield self._firsts[block] + 1, self._stops[block], self._events_at(places)
 
     def _written(self) -> Iterator[tuple[int, Sequence[Event]]]:
         """The number and the events of every step that has any."""
-        for block, places in self._events.spans.by_block():
-            first, count, events = self._firsts[block], self._count(block), self._events_at(places)
-            if count == 1:
-                yield first + 1, events
+        for first, last, events in self._told():
+            if first == last:
+                yield first, events
             else:
-                parts = ((at + 1, self._parts(block, events, at)) for at in range(first, first + count))
-                yield from ((number, part) for number, part in parts if part)
+                start, facts = events[0].start, self._events.facts_of(events[0])
+                for number, end in enumerate(self.reaches(first, last), first):
+                    if end > start:
+                        yield number, (self._events.made(start, end, facts),)
+                        start = end
 
     def span(self, index: int) -> tuple[int, int]:
         """The text that the step at `index` is fed, recorded or not."""
         return self._ends[index - 1] if index else 0, self._ends[index]
 
-    def _parts(self, block: int, events: Sequence[Event], index: int) -> Sequence[Event]:
-        """The part of the text of a block of several that one of its steps sent."""
-        start = self._sent_by(block, index - 1) if index > self._firsts[block] else events[0].start
-        end = self._sent_by(block, index)
-        return () if start == end else [self._events.made(start, end, self._events.facts_of(events[0]))]
+    def _holding_blocks(self) -> Iterator[tuple[int, range]]:
+        """Every block after whose steps text may be held, with the places of its holds."""
+        tails = deque(self._tails)
+        for block, places in self._holds.by_block():
+            while tails and tails[0] <= block:
+                if (tail := tails.popleft()) < block:
+                    yield tail, range(0)
+            yield block, places
+        yield from ((tail, range(0)) for tail in tails)
 
-    def _sent_by(self, block: int, index: int) -> int:
-        """The end of the text of a block that was sent by a step of it."""
-        start, end = self.span(index)
-        tail = self._tails.get(block)
-        return end if tail is None else start + len(self.text[start:end].rstrip(tail.chars))
+    def _reached(self, block: int) -> Sequence[int]:
+        """Where the text ends that each step of a block with a tail told."""
+        known = self._known_reaches.get(block)
+        if known is None:
+            first, text, chars = self._firsts[block], self.text, self._tails[block].chars
+            spans = pairwise((self.span(first)[0], *self._ends[first : self._stops[block]]))
+            known = array("i", [low + len(text[low:high].rstrip(chars)) for low, high in spans])
+            self._known_reaches[block] = known
+        return known
 
-    def _tail_hold(self, block: int, index: int) -> tuple[Hold, ...]:
+    def _tail_hold(self, block: int, number: int) -> tuple[Hold, ...]:
         """The hold on the end of the text that a step of a block was fed."""
-        tail, start, end = self._tails.get(block), self._sent_by(block, index), self._ends[index]
+        tail, end = self._tails.get(block), self._ends[number - 1]
+        start = end if tail is None else self._reached(block)[number - 1 - self._firsts[block]]
         return () if tail is None or start == end else (Hold(start, end, "policy", tail.why),)
 
     def _events_at(self, places: range) -> list[Event]:
         return [self._events.at(place) for place in places]
 
     def _make(self, index: int) -> Step:
-        block = bisect_right(self._firsts, index) - 1
-        span = Span(*self.span(index))
-        events: Sequence[Event] = self._events_at(self._events.spans.of(block))
-        if events and self._count(block) > 1:
-            events = self._parts(block, events, index)
-        holds = (*self._tail_hold(block, index), *self._holds_at(self._holds.of(block)))
-        moves = self._moves_at(self._moves.of(block))
+        block = self._block(index)
+        reach = self.reaches(index + 1, index + 1)[0]
+        events = self._events_of(block, index, reach)
+        holds = self.holds(index + 1)
         state, candidates, accepts, codec, call_state = self._shapes[self._views[block]]
         call = None if self._calls[block] < 0 else self._calls[block]
-        view = StateView(state, holds, candidates, accepts, call, codec, call_state)
         end = index == len(self._deltas)
-        ids = () if end else self._deltas[index].token_ids
-        delta = self._sent[index] if index < len(self._sent) else delta_of(events)
-        lengths = self._lengths(block, self._sent_by(block, index))
-        return Step(index + 1, span, ids, state, holds, moves, tuple(events), delta, view, end, *lengths)
+        return Step(
+            index + 1,
+            Span(*self.span(index)),
+            () if end else self._deltas[index].token_ids,
+            state,
+            holds,
+            self._moves_at(self._moves.of(block)),
+            tuple(events),
+            self._sent[index] if index < len(self._sent) else delta_of(events),
+            StateView(state, holds, candidates, accepts, call, codec, call_state),
+            end,
+            *self._lengths(block, reach),
+        )
+
+    def _is_run(self, block: int) -> bool:
+        return self._stops[block] - self._firsts[block] > 1
+
+    def _events_of(self, block: int, index: int, reach: int) -> Sequence[Event]:
+        """The events of one step, whose text ends at `reach` where it is one of many in a block."""
+        places = self._events.spans.of(block)
+        if not places or not self._is_run(block):
+            return self._events_at(places)
+        start, _, kind = self._events.spans.at(places[0])
+        start = start if index == self._firsts[block] else self.reaches(index, index)[0]
+        facts = kind, self._events.call(places[0])
+        return () if start == reach else (self._events.made(start, reach, facts),)
 
     def _holds_at(self, places: range) -> tuple[Hold, ...]:
         return tuple([Hold(start, end, *kind) for start, end, kind in map(self._holds.at, places)])
@@ -454,29 +520,29 @@ class Steps(Lazy[Step], StepColumns):
         start, end, (old, trigger, new, row, note) = self._moves.at(place)
         return Transition(old, trigger, new, row, start, end, sub, note)
 
-    def _lengths(self, block: int, end: int) -> tuple[int, int, int]:
-        """The lengths of reasoning and content and the number of calls when so much of the output was fed."""
+    def _lengths(self, block: int, reach: int) -> tuple[int, int, int]:
+        """The lengths of reasoning and content and the number of calls after a step whose text ends at `reach`."""
         reasoning, content, calls = (column[block] for column in self._tallies)
-        for event in self._events_at(self._events.spans.of(block)) if self._count(block) > 1 else ():
-            reasoning -= (event.end - end) * isinstance(event, ReasoningText)
-            content -= (event.end - end) * isinstance(event, ContentText)
+        for place in self._events.spans.of(block) if self._is_run(block) else ():
+            _, end, (kind, *_) = self._events.spans.at(place)
+            reasoning -= (end - reach) * (kind is ReasoningText)
+            content -= (end - reach) * (kind is ContentText)
         return reasoning, content, calls
 
     @cached_property
     def _tallies(self) -> tuple[array[int], array[int], array[int]]:
         """The lengths of reasoning and content and the number of calls after each block."""
-        reasoning, content, calls = array("i"), array("i"), array("i")
-        sizes, begun = Counter[type[Event]](), set[int]()
-        for block in range(len(self._firsts)):
-            for event in self._events_at(self._events.spans.of(block)):
-                if isinstance(event, ReasoningText | ContentText):
-                    sizes[type(event)] += len(event.text)
-                elif isinstance(event, CallId | CallName | CallArguments | CallEnd):
-                    begun.add(event.call)
-            reasoning.append(sizes[ReasoningText])
-            content.append(sizes[ContentText])
-            calls.append(len(begun))
-        return reasoning, content, calls
+        reasoning, content, calls = (array("i", bytes(4 * len(self._firsts))) for _ in range(3))
+        begun = set[int]()
+        for place, block, kind in self._events.told():
+            if kind is ReasoningText:
+                reasoning[block] += self._events.length(place)
+            elif kind is ContentText:
+                content[block] += self._events.length(place)
+            elif kind in _OF_CALLS and kind is not CallStart and (call := self._events.call(place)) not in begun:
+                begun.add(call)
+                calls[block] += 1
+        return (array("i", accumulate(reasoning)), array("i", accumulate(content)), array("i", accumulate(calls)))
 
 
 def claims_of(event: Event) -> list[Ownership]:

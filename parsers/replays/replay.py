@@ -12,7 +12,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from parsers.replays.columns import Steps, claims_of, texts_of
+from parsers.replays.columns import Steps, claims_of
+from parsers.replays.delta_columns import texts_of
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Event, Failure, Raised
 from parsers.vocabulary.trace import OpenText, Ownership, ReadsOpenText, StateView, StreamParser, Trace, Transition

@@ -8,13 +8,13 @@ says so, to the place in the output that it came from. `Trace.channels` has thos
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, Protocol, cast
 
 from parsers.vocabulary.events import CallArguments, CallId, CallName, Event, Segment, SegmentKind, TextEvent
-from parsers.vocabulary.types import Message, MessageDelta, Span, ToolCall
+from parsers.vocabulary.stretches import NOWHERE, Place, RunSteps, Stretches
+from parsers.vocabulary.types import Message, MessageDelta, ToolCall
 
 Part = Literal["reasoning", "content", "name", "id", "arguments", "complete", "calls", "finish_reason"]
 TEXT_PARTS: tuple[Part, ...] = ("reasoning", "content")
@@ -51,49 +51,23 @@ def call_words(index: int, name: str | None) -> str:
 
 
 @dataclass(slots=True)
-class Place:
-    """Says where a character of a channel comes from: offset in the output text, step, and how it was made."""
-
-    raw: int | None
-    step: int | None
-    kind: SegmentKind | None = None
-
-    def span(self, length: int = 1) -> Span | None:
-        """So many characters of the output from here on, where that is known."""
-        return None if self.raw is None else Span(self.raw, self.raw + length)
-
-
-@dataclass(slots=True)
-class Stretch:
-    """Characters of a channel, from `at` on, that one step wrote; [start, end) of the output where that is known."""
-
-    at: int
-    text: str
-    step: int
-    start: int | None = None
-    end: int | None = None
-    kind: SegmentKind | None = None
-
-
-@dataclass(slots=True)
 class ChannelText:
     """The text of one channel and the stretches it was written in, in order and without gap."""
 
     text: str = ""
-    stretches: list[Stretch] = field(default_factory=list)
+    stretches: Stretches = field(default_factory=Stretches, compare=False)
 
     def place(self, offset: int) -> Place:
         """Return where the character at `offset` comes from; at or beyond the end, where the channel ended."""
-        index = bisect_right(self.stretches, offset, key=lambda stretch: stretch.at) - 1
-        if index < 0:
-            return Place(None, None)
-        stretch = self.stretches[index]
-        inside = offset - stretch.at
-        if inside >= len(stretch.text):
-            return Place(stretch.end, stretch.step, stretch.kind)
-        if stretch.kind == "copied" and stretch.start is not None:
-            return Place(stretch.start + inside, stretch.step, stretch.kind)
-        return Place(stretch.start, stretch.step, stretch.kind)
+        return self.stretches.place(offset)
+
+
+class _Steps(RunSteps, Protocol):
+    """The columns of a replay that its channels are made of: see `parsers.vocabulary.trace.StepColumns`."""
+
+    def event_runs(self) -> Iterator[tuple[int, int, Event]]: ...
+
+    def delta_runs(self) -> Iterator[tuple[int, int, int, MessageDelta]]: ...
 
 
 class Channels(dict[Channel, ChannelText]):
@@ -118,21 +92,34 @@ def message_texts(message: Message) -> dict[Channel, str]:
     return texts
 
 
-def message_channels(
-    message: Message, events: Iterable[tuple[int, Event]], streamed: Callable[[], Channels]
-) -> Channels:
+def message_channels(message: Message, steps: _Steps, streamed: Callable[[], Channels]) -> Channels:
     """Every channel of a message, from its events by step; where these do not spell it, from what was streamed."""
-    written, found = _collected(_event_stretches(events)), Channels()
+    written, found = _Written(steps), Channels()
+    for first, last, event in steps.event_runs():
+        if isinstance(event, TextEvent):
+            written.add_event(event, first, last)
+    own = written.channels()
     for channel, text in message_texts(message).items():
-        own = written[channel]
-        found[channel] = own if own.text == text else ChannelText(text, streamed()[channel].stretches)
+        found[channel] = own[channel] if own[channel].text == text else ChannelText(text, streamed()[channel].stretches)
     return found
 
 
+def streamed_channels(steps: _Steps) -> Channels:
+    """Every channel as a client puts it together from the deltas of a replay."""
+    written = _Written(steps)
+    for first, last, start, delta in steps.delta_runs():
+        for channel, text in delta_texts(delta):
+            written.add(channel, text, first, last, (start, start + len(text)) if first < last else NOWHERE)
+    return written.channels()
+
+
 def delta_channels(numbered: Iterable[tuple[int, MessageDelta | None]]) -> Channels:
-    """Every channel as a client puts it together from deltas, each with the number of the step or chunk it is of."""
-    texts = ((number, one) for number, delta in numbered if delta is not None for one in delta_texts(delta))
-    return _collected((channel, Stretch(0, text, number)) for number, (channel, text) in texts)
+    """Every channel as a client puts it together from deltas, each with the number of the chunk it is of."""
+    written = _Written()
+    for number, delta in numbered:
+        for channel, text in () if delta is None else delta_texts(delta):
+            written.add(channel, text, number, number)
+    return written.channels()
 
 
 def channel_of(event: TextEvent) -> Channel:
@@ -149,30 +136,40 @@ def known_parts(event: TextEvent) -> tuple[Segment, ...]:
     return parts if sum([len(part.text) for part in parts]) == len(event.text) else ()
 
 
-def _collected(stretches: Iterator[tuple[Channel, Stretch]]) -> Channels:
-    texts: dict[Channel, list[str]] = {}
-    lengths: dict[Channel, int] = {}
-    found = Channels()
-    for channel, stretch in stretches:
-        stretch.at = lengths.get(channel, 0)
-        lengths[channel] = stretch.at + len(stretch.text)
-        texts.setdefault(channel, []).append(stretch.text)
-        kept = found.setdefault(channel, ChannelText())
-        if stretch.text:
-            kept.stretches.append(stretch)
-    for channel, text in found.items():
-        text.text = "".join(texts[channel])
-    return found
+class _Written:
+    """The channels as far as they are written. `steps` tell the steps of runs apart."""
 
+    def __init__(self, steps: RunSteps | None = None) -> None:
+        self._steps = steps
+        self._texts: dict[Channel, Stretches] = {}
 
-def _event_stretches(events: Iterable[tuple[int, Event]]) -> Iterator[tuple[Channel, Stretch]]:
-    for step, event in events:
-        if isinstance(event, TextEvent):
-            channel, parts = channel_of(event), known_parts(event)
-            for part in parts:
-                yield channel, Stretch(0, part.text, step, part.start, part.end, part.kind)
-            if not parts:
-                yield channel, Stretch(0, event.text, step)
+    def add(
+        self,
+        channel: Channel,
+        text: str,
+        first: int,
+        last: int,
+        span: tuple[int, int] = NOWHERE,
+        kind: SegmentKind | None = None,
+    ) -> None:
+        """Append what the steps `first` to `last` wrote; a channel without text is one too."""
+        found = self._texts.get(channel)
+        if found is None:
+            found = self._texts[channel] = Stretches(self._steps)
+        if text:
+            found.add(text, first, last, span, kind)
+
+    def add_event(self, event: TextEvent, first: int, last: int) -> None:
+        """Append the text of an event, with its places where the parser says them."""
+        channel, parts = channel_of(event), known_parts(event)
+        for part in parts:
+            self.add(channel, part.text, first, last, (part.start, part.end), part.kind)
+        if not parts:
+            self.add(channel, event.text, first, last)
+
+    def channels(self) -> Channels:
+        """Return what was written."""
+        return Channels({channel: ChannelText(found.text, found) for channel, found in self._texts.items()})
 
 
 def delta_texts(delta: MessageDelta) -> Iterator[tuple[Channel, str]]:

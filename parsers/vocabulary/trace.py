@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from parsers.vocabulary.channels import Channels, delta_channels, message_channels
+from parsers.vocabulary.channels import Channels, message_channels, streamed_channels
 from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import Diagnostic, Event, Failure, Raised, Severity, TextEvent
 from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Mode, Owner, Span
@@ -135,16 +135,55 @@ class StepColumns(ABC):
         """The end of the text fed by each step."""
 
     @abstractmethod
+    def event_runs(self) -> Iterator[tuple[int, int, Event]]:
+        """Every event with the numbers of the first and the last step that told it, in order.
+
+        Those differ for open text only: a copy of the output, of which each step told the part up to where it reaches.
+        """
+
+    @abstractmethod
     def events(self) -> Iterator[tuple[int, Event]]:
-        """Every event with the number of its step, in order."""
+        """Every event with the number of its step, in order: of open text each step has its part."""
+
+    @abstractmethod
+    def delta_runs(self) -> Iterator[tuple[int, int, int, MessageDelta]]:
+        """Every delta with the numbers of the first and the last step that sent it, and where its text stands.
+
+        Those steps differ for open text only, and only then the place, which is of the first character, means
+        anything.
+        """
 
     @abstractmethod
     def sent(self) -> Iterator[tuple[int, MessageDelta]]:
-        """Every delta with the number of the step that sent it."""
+        """Every delta with the number of the step that sent it: of open text each step has its part."""
+
+    @abstractmethod
+    def senders(self) -> Sequence[int]:
+        """The numbers of the steps that sent something."""
+
+    @abstractmethod
+    def diagnostics(self) -> Iterator[tuple[int, Diagnostic]]:
+        """Every diagnostic with the number of its step, in order."""
+
+    @abstractmethod
+    def reaches(self, first: int, last: int) -> Sequence[int]:
+        """For each of these steps that told open text together, where in the output the text that it told ends."""
+
+    @abstractmethod
+    def step_of(self, raw: int) -> int:
+        """The number of the step that told a character of open text."""
 
     @abstractmethod
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
         """The number and the holds of every step after which text is held."""
+
+    @abstractmethod
+    def holds(self, number: int) -> tuple[Hold, ...]:
+        """The holds of one step."""
+
+    @abstractmethod
+    def held(self) -> Iterator[tuple[int, int, int]]:
+        """The number of every step after which text is held, and where that begins and ends."""
 
     @abstractmethod
     def moves(self) -> Iterator[tuple[int, Transition]]:
@@ -161,14 +200,39 @@ class _StepList(StepColumns):
     def ends(self) -> Sequence[int]:
         return [step.span.end for step in self._steps]
 
+    def event_runs(self) -> Iterator[tuple[int, int, Event]]:
+        return ((number, number, event) for number, event in self.events())
+
     def events(self) -> Iterator[tuple[int, Event]]:
         return ((step.index, event) for step in self._steps for event in step.events)
+
+    def delta_runs(self) -> Iterator[tuple[int, int, int, MessageDelta]]:
+        return ((number, number, 0, delta) for number, delta in self.sent())
 
     def sent(self) -> Iterator[tuple[int, MessageDelta]]:
         return ((step.index, step.delta) for step in self._steps if step.delta is not None)
 
+    def senders(self) -> Sequence[int]:
+        return [number for number, _ in self.sent()]
+
+    def diagnostics(self) -> Iterator[tuple[int, Diagnostic]]:
+        return ((number, event) for number, event in self.events() if isinstance(event, Diagnostic))
+
+    def reaches(self, first: int, last: int) -> Sequence[int]:
+        return self.ends[first - 1 : last]
+
+    def step_of(self, raw: int) -> int:
+        return bisect_right(self.ends, raw) + 1
+
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
         return ((step.index, step.holds) for step in self._steps if step.holds)
+
+    def holds(self, number: int) -> tuple[Hold, ...]:
+        return self._steps[number - 1].holds
+
+    def held(self) -> Iterator[tuple[int, int, int]]:
+        for number, holds in self.holding():
+            yield number, min([hold.start for hold in holds]), max([hold.end for hold in holds])
 
     def moves(self) -> Iterator[tuple[int, Transition]]:
         return ((step.index, move) for step in self._steps for move in step.transitions)
@@ -319,14 +383,14 @@ class Trace:
     def channels(self) -> Channels:
         """The channels of the message, built once: for a replay that is over."""
         if self._channels is None:
-            self._channels = message_channels(self.message, self.events(), lambda: self.streamed)
+            self._channels = message_channels(self.message, self.columns, lambda: self.streamed)
         return self._channels
 
     @property
     def streamed(self) -> Channels:
         """The channels as a client puts them together from the deltas, call by call index; built once."""
         if self._streamed is None:
-            self._streamed = delta_channels(self.columns.sent())
+            self._streamed = streamed_channels(self.columns)
         return self._streamed
 
     def step_at(self, raw: int) -> int | None:
@@ -336,7 +400,7 @@ class Trace:
     @property
     def failure(self) -> Failure | None:
         """Return what the parser failed with, if it did."""
-        return next((event.failure for _, event in self.events() if isinstance(event, Raised)), None)
+        return next((event.failure for _, event in self.columns.diagnostics() if isinstance(event, Raised)), None)
 
     @property
     def columns(self) -> StepColumns:

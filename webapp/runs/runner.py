@@ -15,6 +15,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -243,9 +244,13 @@ def _replay_key(prepared: Prepared) -> bytes:
         [[delta.text, delta.ids] for delta in case.input.deltas or ()],
         case.input.stream,
     ]
-    pieces = [[piece.text, piece.token_id, piece.kind, piece.recorded] for piece in replayer.pieces]
-    text = json.dumps([said, pieces], ensure_ascii=True, default=str)
-    return hashlib.sha256(text.encode()).digest()
+    numbers: dict[tuple[Any, ...], int] = {}  # of tokens that are alike
+    alike = {id(piece): (piece.text, piece.token_id, piece.kind, piece.recorded) for piece in replayer.pieces}
+    order = {one: numbers.setdefault(what, len(numbers)) for one, what in alike.items()}
+    text = json.dumps([said, [*numbers]], ensure_ascii=True, default=str)
+    digest = hashlib.sha256(text.encode())
+    digest.update(array("i", map(order.__getitem__, map(id, replayer.pieces))).tobytes())
+    return digest.digest()
 
 
 def _checked(run: Run) -> CaseRun:

@@ -10,6 +10,7 @@ text itself, cut where the tokens begin.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -60,9 +61,7 @@ class HostedTokenizer(TokenizerAdapter):
         return _cut(text, self.pieces_of(ids, recorded=False), starts)
 
     def pieces_of(self, ids: Sequence[int], recorded: bool = True) -> tuple[Piece, ...]:
-        found = pieces_of(self._tokens(ids), ids, recorded)
-        _strip(found, self._vocabulary.spelling)
-        return found
+        return _stripped(pieces_of(self._tokens(ids), ids, recorded), self._vocabulary.spelling)
 
     def token(self, token_id: int) -> Token:
         return self._tokens([token_id]).get(token_id, UNKNOWN)
@@ -100,19 +99,20 @@ class HostedTokenizer(TokenizerAdapter):
                 yield token_id, token_of(string, self._vocabulary.spelling.raw(string))
 
 
-def _strip(pieces: Sequence[Piece], spelling: Spelling) -> None:
-    """Take away the blanks that the vocabulary puts before a text: so many, or all of the first token with text."""
-    left = 1 if spelling.first else spelling.strip
-    for piece in pieces:
+def _stripped(pieces: tuple[Piece, ...], spelling: Spelling) -> tuple[Piece, ...]:
+    """The pieces without the blanks that the vocabulary puts before a text: so many, or all of the first token with
+    text."""
+    left, found = 1 if spelling.first else spelling.strip, [*pieces]
+    for at, piece in enumerate(pieces):
         if not left:
-            return
+            break
         if not piece.raw:
             continue
         blanks = len(piece.text) - len(piece.text.lstrip(" ")) if piece.kind == "text" else 0
         taken = blanks if spelling.first else min(blanks, left)
         left = left - taken if taken == len(piece.text) and not spelling.first and piece.kind == "text" else 0
-        piece.text = piece.text[taken:]
-        piece.raw = piece.raw[taken:]
+        found[at] = replace(piece, text=piece.text[taken:], raw=piece.raw[taken:])
+    return tuple(found)
 
 
 def _cut(text: str, pieces: Sequence[Piece], starts: Sequence[int]) -> tuple[Piece, ...]:

@@ -49,24 +49,27 @@ def token_of(string: str, raw: bytes, marker: PieceKind | None = None) -> Token:
 
 
 def pieces_of(tokens: Mapping[int, Token], ids: Sequence[int], recorded: bool) -> tuple[Piece, ...]:
-    """One piece per id."""
+    """One piece per id. Equal tokens are one piece, but for those in which a character begins or goes on."""
+    whole: dict[int, Piece] = {}
+    for token_id in dict.fromkeys(ids):
+        known = tokens.get(token_id)
+        if known is None:
+            whole[token_id] = Piece("", token_id, None, "unknown", recorded)
+        elif known.text is not None:
+            whole[token_id] = Piece(known.text, token_id, known.raw, known.kind, recorded)
     decoder = Utf8Decoder()
     pieces: list[Piece] = []
     begun: Piece | None = None
     for token_id in ids:
-        known = tokens.get(token_id)
-        if known is None:
-            pieces.append(Piece("", token_id, None, "unknown", recorded))
-            continue
-        _, raw, kind, text = known
-        if begun is not None and kind in MARKER_KINDS:
+        piece = whole.get(token_id)
+        if begun is not None and piece is not None and piece.kind in MARKER_KINDS:
             begun.text += decoder.finish()
             begun = None
-        if begun is not None or text is None:
+        if piece is None or (begun is not None and piece.kind != "unknown"):
+            raw = tokens[token_id].raw
             text = decoder.feed(raw)
-            kind = "partial" if decoder.pending else "text"
-        piece = Piece(text, token_id, raw, kind, recorded)
-        begun = piece if kind == "partial" else None
+            piece = Piece(text, token_id, raw, "partial" if decoder.pending else "text", recorded)
+            begun = piece if piece.kind == "partial" else None
         pieces.append(piece)
     if begun is not None:
         begun.text += decoder.finish()

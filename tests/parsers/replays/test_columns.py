@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from parsers.replays.chunking import Chunking
-from parsers.replays.columns import Deltas
+from parsers.replays.delta_columns import Deltas
 from parsers.replays.replay import replay
 from parsers.replays.replayer import Replayer
 from parsers.selection.registry import build, get_format

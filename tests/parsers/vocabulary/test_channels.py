@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from parsers.vocabulary.channels import CONTENT, REASONING, Channel, Channels, ChannelText, Place
+from parsers.vocabulary.channels import CONTENT, REASONING, Channel, Channels, ChannelText
 from parsers.vocabulary.events import CallArguments, ContentText, Event, Marker, Segment, TextEvent
+from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import StateView, Step, Trace
 from parsers.vocabulary.types import Message, MessageDelta, Span, ToolCall, ToolCallDelta
 

@@ -250,8 +250,8 @@ def _comparison(a: TraceIndex, b: TraceIndex, rules: Rules) -> Comparison:
 def _first(found: Comparison, index: TraceIndex) -> int:
     if found.starts:
         return found.starts[0]
-    held = next((step for step, _ in index.trace.columns.holding()), None)
-    return index.step(held).span.start if held else 0
+    held = next((step for step, _, _ in index.trace.columns.held()), None)
+    return index.span(held)[0] if held else 0
 
 
 def _column(side: Replayed, window: Window, at: int, inspect: str) -> _Column:
@@ -267,7 +267,7 @@ def _column(side: Replayed, window: Window, at: int, inspect: str) -> _Column:
 
 def _silent(index: TraceIndex, number: int) -> int:
     """Return how many deltas without text came between step `number` and the text before it."""
-    start = index.step(number).span.start
+    start = index.span(number)[0]
     return number - 1 - (bisect_left(index.step_ends, start) + 1 if start else 0)
 
 
@@ -282,7 +282,7 @@ def _inspect(side: Replayed, base: str, step: int) -> str:
 def _steps_around(a: TraceIndex, b: TraceIndex, at: int) -> tuple[int | None, int | None]:
     """The nearest characters before and after `at` with which a step of either side begins."""
     size = len(a.trace.text)
-    back = [index.step(index.step_at(at - 1)).span.start for index in (a, b)] if at else []
+    back = [index.span(index.step_at(at - 1))[0] for index in (a, b)] if at else []
     on = [end for index in (a, b) if (end := index.step_ends[index.step_at(at) - 1]) > at]
     return max(back, default=None), min([*on, *[size] * (at < size)], default=None)
 

@@ -78,7 +78,7 @@ def view_around(a: TraceIndex, b: TraceIndex, at: int) -> View:
     for index in (a, b):
         step = index.step_at(at)
         first = max(1, min(step - STEPS_EACH_SIDE, index.total - 2 * STEPS_EACH_SIDE))
-        low = max(low, index.step(first).span.start)
+        low = max(low, index.span(first)[0])
         high = min(high, index.step_ends[min(index.total, first + 2 * STEPS_EACH_SIDE) - 1])
     return View(low, high, _steps(a, low, high), _steps(b, low, high))
 
@@ -265,8 +265,7 @@ class _Side:
 def _parts(side: _Side) -> list[_Part]:
     """The text sent inside the window, split where a difference begins or ends; the rest counted."""
     channel = side.channel
-    low = channel.offsets[bisect_left(channel.steps, side.window.first)]
-    high = channel.offsets[bisect_right(channel.steps, side.window.last)]
+    low, high = channel.length_at(side.window.first - 1), channel.length_at(side.window.last)
     before, after = folded(channel, 0, low), folded(channel, high, channel.length)
     return [*map(_Part, before), *_marked(side, low, high), *map(_Part, after)]
 
@@ -288,9 +287,8 @@ def _marked(side: _Side, low: int, high: int) -> Iterator[_Part]:
 def _missing(side: _Side, hunk: Hunk) -> _Part:
     """The mark for what only the other side has; it stands where this side was fed the same characters."""
     other, size = side.other, hunk.b1 - hunk.b0
-    at = bisect_right(other.offsets, hunk.b0) - 1
-    start = other.stretches[at].start
-    text = "".join([piece.text for piece in other.stretches[at : at + _EXCERPT]])[hunk.b0 - other.offsets[at] :]
+    pieces = [*itertools.islice(other.between(hunk.b0, other.length), _EXCERPT)]
+    start, text = pieces[0].start, "".join([piece.text for piece in pieces])[hunk.b0 - pieces[0].at :]
     words = count(size, "character") + (" missing" if hunk.a0 == hunk.a1 else " instead")
     mark = Sent("", side.channel.role, side.index.step_at(start), start, start)
     return _Part(mark, missing=shorten(text[:size], _EXCERPT), words=words)

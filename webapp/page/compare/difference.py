@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from parsers.compare.divergence import Divergence, Grade, Rules, divergence, grade, same_message, shared_prefix
 from parsers.vocabulary import channels
 from parsers.vocabulary.events import Failure
+from parsers.vocabulary.stretches import Stretch
 from parsers.vocabulary.trace import Ownership
 from parsers.vocabulary.types import Message, ToolCall
-from webapp.page.inspect.index import CallIndex, Channel, Stretch, TraceIndex
+from webapp.page.inspect.index import CallIndex, Channel, TraceIndex
 
 PARTS = ("name", "id", "arguments")
 
@@ -67,7 +68,7 @@ def call_pairs(a: TraceIndex, b: TraceIndex, rules: Rules) -> list[CallPair]:
     """The calls of both sides. Calls whose names stand at one place belong together; those between, in order."""
     found: list[CallPair] = []
     for left, right in _matched(list(a.calls.values()), list(b.calls.values())):
-        number = (left or right or CallIndex(0, 0)).number
+        number = next(call.number for call in (left, right) if call is not None)
         names = [channels.Channel(number, part) for part in channels.CALL_PARTS]
         parts = [_pair(name, _part(left, name.part), _part(right, name.part), rules) for name in names]
         found.append(CallPair(left, right, parts))
@@ -95,7 +96,7 @@ def _matched(a: list[CallIndex], b: list[CallIndex]) -> Iterator[tuple[CallIndex
 
 
 def _place(call: CallIndex) -> int | None:
-    return next((stretch.start for stretch in call.name.stretches if stretch.end > stretch.start), None)
+    return next((stretch.start for stretch in call.name.rows() if stretch.end > stretch.start), None)
 
 
 def _in_order(a: list[CallIndex], b: list[CallIndex]) -> Iterator[tuple[CallIndex | None, CallIndex | None]]:
@@ -104,7 +105,7 @@ def _in_order(a: list[CallIndex], b: list[CallIndex]) -> Iterator[tuple[CallInde
 
 
 def _pair(name: channels.Channel, a: Channel, b: Channel, rules: Rules) -> Pair:
-    left, right = a.text(), b.text()
+    left, right = a.text, b.text
     same = left == right or same_message(_message(name, left), _message(name, right), rules)
     return Pair(name, a, b, same, [] if same else list(hunks(a, b)))
 
@@ -131,7 +132,7 @@ class _Atom:
 
 def hunks(a: Channel, b: Channel) -> Iterator[Hunk]:
     """Yield where the texts of two channels differ, in order."""
-    left, right = a.text(), b.text()
+    left, right = a.text, b.text
     done_a = done_b = 0
     for at_a, at_b, size in [*_blocks(a, b, left, right), (len(left), len(right), 0)]:
         yield from _trimmed(left, right, Hunk(done_a, at_a, done_b, at_b))
@@ -157,8 +158,8 @@ def _blocks(a: Channel, b: Channel, left: str, right: str) -> Iterator[tuple[int
 def _atoms(channel: Channel) -> list[_Atom] | None:
     """The atoms of a channel in the order of the output; None where the parser does not say, or goes back."""
     atoms: list[_Atom] = []
-    for piece, at in zip(channel.stretches, channel.offsets, strict=False):
-        copied, size = piece.kind == "copied", len(piece.text)
+    for piece in channel.rows():
+        at, copied, size = piece.at, piece.kind == "copied", len(piece.text)
         last = atoms[-1] if atoms else None
         if (last and piece.start < last.stop) or (copied and size != piece.end - piece.start):
             return None
@@ -231,7 +232,7 @@ def compare(a: TraceIndex, b: TraceIndex, rules: Rules) -> Comparison:
         first=divergence(a.trace, b.trace, rules),
         partings=partings,
         starts=[parting.start for parting in partings],
-        changes=sorted({index.step(step).span.start for index in (a, b) for step in index.changes}),
+        changes=sorted({index.span(step)[0] for index in (a, b) for step in index.changes}),
         texts=texts,
         calls=calls,
         raised=(a.trace.failure, b.trace.failure),
@@ -269,17 +270,14 @@ def _texts(a: TraceIndex, b: TraceIndex, pairs: Iterable[Pair]) -> Iterator[Part
 
 def _origins(index: TraceIndex, channel: Channel, low: int, high: int) -> Iterator[tuple[int, int]]:
     """The characters of the output that [low, high) of a channel were made of; what touches is one run."""
-    at = bisect_right(channel.offsets, low) - 1
     waiting = (0, 0)
-    while at < len(channel.stretches) and channel.offsets[at] < high:
-        base = channel.offsets[at]
-        start, end = _origin(index, channel.stretches[at], max(low - base, 0), high - base)
+    for piece in channel.between(low, high):
+        start, end = _origin(index, piece, max(low - piece.at, 0), high - piece.at)
         if start == waiting[1]:
             start = waiting[0]
         elif waiting[1]:
             yield waiting
         waiting = start, end
-        at += 1
     if waiting[1]:
         yield waiting
 
@@ -291,7 +289,7 @@ def _origin(index: TraceIndex, piece: Stretch, left: int, right: int) -> tuple[i
         return piece.start + left, min(piece.start + right, piece.end)
     if piece.end > piece.start or piece.kind == "synthetic":
         return piece.start, max(piece.end, piece.start + 1)
-    start = index.step(piece.step).span.start
+    start = index.span(piece.step)[0]
     return start, start + 1
 
 
@@ -304,7 +302,7 @@ def _seen(a: TraceIndex, b: TraceIndex, pair: Pair, first: Hunk) -> int | None:
 
 def _sent(index: TraceIndex, channel: Channel, offset: int) -> int:
     """The first character fed with the step that sent the character at `offset` of a channel."""
-    return index.step(channel.stretches[bisect_right(channel.offsets, offset) - 1].step).span.start
+    return index.span(channel.at(offset).step)[0]
 
 
 def _ends(a: TraceIndex, b: TraceIndex, calls: Iterable[CallPair]) -> Iterator[Parting]:
@@ -312,7 +310,7 @@ def _ends(a: TraceIndex, b: TraceIndex, calls: Iterable[CallPair]) -> Iterator[P
     size = len(a.trace.text)
     for pair in calls:
         if pair.a and pair.b and pair.a.complete != pair.b.complete:
-            ends = [index.step(call.ends).span.start for index, call in ((a, pair.a), (b, pair.b)) if call.ends]
+            ends = [index.span(call.ends)[0] for index, call in ((a, pair.a), (b, pair.b)) if call.ends]
             yield Parting(max(ends, default=size), max(ends, default=size) + 1, {"end"}, [f"call {pair.a.number}"])
     if a.trace.finish_reason != b.trace.finish_reason:
         yield Parting(size, size + 1, {"end"}, ["finish_reason"])

@@ -32,57 +32,32 @@ from parsers.vocabulary.events import (
     ReasoningText,
     TextEvent,
 )
+from parsers.vocabulary.stretches import RunSteps, Stretches
 from parsers.vocabulary.trace import Hold, Step, Trace, Transition
 from parsers.vocabulary.types import Piece
 from webapp.glyphs import count, show, show_lines
 from webapp.runs.runner import Run, collector_paused
 
-UNPLACED = "unplaced"
+UNPLACED = "unplaced"  # text of which the parser does not say where it comes from
 
 
-@dataclass(slots=True)
-class Stretch:
-    """Text that reached the client in one step, with the raw span [start, end) it came from."""
+class Channel(Stretches):
+    """One growing text of the message, with the role it is drawn in."""
 
-    text: str
-    start: int
-    end: int
-    kind: str
-    step: int
+    __slots__ = ("role",)
 
+    def __init__(self, role: str, steps: RunSteps | None = None) -> None:
+        super().__init__(steps)
+        self.role = role
 
-@dataclass(slots=True)
-class Channel:
-    """One growing text of the message. `offsets[i]` is where stretch i begins in it; one more entry ends it."""
-
-    role: str
-    stretches: list[Stretch] = field(default_factory=list)
-    steps: list[int] = field(default_factory=list)
-    offsets: list[int] = field(default_factory=lambda: [0])
-
-    def add(self, event: TextEvent, step: int) -> None:
+    def add_event(self, event: TextEvent, first: int, last: int) -> None:
         """Append an event's text; from a parser that says no places it is one stretch that came from nowhere known."""
-        parts = event.parts()
-        placed = [Stretch(part.text, part.start, part.end, part.kind, step) for part in parts]
-        if event.text and not parts:
-            placed = [Stretch(event.text, event.start, event.start, UNPLACED, step)]
-        for stretch in placed:
-            self.stretches.append(stretch)
-            self.steps.append(step)
-            self.offsets.append(self.offsets[-1] + len(stretch.text))
-
-    def length_at(self, step: int) -> int:
-        """Characters emitted up to and including `step`."""
-        return self.offsets[bisect_right(self.steps, step)]
-
-    @property
-    def length(self) -> int:
-        """Characters in all."""
-        return self.offsets[-1]
-
-    def text(self) -> str:
-        """The whole text."""
-        return "".join([stretch.text for stretch in self.stretches])
+        if event.segments is None:
+            self.add(event.text, first, last, (event.start, event.end), "copied")
+        elif not event.segments and event.text:
+            self.add(event.text, first, last, (event.start, event.start))
+        for part in event.segments or ():
+            self.add(part.text, first, last, (part.start, part.end), part.kind)
 
 
 @dataclass(slots=True)
@@ -91,9 +66,9 @@ class CallIndex:
 
     number: int
     begins: int
-    name: Channel = field(default_factory=lambda: Channel("name"))
-    id: Channel = field(default_factory=lambda: Channel("id"))
-    arguments: Channel = field(default_factory=lambda: Channel("arguments"))
+    name: Channel
+    id: Channel
+    arguments: Channel
     ends: int | None = None
     complete: bool = False
 
@@ -104,19 +79,20 @@ class TraceIndex:
 
     trace: Trace
     step_ends: Sequence[int]
-    piece_ends: list[int]
-    changes: list[int]
-    emissions: list[int]
+    piece_ends: Sequence[int]
+    changes: Sequence[int]
+    emissions: Sequence[int]
     releases: Sequence[int]
-    last_fired: Sequence[int]
-    events_before: list[int]
-    owner_starts: list[int]
+    firing: Sequence[int]
+    owner_starts: Sequence[int]
     fired: Counter[tuple[str, str]]
     times: Counter[str]
-    reasoning: Channel = field(default_factory=lambda: Channel("reasoning"))
-    content: Channel = field(default_factory=lambda: Channel("content"))
+    reasoning: Channel
+    content: Channel
     calls: dict[int, CallIndex] = field(default_factory=dict)
-    call_starts: list[int] = field(default_factory=list)
+    call_numbers: Sequence[int] = ()
+    call_starts: Sequence[int] = ()
+    events: int = 0
 
     @property
     def total(self) -> int:
@@ -126,6 +102,10 @@ class TraceIndex:
     def step(self, number: int) -> Step:
         """The step counted `number`."""
         return self.trace.steps[number - 1]
+
+    def span(self, number: int) -> tuple[int, int]:
+        """The characters fed in the step counted `number`."""
+        return self.step_ends[number - 2] if number > 1 else 0, self.step_ends[number - 1]
 
     def clamp(self, number: int) -> int:
         """The nearest step there is."""
@@ -145,10 +125,15 @@ class TraceIndex:
             bisect_left(self.step_ends, end) + 1 if end > begin else bisect_right(self.step_ends, end) + 1
         )
 
+    def last_firing(self, step: int) -> int:
+        """The latest step, up to `step`, in which a row fired; 0 where none has."""
+        at = bisect_right(self.firing, step)
+        return self.firing[at - 1] if at else 0
+
     def call_at(self, offset: int) -> CallIndex | None:
         """The call that the character at `offset` belongs to, if any had begun by then."""
         at = bisect_right(self.call_starts, offset)
-        return list(self.calls.values())[at - 1] if at else None
+        return self.calls[self.call_numbers[at - 1]] if at else None
 
     def _is_token_by_token(self) -> bool:
         chunking = self.trace.chunking
@@ -168,23 +153,26 @@ def index_of(run: Run) -> TraceIndex:
 
 def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
     """The index of `trace`, whose tokens are `pieces`."""
-    moves, many = list(trace.columns.moves()), len(trace.steps)
-    events = Counter(step for step, _ in trace.events())
+    columns, moves = trace.columns, list(trace.columns.moves())
     index = TraceIndex(
         trace=trace,
         step_ends=trace.ends,
-        piece_ends=list(accumulate(len(piece.text) for piece in pieces)),
+        piece_ends=array("i", accumulate([len(piece.text) for piece in pieces])),
         changes=list(dict.fromkeys([step for step, move in moves if move.from_state != move.to_state])),
-        emissions=[step for step, _ in trace.columns.sent()],
+        emissions=columns.senders(),
         releases=_releases(trace),
-        last_fired=_last_fired(moves, many),
-        events_before=[0, *accumulate([events[step] for step in range(1, many + 1)])],
-        owner_starts=[run.start for run in trace.partition],
+        firing=list(dict.fromkeys([step for step, _ in moves])),
+        owner_starts=array("i", [run.start for run in trace.partition]),
         fired=Counter((item.from_state, target(item)) for _, item in moves),
         times=Counter(item.row for _, item in moves),
+        reasoning=Channel("reasoning", columns),
+        content=Channel("content", columns),
     )
-    for step, event in trace.events():
-        _place(index, event, step)
+    for first, last, event in columns.event_runs():
+        _place(index, event, first, last)
+        told = bisect_right(index.emissions, last) - bisect_left(index.emissions, first)
+        index.events += told if last > first else 1
+    index.call_numbers = [*index.calls]
     index.call_starts = [_first_offset(call) for call in index.calls.values()]
     return index
 
@@ -195,37 +183,36 @@ def target(item: Transition) -> str:
 
 
 def _first_offset(call: CallIndex) -> int:
-    return next((s.start for s in (*call.name.stretches, *call.arguments.stretches) if s.end > s.start), 0)
+    rows = itertools.chain(call.name.rows(), call.arguments.rows())
+    return next((stretch.start for stretch in rows if stretch.end > stretch.start), 0)
 
 
 def _releases(trace: Trace) -> Sequence[int]:
     """For each step the later one at which what it holds is let go (itself when nothing is held)."""
     many = len(trace.steps)
-    releases = array("i", range(1, many + 1))
-    starts = {step: min([hold.start for hold in holds]) for step, holds in trace.columns.holding()}
-    for step in sorted(starts.keys() - {many}, reverse=True):
-        releases[step - 1] = releases[step] if starts[step] == starts.get(step + 1) else step + 1
+    releases, held = array("i", range(1, many + 1)), array("i", itertools.chain.from_iterable(trace.columns.held()))
+    after = 0, 0
+    for at in range(len(held) - 3, -1, -3):
+        step, start = held[at : at + 2]
+        if step < many:
+            releases[step - 1] = releases[step] if (step + 1, start) == after else step + 1
+        after = step, start
     return releases
 
 
-def _last_fired(moves: Sequence[tuple[int, Transition]], many: int) -> Sequence[int]:
-    """For each of so many steps the latest one, up to it, in which a row fired; 0 where none has."""
-    fired = array("i", bytes(4 * many))
-    for step, _ in moves:
-        fired[step - 1] = step
-    return array("i", accumulate(fired, max))
-
-
-def _place(index: TraceIndex, event: Event, step: int) -> None:
+def _place(index: TraceIndex, event: Event, first: int, last: int) -> None:
     if isinstance(event, ReasoningText | ContentText):
-        (index.reasoning if isinstance(event, ReasoningText) else index.content).add(event, step)
+        (index.reasoning if isinstance(event, ReasoningText) else index.content).add_event(event, first, last)
     elif isinstance(event, CallStart | CallName | CallId | CallArguments | CallEnd):
-        call = index.calls.setdefault(event.call, CallIndex(event.call, step))
+        call = index.calls.get(event.call)
+        if call is None:
+            name, id, arguments = (Channel(role, index.trace.columns) for role in ("name", "id", "arguments"))
+            call = index.calls[event.call] = CallIndex(event.call, first, name, id, arguments)
         if isinstance(event, CallEnd):
-            call.ends, call.complete = step, event.complete
+            call.ends, call.complete = first, event.complete
         elif isinstance(event, TextEvent):
             channel = call.name if isinstance(event, CallName) else call.id
-            (call.arguments if isinstance(event, CallArguments) else channel).add(event, step)
+            (call.arguments if isinstance(event, CallArguments) else channel).add_event(event, first, last)
 
 
 def neighbours(places: Sequence[int], at: int) -> tuple[int | None, int | None]:
@@ -234,9 +221,9 @@ def neighbours(places: Sequence[int], at: int) -> tuple[int | None, int | None]:
     return places[low - 1] if low else None, places[high] if high < len(places) else None
 
 
-def within_reach(places: Sequence[int], first: int, last: int) -> Sequence[int]:
+def within_reach(places: Sequence[int], first: int, last: int) -> list[int]:
     """The entries of sorted `places` from `first` to `last`, and the nearest one on either side of them."""
-    return places[max(0, bisect_left(places, first) - 1) : bisect_right(places, last) + 1]
+    return list(places[max(0, bisect_left(places, first) - 1) : bisect_right(places, last) + 1])
 
 
 # The part of a trace that is on the page: steps around the cursor, and the tokens they are made of.
@@ -265,7 +252,7 @@ def window_around(index: TraceIndex, step: int) -> Window:
     """The window in which `step` is the middle, as far as there is text on both sides."""
     first = max(1, min(step - STEPS_EACH_SIDE, index.total - 2 * STEPS_EACH_SIDE))
     last = min(index.total, first + 2 * STEPS_EACH_SIDE)
-    start = index.step(first).span.start
+    start = index.span(first)[0]
     end = index.step_ends[last - 1]
     low, high = _tokens(index, start, end, step)
     return Window(first, last, low, high, start, end)

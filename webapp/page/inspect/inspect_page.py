@@ -229,7 +229,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
     envelope = Envelope.of(run.trace, run.context, dialect_of(state.dialect))
     stream = run.case.input.stream
     expect = run.case.expect.model_dump(exclude_none=True) if run.case.expect else None
-    cut = index.step(step).span.end if state.cut is None else state.cut
+    cut = index.step_ends[step - 1] if state.cut is None else state.cut
     # What is said about a long output's tokens waits until it is judged; of a stream alone there is nothing to say.
     judged = run.short or checked.verdict is not None or has_badges(view.base)
     return ReplayPage(
@@ -290,5 +290,5 @@ def interesting_step(index: TraceIndex, marked: list[int]) -> int:
         return marked[0]
     if any(not call.complete for call in index.calls.values()):
         return index.total
-    held = next((step for step, _ in index.trace.columns.holding()), None)
+    held = next((step for step, _, _ in index.trace.columns.held()), None)
     return held or (index.changes[0] if index.changes else 1)

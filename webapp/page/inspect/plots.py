@@ -10,9 +10,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 
-from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, held, longest_hold, stays, waits
+from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, longest_hold, stays, waits
 from parsers.vocabulary.trace import Finding
 from webapp.glyphs import count, shorten
 from webapp.page.drawing import COLUMNS, Bar, Column, Shape, bars, peaks, percent, rising, runs, shapes
@@ -126,14 +125,15 @@ def _state_bars(index: TraceIndex) -> Iterator[_StateBar]:
 def _x(index: TraceIndex, offset: int) -> float:
     """A character's place in percent: its step, and its share of the step."""
     at = min(bisect_left(index.step_ends, offset), index.total - 1)
-    span = index.trace.steps[at].span
-    inside = (offset - span.start) / (span.end - span.start) if span.end > span.start else 0
+    start, end = index.span(at + 1)
+    inside = (offset - start) / (end - start) if end > start else 0
     return percent(at + min(max(inside, 0), 1), index.total)
 
 
 def _dots(index: TraceIndex) -> list[float]:
-    columns = {step * _DOTS // (index.total + 1): step for step in index.emissions}
-    return [_centre(step, index.total) for step in columns.values()]
+    total = index.total
+    columns = {step * _DOTS // (total + 1): step for step in index.emissions}
+    return [_centre(step, total) for step in columns.values()]
 
 
 def _band_words(index: TraceIndex, states: list[_StateBar], step: int, marked: Sequence[int]) -> str:
@@ -201,7 +201,7 @@ def lag_pane(run: Run, step: int) -> tuple[LagPlot, float]:
     """The lag of a replay, and the cursor on `step` in percent."""
     index = index_of(run)
     plot = run.beside.get("lag", lambda: lag_plot(index))
-    return plot, percent(index.step(step).span.end, plot.length)
+    return plot, percent(index.step_ends[step - 1], plot.length)
 
 
 def lag_plot(index: TraceIndex) -> LagPlot:
@@ -209,11 +209,11 @@ def lag_plot(index: TraceIndex) -> LagPlot:
     trace, length = index.trace, len(index.trace.text)
     if not trace.partition:
         return LagPlot(not length, length)
-    found, kept = stays(trace), held(trace)
+    found = stays(trace)
     waited = sorted(waits(trace, found), key=lambda wait: -wait.lag)
-    peak, held_peak = max((stay.lag for stay in found), default=0), max(kept, default=0)
-    lags = [(stay.start, stay.end, (DRAWN.get(stay.channel, stay.channel), stay.lag)) for stay in found]
-    spans = [(start, end, ("held", many)) for (start, end), many in zip(pairwise([0, *trace.ends]), kept, strict=True)]
+    kept = [(*index.span(step), ("held", end - start)) for step, start, end in trace.columns.held()]
+    peak, held_peak = max([stay.lag for stay in found], default=0), max([most for _, _, (_, most) in kept], default=0)
+    lags = [(stay.start, stay.end, (DRAWN.get(stay.channel, stay.channel), stay.lag)) for stay in found if stay.lag]
     owners = [(run.start, run.end, (DRAWN.get(run.owner, run.owner), 1)) for run in trace.partition]
     wide = min(length, COLUMNS)
     return LagPlot(
@@ -223,7 +223,7 @@ def lag_plot(index: TraceIndex) -> LagPlot:
         held_peak=held_peak,
         lags=shapes(peaks(lags, length), rising(peak, _HEIGHT, _LEAST)),
         roles=shapes(peaks(owners, length), _in_strip),
-        holds=shapes(peaks(spans, length), rising(held_peak, _HEIGHT, _LEAST)),
+        holds=shapes(peaks(kept, length), rising(held_peak, _HEIGHT, _LEAST)),
         channels=channel_lags(found),
         longest=[_long(wait, trace.text) for wait in waited[:_LONGEST]],
         waiting=len(waited),

@@ -25,7 +25,7 @@ from parsers.vocabulary.types import Context, ToolCall
 from parsers.wire.chunks import Chunk, Dialect, Envelope, closing_chunks, recorded_chunks, step_chunks
 from parsers.wire.message import Usage, chat_completion
 from webapp.glyphs import count, shorten, show_lines
-from webapp.page.inspect.index import CallIndex, Channel, TraceIndex, Window
+from webapp.page.inspect.index import UNPLACED, CallIndex, Channel, TraceIndex, Window
 
 _TABLE_LIMIT = 100_000
 _CALLS_SHOWN = 60
@@ -130,8 +130,7 @@ def result(index: TraceIndex, window: Window, context: Context, expect: dict[str
 def _clip(channel: Channel, window: Window, start: int = 0, end: int | None = None) -> list[Sent]:
     """Characters [start, end) of `channel`: those sent inside the window as runs, the rest counted."""
     end = channel.length if end is None else end
-    low = max(start, channel.offsets[bisect_left(channel.steps, window.first)])
-    high = min(end, channel.offsets[bisect_right(channel.steps, window.last)])
+    low, high = max(start, channel.length_at(window.first - 1)), min(end, channel.length_at(window.last))
     if low >= high:
         return folded(channel, start, end)
     return [*folded(channel, start, low), *sent(channel, low, high), *folded(channel, high, end)]
@@ -139,10 +138,8 @@ def _clip(channel: Channel, window: Window, start: int = 0, end: int | None = No
 
 def sent(channel: Channel, low: int, high: int) -> Iterator[Sent]:
     """Characters [low, high) of a channel as runs. A very long one (all in one step) keeps its two ends."""
-    at = bisect_right(channel.offsets, low) - 1
-    while low < high and at < len(channel.stretches) and channel.offsets[at] < high:
-        piece, base = channel.stretches[at], channel.offsets[at]
-        left, right = max(low - base, 0), min(high - base, len(piece.text))
+    for piece in channel.between(low, high) if low < high else ():
+        left, right = max(low - piece.at, 0), min(high - piece.at, len(piece.text))
         copied = piece.kind == "copied"
         start, end = (piece.start + left, piece.start + right) if copied else (piece.start, piece.end)
         text = piece.text[left:right]
@@ -150,22 +147,21 @@ def sent(channel: Channel, low: int, high: int) -> Iterator[Sent]:
             half = _FOLDED // 2
             text = f"{text[:half]} […{len(text) - _FOLDED:,} more…] {text[-half:]}"
         if text:
-            yield Sent(text, channel.role, piece.step, start, end, piece.kind)
-        at += 1
+            yield Sent(text, channel.role, piece.step, start, end, piece.kind or UNPLACED)
 
 
 def folded(channel: Channel, start: int, end: int) -> list[Sent]:
     """Characters [start, end) of a channel as a run that is counted; nothing for none."""
     if start >= end:
         return []
-    piece = channel.stretches[bisect_right(channel.offsets, start) - 1]
+    piece = channel.at(start)
     words = f"{count(end - start, 'character')} from step {piece.step:,} on"
     return [Sent("", channel.role, piece.step, piece.start, piece.end, folded=words)]
 
 
 def _call(index: TraceIndex, call: CallIndex, window: Window, context: Context) -> _Call:
-    text = call.arguments.text() if call.arguments.length <= _TABLE_LIMIT else ""
-    name = call.name.text()
+    text = call.arguments.text if call.arguments.length <= _TABLE_LIMIT else ""
+    name = call.name.text
     return _Call(
         number=call.number,
         name=_clip(call.name, window),
@@ -198,8 +194,7 @@ def _arguments(call: CallIndex, text: str, name: str, window: Window, context: C
     for member in members(text):
         value = _clip(call.arguments, window, member.start, member.end)
         words, unknown = _schema_words(properties, member.key)
-        at = max(0, bisect_right(call.arguments.offsets, member.start) - 1)
-        first = call.arguments.stretches[min(at, len(call.arguments.stretches) - 1)]
+        first = call.arguments.at(member.start)
         start = value[0].start if value else first.start
         rows.append(_Argument(member.key, value, words, unknown, first.step, start, value[-1].end if value else start))
     return rows

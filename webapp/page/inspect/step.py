@@ -76,7 +76,7 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
     """The card of step `number`. `terminals` spells the names of the format's terminals."""
     step = index.step(number)
     before = index.step(number - 1) if number > 1 else None
-    fired = index.last_fired[number - 1]
+    fired = index.last_firing(number)
     last = index.step(fired).transitions[-1] if fired else None
     hold = _extent(step.holds)
     return Card(
@@ -257,7 +257,7 @@ class Log:
 
 def log(index: TraceIndex, window: Window, words: str) -> Log:
     """The events of the window; with a filter, the matching events of the whole trace."""
-    total = index.events_before[-1]
+    total = index.events
     terms = words.lower().split()
     if not terms:
         return Log(list(_lines(index, window.first, window.last)), count(total, "event"))
@@ -315,7 +315,7 @@ def _node_at(index: TraceIndex, step: int) -> str:
 
 def _edge_at(index: TraceIndex, step: int) -> str:
     """The line that led there: the latest that changed anything, by its key; empty before the first."""
-    fired = index.last_fired[step - 1]
+    fired = index.last_firing(step)
     if not fired:
         return ""
     item = index.step(fired).transitions[-1]

@@ -5,6 +5,8 @@ Everything about one token is found in constant time; `Repeats` is made once per
 
 from __future__ import annotations
 
+import itertools
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -63,23 +65,26 @@ class _Row:
 class Repeats:
     """Which tokens are equal: the same id, or the same bytes where there are no ids."""
 
-    __slots__ = ("_keys", "_numbers", "_places")
+    __slots__ = ("_groups", "_numbers", "_places")
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
-        self._keys: list[Hashable] = [_key(piece) for piece in pieces]
-        self._places: dict[Hashable, list[int]] = {}
-        for at, key in enumerate(self._keys):
-            self._places.setdefault(key, []).append(at)
-        repeated = (key for key, places in self._places.items() if len(places) > 1)
-        self._numbers = {key: number for number, key in enumerate(repeated, 1)}
+        known: dict[Hashable, int] = {}
+        different = {id(piece): piece for piece in pieces}
+        groups = {one: known.setdefault(_key(piece), len(known)) for one, piece in different.items()}
+        self._groups = array("i", map(groups.__getitem__, map(id, pieces)))
+        self._places = [array("i") for _ in known]
+        for at, group in enumerate(self._groups):
+            self._places[group].append(at)
+        numbers = itertools.count(1)
+        self._numbers = [next(numbers) if len(places) > 1 else 0 for places in self._places]
 
     def number(self, at: int) -> int:
         """The number of the group of equal tokens that token `at` belongs to; 0 where it occurs only once."""
-        return self._numbers.get(self._keys[at], 0)
+        return self._numbers[self._groups[at]]
 
     def place(self, at: int) -> tuple[int, int, int | None, int | None]:
         """Which occurrence token `at` is, of how many, and the ones before and after it."""
-        places = self._places[self._keys[at]]
+        places = self._places[self._groups[at]]
         return bisect_left(places, at) + 1, len(places), *neighbours(places, at)
 
 

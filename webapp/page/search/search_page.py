@@ -257,8 +257,7 @@ def _bars(columns: Sequence[int], size: int) -> Iterator[_CutBar]:
 
 def _held(trace: Trace, size: int) -> Iterator[tuple[int, int, Column]]:
     ends = trace.ends
-    for step, holds in trace.columns.holding():
-        start = min(hold.start for hold in holds)
+    for step, start, _ in trace.columns.held():
         fed = range(max(start, ends[step - 2] if step > 1 else 0), min(ends[step - 1], size))
         yield from ((at, at + 1, ("held", at + 1 - start)) for at in fed)
 

@@ -16,7 +16,7 @@ from parsers.cases.io import load_case
 from parsers.compare.divergence import EXACT, Rules
 from parsers.machine.machine import Machine
 from parsers.selection.registry import policies
-from parsers.vocabulary.events import CallStart, ContentText, Event
+from parsers.vocabulary.events import CallStart, ContentText, Event, SegmentKind
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Delta
 from webapp.engines import Choice
@@ -35,7 +35,7 @@ from webapp.page.compare.difference import (
     text_pairs,
 )
 from webapp.page.compare.sides import Asked, CompareLinks, Replayed, Side, replayed
-from webapp.page.inspect.index import CallIndex, Channel, Stretch, TraceIndex, index_of, neighbours
+from webapp.page.inspect.index import CallIndex, Channel, TraceIndex, index_of, neighbours
 from webapp.page.inspect.index import build as build_index
 from webapp.runs.runner import Runner
 from webapp.settings import Settings
@@ -44,15 +44,13 @@ CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
 TWO = f"Hi. {CALL}{CALL.replace('f', 'g')} Bye."
 
 
-Piece = tuple[str, int, int, str]
+Piece = tuple[str, int, int, SegmentKind]
 
 
 def channel(*pieces: Piece) -> Channel:
     found = Channel("content")
     for text, start, end, kind in pieces:
-        found.stretches.append(Stretch(text, start, end, kind, 1))
-        found.steps.append(1)
-        found.offsets.append(found.offsets[-1] + len(text))
+        found.add(text, 1, 1, (start, end), kind)
     return found
 
 
@@ -62,7 +60,7 @@ def copied(text: str, start: int) -> Piece:
 
 def applied(a: Channel, b: Channel) -> str:
     """The text of `a` with every hunk replaced by what `b` has there."""
-    left, right, done, out = a.text(), b.text(), 0, ""
+    left, right, done, out = a.text, b.text, 0, ""
     for hunk in hunks(a, b):
         out += left[done : hunk.a0] + right[hunk.b0 : hunk.b1]
         done = hunk.a1
@@ -104,6 +102,9 @@ def test_differences_are_found_by_origin(a: list[Piece], b: list[Piece], expecte
     assert list(hunks(channel(*a), channel(*b))) == expected
 
 
+KINDS: tuple[SegmentKind | None, ...] = ("copied", "copied", None, "converted", "synthetic")  # None: left out
+
+
 @st.composite
 def partial_copies(draw: st.DrawFn) -> Channel:
     """Stretches of one output, in order, some left out, some rewritten."""
@@ -111,29 +112,27 @@ def partial_copies(draw: st.DrawFn) -> Channel:
     edges = sorted(draw(st.sets(st.integers(0, len(text)), min_size=2)))
     pieces: list[Piece] = []
     for start, end in itertools.pairwise(edges):
-        kind = draw(st.sampled_from(["copied", "copied", "left out", "converted", "synthetic"]))
+        kind = draw(st.sampled_from(KINDS))
         if kind == "copied":
             pieces.append(copied(text[start:end], start))
-        elif kind != "left out":
+        elif kind is not None:
             pieces.append((draw(st.text("abc", max_size=3)), start, end if kind == "converted" else start, kind))
     return channel(*pieces)
 
 
 @given(partial_copies(), partial_copies())
 def test_the_hunks_turn_one_text_into_the_other(a: Channel, b: Channel) -> None:
-    assert applied(a, b) == b.text()
+    assert applied(a, b) == b.text
     found = list(hunks(a, b))
     assert all(x.a1 <= y.a0 and x.b1 <= y.b0 for x, y in itertools.pairwise(found))
-    assert (found == []) == (a.text() == b.text())
+    assert (found == []) == (a.text == b.text)
 
 
 def index(*calls: tuple[str, int], content: str = "", reasoning: str = "") -> TraceIndex:
     found = build_index(Trace("p", (), {}, "text", ""), [])
     for number, (name, start) in enumerate(calls):
-        call = CallIndex(number, 1)
-        call.name = channel(copied(name, start)) if start >= 0 else channel((name, 0, 0, "synthetic"))
-        call.arguments = channel(copied('{"a": 1}', start + 20))
-        found.calls[number] = call
+        named = channel(copied(name, start)) if start >= 0 else channel((name, 0, 0, "synthetic"))
+        found.calls[number] = CallIndex(number, 1, named, channel(), channel(copied('{"a": 1}', start + 20)))
     found.content, found.reasoning = channel(copied(content, 0)), channel(copied(reasoning, 0))
     return found
 

@@ -79,7 +79,7 @@ def test_a_marker_that_one_side_skips_is_dropped_there_and_the_sides_part_at_it(
 def test_text_around_a_skipped_token_stays_where_it_was(runner: Runner) -> None:
     of = case([[1, "one "], [2, "<s>", {"kind": "special"}], [3, "two"]], "passthrough", replay=[{"by": "whole"}])
     _, right = sides(runner, of, "exact", "exact+skip")
-    places = [(part.text, part.start, part.end) for part in index_of(right.run).content.stretches]
+    places = [(part.text, part.start, part.end) for part in index_of(right.run).content.rows()]
     assert places == [("one ", 0, 4), ("two", 7, 10)]
 
 

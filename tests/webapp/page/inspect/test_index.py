@@ -50,10 +50,10 @@ def test_token_by_token_every_token_is_its_step(make: Any) -> None:
 def test_channels_spell_the_message(make: Any) -> None:
     run = make.run(f"<think>hm</think>Hello {CALL}")
     message, index = run.trace.message, index_of(run)
-    assert index.reasoning.text() == message.reasoning
-    assert index.content.text() == message.content
-    assert index.calls[0].arguments.text() == message.tool_calls[0].arguments
-    assert index.calls[0].name.text() == "f"
+    assert index.reasoning.text == message.reasoning
+    assert index.content.text == message.content
+    assert index.calls[0].arguments.text == message.tool_calls[0].arguments
+    assert index.calls[0].name.text == "f"
     assert index.calls[0].complete
 
 
@@ -101,7 +101,7 @@ def test_an_output_without_text_still_has_its_end(make: Any) -> None:
 
 def test_events_are_counted_before_each_step(make: Any) -> None:
     run = make.run(CALL)
-    assert index_of(run).events_before[-1] == sum(len(step.events) for step in run.trace.steps)
+    assert index_of(run).events == sum(len(step.events) for step in run.trace.steps)
 
 
 def test_calls_are_found_by_their_characters(make: Any) -> None:

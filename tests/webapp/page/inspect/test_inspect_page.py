@@ -34,7 +34,7 @@ def test_a_page_without_report_says_so(make: Any) -> None:
         View(run, run, ViewState()), SearchPanes(Search("idle", automatic=True)), Links("/x", ViewState())
     )
     assert (page.checked.verdict, page.checked.quick, page.links.posted) == (None, None, False)
-    assert json.loads(page.cursor.jumps)["emission"] == index_of(run).emissions
+    assert json.loads(page.cursor.jumps)["emission"] == list(index_of(run).emissions)
 
 
 @pytest.mark.replays

@@ -1,0 +1,86 @@
+"""The deltas of a replay as columns: the pieces, and where each delta ends; a delta is made when it is asked for."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TypeVar, overload
+
+from parsers.vocabulary.types import Delta, Piece
+
+Item = TypeVar("Item")
+
+
+class Lazy(Sequence[Item]):
+    """A sequence whose items are made when they are asked for. It equals every sequence of equal items."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    @abstractmethod
+    def _make(self, index: int) -> Item:
+        """The item at `index`, which is inside the sequence."""
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Item]: ...
+
+    def __getitem__(self, index: int | slice) -> Item | list[Item]:
+        if isinstance(index, slice):
+            return [self._make(at) for at in range(*index.indices(len(self)))]
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(index)
+        return self._make(at)
+
+    def __iter__(self) -> Iterator[Item]:
+        return map(self._make, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+
+class Deltas(Lazy[Delta]):
+    """The deltas of an output: its pieces in order, and how many of them have come by the end of each delta.
+
+    Without `stops` every piece is a delta. `ids` are those that come with each delta where text is late.
+    """
+
+    __slots__ = ("_ids", "_pieces", "_stops")
+
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        stops: Sequence[int] | None = None,
+        ids: Sequence[tuple[int, ...]] | None = None,
+    ) -> None:
+        self._pieces = pieces
+        self._stops = stops
+        self._ids = ids
+
+    def __len__(self) -> int:
+        return len(self._pieces if self._stops is None else self._stops)
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of every delta."""
+        if self._stops is None:
+            return [piece.text for piece in self._pieces]
+        return ["".join([piece.text for piece in parts]) for parts in map(self._parts, range(len(self)))]
+
+    def _parts(self, index: int) -> tuple[Piece, ...]:
+        if self._stops is None:
+            return (self._pieces[index],)
+        return tuple(self._pieces[self._stops[index - 1] if index else 0 : self._stops[index]])
+
+    def _make(self, index: int) -> Delta:
+        return Delta(index + 1, self._parts(index), None if self._ids is None else self._ids[index])
+
+
+def texts_of(deltas: Sequence[Delta]) -> list[str]:
+    """The text of every delta."""
+    return deltas.texts if isinstance(deltas, Deltas) else [delta.text for delta in deltas]
