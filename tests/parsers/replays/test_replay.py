@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from parsers.machine.machine import Machine
-from parsers.replays.replay import failure_of, finish_reason, parse, partition, replay
+from parsers.replays.partition import partition
+from parsers.replays.replay import failure_of, finish_reason, parse, replay
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.drops import stated
 from parsers.vocabulary.events import (
