@@ -247,7 +247,7 @@ def run_parts(run: CaseRun, steps: range | None = None) -> dict[str, Any]:
         "findings": (finding.to_json() for finding in run.findings),
         "whole": run.whole.message.to_json(),
         "rejected_calls": (call.to_json() for call in trace.rejected_calls),
-        "chunking": trace.chunking,
+        "chunking": trace.chunking_json,
         "partition": ([part.start, part.end, part.owner, part.why or None] for part in trace.partition),
         "deltas": (_delta_json(trace.steps[place]) for place in places),
         "steps": (_step_json(trace, trace.steps[place]) for place in places),

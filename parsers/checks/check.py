@@ -225,5 +225,5 @@ def any_of(literals: Iterable[str]) -> re.Pattern[str]:
 
 def chunking_of(trace: Trace) -> dict[str, Any]:
     """The chunking of a trace as a case holds it: without the cuts that follow from it."""
-    given = trace.chunking
+    given = trace.chunking_json
     return {key: value for key, value in given.items() if key != "cuts" or given.get("by") == "cuts"}

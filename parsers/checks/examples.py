@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from parsers.checks.subject import Builtin, Costs, Grammar, Replays, Server, Subject, Tokens, Variant
-from parsers.replays.replay import partition
+from parsers.replays.partition import partition
 from parsers.vocabulary.drops import LOST, UNSAID, stated
 from parsers.vocabulary.events import (
     CallArguments,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from parsers.compare.divergence import EXACT, Divergence, Rules, divergence, same_message
-from parsers.replays.chunking import Chunking, label, to_json
+from parsers.replays.chunking import Chunking, label, to_json, with_numbers
 from parsers.replays.replay import finish_reason
 from parsers.replays.replayer import Outcome, Replayer
 from parsers.vocabulary.trace import Trace
@@ -39,7 +39,7 @@ def compare_chunking(replayer: Replayer, chunking: Chunking, trace: Trace, rules
 
 def alike(replayer: Replayer, chunking: Chunking, trace: Trace, outcome: Outcome) -> Compared:
     """A chunking whose message is that of `trace`: without steps."""
-    cuts = to_json(chunking, replayer.deltas(chunking))
+    cuts = with_numbers(to_json(chunking, replayer.deltas(chunking)))
     light = Trace(trace.parser, trace.reasons, cuts, trace.mode, trace.text)
     light.message = outcome.message
     light.finish_reason = finish_reason(outcome.message, replayer.context.finish_reason)

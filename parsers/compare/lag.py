@@ -116,7 +116,8 @@ def longest_hold(trace: Trace) -> LongestHold | None:
     number, start, end = max(trace.columns.held(), key=lambda held: held[2] - held[1], default=(0, 0, 0))
     if start == end:
         return None
-    return LongestHold(end - start, number, max(trace.steps[number - 1].holds, key=lambda hold: hold.end - hold.start))
+    holds = trace.columns.holds(number)
+    return LongestHold(end - start, number, max(holds, key=lambda hold: hold.end - hold.start))
 
 
 @dataclass(slots=True)

@@ -28,6 +28,7 @@ from pydantic_core import PydanticCustomError
 
 from parsers.formats.model import Model
 from parsers.replays.delta_columns import Deltas, texts_of
+from parsers.replays.lazy import Numbers
 from parsers.vocabulary.types import Delta, Mode, Piece, UsageError
 
 By = Literal["token", "char", "whole", "random", "cuts", "recorded"]
@@ -156,6 +157,11 @@ def to_json(chunking: Chunking, deltas: Sequence[Delta]) -> dict[str, Any]:
         end = cuts[-1] + len(deltas[-1].text)
         cuts = list(dict.fromkeys([cut for cut in cuts if 0 < cut < end]))
     return chunking.model_dump(mode="json", exclude_defaults=True) | {"cuts": cuts}
+
+
+def with_numbers(chunking: dict[str, Any]) -> dict[str, Any]:
+    """The same with cuts that take less memory, for whoever keeps it."""
+    return chunking | {"cuts": Numbers(chunking["cuts"])}
 
 
 def resolved(deltas: Sequence[Delta]) -> list[int]:

@@ -21,7 +21,9 @@ from itertools import accumulate, chain, compress, pairwise
 from operator import attrgetter, ne
 from typing import Any
 
-from parsers.replays.delta_columns import Lazy, texts_of
+from parsers.replays.delta_columns import texts_of
+from parsers.replays.lazy import Lazy
+from parsers.replays.partition import claims_of
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -64,6 +66,11 @@ class _Spans:
         self._codes.append(code)
         self._starts.append(start)
         self._ends.append(end)
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes they take."""
+        return 16 * len(self._blocks) + 300 * len(self.kinds)
 
     def lengthen(self, end: int) -> None:
         """The last span ends later."""
@@ -133,6 +140,11 @@ class _Events:
         self._calls = array("i")
         self._segments = _Spans()  # their block is the place of their event
         self._kept: dict[int, Event] = {}  # by place
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes they take."""
+        return self.spans.nbytes + self._segments.nbytes + 4 * len(self._calls) + 400 * len(self._kept)
 
     def facts_of(self, event: Event) -> _Facts:
         """The facts about an event; of one that is kept as it is, that it is."""
@@ -323,6 +335,12 @@ class Steps(Lazy[Step], StepColumns):
         ends = array("i", accumulate(map(len, texts_of(self._deltas))))
         ends.append(len(self.text))
         return ends
+
+    @property
+    def nbytes(self) -> int:
+        """See StepColumns. What is worked out when somebody looks is counted too."""
+        told = self._events.nbytes + self._moves.nbytes + self._holds.nbytes
+        return told + 28 * len(self._firsts) + 8 * len(self._ends) + 500 * len(self._shapes)
 
     @property
     def over(self) -> bool:
@@ -543,16 +561,3 @@ class Steps(Lazy[Step], StepColumns):
                 begun.add(call)
                 calls[block] += 1
         return (array("i", accumulate(reasoning)), array("i", accumulate(content)), array("i", accumulate(calls)))
-
-
-def claims_of(event: Event) -> list[Ownership]:
-    """The characters that an event claims."""
-    if isinstance(event, TextEvent) and event.owner is not None:
-        if event.segments is None:
-            return [Ownership(event.start, event.end, event.owner)]
-        return [Ownership(part.start, part.end, event.owner) for part in event.segments if part.end > part.start]
-    if isinstance(event, Dropped):
-        return [Ownership(event.start, event.end, "dropped", event.reason)]
-    if isinstance(event, Marker):
-        return [Ownership(event.start, event.end, "marker")]
-    return []

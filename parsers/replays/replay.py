@@ -6,17 +6,15 @@ without a trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import chain
-from operator import attrgetter
 from typing import Any
 
-from parsers.replays.columns import Steps, claims_of
+from parsers.replays.columns import Steps
 from parsers.replays.delta_columns import texts_of
-from parsers.vocabulary.drops import LOST
+from parsers.replays.partition import Partition
 from parsers.vocabulary.events import Event, Failure, Raised
-from parsers.vocabulary.trace import OpenText, Ownership, ReadsOpenText, StateView, StreamParser, Trace, Transition
+from parsers.vocabulary.trace import OpenText, ReadsOpenText, StateView, StreamParser, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
 
@@ -89,7 +87,7 @@ def replay(
         steps,
         message,
         finish_reason(message, context.finish_reason),
-        _tiles(steps.claims(), len(steps.text)),
+        Partition(steps.claims(), len(steps.text)),
         list(parser.rejected),
         examined=parser.examined,
     )
@@ -178,47 +176,3 @@ def failure_of(error: Exception) -> Failure:
     if place is None:
         return Failure(type(error).__name__, message)
     return Failure(type(error).__name__, message, f"{place.tb_frame.f_code.co_qualname}, line {place.tb_lineno}")
-
-
-def partition(events: Iterable[Event], size: int) -> list[Ownership]:
-    """Who owns each character. Runs tile [0, size); what no event claims is dropped with the reason 'lost'.
-
-    A name inside an id (Kimi's header) belongs to the name.
-    """
-    return _tiles(chain.from_iterable(map(claims_of, events)), size)
-
-
-def _tiles(found: Iterable[Ownership], size: int) -> list[Ownership]:
-    claims = sorted(found, key=attrgetter("start", "end"))
-    runs: list[Ownership] = []
-    at = 0
-    for claim in _split_ids(claims):
-        if claim.start > at:
-            _push(runs, Ownership(at, claim.start, "dropped", LOST))
-        start = max(claim.start, at)
-        if claim.end > start:
-            _push(runs, Ownership(start, claim.end, claim.owner, claim.reason))
-            at = claim.end
-    if at < size:
-        _push(runs, Ownership(at, size, "dropped", LOST))
-    return runs
-
-
-def _split_ids(claims: list[Ownership]) -> list[Ownership]:
-    """Cut the name out of the id that contains it."""
-    out: list[Ownership] = []
-    for claim in claims:
-        last = out[-1] if out else None
-        if last is not None and last.owner == "id" and claim.owner == "name" and claim.end <= last.end:
-            out[-1:] = [Ownership(last.start, claim.start, "id"), claim, Ownership(claim.end, last.end, "id")]
-        else:
-            out.append(claim)
-    return [run for run in out if run.end > run.start]
-
-
-def _push(runs: list[Ownership], run: Ownership) -> None:
-    last = runs[-1] if runs else None
-    if last is not None and last.owner == run.owner and last.reason == run.reason and last.end == run.start:
-        last.end = run.end
-    else:
-        runs.append(run)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from parsers.decoding import Decoded, Schedule
 from parsers.formats.model import Format
-from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json
+from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json, with_numbers
 from parsers.replays.recorded import ServerStream, as_sent
 from parsers.replays.replay import REFUSALS, failure_of, parse
 from parsers.replays.replay import replay as traced
@@ -315,7 +315,7 @@ class Replayer:
             self.context,
             mode=self.mode,
             markers=self.markers,
-            chunking=to_json(chunking, deltas),
+            chunking=with_numbers(to_json(chunking, deltas)),
             reasons=self.reasons,
             sent=() if self.own is None else [chunk.delta for chunk in self.own.chunks],
         )

@@ -7,7 +7,7 @@ text, a warning, or markup left in the content. What was missing there is asked 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -16,7 +16,7 @@ from parsers.checks.json_text import JsonPrefix, is_whole_object
 from parsers.formats.model import Format, State
 from parsers.machine.machine import Machine
 from parsers.machine.program import TOPMOST
-from parsers.replays.replay import partition
+from parsers.replays.partition import partition
 from parsers.search.found import Leave
 from parsers.search.markup import LEFT_OVER, SHORT, is_bare, telling_literals
 from parsers.vocabulary.events import CallArguments, CallEnd, CallName, CallStart, Diagnostic, Event, Marker
@@ -45,7 +45,7 @@ class Reading:
     rejected: list[RejectedCall]
 
     @cached_property
-    def runs(self) -> list[Ownership]:
+    def runs(self) -> Sequence[Ownership]:
         """Return where each character went."""
         return partition(self.events, len(self.text))
 

@@ -76,13 +76,14 @@ class _Row(NamedTuple):
 class Stretches:
     """A text that is written stretch by stretch. `steps` tell the steps of its runs apart."""
 
-    __slots__ = ("_numbers", "_parts", "_steps", "length")
+    __slots__ = ("_numbers", "_parts", "_steps", "_text", "length")
 
     def __init__(self, steps: RunSteps | None = None) -> None:
         self.length = 0
         self._steps = cast(RunSteps, steps)  # only where there are runs
         self._numbers = array("i")  # the rows, one after the other
-        self._parts: list[str] = []
+        self._text = ""
+        self._parts: list[str] | None = None  # of the text, not joined to it yet
 
     def add(
         self,
@@ -94,15 +95,26 @@ class Stretches:
     ) -> None:
         """Append what the steps `step` to `last` wrote. Of several it is a copy of the output, and `span` known."""
         self._numbers.extend((self.length, step, last, *span, _KINDS.index(kind)))
+        if self._parts is None:
+            self._parts = []
         self._parts.append(text)
         self.length += len(text)
 
     @property
+    def nbytes(self) -> int:
+        """About how many bytes of memory it takes."""
+        return 4 * len(self._numbers) + self.length + 350
+
+    @property
     def text(self) -> str:
         """The whole text."""
-        if len(self._parts) > 1:
-            self._parts = ["".join(self._parts)]
-        return self._parts[0] if self._parts else ""
+        self.close()
+        return self._text
+
+    def close(self) -> None:
+        """Nothing more is added, for now: the parts of the text are joined, which take far more memory."""
+        if self._parts is not None:
+            self._text, self._parts = "".join([self._text, *self._parts]), None
 
     def __iter__(self) -> Iterator[Stretch]:
         """What each step wrote, in order and without gap."""

@@ -134,6 +134,11 @@ class StepColumns(ABC):
     def ends(self) -> Sequence[int]:
         """The end of the text fed by each step."""
 
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """About how many bytes of memory they take, besides the output and its tokens."""
+
     @abstractmethod
     def event_runs(self) -> Iterator[tuple[int, int, Event]]:
         """Every event with the numbers of the first and the last step that told it, in order.
@@ -199,6 +204,10 @@ class _StepList(StepColumns):
     @property
     def ends(self) -> Sequence[int]:
         return [step.span.end for step in self._steps]
+
+    @property
+    def nbytes(self) -> int:
+        return 1_500 * len(self._steps)
 
     def event_runs(self) -> Iterator[tuple[int, int, Event]]:
         return ((number, number, event) for number, event in self.events())
@@ -359,7 +368,8 @@ class Finding:
 
 @dataclass(slots=True)
 class Trace:
-    """A whole replay. `text` is the output text; `chunking` the chunking's JSON with its resolved cuts.
+    """A whole replay. `text` is the output text; `chunking` the chunking as JSON, but for its resolved `cuts`, which
+    may be any sequence (`chunking_json` has a list).
 
     `examined`: characters the parser looked at, 0 where it does not count them.
     """
@@ -372,12 +382,17 @@ class Trace:
     steps: Sequence[Step] = field(default_factory=list)
     message: Message = field(default_factory=Message)
     finish_reason: str = "stop"
-    partition: list[Ownership] = field(default_factory=list)
+    partition: Sequence[Ownership] = field(default_factory=list)
     rejected_calls: list[RejectedCall] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     examined: int = 0
     _channels: Channels | None = field(default=None, init=False, repr=False, compare=False)
     _streamed: Channels | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def chunking_json(self) -> dict[str, Any]:
+        """The chunking as JSON with its resolved cuts."""
+        return self.chunking | {key: list(cuts) for key, cuts in self.chunking.items() if key == "cuts"}
 
     @property
     def channels(self) -> Channels:
@@ -401,6 +416,13 @@ class Trace:
     def failure(self) -> Failure | None:
         """Return what the parser failed with, if it did."""
         return next((event.failure for _, event in self.columns.diagnostics() if isinstance(event, Raised)), None)
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes of memory it takes with its message, besides the tokens of the output."""
+        cuts, calls = self.chunking.get("cuts", ()), self.message.tool_calls
+        texts = 2 * self.text.__sizeof__() + 400 * (len(calls) + len(self.rejected_calls))
+        return self.columns.nbytes + 12 * len(self.partition) + 4 * len(cuts) + texts
 
     @property
     def columns(self) -> StepColumns:

@@ -138,7 +138,7 @@ def _shortest(run: CaseRun, failing: list[_Replay]) -> dict[str, Any]:
     if failing:
         return min(failing, key=lambda replay: replay.deltas).chunking
     other = min((other for other in run.compared if not other.same), key=lambda other: other.deltas, default=None)
-    return (other or run).trace.chunking
+    return (other or run).trace.chunking_json
 
 
 def _outcome(case: Case, different: bool, broken: bool) -> Outcome:
@@ -161,7 +161,7 @@ def _replays(run: CaseRun) -> Iterator[_Replay]:
 def _replay(run: CaseRun, words: str, trace: Trace, deltas: int) -> _Replay:
     expect, compare = run.case.expect, run.case.compare
     found = [] if expect is None else differences(expect, trace.message, trace.finish_reason, compare)
-    return _Replay(words, trace.chunking, deltas, found)
+    return _Replay(words, trace.chunking_json, deltas, found)
 
 
 def _told(result: _Result) -> Iterator[str]:

@@ -104,7 +104,7 @@ def _chunkings(run: CaseRun, name: str) -> Iterator[str]:
         if other.divergence is None:
             continue
         yield f"  {other.label} {parting(other.divergence)}"
-        yield f"    {replay_command(other.trace.chunking, name)}"
+        yield f"    {replay_command(other.trace.chunking_json, name)}"
 
 
 def parting(at: Divergence) -> str:

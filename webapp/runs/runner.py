@@ -16,9 +16,10 @@ import gc
 import hashlib
 import json
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from sys import getsizeof
 from threading import Lock
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -41,7 +42,6 @@ from webapp.engines import Choice
 from webapp.runs.prepare import Prepared, error_place, prepare
 from webapp.settings import Settings
 
-STEP_BYTES = 1_800
 PIECE_BYTES = 250
 FIXED_BYTES = 50_000
 SMALL_BYTES = 5_000  # of a value that nobody measured
@@ -266,18 +266,23 @@ def _opened(body: str) -> Case:
 
 
 def _run_bytes(run: Run) -> int:
-    """About how many bytes a run takes, with the replay of the whole text that its checks will ask for."""
-    steps = 2 * len(run.trace.steps)
-    return STEP_BYTES * steps + PIECE_BYTES * len(run.pieces) + 4 * len(run.trace.text) + FIXED_BYTES
+    """About how many bytes a run takes, its case included."""
+    return run.trace.nbytes + _piece_bytes(run.pieces) + getsizeof(run.trace.text) + _case_bytes(run.case)
+
+
+def _piece_bytes(pieces: Sequence[Piece]) -> int:
+    """About how many bytes tokens take, with what is known of each. Many are one object."""
+    return PIECE_BYTES * len(set(map(id, pieces))) + 24 * len(pieces)
 
 
 def _checked_bytes(found: CaseRun) -> int:
-    """About how many bytes the checks of a run take beside it: replays that differ are kept with their steps."""
-    return STEP_BYTES * sum(len(other.trace.steps) for other in found.compared) + FIXED_BYTES
+    """About how many bytes the checks of a run take beside it: the other replays, and what the checks looked at."""
+    others = [found.whole, *[other.trace for other in found.compared]]
+    return found.trace.columns.nbytes + sum([trace.nbytes for trace in others]) + FIXED_BYTES
 
 
 def _case_bytes(case: Case) -> int:
-    return 600 * len(case.input.tokens or case.input.deltas or ()) + 10_000
+    return 600 * len(case.input.tokens or case.input.deltas or ()) + FIXED_BYTES
 
 
 _pausing = Lock()

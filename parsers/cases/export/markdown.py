@@ -344,7 +344,7 @@ def _again(run: CaseRun, permalink: str | None) -> str:
     parts = ["## Run it again"]
     if permalink is not None:
         parts.append(f"Permalink: <{quote(permalink, safe=_URL_SAFE)}>")
-    parts.append(fence(replay_command(run.trace.chunking, FILENAME), "sh"))
+    parts.append(fence(replay_command(run.trace.chunking_json, FILENAME), "sh"))
     text = dumps(run.case.with_pieces(run.stored))
     if len(text) > WHOLE_TEXT:
         parts.append(f"The case file {cell(FILENAME)} has {len(text)} characters: attach it to this report.")

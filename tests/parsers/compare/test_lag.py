@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from parsers.compare.lag import ChannelLag, Stay, channel_lags, longest_hold, stays, waits
-from parsers.replays.replay import partition
+from parsers.replays.partition import partition
 from parsers.vocabulary.events import ContentText, Event, Segment
 from parsers.vocabulary.trace import Hold, StateView, Step, Trace
 from parsers.vocabulary.types import Owner, Span

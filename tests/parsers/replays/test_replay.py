@@ -6,7 +6,8 @@ import pytest
 
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import WHOLE
-from parsers.replays.replay import failure_of, finish_reason, parse, partition, replay
+from parsers.replays.partition import partition
+from parsers.replays.replay import failure_of, finish_reason, parse, replay
 from parsers.replays.replayer import Replayer
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.drops import stated

@@ -272,6 +272,7 @@ def test_a_parser_that_fails_in_every_replay_says_where() -> None:
     trace.steps = list(trace.steps)
     trace.steps[3].events = (Raised.at(7, 8, Failure("KeyError", "'x'", "feed, line 3")),)
     assert verdict([], trace, given).headline == "The parser fails at character 7 with KeyError: 'x'."
+    trace.partition = list(trace.partition)
     trace.partition[-1].reason = LOST
     assert verdict([], trace, given).headline.endswith("; the output from character 7 on is lost.")
 

@@ -11,8 +11,9 @@ import itertools
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import cast
 
@@ -38,6 +39,7 @@ from parsers.vocabulary.types import Piece
 from webapp.glyphs import count, show, show_lines
 from webapp.runs.runner import Run, collector_paused
 
+_STEPS_KEPT = 256
 UNPLACED = "unplaced"  # text of which the parser does not say where it comes from
 
 
@@ -72,8 +74,13 @@ class CallIndex:
     ends: int | None = None
     complete: bool = False
 
+    @property
+    def texts(self) -> tuple[Channel, Channel, Channel]:
+        """Its three texts."""
+        return self.name, self.id, self.arguments
 
-@dataclass(slots=True)
+
+@dataclass
 class TraceIndex:
     """The tables of one trace."""
 
@@ -92,7 +99,32 @@ class TraceIndex:
     calls: dict[int, CallIndex] = field(default_factory=dict)
     call_numbers: Sequence[int] = ()
     call_starts: Sequence[int] = ()
+    call_begins: Sequence[int] = ()
+    call_ends: Sequence[int] = ()
     events: int = 0
+
+    @cached_property
+    def role_sizes(self) -> Counter[str]:
+        """How many characters have which role."""
+        sizes = Counter[str]()
+        for run in self.trace.partition:
+            sizes[DRAWN.get(run.owner, run.owner)] += run.end - run.start
+        return sizes
+
+    @cached_property
+    def drops(self) -> list[_Drop]:
+        """Everything that was dropped, the reasons with the most characters first."""
+        return _drops(self)
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes of memory it takes, besides the trace."""
+        calls = [text.nbytes for call in self.calls.values() for text in call.texts]
+        numbers = [self.piece_ends, self.emissions, self.releases, self.owner_starts]
+        numbers += [self.call_starts, self.call_begins, self.call_ends, self.call_numbers]
+        numbers += [self.changes, self.firing]
+        texts = sum(calls) + self.reasoning.nbytes + self.content.nbytes
+        return 4 * sum(map(len, numbers)) + texts + 1_500 * min(self.total, _STEPS_KEPT)
 
     @property
     def total(self) -> int:
@@ -101,7 +133,12 @@ class TraceIndex:
 
     def step(self, number: int) -> Step:
         """The step counted `number`."""
-        return self.trace.steps[number - 1]
+        return self._steps(number - 1)
+
+    @cached_property
+    def _steps(self) -> Callable[[int], Step]:
+        """Makes a step; the latest are kept, for a window looks at each of its own many times."""
+        return lru_cache(_STEPS_KEPT)(self.trace.steps.__getitem__)
 
     def span(self, number: int) -> tuple[int, int]:
         """The characters fed in the step counted `number`."""
@@ -148,7 +185,7 @@ def index_of(run: Run) -> TraceIndex:
         with collector_paused():
             return build(run.trace, run.pieces)
 
-    return run.beside.get("index", built, size=lambda index: 400 * index.total)
+    return run.beside.get("index", built, size=lambda index: index.nbytes)
 
 
 def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
@@ -158,10 +195,10 @@ def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
         trace=trace,
         step_ends=trace.ends,
         piece_ends=array("i", accumulate([len(piece.text) for piece in pieces])),
-        changes=list(dict.fromkeys([step for step, move in moves if move.from_state != move.to_state])),
+        changes=array("i", dict.fromkeys([step for step, move in moves if move.from_state != move.to_state])),
         emissions=columns.senders(),
         releases=_releases(trace),
-        firing=list(dict.fromkeys([step for step, _ in moves])),
+        firing=array("i", dict.fromkeys([step for step, _ in moves])),
         owner_starts=array("i", [run.start for run in trace.partition]),
         fired=Counter((item.from_state, target(item)) for _, item in moves),
         times=Counter(item.row for _, item in moves),
@@ -172,8 +209,13 @@ def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
         _place(index, event, first, last)
         told = bisect_right(index.emissions, last) - bisect_left(index.emissions, first)
         index.events += told if last > first else 1
-    index.call_numbers = [*index.calls]
-    index.call_starts = [_first_offset(call) for call in index.calls.values()]
+    calls = index.calls.values()
+    for text in (index.reasoning, index.content, *[text for call in calls for text in call.texts]):
+        text.close()
+    index.call_numbers = array("i", index.calls)
+    index.call_starts = array("i", [_first_offset(call) for call in calls])
+    index.call_begins = array("i", [call.begins for call in calls])
+    index.call_ends = array("i", [call.ends or index.total for call in calls])
     return index
 
 
@@ -437,10 +479,7 @@ class Ownership:
 
 def ownership(index: TraceIndex, step: int, only: str) -> Ownership:
     """The legend under the filter `only`, and all drops, the largest reasons first."""
-    sizes = Counter({"held": len(index.trace.held_text(index.step(step)))})
-    for run in index.trace.partition:
-        sizes[DRAWN.get(run.owner, run.owner)] += run.end - run.start
-    drops = sorted(_drops(index), key=lambda drop: -drop.characters)
+    sizes, drops = index.role_sizes + Counter({"held": len(index.trace.held_text(index.step(step)))}), index.drops
     places = sum(len(drop.places) + drop.more for drop in drops)
     return Ownership(
         toggles=[_toggle(role, sizes[role], only.split(",")) for role in LEGEND],
@@ -468,4 +507,4 @@ def _drops(index: TraceIndex) -> list[_Drop]:
             drop.places.append((f"{run.start:,}–{run.end:,}", index.step_at(run.start)))
         else:
             drop.more += 1
-    return list(found.values())
+    return sorted(found.values(), key=lambda drop: -drop.characters)

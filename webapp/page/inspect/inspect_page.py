@@ -18,7 +18,6 @@ from parsers.cases.case import Case
 from parsers.compare.beside import rules_for
 from parsers.compare.divergence import divergence
 from parsers.replays.chunking import Chunking, label, parse_spec, spec
-from parsers.search.truncation import Cutter
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Envelope
 from webapp.page.form.setup import decode_words
@@ -252,7 +251,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
         log=log(index, window, state.filter),
         overview=partial(overview, index, () if state.chunk else checked.marks, step, marked),
         lag=partial(lag_pane, run, step),
-        truncation=Truncation(run, Cutter(run.replayer).settled(cut)),
+        truncation=Truncation(run, cut),
         checked=checked,
     )  # fmt: skip
 

@@ -178,6 +178,11 @@ class LagPlot:
     steps: str = "[]"
 
     @property
+    def nbytes(self) -> int:
+        """About how many bytes of memory it takes."""
+        return sum([len(shape.path) for shape in (*self.lags, *self.roles, *self.holds)]) + len(self.steps) + 10_000
+
+    @property
     def note(self) -> str:
         if not self.known:
             return "not known for this parser"
@@ -200,7 +205,7 @@ class LagPlot:
 def lag_pane(run: Run, step: int) -> tuple[LagPlot, float]:
     """The lag of a replay, and the cursor on `step` in percent."""
     index = index_of(run)
-    plot = run.beside.get("lag", lambda: lag_plot(index))
+    plot = run.beside.get("lag", lambda: lag_plot(index), size=lambda plot: plot.nbytes)
     return plot, percent(index.step_ends[step - 1], plot.length)
 
 

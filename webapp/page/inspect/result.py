@@ -110,16 +110,15 @@ class Result:
 
 def result(index: TraceIndex, window: Window, context: Context, expect: dict[str, Any] | None) -> Result:
     """The result pane of `window`."""
-    calls = sorted(index.calls.values(), key=lambda call: call.begins)
-    low = bisect_left([call.ends or index.total for call in calls], window.first)
-    high = max(low, bisect_right([call.begins for call in calls], window.last))
+    low = bisect_left(index.call_ends, window.first)
+    high = max(low, bisect_right(index.call_begins, window.last))
     low = max(low, high - _CALLS_SHOWN)
     return Result(
         reasoning=_clip(index.reasoning, window),
         content=_clip(index.content, window),
-        calls=[_call(index, call, window, context) for call in calls[low:high]],
+        calls=[_call(index, index.calls[at], window, context) for at in index.call_numbers[low:high]],
         calls_before=low,
-        calls_after=len(calls) - high,
+        calls_after=len(index.calls) - high,
         finish=index.trace.finish_reason,
         last_step=index.total,
         differences=_differences(index, expect),
@@ -388,7 +387,7 @@ def dialect_of(name: str) -> Dialect:
 def _chunks(index: TraceIndex, window: Window, envelope: Envelope) -> Iterator[Chunk]:
     """The chunks of the window's steps, the closing one included where the window holds the last step."""
     opening = index.emissions[0] if index.emissions else 0
-    steps = index.trace.steps[window.first - 1 : window.last]
+    steps = [*map(index.step, range(window.first, window.last + 1))]
     sent = chain.from_iterable(step_chunks(step, envelope, first=step.index == opening) for step in steps)
     end = closing_chunks(index.trace, envelope, opened=bool(opening)) if window.last == index.total else ()
     return chain(sent, end)

@@ -267,7 +267,7 @@ def log(index: TraceIndex, window: Window, words: str) -> Log:
 
 
 def _lines(index: TraceIndex, first: int, last: int) -> Iterator[_EventLine]:
-    for step in index.trace.steps[first - 1 : last]:
+    for step in map(index.step, range(first, last + 1)):
         for event in step.events:
             yield _event_line(index, step, event)
         if step.holds and not step.events:
@@ -293,7 +293,7 @@ class Machine:
 def machine(index: TraceIndex, fmt: Format, policy: Mapping[str, str], step: int) -> Machine:
     """The machine of `fmt` with the cursor on `step`."""
     drawing, now = diagram(fmt, policy), _node_at(index, step)
-    visited = {name for pair in index.fired for name in pair} | {index.trace.steps[0].state}
+    visited = {name for pair in index.fired for name in pair} | {index.step(1).state}
     never = [node.name for node in drawing.nodes if not node.end and node.name not in visited]
     return Machine(
         drawing=drawing,

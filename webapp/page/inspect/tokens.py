@@ -198,7 +198,7 @@ def _spelled(piece: Piece) -> str:
 
 def known_tokens(run: Run) -> Tokens:
     """The tokens of a run with all that the strip says of them."""
-    return run.beside.get("tokens", lambda: _known(run))
+    return run.beside.get("tokens", lambda: _known(run), size=lambda known: 16 * len(known.pieces) + 50_000)
 
 
 def _known(run: Run) -> Tokens:
@@ -324,7 +324,7 @@ def strip(index: TraceIndex, pieces: Sequence[Piece], window: Window, step: int,
 def _hold_edges(index: TraceIndex, window: Window) -> set[int]:
     """Return where held text begins or ends at any step of the window: tokens are split there, so that the cue can
     move."""
-    steps = index.trace.steps[window.first - 1 : window.last]
+    steps = map(index.step, range(window.first, window.last + 1))
     return {edge for step in steps for hold in step.holds for edge in (hold.start, hold.end)}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
 from parsers.replays.replay import finish_reason
@@ -75,12 +76,18 @@ class _CutStrip:
     jumps: str
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(frozen=True)
 class Truncation:
-    """Holds what the pane can be asked for about one cut. Nothing is replayed before it is asked."""
+    """Holds what the pane can be asked for about one cut: where the output can be cut nearest to `asked`. Nothing is
+    replayed before it is asked."""
 
     run: Run
-    offset: int
+    asked: int
+
+    @cached_property
+    def offset(self) -> int:
+        """How many characters are left."""
+        return Cutter(self.run.replayer).settled(self.asked)
 
     @property
     def neighbours(self) -> tuple[int | None, int | None]:
@@ -110,7 +117,7 @@ def records_of(run: Run) -> CutRecords:
             return cut_records(_cutter_of(run), run.trace.message, budget)
 
     budget = BUDGET // BLACK_BOX_SHARE if run.choice.black_box else BUDGET
-    return run.beside.get("cut records", made)
+    return run.beside.get("cut records", made, size=lambda found: 150 * len(found.records) + 5_000)
 
 
 def cut_result(run: Run, offset: int) -> _CutResult:

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Ownership
-from webapp.page.inspect.index import LEGEND, destinations, index_of, ownership, read_only, runs, window_around
+from webapp.page.inspect.index import LEGEND, build, destinations, index_of, ownership, read_only, runs, window_around
 from webapp.page.inspect.tokens import strip
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
@@ -98,7 +98,7 @@ def test_many_drops_are_counted(make: Any) -> None:
     )
     for at, owner in enumerate(owners):
         owner.reason = stated(f"reason {at}")
-    assert ownership(index_of(run), 1, "").hidden == 16
+    assert ownership(build(run.trace, run.pieces), 1, "").hidden == 16
 
 
 def test_what_was_dropped_says_why_on_the_token(make: Any) -> None:
