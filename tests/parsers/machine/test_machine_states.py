@@ -10,7 +10,7 @@ import pytest
 from parsers.machine.held_events import joined
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import WHOLE, Chunking, apply
-from parsers.replays.replay import partition
+from parsers.replays.partition import partition
 from parsers.replays.replayer import Replayer
 from parsers.selection.registry import build, get_format, maker, policies
 from parsers.vocabulary import states
