@@ -273,9 +273,9 @@ class Steps(Lazy[Step], StepColumns):
 
     def add_open(self, count: int, found: OpenText, view: StateView) -> None:
         """Record a block of `count` steps of open text; `view` is that after the last one."""
-        if found.tail is not None:
+        if found.tail is not None:  # nothing else is held while text goes on
             self._tails[len(self._firsts)] = found.tail
-            view = replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at]))
+            view = replace(view, holds=())
         self.add(() if found.event is None else (found.event,), (), view, count=count)
         self._at += found.length
 
@@ -393,38 +393,36 @@ class Steps(Lazy[Step], StepColumns):
     def reaches(self, first: int, last: int) -> Sequence[int]:
         block = self._block(first - 1)
         if block not in self._tails:
-            return self._ends[first - 1 : last]
+            return super().reaches(first, last)
         begin = self._firsts[block] + 1
         return self._reached(block)[first - begin : last + 1 - begin]
 
     def step_of(self, raw: int) -> int:
-        number = bisect_right(self._ends, raw) + 1
+        number = super().step_of(raw)
         return number + (self.reaches(number, number)[0] <= raw)
 
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
         for block, places in self._holding_blocks():
             same = self._holds_at(places)
             for number in range(self._firsts[block] + 1, self._stops[block] + 1):
-                if holds := (*self._tail_hold(block, number), *same):
+                if holds := same or self._tail_hold(block, number):
                     yield number, holds
 
     def holds(self, number: int) -> tuple[Hold, ...]:
         block = self._block(number - 1)
-        return (*self._tail_hold(block, number), *self._holds_at(self._holds.of(block)))
+        return self._holds_at(self._holds.of(block)) or self._tail_hold(block, number)
 
     def held(self) -> Iterator[tuple[int, int, int]]:
         for block, places in self._holding_blocks():
             numbers = range(self._firsts[block] + 1, self._stops[block] + 1)
-            low, high = self._holds.extent(places) or (len(self.text), 0)
-            if block not in self._tails:
-                yield from ((number, low, high) for number in numbers)
+            extent = self._holds.extent(places)
+            if extent is not None:
+                yield from ((number, *extent) for number in numbers)
                 continue
             reached, fed = self._reached(block), self._ends[numbers.start - 1 : numbers.stop - 1]
             for number, reach, end in zip(numbers, reached, fed, strict=True):
                 if reach < end:
-                    yield number, min(low, reach), end
-                elif places:
-                    yield number, low, high
+                    yield number, reach, end
 
     def moves(self) -> Iterator[tuple[int, Transition]]:
         for block, places in self._moves.by_block():
@@ -468,9 +466,8 @@ class Steps(Lazy[Step], StepColumns):
         """Every block after whose steps text may be held, with the places of its holds."""
         tails = deque(self._tails)
         for block, places in self._holds.by_block():
-            while tails and tails[0] <= block:
-                if (tail := tails.popleft()) < block:
-                    yield tail, range(0)
+            while tails and tails[0] < block:
+                yield tails.popleft(), range(0)
             yield block, places
         yield from ((tail, range(0)) for tail in tails)
 

@@ -170,13 +170,14 @@ class StepColumns(ABC):
     def diagnostics(self) -> Iterator[tuple[int, Diagnostic]]:
         """Every diagnostic with the number of its step, in order."""
 
-    @abstractmethod
     def reaches(self, first: int, last: int) -> Sequence[int]:
-        """For each of these steps that told open text together, where in the output the text that it told ends."""
+        """For each of these steps that told open text together, where in the output the text that it told ends: where
+        what it was fed ends, unless some of that waits."""
+        return self.ends[first - 1 : last]
 
-    @abstractmethod
     def step_of(self, raw: int) -> int:
-        """The number of the step that told a character of open text."""
+        """The number of the step that told a character of open text: the one that was fed it, unless it waits."""
+        return bisect_right(self.ends, raw) + 1
 
     @abstractmethod
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
@@ -226,12 +227,6 @@ class _StepList(StepColumns):
 
     def diagnostics(self) -> Iterator[tuple[int, Diagnostic]]:
         return ((number, event) for number, event in self.events() if isinstance(event, Diagnostic))
-
-    def reaches(self, first: int, last: int) -> Sequence[int]:
-        return self.ends[first - 1 : last]
-
-    def step_of(self, raw: int) -> int:
-        return bisect_right(self.ends, raw) + 1
 
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
         return ((step.index, step.holds) for step in self._steps if step.holds)

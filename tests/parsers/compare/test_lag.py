@@ -8,7 +8,7 @@ import pytest
 
 from parsers.compare.lag import ChannelLag, Stay, channel_lags, longest_hold, stays, waits
 from parsers.replays.partition import partition
-from parsers.vocabulary.events import ContentText, Event, Segment
+from parsers.vocabulary.events import CallId, CallName, ContentText, Event, Segment
 from parsers.vocabulary.trace import Hold, StateView, Step, Trace
 from parsers.vocabulary.types import Owner, Span
 from tests.growth import assert_linear, seconds
@@ -89,6 +89,13 @@ def test_a_name_inside_an_id_is_the_names() -> None:
         ("f", "name"),
         (":0", "id"),
     ]
+
+
+def test_a_name_may_be_the_beginning_or_the_end_of_an_id() -> None:
+    first = made((4, [CallId(0, 4, "xxxx", call=0), CallName(0, 2, "xx", call=0)]))
+    last = made((4, [CallId(0, 4, "xxxx", call=0), CallName(2, 4, "xx", call=0)]))
+    assert [channel for _, channel, *_ in told(first)] == ["name", "id"]
+    assert [channel for _, channel, *_ in told(last)] == ["id", "name"]
 
 
 def test_a_parser_that_claims_characters_twice_or_too_early_is_counted_once() -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 
+from parsers.compare.lag import stays
 from parsers.replays.chunking import Chunking
 from parsers.replays.delta_columns import Deltas
 from parsers.replays.replay import replay
 from parsers.replays.replayer import Replayer
 from parsers.selection.registry import build, get_format
+from parsers.vocabulary.channels import Channels
+from parsers.vocabulary.stretches import Stretch
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Delta, Piece
 from tests.corpus import CORPORA, case_named, case_names
@@ -39,13 +43,42 @@ def test_deltas_are_a_sequence_of_deltas() -> None:
 
 def require_columns(trace: Trace) -> None:
     """What the columns say is what the steps say."""
-    columns, steps = trace.columns, list(trace.steps)
-    listed = Trace(trace.parser, (), {}, trace.mode, trace.text, steps).columns
+    steps = list(trace.steps)
+    other = Trace(trace.parser, (), {}, trace.mode, trace.text, steps, trace.message, partition=trace.partition)
+    columns, listed = trace.columns, other.columns
     assert columns is not listed
     assert [step.index for step in steps] == [*range(1, len(steps) + 1)]
     assert list(columns.ends) == list(listed.ends)
-    for name in ("events", "sent", "holding", "moves"):
+    for name in ("events", "sent", "holding", "held", "moves", "senders", "diagnostics"):
         assert list(getattr(columns, name)()) == list(getattr(listed, name)()), name
+    assert [columns.holds(step.index) for step in steps] == [step.holds for step in steps]
+    assert lags(trace) == lags(other)
+    require_channels(trace.channels, other.channels, len(steps))
+    require_channels(trace.streamed, other.streamed, len(steps))
+
+
+def require_channels(found: Channels, listed: Channels, steps: int) -> None:
+    """Both say the same of every character and of every step."""
+    assert found == listed
+    for channel, text in listed.items():
+        mine, other = found[channel].stretches, text.stretches
+        assert list(map(known, mine)) == list(map(known, other))
+        assert [mine.place(at) for at in range(mine.length + 2)] == [other.place(at) for at in range(other.length + 2)]
+        assert list(map(known, mine.between(2, 5))) == list(map(known, other.between(2, 5)))
+        assert [known(mine.at(at)) for at in range(mine.length)] == [known(other.at(at)) for at in range(other.length)]
+        assert [mine.length_at(step) for step in range(steps + 1)] == [
+            other.length_at(step) for step in range(steps + 1)
+        ]
+
+
+def lags(trace: Trace) -> list[tuple[int, str, int]]:
+    """The lag of every character: how many characters its neighbours share a stay with says nothing."""
+    return [(at, stay.channel, stay.lag) for stay in stays(trace) for at in range(stay.start, stay.end)]
+
+
+def known(stretch: Stretch) -> Stretch:
+    """Where nobody says how it was made, its place in the output means nothing."""
+    return stretch if stretch.kind is not None else replace(stretch, start=-1, end=-1)
 
 
 @pytest.mark.parametrize("parser", ["qwen", "qwen3", "llama", "passthrough"])

@@ -95,7 +95,7 @@ def test_a_search_without_script_comes_with_the_page_and_stays(client: FlaskClie
 def test_a_posted_run_is_searched_without_script_by_posting_it(client: FlaskClient, app: Flask) -> None:
     fields = {"case": line("Some words."), "go": "find=1&step=2"}
     client.post("/run", data=fields)
-    for job in list(app.extensions[EXTENSION].searches._active.values()):
+    for job in list(app.extensions[EXTENSION].searches.jobs._active.values()):
         job.wait(30)
     html = client.post("/run", data=fields).text
     assert "Searched, " in html
