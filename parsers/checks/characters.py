@@ -39,9 +39,9 @@ def _undecodable_sent(subject: Subject) -> Iterator[Finding]:
     bytes or the server's way of decoding them."""
     trace, ends, arrived, sent, last = subject.trace, subject.trace.ends, 0, 0, 0
     what = "A character that could not be decoded (U+FFFD) is sent"
-    for step, delta in trace.columns.sent():
-        arrived += trace.text.count(REPLACEMENT, last, ends[step - 1])
-        last = ends[step - 1]
+    for step, until, _, delta in trace.columns.delta_runs():
+        arrived += trace.text.count(REPLACEMENT, last, ends[until - 1])
+        last = ends[until - 1]
         sent += sum([text.count(REPLACEMENT) for channel, text in delta_texts(delta) if channel.part != "id"])
         if sent and not subject.raw:
             message = f"{what}; whether the output has it is not known."
@@ -121,20 +121,20 @@ def _ids_with_text(subject: Subject) -> Iterator[Finding]:
     delay, longest = int(trace.chunking.get("text_delay", 0)), max([len(piece.text) for piece in pieces], default=0)
     allowed = int(trace.chunking.get("holdback_chars", 0)) + (delay + 1) * longest + subject.tokens.behind
     ends, arrived = [0, *accumulate(len(piece.text) for piece in pieces)], 0
-    for step in trace.steps:
-        wanted = tuple([piece.token_id for piece in pieces[arrived : arrived + len(step.ids)]])
-        if step.ids != wanted:
-            message, texts = "The ids of this delta are not the next ones of the output.", (wanted, step.ids)
-            expected, actual = (str(list(ids)) for ids in texts)
-            yield _ids_with_text.finding(message, step=step.index, expected=expected, actual=actual)
+    for number, (ids, fed) in enumerate(zip(trace.columns.ids(), trace.ends, strict=True), 1):
+        wanted = tuple([piece.token_id for piece in pieces[arrived : arrived + len(ids)]])
+        if ids != wanted:
+            message = "The ids of this delta are not the next ones of the output."
+            expected, actual = (str(list(texts)) for texts in (wanted, ids))
+            yield _ids_with_text.finding(message, step=number, expected=expected, actual=actual)
             return
-        arrived += len(step.ids)
-        missing, early = ends[max(arrived - 1, 0)] - step.span.end, step.span.end - ends[arrived]
+        arrived += len(ids)
+        missing, early = ends[max(arrived - 1, 0)] - fed, fed - ends[arrived]
         words = f"{early} characters of text arrive before their ids" if early > 0 else ""
-        if not step.end and missing > allowed:
+        if missing > allowed and not trace.steps[number - 1].end:
             words = f"{missing} characters of text are missing for the ids that have arrived"
         if words and len(pieces) == len(every):
-            yield _ids_with_text.finding(f"Ids and text are out of step: {words}.", severity="warning", step=step.index)
+            yield _ids_with_text.finding(f"Ids and text are out of step: {words}.", severity="warning", step=number)
             return
     if arrived < len(pieces) and trace.steps:
         yield _ids_with_text.finding(f"{len(pieces) - arrived} ids of the output never arrive in a delta.")

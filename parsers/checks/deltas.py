@@ -71,8 +71,9 @@ class _Client:
 
     def parts(self, trace: Trace, *, by_index: bool = False) -> Iterator[tuple[int, ToolCallDelta]]:
         """The parts that it can read, until it meets one that stops it."""
-        notes = [(step, event) for step, event in trace.events() if isinstance(event, Diagnostic)]
-        for step, found in groupby(merge(notes, trace.columns.sent(), key=itemgetter(0)), itemgetter(0)):
+        columns = trace.columns
+        sent = ((step, delta) for step, _, _, delta in columns.delta_runs())
+        for step, found in groupby(merge(columns.diagnostics(), sent, key=itemgetter(0)), itemgetter(0)):
             said = [one for _, one in found]
             noted = [one for one in said if isinstance(one, Diagnostic)]
             for note in noted:
@@ -92,7 +93,8 @@ class _Client:
 
 
 def _parts(trace: Trace) -> Iterator[tuple[int, ToolCallDelta]]:
-    return ((step, part) for step, delta in trace.columns.sent() for part in delta.tool_calls)
+    """The parts of calls, open text in one part."""
+    return ((step, part) for step, _, _, delta in trace.columns.delta_runs() for part in delta.tool_calls)
 
 
 def _by_index(trace: Trace) -> ClientResult:

@@ -9,6 +9,7 @@ leak at the edge of a delta is looked for delta by delta: the message need not s
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -20,7 +21,7 @@ from parsers.compare.divergence import ANY_ID, same_message
 from parsers.vocabulary.channels import CONTENT, REASONING, Channel, call_words, message_texts
 from parsers.vocabulary.events import Marker, ReasoningEnd, ReasoningText
 from parsers.vocabulary.stretches import Place
-from parsers.vocabulary.trace import Finding, RejectedCall
+from parsers.vocabulary.trace import Finding, RejectedCall, Trace
 from parsers.vocabulary.types import Message, Span
 
 # Tokens that end a turn, begin a text or fill it up in the families whose formats are built in.
@@ -166,10 +167,10 @@ def _no_early_leak(subject: Subject) -> Iterator[Finding]:
 
 def _early_leaks(subject: Subject, channel: Channel, markers: list[str]) -> Iterator[Finding]:
     trace, sent = subject.trace, subject.streamed[channel]
-    longest = max(map(len, markers), default=0)
-    for stretch, place in zip(sent.stretches, align(trace, sent).ends, strict=False):
-        arrived, after = trace.steps[stretch.step - 1].span.end, stretch.at + len(stretch.text)
-        if place != arrived or arrived == len(trace.text):
+    longest, inside = max(map(len, markers), default=0), _steps_to_inside(trace, markers)
+    for stretch, place in zip(sent.stretches, align(trace, sent).ends, strict=False) if inside else ():
+        arrived, after = trace.ends[stretch.step - 1], stretch.at + len(stretch.text)
+        if stretch.step not in inside or place != arrived:
             continue
         follows = sent.text[after : after + longest]
         for literal in markers:
@@ -182,6 +183,17 @@ def _early_leaks(subject: Subject, channel: Channel, markers: list[str]) -> Iter
                     expected=stretch.text[:-size],
                     actual=stretch.text,
                 )
+
+
+def _steps_to_inside(trace: Trace, markers: list[str]) -> set[int]:
+    """The numbers of the steps after which what was fed ends inside a marker."""
+    found, ends = set[int](), trace.ends
+    for literal in markers:
+        start = trace.text.find(literal)
+        while start >= 0:
+            found.update(range(bisect_right(ends, start) + 1, bisect_left(ends, start + len(literal)) + 1))
+            start = trace.text.find(literal, start + 1)
+    return found
 
 
 def _sent_of(literal: str, sent: str, text: str, at: int) -> int:

@@ -66,7 +66,7 @@ def _no_double_ownership(subject: Subject) -> Iterator[Finding]:
 
 def _claimed_twice(trace: Trace) -> Iterator[Finding]:
     sent: list[tuple[int, int, Channel, int]] = []
-    for step, event in trace.events():
+    for step, _, event in trace.columns.event_runs():
         # A call's id may hold its name, so only the flowing text must have a place of its own.
         if isinstance(event, TextEvent) and event.owner in ("content", "reasoning", "arguments"):
             parts = [part for part in known_parts(event) if part.end > part.start]
@@ -96,11 +96,11 @@ def _sent_to_both(subject: Subject) -> Iterator[Finding]:
     if not (trace.message.content and trace.message.reasoning) or any(_misfit(subject, one) for one in _FLOWING):
         return
     arrived, ends = 0, trace.ends
-    for step, delta in trace.columns.sent():
-        room.update(trace.text[arrived : ends[step - 1]])
-        arrived, sent = ends[step - 1], (delta.reasoning or "") + (delta.content or "")
-        for char in sent:
-            room[char] -= 1
+    for step, last, _, delta in trace.columns.delta_runs():  # of open text each step sends what it was fed
+        room.update(trace.text[arrived : ends[last - 1]])
+        arrived, sent = ends[last - 1], (delta.reasoning or "") + (delta.content or "")
+        for char, times in Counter(sent).items():
+            room[char] -= times
             if room[char] < 0 and not char.isspace():
                 message = "What is sent as reasoning and as content is together more than the output has."
                 yield _no_double_ownership.finding(message, step=step, actual=sent)
@@ -108,7 +108,7 @@ def _sent_to_both(subject: Subject) -> Iterator[Finding]:
 
 def false_copies(trace: Trace) -> Iterator[tuple[int, TextEvent, Segment]]:
     """Every part of a text that is said to be copied and does not read so, with its event and step."""
-    for step, event in trace.events():
+    for step, _, event in trace.columns.event_runs():
         if isinstance(event, TextEvent):
             copied = [part for part in known_parts(event) if part.kind == "copied"]
             yield from ((step, event, one) for one in copied if trace.text[one.start : one.end] != one.text)
@@ -136,7 +136,12 @@ def align(trace: Trace, sent: ChannelText) -> _Alignment:
     arrived = trace.ends
     text, place, ends = trace.text, 0, list[int]()
     for stretch in sent.stretches:
-        limit = arrived[stretch.step - 1]
+        limit, body = arrived[stretch.step - 1], stretch.text.strip()
+        start = text.find(body[:1], place, limit)
+        if start >= 0 and text.startswith(body, start, limit):  # mostly it stands there as it is
+            place = start + len(body) if body else place
+            ends.append(place)
+            continue
         for offset, char in enumerate(stretch.text):
             if char.isspace():
                 continue

@@ -127,10 +127,13 @@ def _emission_lag(subject: Subject) -> Iterator[Finding]:
 
 def _unaccounted(trace: Trace) -> tuple[int, int, int]:
     """The most text that has arrived and is neither sent nor held: its length, minus the step, and where it begins."""
-    reach = [0] * (len(trace.steps) + 1)
-    ends = [(number, event.end) for number, event in trace.events()]
-    ends += [(number, hold.end) for number, holds in trace.columns.holding() for hold in holds]
-    for number, end in ends:
+    reach, columns = [0] * (len(trace.steps) + 1), trace.columns
+    for first, last, event in columns.event_runs():
+        if first < last:
+            reach[first : last + 1] = columns.reaches(first, last)
+        else:
+            reach[first] = max(reach[first], event.end)
+    for number, _, end in columns.held():
         reach[number] = max(reach[number], end)
     done = list(accumulate(reach, max))
     return max([(0, 0, 0), *[(end - done[step], -step, done[step]) for step, end in enumerate(trace.ends, 1)]])
@@ -139,7 +142,7 @@ def _unaccounted(trace: Trace) -> tuple[int, int, int]:
 def _late_delta(trace: Trace) -> tuple[int, int, int]:
     """The most text between two deltas, in the same way."""
     done, worst, ends = 0, (0, 0, 0), [0, *trace.ends]
-    for number, _ in trace.columns.sent():
+    for number in trace.columns.senders():
         worst = max(worst, (ends[number - 1] - done, -number, done))
         done = ends[number]
     return worst

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, chain, compress, pairwise
+from itertools import accumulate, chain, compress, pairwise, repeat
 from operator import attrgetter, ne
 from typing import Any
 
@@ -273,9 +273,9 @@ class Steps(Lazy[Step], StepColumns):
 
     def add_open(self, count: int, found: OpenText, view: StateView) -> None:
         """Record a block of `count` steps of open text; `view` is that after the last one."""
-        if found.tail is not None:  # nothing else is held while text goes on
+        if found.tail is not None:
             self._tails[len(self._firsts)] = found.tail
-            view = replace(view, holds=())
+            view = replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at]))
         self.add(() if found.event is None else (found.event,), (), view, count=count)
         self._at += found.length
 
@@ -350,6 +350,10 @@ class Steps(Lazy[Step], StepColumns):
     def __len__(self) -> int:
         return self._size
 
+    def ids(self) -> Iterator[tuple[int, ...]]:
+        yield from (delta.token_ids for delta in self._deltas)
+        yield from repeat((), self._size - len(self._deltas))
+
     def event_runs(self) -> Iterator[tuple[int, int, Event]]:
         firsts, stops = self._firsts, self._stops
         return ((firsts[block] + 1, stops[block], event) for block, event in self._events)
@@ -405,24 +409,26 @@ class Steps(Lazy[Step], StepColumns):
         for block, places in self._holding_blocks():
             same = self._holds_at(places)
             for number in range(self._firsts[block] + 1, self._stops[block] + 1):
-                if holds := same or self._tail_hold(block, number):
+                if holds := (*self._tail_hold(block, number), *same):
                     yield number, holds
 
     def holds(self, number: int) -> tuple[Hold, ...]:
         block = self._block(number - 1)
-        return self._holds_at(self._holds.of(block)) or self._tail_hold(block, number)
+        return (*self._tail_hold(block, number), *self._holds_at(self._holds.of(block)))
 
     def held(self) -> Iterator[tuple[int, int, int]]:
         for block, places in self._holding_blocks():
             numbers = range(self._firsts[block] + 1, self._stops[block] + 1)
-            extent = self._holds.extent(places)
-            if extent is not None:
-                yield from ((number, *extent) for number in numbers)
+            low, high = self._holds.extent(places) or (len(self.text), 0)
+            if block not in self._tails:
+                yield from ((number, low, high) for number in numbers)
                 continue
             reached, fed = self._reached(block), self._ends[numbers.start - 1 : numbers.stop - 1]
             for number, reach, end in zip(numbers, reached, fed, strict=True):
                 if reach < end:
-                    yield number, reach, end
+                    yield number, min(low, reach), end
+                elif places:
+                    yield number, low, high
 
     def moves(self) -> Iterator[tuple[int, Transition]]:
         for block, places in self._moves.by_block():
@@ -466,8 +472,9 @@ class Steps(Lazy[Step], StepColumns):
         """Every block after whose steps text may be held, with the places of its holds."""
         tails = deque(self._tails)
         for block, places in self._holds.by_block():
-            while tails and tails[0] < block:
-                yield tails.popleft(), range(0)
+            while tails and tails[0] <= block:
+                if (tail := tails.popleft()) < block:
+                    yield tail, range(0)
             yield block, places
         yield from ((tail, range(0)) for tail in tails)
 

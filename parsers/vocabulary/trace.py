@@ -140,6 +140,10 @@ class StepColumns(ABC):
         """About how many bytes of memory they take, besides the output and its tokens."""
 
     @abstractmethod
+    def ids(self) -> Iterator[tuple[int, ...]]:
+        """The token ids that each step was fed."""
+
+    @abstractmethod
     def event_runs(self) -> Iterator[tuple[int, int, Event]]:
         """Every event with the numbers of the first and the last step that told it, in order.
 
@@ -209,6 +213,9 @@ class _StepList(StepColumns):
     @property
     def nbytes(self) -> int:
         return 1_500 * len(self._steps)
+
+    def ids(self) -> Iterator[tuple[int, ...]]:
+        return (step.ids for step in self._steps)
 
     def event_runs(self) -> Iterator[tuple[int, int, Event]]:
         return ((number, number, event) for number, event in self.events())

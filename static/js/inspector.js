@@ -131,6 +131,9 @@ function drawOverview(page, step, shown) {
 }
 
 function drawMachine(page, { node = "", edge = "", row = "" }) {
+  const diagram = page.view.querySelector("[data-diagram]");
+  const label = diagram?.getAttribute("aria-label");
+  diagram?.setAttribute("aria-label", label.replace(/Current state [^.]*/, `Current state ${node}`));
   for (const box of page.view.querySelectorAll("[data-node]")) {
     box.classList.toggle("current", box.tagName === "g" && box.dataset.node === node);
   }

@@ -108,6 +108,14 @@ def test_open_text_whose_end_waits_is_told_step_by_step() -> None:
     assert [step.reasoning_length for step in trace.steps][1:6] == [3, 7, 14, 14, 19]
 
 
+def test_white_space_before_reasoning_waits_while_the_reasoning_is_open_text() -> None:
+    pieces = ("Well, ", "<think>", "one", " two ", "three", " ", "</think>", "So.")
+    trace = trace_of("internlm", *pieces, policy={"content_before_calls": "strip"})
+    require_columns(trace)
+    held = [[(hold.start, hold.end) for hold in step.holds] for step in trace.steps]
+    assert held[2:6] == [[(5, 6)], [(20, 21), (5, 6)], [(5, 6)], [(26, 27), (5, 6)]]
+
+
 def replayer_of(name: str) -> Replayer:
     return prepare(case_named(name), Settings()).replayer
 

@@ -153,7 +153,7 @@ def run() -> ResponseReturnValue:
     setup = _posted_setup()
     try:
         if (known := carried_run(request.form.get("case", ""))) is not None:
-            return _show_held(known)
+            return show_held(known)
         case, shown = _posted_run(setup)
         return show(run_subject(case), shown, origin=_origin(request.form.get("origin", "")))
     except (FormError, UsageError, TooLarge) as error:
@@ -163,7 +163,7 @@ def run() -> ResponseReturnValue:
 @blueprint.get("/r/<token>")
 def held(token: str) -> Response:
     """A posted run again, or the part of it that a script asks for: 410 once it is held no more."""
-    return _show_held(held_subject(token))
+    return show_held(held_subject(token))
 
 
 @blueprint.errorhandler(FormError)
@@ -260,19 +260,14 @@ def show(
     page = inspect_page(subject, view, search, setup, kind=kind, note=note, origin=origin)
     if checks:
         return answer_of(subject, render("_search_parts.html", all_of=page))
-    response = answer_of(subject, render("inspect.html", block, all_of=page))
+    machine = block == "window" and is_partial()  # it is in the page, and the script moves what is current in it
+    response = answer_of(subject, render("inspect.html", block, all_of=page, keeps_machine=machine))
     if is_partial() and subject.held_url and block == "page" and "private" not in request.form:
         response.headers["HX-Push-Url"] = subject.held_url
     return response
 
 
 def show_held(subject: Subject) -> Response:
-    """The page of a posted run as it was made first, or a part of it."""
-    run = subject.held
-    return show(subject) if run is None else show(subject, run.setup, origin=run.origin)
-
-
-def _show_held(subject: Subject) -> Response:
     """The page of a posted run as it was made first, or a part of it."""
     run = subject.held
     return show(subject) if run is None else show(subject, run.setup, origin=run.origin)

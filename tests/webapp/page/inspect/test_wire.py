@@ -14,7 +14,7 @@ from parsers.cases.case import Case
 from parsers.wire.chunks import Dialect, Envelope
 from tests.parsers.wire.client import Client, seen
 from tests.webapp.page.streams import END, FAULTY, STREAM, call, chunk, stream_case
-from webapp.page.inspect.index import TraceIndex, index_of, window_around
+from webapp.page.inspect.index import STEPS_EACH_SIDE, TraceIndex, index_of, window_around
 from webapp.page.inspect.result import (
     CALLS_SHOWN,
     CHUNKS_SHOWN,
@@ -71,7 +71,7 @@ def test_the_answer_in_one_piece(make: Any) -> None:
 def test_only_the_steps_of_the_window_are_shown(make: Any) -> None:
     run = make.run("word " * 400, parser="passthrough")
     first, middle, last = (wire_of(index_of(run), step=step) for step in (1, 200, index_of(run).total))
-    assert {row.step for row in middle.rows} == set(range(120, 281))
+    assert {row.step for row in middle.rows} == set(range(200 - STEPS_EACH_SIDE, 201 + STEPS_EACH_SIDE))
     assert [found.done for found in (first, middle, last)] == [False, False, True]
     assert not any(found.whole for found in (first, middle, last))
     roles = [payload["choices"][0]["delta"].get("role") for payload in payloads(first)]
