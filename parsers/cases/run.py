@@ -10,15 +10,15 @@ all of it. Whoever writes it out takes `run_parts`, for it is many times the out
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import ENGINES, RECORDED, Choice, Engine, choose, engine_of, policy_of
 from parsers.cases.input import Input
-from parsers.checks import run_checks
-from parsers.checks.check import Need
+from parsers.checks import run_each_check
+from parsers.checks.check import CheckReport, Need
 from parsers.checks.subject import subject_of
 from parsers.compare.beside import Compared, compare_chunking
 from parsers.decoding import Decoded, decode_pieces, schedule, settle_pieces
@@ -96,14 +96,32 @@ def checked_run(
 
     What `replayer.known` holds is not replayed again.
     """
+    parts = checked_in_parts(case, choice, replayer, stored, compare=compare)
+    try:
+        while True:
+            next(parts)
+    except StopIteration as end:
+        found: CaseRun = end.value
+        return found
+
+
+def checked_in_parts(
+    case: Case, choice: Choice, replayer: Replayer, stored: tuple[Piece, ...], *, compare: bool = True
+) -> Generator[float, None, CaseRun]:
+    """The same in parts, each of which takes about as long as a replay or two. Yields how much is done, from 0 to 1."""
     chunkings, rules = chunkings_of(case, choice), case.compare.rules()
     trace = replayer.trace(chunkings[0])
     whole = trace if choice.plays else replayer.trace(WHOLE)
     others = chunkings[1:] or [chunking for chunking in DEFAULT_COMPARED if chunking != chunkings[0]]
     others = others if compare and not choice.plays else []
-    beside = [compare_chunking(replayer, chunking, trace, rules) for chunking in others]
+    beside = []
+    for number, chunking in enumerate(others):
+        yield number / (len(others) + 1)
+        beside.append(compare_chunking(replayer, chunking, trace, rules))
     written = tuple(variants(replayer, trace, kinds=("rerendered",)))
-    report = run_checks(subject_of(replayer, trace, whole, beside, rules=rules, variants=written), case.checks)
+    subject, report = subject_of(replayer, trace, whole, beside, rules=rules, variants=written), CheckReport([], [], [])
+    for done in run_each_check(report, subject, case.checks):
+        yield (len(others) + done) / (len(others) + 1)
     trace.findings = report.findings
     return CaseRun(
         case=case,

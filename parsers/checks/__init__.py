@@ -6,7 +6,7 @@ holds when it ran and found neither error nor warning: a note breaks nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from parsers.checks import (  # noqa: F401  their checks are registered
     accounting,
@@ -28,7 +28,7 @@ from parsers.checks.subject import Subject
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import UsageError
 
-__all__ = ["CHECKS", "Check", "CheckReport", "Subject", "run_checks"]
+__all__ = ["CHECKS", "Check", "CheckReport", "Subject", "run_checks", "run_each_check"]
 
 # How they are listed: what every replay must hold first, then what needs more than the output itself.
 _LISTED = (
@@ -53,11 +53,20 @@ def run_checks(subject: Subject, only: Sequence[str] | None = None) -> CheckRepo
 
     Raises UsageError for a name in `only` that is no check.
     """
+    report = CheckReport([], [], [])
+    for _ in run_each_check(report, subject, only):
+        pass
+    return report
+
+
+def run_each_check(report: CheckReport, subject: Subject, only: Sequence[str] | None = None) -> Iterator[float]:
+    """The same check by check, into `report`; yields how much is done before each of them, from 0 to 1."""
     unknown = [name for name in only or () if name not in CHECKS]
     if unknown:
         raise UsageError(f"there is no check named {unknown[0]!r}; the checks are {', '.join(CHECKS)}")
-    report = CheckReport([], [], [])
-    for check in [check for name, check in CHECKS.items() if only is None or name in only]:
+    checks = [check for name, check in CHECKS.items() if only is None or name in only]
+    for number, check in enumerate(checks):
+        yield number / len(checks)
         lacking = next((need for need in check.needs if not need.is_met(subject)), None)
         if lacking is not None:
             report.skipped.append((check.name, lacking))
@@ -67,7 +76,6 @@ def run_checks(subject: Subject, only: Sequence[str] | None = None) -> CheckRepo
         if all(finding.severity == "info" for finding in found):
             report.holding.append(check.name)
     report.findings.sort(key=_order)
-    return report
 
 
 def _limited(check: Check, found: list[Finding]) -> list[Finding]:

@@ -1,6 +1,7 @@
 /* Draws the cursor of the inspector: one step is current, and every pane shows what it knows about it. */
 import { keepVisible, mark, moveLine } from "./dom.js";
 import { ask, chosen } from "./request.js";
+import { standing } from "./cursor.js";
 
 export const inspector = () => document.getElementById("inspector");
 const findings = () => document.getElementById("findings").dataset;
@@ -40,13 +41,16 @@ function read(view) {
 }
 
 /* A long output opens before its chunkings are compared; ask for the rest once. It comes in the parts that a search
-   changes too: what is around the cursor stays as it is. */
-function fetchReport(page) {
+   changes too: what is around the cursor stays as it is. While it is worked on, it is asked for again and again. */
+async function fetchReport() {
   const waiting = document.querySelector("[data-report-pending]:not([data-asked])");
   if (!waiting) return;
   waiting.dataset.asked = "1";
   for (const note of document.querySelectorAll("[data-working]")) note.hidden = false;
-  ask("#search-poll", "outerHTML", { step: String(page.drawn), report: "1" }, "#inspector");
+  do {
+    document.querySelector("[data-report-left]")?.removeAttribute("data-report-left");
+    await ask("#search-poll", "outerHTML", { ...standing(), report: "1" }, "#inspector");
+  } while (document.querySelector("[data-report-left]"));
 }
 
 function draw(page, step) {
@@ -173,7 +177,7 @@ export const inspectorDrawer = {
   read,
   /* The checks or a search changed the panes around the window, or told how far they are. */
   isStale: (page) => findings().checked !== page.checked || !document.querySelector("[data-searching]"),
-  opened: (page) => setTimeout(fetchReport, 50, page),
+  opened: () => setTimeout(fetchReport, 50),
   draw,
   place,
   typed,

@@ -6,7 +6,7 @@ const holder = () => document.querySelector("[data-held]");
 const UNSAID = ["filter", "pasted", "pasted_as", "output", "held"]; // of the form, where a part is asked for
 
 export function ask(target, swap, extra, source = target) {
-  if (!form()) return;
+  if (!form()) return null;
   const values = Object.fromEntries(new FormData(form()));
   for (const name of UNSAID) delete values[name];
   Object.assign(values, extra);
@@ -14,8 +14,9 @@ export function ask(target, swap, extra, source = target) {
   if (held) delete values.case;
   const action = held || form().getAttribute("action");
   const common = { target, swap, source };
-  if (held || form().method === "get") window.htmx.ajax("GET", `${action}?${new URLSearchParams(values)}`, common);
-  else window.htmx.ajax("POST", action, { ...common, values });
+  if (held || form().method === "get")
+    return window.htmx.ajax("GET", `${action}?${new URLSearchParams(values)}`, common);
+  return window.htmx.ajax("POST", action, { ...common, values });
 }
 
 /* Posts the run again, which the server holds no more, and goes on at the same place; false where there is none. */

@@ -15,12 +15,15 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from sys import getsizeof
 from threading import Lock
+from time import monotonic
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -29,7 +32,7 @@ from pydantic import ValidationError
 from parsers.cases.case import Case
 from parsers.cases.engines import engine_of, policy_of
 from parsers.cases.io import loads
-from parsers.cases.run import CaseRun, checked_run, chunkings_of
+from parsers.cases.run import CaseRun, checked_in_parts, chunkings_of
 from parsers.decoding import Decoded
 from parsers.formats.model import Format
 from parsers.replays.chunking import Chunking, spec
@@ -183,7 +186,24 @@ class Runner:
 
     def checked(self, run: Run) -> CaseRun:
         """Everything about a case: its run, the other chunkings, and the checks."""
-        return run.beside.get("checked", lambda: _checked(run), size=_checked_bytes)
+        return run.beside.get("checked", lambda: self._checking(run).taken(), size=_checked_bytes)
+
+    def _checking(self, run: Run) -> _Checking:
+        return run.beside.get("checking", lambda: _Checking(run))
+
+    def check_some(self, run: Run, seconds: float) -> float:
+        """Go on for so long with what `checked` gives, and say how much of it is done then, from 0 to 1.
+
+        Also 1 where nothing can be kept: then it takes `checked` to get anywhere.
+        """
+        checking = self._checking(run)
+        over = run.known_checks is not None or run.beside.known("checking") is not checking
+        return 1.0 if over else checking.go_on(seconds)
+
+    def cheaply_checked(self, case: Case) -> CaseRun | None:
+        """Everything about a case where that is cheap to know, or known already."""
+        run = self.run(case)
+        return self.checked(run) if run.short else run.known_checks
 
     def run_checked(self, case: Case) -> CaseRun:
         """Everything about a case. Raises what `run` raises."""
@@ -253,9 +273,40 @@ def _replay_key(prepared: Prepared) -> bytes:
     return digest.digest()
 
 
-def _checked(run: Run) -> CaseRun:
-    with error_place(""), collector_paused():
-        return checked_run(run.case, run.choice, run.replayer, run.stored)
+class _Checking:
+    """The checks of a run as far as they are."""
+
+    def __init__(self, run: Run) -> None:
+        self._begin = partial(checked_in_parts, run.case, run.choice, run.replayer, run.stored)
+        self._parts = self._begin()
+        self._found: CaseRun | None = None
+        self._done = 0.0
+        self._working = Lock()
+
+    def go_on(self, seconds: float) -> float:
+        """Work for so long, a part at least, and say how much is done then."""
+        with self._working, error_place(""), collector_paused():
+            latest, over = monotonic() + seconds, self._found is not None
+            try:
+                while not over:
+                    self._done = next(self._parts)
+                    over = monotonic() > latest
+            except StopIteration as end:
+                self._found, self._done = end.value, 1.0
+            except BaseException:  # whoever comes next begins anew
+                self._parts = self._begin()
+                raise
+            return self._done
+
+    def taken(self) -> CaseRun:
+        """What they say in the end, which is kept here no longer: somebody else counts what it takes."""
+        while True:
+            self.go_on(math.inf)
+            with self._working:
+                found, self._found = self._found, None
+                if found is not None:
+                    self._parts, self._done = self._begin(), 0.0
+                    return found
 
 
 def _opened(body: str) -> Case:

@@ -108,6 +108,36 @@ def test_another_chunking_of_a_run_is_a_run_beside_it() -> None:
     assert run.key != whole.key
 
 
+def test_checks_may_be_made_in_parts() -> None:
+    kept, case = Runner(get_settings()), case_of()
+    run = kept.run(case)
+    shares = [kept.check_some(run, 0)]
+    while shares[-1] < 1:
+        assert run.known_checks is None
+        shares.append(kept.check_some(run, 0))
+    assert shares == sorted(shares)
+    found = kept.checked(run)
+    assert (found.findings, found.holding) == (Runner(get_settings()).run_checked(case).findings, found.holding)
+    assert kept.check_some(run, 0) == 1
+    assert kept.checked(run) is found
+
+
+def test_checks_are_made_at_once_where_nothing_is_kept() -> None:
+    kept = Runner(get_settings(), keep=False)
+    assert kept.check_some(kept.run(case_of()), 0) == 1
+
+
+def test_checks_that_failed_on_their_way_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Runner(get_settings())
+    run = kept.run(case_of())
+    with monkeypatch.context() as broken:
+        broken.setattr("parsers.cases.run.compare_chunking", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            kept.check_some(run, 60)
+    assert kept.check_some(run, 60) == 1
+    assert kept.checked(run).findings == Runner(get_settings()).run_checked(case_of()).findings
+
+
 def test_the_budget_of_memory_holds_for_all_that_is_kept() -> None:
     kept = Runner(get_settings(trace_cache_bytes=1_000_000))
     for seed in range(40):
@@ -139,6 +169,7 @@ def test_an_interrupt_at_any_moment_leaves_a_runner_that_can_be_mended() -> None
             interrupts += 1
             kept.mend()
         except Exception:
+            kept.mend()  # for this process, which goes on where a child would end
             kept = Runner(get_settings())
             held = kept.run(case_of(title="held"))
         assert gc.isenabled()

@@ -60,6 +60,8 @@ from webapp.security import TooLarge, check_limit
 from webapp.services import services
 from webapp.tokenizers import library
 
+REPORT_SECONDS = 0.4  # of work on a long report, after which its progress is told and others may ask for something
+
 
 @dataclass(slots=True, frozen=True)
 class _About:
@@ -254,6 +256,8 @@ def show(
         subject = hold(subject.case, setup, origin)
     view = view_of(services().runner, subject.case, read_state(request.values))
     block, checks = _block(), _asks_for_checks()
+    if checks and view.state.report and (done := services().runner.check_some(view.base, REPORT_SECONDS)) < 1:
+        return answer_of(subject, render("_report_progress.html", percent=int(100 * done)))
     search = None
     if checks or block == "page" or not is_partial():
         search = search_of(subject.case, start=view.state.find)
@@ -360,11 +364,11 @@ def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject |
 
 def _is_changed(subject: Subject) -> bool:
     """Return whether today's outcome, where it is cheap to know, is not the one that was saved."""
-    runner, run = services().runner, services().runner.run(subject.case)
-    known = runner.checked(run) if run.short else run.known_checks
+    known = services().runner.cheaply_checked(subject.case)
     if subject.stored is None or known is None:
         return False
-    return outcome_digest(run.trace.message, run.trace.finish_reason, known.findings) != subject.stored.outcome_digest
+    trace = known.trace
+    return outcome_digest(trace.message, trace.finish_reason, known.findings) != subject.stored.outcome_digest
 
 
 def _origin(source: str) -> Subject | None:

@@ -101,8 +101,9 @@ def _link(base: str, path: str, step: int | None) -> str:
 def share_page(subject: Subject) -> Response:
     """The share form as a page: what will be stored, and the question for title and note. Another title makes no other
     case."""
-    checked = services().runner.run_checked(subject.case)
-    share = share_of(subject, step=next((item.step for item in checked.findings if item.step), None))
+    known = services().runner.cheaply_checked(subject.case)
+    findings = () if known is None else known.findings
+    share = share_of(subject, step=next((item.step for item in findings if item.step), None))
     return render("share.html", share=replace(share, source="", case=case_line(subject.case)))
 
 

@@ -104,6 +104,22 @@ def test_a_posted_run_has_an_address_while_it_is_held(client: FlaskClient, app: 
     assert client.get(f"{address}/find", headers=PARTIAL).status_code == 410
 
 
+def test_the_report_of_a_long_run_comes_in_parts(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = client.post("/run", data={"text": f"{OUTPUT} and so on" * 500, "parser": "qwen"})
+    assert "Not checked yet." in page.text
+    address = f"/r/{page.headers['X-Held-Run']}"
+    headers = {**PARTIAL, "HX-Target": "main#inspector"}
+    monkeypatch.setattr("webapp.page.addresses.inspect_views.REPORT_SECONDS", 0)
+    first = client.get(f"{address}?step=2&report=1", headers=headers).text
+    assert "data-report-left" in first
+    assert "Working … 0 %" in first
+    assert client.get(f"{address}/share").status_code == 200
+    monkeypatch.setattr("webapp.page.addresses.inspect_views.REPORT_SECONDS", 60)
+    whole = client.get(f"{address}?step=2&report=1", headers=headers).text
+    assert "data-report-left" not in whole
+    assert 'hx-target="#chunkings"' in whole
+
+
 def test_a_run_keeps_its_address_while_it_is_posted_again(client: FlaskClient) -> None:
     page = client.post("/run", data={"text": OUTPUT, "parser": "qwen"})
     token = page.headers["X-Held-Run"]
