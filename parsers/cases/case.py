@@ -26,8 +26,10 @@ from parsers.cases.input import (
     Notes,
     ShortText,
     Switch,
+    Token,
     ToolObject,
     Word,
+    each_once,
     to_piece,
     to_token,
 )
@@ -228,7 +230,7 @@ class Case(Model):
             return None
         recorded = self.mode() == "ids"
         vocab = self._vocab()
-        return tuple([to_piece(token, vocab, recorded=recorded) for token in self.input.tokens])
+        return tuple(each_once(lambda token: to_piece(token, vocab, recorded=recorded), self.input.tokens))
 
     @property
     def decoder(self) -> Decoder:
@@ -267,7 +269,11 @@ class Case(Model):
             return self
         assumed = self.source is not None and self.source.kind in RECORDED_SOURCES
         vocab = self._vocab()
-        tokens = tuple([to_token(piece, vocab, keep_id=piece.recorded or not assumed) for piece in pieces])
+
+        def stored(piece: Piece) -> Token:
+            return to_token(piece, vocab, keep_id=piece.recorded or not assumed)
+
+        tokens = tuple(each_once(stored, [*pieces]))
         return self.model_copy(update={"input": Input.model_validate({**dict(self.input), "tokens": tokens})})
 
     def _vocab(self) -> dict[str, int]:

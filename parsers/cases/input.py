@@ -6,14 +6,25 @@ with nothing between; it is written as a list of lines, so that a change of one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_serializer, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from parsers.formats.model import Model
 from parsers.vocabulary.types import Piece, PieceKind, UsageError
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 class CaseError(UsageError):
@@ -163,11 +174,38 @@ def _written_as_list(data: Any) -> Any:
     return data
 
 
+def _alike_as_one(tokens: Any) -> Any:
+    """Tokens in which those that are written alike are one object: an output has few that differ. What is wrong stays
+    as it is."""
+    known: dict[str, Any] = {}
+    items = tokens if isinstance(tokens, list) and all(type(item) is list for item in tokens) else ()
+    for written, item in zip(map(repr, items), items, strict=True):
+        if written not in known:
+            try:
+                known[written] = Token.model_validate(item)
+            except ValidationError:
+                return tokens
+    return [known[written] for written in map(repr, items)] if items else tokens
+
+
+def each_once(make: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]:
+    """What `make` makes of each item: of items that are one object it makes one."""
+    places = [*map(id, items)]
+    made = {place: make(item) for place, item in dict(zip(places, items, strict=True)).items()}
+    return [made[place] for place in places]
+
+
+_Tokens = Annotated[
+    tuple[Annotated[Token, BeforeValidator(_written_as_list)], ...],
+    BeforeValidator(_alike_as_one),
+]
+
+
 class Input(Model):
     """The model output, in at least one form; several forms must agree. `stream` is kept as data."""
 
     text: Text | None = None
-    tokens: tuple[Annotated[Token, BeforeValidator(_written_as_list)], ...] | None = None
+    tokens: _Tokens | None = None
     deltas: tuple[InputDelta, ...] | None = None
     stream: tuple[dict[str, Any], ...] | None = None
 

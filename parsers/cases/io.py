@@ -10,7 +10,7 @@ Reading never re-encodes text and never guesses: what is wrong raises CaseError 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import rfc8785
@@ -19,6 +19,7 @@ from pydantic_core import ErrorDetails
 
 from parsers.cases import jsontext
 from parsers.cases.case import Case, CaseError
+from parsers.cases.input import Input, Token, each_once
 from parsers.cases.jsontext import JsonError
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import FormatError, Message
@@ -65,14 +66,27 @@ def load_case(data: Any) -> Case:
 
 def to_data(case: Case) -> dict[str, Any]:
     """The case as decoded JSON in its written form. Raises CaseError for what JSON cannot hold."""
-    data = case.model_dump(mode="python", by_alias=True, exclude_defaults=True)
+    data = case.model_dump(mode="python", by_alias=True, exclude_defaults=True, exclude={"input": {"tokens"}})
+    if case.input.tokens is not None:  # many that are one object, which pydantic would write again and again
+        output = {**data["input"], "tokens": each_once(Token.model_dump, case.input.tokens)}
+        data["input"] = {name: output[name] for name in Input.model_fields if name in output}
     _check(data)
     return data
 
 
 def dumps(case: Case) -> str:
     """The case as the text of a file. `loads(dumps(case)) == case`."""
-    return jsontext.pretty(to_data(case), one_line) + "\n"
+    return _text_of(to_data(case))
+
+
+def identified(case: Case) -> tuple[str, str]:
+    """The id of a case, and its text as `dumps` writes it. Raises CaseError as `canonical` does."""
+    data = to_data(case)
+    return _id_of(_canonical(data)), _text_of(data)
+
+
+def _text_of(data: dict[str, Any]) -> str:
+    return jsontext.pretty(data, one_line) + "\n"
 
 
 def canonical(case: Case) -> bytes:
@@ -80,17 +94,34 @@ def canonical(case: Case) -> bytes:
 
     Raises CaseError for integers that not every JSON reader keeps: those beyond 2**53 - 1.
     """
-    data = {key: value for key, value in to_data(case).items() if key not in NOT_IN_ID}
+    return _canonical(to_data(case))
+
+
+def _canonical(whole: dict[str, Any]) -> bytes:
+    data = {key: value for key, value in whole.items() if key not in NOT_IN_ID}
     try:
         jsontext.check_portable_numbers(data)
     except JsonError as error:
         raise CaseError(error.message, jsontext.pointer(error.path)) from error
-    return rfc8785.dumps(data)
+    output = {key: rfc8785.dumps(value) for key, value in data["input"].items() if key != "tokens"}
+    if "tokens" in data["input"]:  # many that are one object
+        output["tokens"] = b"[%s]" % b",".join(each_once(rfc8785.dumps, data["input"]["tokens"]))
+    rest = {key: rfc8785.dumps(value) for key, value in data.items() if key != "input"}
+    return _object({**rest, "input": _object(output)})
+
+
+def _object(written: Mapping[str, bytes]) -> bytes:
+    """An object of the canonical form, of keys in ASCII and values in that form."""
+    return b"{%s}" % b",".join([b'"%s":%s' % (key.encode(), written[key]) for key in sorted(written)])
 
 
 def case_id(case: Case) -> str:
     """The id of a permalink: 80 bits of SHA-256 over a prefix and the canonical form, in Crockford's base 32."""
-    digest = hashlib.sha256(_ID_PREFIX + canonical(case)).digest()
+    return _id_of(canonical(case))
+
+
+def _id_of(written: bytes) -> str:
+    digest = hashlib.sha256(_ID_PREFIX + written).digest()
     number = int.from_bytes(digest, "big") >> (len(digest) * 8 - _ID_LENGTH * 5)
     return "".join([_CROCKFORD[(number >> shift) & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5)])
 

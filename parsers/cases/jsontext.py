@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 MAX_DEPTH = 100
@@ -76,7 +76,7 @@ def place(text: str, at: int) -> str:
 
 def check(value: Any) -> None:
     """Raise JsonError where `value` is not plain JSON: lone surrogates, NaN, foreign types, too deep."""
-    for path, item in walk(value):
+    for path, item in walk(value, once=True):
         if isinstance(item, str):
             _check_text(item, path)
         elif isinstance(item, dict):
@@ -92,13 +92,16 @@ def check(value: Any) -> None:
 
 def check_portable_numbers(value: Any) -> None:
     """Raise JsonError at an integer that not every JSON reader keeps (beyond 2**53 - 1)."""
-    for path, item in walk(value):
+    for path, item in walk(value, once=True):
         if isinstance(item, int) and abs(item) > MAX_INTEGER:
             raise JsonError("an integer beyond 2**53 - 1 is not kept by every JSON reader", path)
 
 
-def walk(value: Any) -> Iterator[tuple[Path, Any]]:
-    """Every value inside `value` with its path, in document order. Raises JsonError beyond MAX_DEPTH levels."""
+def walk(value: Any, *, once: bool = False) -> Iterator[tuple[Path, Any]]:
+    """Every value inside `value` with its path, in document order. Raises JsonError beyond MAX_DEPTH levels.
+
+    `once`: what stands in a list several times as one object comes once.
+    """
     todo: list[tuple[Path, Any]] = [((), value)]
     while todo:
         path, item = todo.pop()
@@ -108,7 +111,14 @@ def walk(value: Any) -> Iterator[tuple[Path, Any]]:
         if isinstance(item, dict):
             todo.extend([((*path, key), inner) for key, inner in reversed(item.items())])
         elif isinstance(item, list | tuple):
-            todo.extend([((*path, index), item[index]) for index in range(len(item) - 1, -1, -1)])
+            places = _first_places(item) if once else range(len(item))
+            todo.extend([((*path, index), item[index]) for index in reversed(places)])
+
+
+def _first_places(items: Sequence[Any]) -> list[int]:
+    """Where each object of a list stands first."""
+    found = dict(zip(map(id, reversed(items)), range(len(items) - 1, -1, -1), strict=True))
+    return sorted(found.values())
 
 
 def same(a: Any, b: Any) -> bool:
@@ -158,10 +168,16 @@ def _pretty(value: Any, path: Path, inline: Inline, atom: Atom) -> str:
         items = [f"{atom(key)}: {_pretty(item, (*path, key), inline, atom)}" for key, item in value.items()]
         opener, closer = "{}"
     else:
-        items = [_pretty(item, (*path, index), inline, atom) for index, item in enumerate(value)]
+        items = _pretty_items(value, path, inline, atom)
         opener, closer = "[]"
     body = f",\n{inner}".join(items)
     return f"{opener}\n{inner}{body}\n{outer}{closer}"
+
+
+def _pretty_items(items: Sequence[Any], path: Path, inline: Inline, atom: Atom) -> list[str]:
+    """The items of a list. Where one is written does not change how, so one object is written once."""
+    made = {id(items[at]): _pretty(items[at], (*path, at), inline, atom) for at in _first_places(items)}
+    return [made[id(item)] for item in items]
 
 
 def _numbers(value: Any) -> bool:

@@ -11,7 +11,7 @@ from parsers.cases.corpus import jsonl
 from parsers.cases.expect import accept as accepted
 from parsers.cases.export.markdown import markdown
 from parsers.cases.export.pytest_file import pytest_file
-from parsers.cases.io import case_id, dumps, outcome_digest
+from parsers.cases.io import dumps, identified, outcome_digest
 from parsers.cases.run import CaseRun, sent_of, settled_case, sse
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Dialect
@@ -73,7 +73,7 @@ def save(store: CaseStore, run: CaseRun) -> Saved:
     """Store the case of a run with its outcome. Raises CaseError for a case that can have no id (floats in it)."""
     stored = stored_form(run)
     digest = outcome_digest(run.trace.message, run.trace.finish_reason, run.findings)
-    return store.save(case_id(stored), dumps(stored), digest, installed_version())
+    return store.save(*identified(stored), digest, installed_version())
 
 
 def exported(

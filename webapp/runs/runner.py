@@ -333,7 +333,8 @@ def _checked_bytes(found: CaseRun) -> int:
 
 
 def _case_bytes(case: Case) -> int:
-    return 600 * len(case.input.tokens or case.input.deltas or ()) + FIXED_BYTES
+    tokens, deltas = case.input.tokens or (), case.input.deltas or ()
+    return 600 * (len(set(map(id, tokens))) + len(deltas)) + 8 * len(tokens) + FIXED_BYTES
 
 
 _pausing = Lock()

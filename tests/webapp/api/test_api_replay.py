@@ -202,7 +202,7 @@ def test_a_bug_of_ours_tells_nothing_of_the_code(
     def fail(*_args: object, **_options: object) -> None:
         raise RuntimeError("secret of the code")
 
-    monkeypatch.setattr("webapp.runs.runner.checked_run", fail)
+    monkeypatch.setattr("webapp.runs.runner.checked_in_parts", fail)
     answer = make_app().test_client().post(URL, json=case())
     assert (answer.status_code, error_of(answer)["code"]) == (500, "internal_error")
     assert "secret" not in answer.get_data(as_text=True)

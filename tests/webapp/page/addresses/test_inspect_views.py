@@ -106,7 +106,7 @@ def test_a_posted_run_has_an_address_while_it_is_held(client: FlaskClient, app: 
 
 def test_the_report_of_a_long_run_comes_in_parts(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.runs.runner.SHORT", 10)
-    page = client.post("/run", data={"text": OUTPUT, "parser": "qwen"})
+    page = client.post("/run", data={"text": f"Not asked for before. {OUTPUT}", "parser": "qwen"})
     assert "Not checked yet." in page.text
     address = f"/r/{page.headers['X-Held-Run']}"
     headers = {**PARTIAL, "HX-Target": "main#inspector"}
