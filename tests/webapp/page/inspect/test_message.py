@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parsers.cases.io import load_case
 from parsers.vocabulary.types import Context, Tool
 from webapp.page.inspect.index import index_of, window_around
 from webapp.page.inspect.result import members, result
@@ -52,6 +53,27 @@ def test_text_outside_the_window_is_folded(make: Any) -> None:
     assert found.content[-1].folded
     folded = sum(int(item.folded.split()[0].replace(",", "")) for item in found.content if item.folded)
     assert folded + sum(len(item.text) for item in found.content) == 4500
+
+
+def test_calls_that_were_rejected_alike_are_counted(make: Any) -> None:
+    names = [*["same"] * 60, *[f"f{number}" for number in range(30)]]
+    output = "".join([f'<tool_call>{{"name": "{name}", "arguments": {{}}}}</tool_call>' for name in names])
+    tools = [{"type": "function", "function": {"name": "known"}}]
+    run = make.runner.run(
+        load_case(
+            {
+                "schema": 1,
+                "parser": {"name": "qwen", "policy": {"unknown_tool": "drop"}},
+                "tools": tools,
+                "input": {"text": output},
+            }
+        )
+    )
+    found = result(index_of(run), window_around(index_of(run), 1), Context(), None).rejected
+    assert found[0].startswith("same: ")
+    assert found[0].endswith(" (60 times)")
+    assert len(found) == 13
+    assert found[-1] == f"{30 - 11} more"
 
 
 def test_a_very_long_run_keeps_its_two_ends(make: Any) -> None:
