@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from time import monotonic
-from types import FrameType
 
 
 class Rung(BaseException):
@@ -17,11 +17,9 @@ def turns(seconds: float, longest: float = 0.001) -> Iterator[Callable[[], None]
     """Again and again for so long a bell to wind up: it rings once within `longest` seconds, or not in this turn."""
     chance, end, waiting = random.Random(5), monotonic() + seconds, False
 
-    def ring(_: int, frame: FrameType | None) -> None:
+    def ring(*_: object) -> None:
         nonlocal waiting
-        if waiting and frame is not None and frame.f_globals["__name__"].startswith("coverage."):
-            signal.setitimer(signal.ITIMER_REAL, 0.00005)  # its lock would stay closed
-        elif waiting:
+        if waiting:
             waiting = False
             raise Rung
 
@@ -30,7 +28,8 @@ def turns(seconds: float, longest: float = 0.001) -> Iterator[Callable[[], None]
         waiting = True
         signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.00005, longest))
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before, tracing = signal.signal(signal.SIGALRM, ring), sys.gettrace()
+    sys.settrace(None)  # what measures coverage has a lock, which an interrupt would leave closed
     try:
         while monotonic() < end:
             yield wind_up
@@ -39,3 +38,4 @@ def turns(seconds: float, longest: float = 0.001) -> Iterator[Callable[[], None]
         waiting = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        sys.settrace(tracing)
