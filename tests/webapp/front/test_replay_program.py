@@ -262,11 +262,15 @@ def test_a_posted_run_is_asked_for_by_its_address_as_long_as_its_child_lives(fro
     assert again.status_code == 200
 
 
-def test_a_run_is_still_held_when_other_work_of_its_child_took_too_long(make_front: MakeFront) -> None:
-    front = make_front(replay_program.__name__, replay_processes=1, replay_seconds=4)
+def test_a_run_is_still_held_when_other_work_of_its_child_took_too_long(
+    make_front: MakeFront, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front = make_front(replay_program.__name__, replay_processes=1)
     client = Client(front)
     address = held(client, CALL)
-    late = client.post(API, data=case("<tool_call> ab {" * 16_000), **JSON)
+    with monkeypatch.context() as short:
+        short.setattr(front, "_settings", front._settings.model_copy(update={"replay_seconds": 1}))
+        late = client.post(API, data=case("<tool_call> ab {" * 8_000), **JSON)
     assert (late.status_code, "REPLAY_SECONDS" in late.text) == (503, True)
     assert client.get(address).status_code == 200
 
