@@ -70,7 +70,7 @@ export function goTo(number, { quiet = false } = {}) {
     draw(quiet);
     lookAhead(before);
   } else {
-    wanted = place;
+    [wanted, queue] = [place, []]; // wherever moves asked for before would have led
     page.view.setAttribute("aria-busy", "true");
     if (!flying) fetchWindow(place);
   }
