@@ -14,8 +14,9 @@ export function ask(target, swap, extra, source = target) {
   if (held) delete values.case;
   const action = held || form().getAttribute("action");
   const common = { target, swap, source };
-  if (held || form().method === "get")
+  if (held || form().method === "get") {
     return window.htmx.ajax("GET", `${action}?${new URLSearchParams(values)}`, common);
+  }
   return window.htmx.ajax("POST", action, { ...common, values });
 }
 
