@@ -61,10 +61,18 @@ class ChildError(Exception):
     """There is no answer. `message` is the task's own, `detail` a traceback or the last words on standard error.
 
     `code` is the exit code of a process that ended, negative for a signal; `size` that of a large message, in bytes.
+    `begun` False: the process had ended before it was asked.
     """
 
     def __init__(
-        self, ending: Ending, message: str = "", *, detail: str = "", code: int | None = None, size: int = 0
+        self,
+        ending: Ending,
+        message: str = "",
+        *,
+        detail: str = "",
+        code: int | None = None,
+        size: int = 0,
+        begun: bool = True,
     ) -> None:
         super().__init__(ending.value, message)
         self.ending = ending
@@ -72,6 +80,7 @@ class ChildError(Exception):
         self.detail = detail
         self.code = code
         self.size = size
+        self.begun = begun and code != _BORED
 
 
 @dataclass(slots=True, frozen=True)
@@ -212,9 +221,9 @@ class Child:
             try:
                 return self._answer(self._ready(question), question)
             except ChildError as error:
-                if error.code != _BORED:
+                if error.begun:
                     raise
-            return self._answer(self._ready(question), question)  # it ended itself: nobody had asked for long
+            return self._answer(self._ready(question), question)
 
     def close(self) -> None:
         """End the process, if there is one."""
@@ -257,7 +266,7 @@ class Child:
         if found is None:
             code = process.wait(_GOODBYE_SECONDS)
             self.close()
-            raise ChildError(Ending.ENDED, detail=process.last_words, code=code)
+            raise ChildError(Ending.ENDED, detail=process.last_words, code=code, begun=process.asked)
         self.rss = found.get("rss", 0)
         if "failed" in found:
             failure = self._failure(found)
@@ -267,7 +276,7 @@ class Child:
     def _heard(self, process: _Process, question: _Question, watch: _Watch) -> Any:
         """The last message to a question, None where the process is gone without one."""
         try:
-            process.tell(message_of("request", question.request, task=question.task, seconds=question.seconds))
+            process.ask(message_of("request", question.request, task=question.task, seconds=question.seconds))
             while (found := process.hear(self._program.answer_bytes)) is not None and not _LAST & found.keys():
                 if "question" in found:
                     with watch.resting():
@@ -288,7 +297,8 @@ class Child:
 
 
 class _Process:
-    """A process that runs, and the pipes to it. `wait` takes seconds and gives the exit code once there is one."""
+    """A process that runs, and the pipes to it. `wait` takes seconds and gives the exit code once there is one.
+    `asked`: the last question reached it."""
 
     def __init__(
         self,
@@ -304,6 +314,7 @@ class _Process:
         self.pid = pid
         self.kill = kill
         self.wait = wait
+        self.asked = False
         self._sink = sink
         self._source = source
         self._errors = errors
@@ -331,11 +342,19 @@ class _Process:
             os.kill(self.pid, INTERRUPT)
         return True
 
-    def tell(self, message: Mapping[str, Any]) -> None:
-        """Send a message. That the process is gone is noticed when it is to be heard. Raises LargeError."""
+    def tell(self, message: Mapping[str, Any]) -> bool:
+        """Send a message; False where the process is gone, which is noticed too when it is to be heard. Raises
+        LargeError."""
         data = frame(message)
-        with suppress(OSError, ValueError):  # the second: closed by another thread
+        try:
             send(self._sink, data)
+        except (OSError, ValueError):  # the second: closed by another thread
+            return False
+        return True
+
+    def ask(self, message: Mapping[str, Any]) -> None:
+        """Send a question, and know whether there was anybody to ask. Raises LargeError."""
+        self.asked = self.tell(message)
 
     def hear(self, most: int) -> Any:
         """The next message, None where the process is gone. Raises LargeError."""

@@ -241,6 +241,15 @@ def test_a_process_that_has_gone_is_taken_leave_of() -> None:
         assert child.rss == 0
 
 
+def test_a_process_that_was_killed_between_two_tasks_is_missed_by_nobody() -> None:
+    with Child(SPAWNED) as child:
+        asked(child, "echo")
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGKILL)
+        until(lambda: child._process is not None and child._process.gone)
+        assert asked(child, "echo") == asked(child, "echo")
+
+
 def test_what_a_program_says_of_itself_may_be_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
     for heard in (False, True):
         with Child(Program(FILE, heard=heard)) as child:
