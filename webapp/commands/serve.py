@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import signal
 import socket
 import sys
@@ -63,6 +64,7 @@ def serve(host: str | None, port: int | None, open_page: bool) -> None:
 def listening(settings: Settings) -> Any:
     """A waitress server on its port. Raises UsageError where it cannot have the port, before anything else is done."""
     sockets = bound(settings)
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits is no news: we have a line
     try:
         app = create_app(settings)
         front = Front(app, settings) if settings.replay_processes else None

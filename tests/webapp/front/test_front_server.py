@@ -199,8 +199,10 @@ def test_a_child_that_is_killed_is_missed_by_nobody_else(server: Server) -> None
     with ThreadPoolExecutor(2) as threads:
         slow = threads.submit(replayed, port, LONG + "killed")
         time.sleep(0.3)
-        for pid in workers_of(process.pid):
+        killed = workers_of(process.pid)
+        for pid in killed:
             os.kill(pid, signal.SIGKILL)
+        until(lambda: set(killed).isdisjoint(children_of(process.pid)))
         status, answer = slow.result()
     assert status in (200, 503)
     assert status == 200 or "Try again" in answer["error"]["message"]
