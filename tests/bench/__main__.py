@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 
+from parsers.vocabulary.types import Mode
 from tests.bench import tables
 from tests.bench.document import Document
 from tests.bench.engine import figures
 from tests.bench.load import health, throughput
-from tests.bench.outputs import COMMON, LARGE, MIDDLE, SMALL, Output, kinds_of
+from tests.bench.outputs import COMMON, DENSE, LARGE, MIDDLE, SMALL, Output, kinds_of
 from tests.bench.page import opened
 from tests.bench.peers import GIVEN, OWN, Peer, beside, is_known, started
 from tests.bench.searching import search
@@ -68,11 +69,18 @@ def _machine() -> str:
     return f"{cores} cores ({platform.machine()}) with {python} on {datetime.now(UTC):%d %B %Y}"
 
 
+def _is_shared(grammar: str) -> bool:
+    return any(grammar in engine.names for engine in (*OWN, *GIVEN))
+
+
 def _sizes(grammar: str, quick: bool) -> list[int]:
     """So many tokens are measured: every grammar at SMALL, those that peers know at MIDDLE, and COMMON at LARGE."""
-    known = any(grammar in engine.names for engine in (*OWN, *GIVEN))
-    sizes = [SMALL, *[MIDDLE] * known, *[LARGE] * (grammar in COMMON)]
+    sizes = [SMALL, *[MIDDLE] * _is_shared(grammar), *[LARGE] * (grammar in COMMON)]
     return sizes[:1] * (grammar in COMMON) if quick else sizes
+
+
+def _modes(output: Output) -> list[Mode]:
+    return ["text", "ids"] if _is_shared(output.grammar) else ["text"]
 
 
 def _measure(document: Document, peers: list[Peer], quick: bool) -> None:
@@ -86,10 +94,11 @@ def _measure(document: Document, peers: list[Peer], quick: bool) -> None:
         for tokens in _sizes(name, quick)
         for kind in kinds_of(dialect)
     ]
-    ours = [figures(output, mode) for output in outputs for mode in ("text", "ids")]
+    ours = [figures(output, mode) for output in outputs for mode in _modes(output)]
     document.table("engine", tables.engine(ours))
     document.table("grammars", tables.grammars(ours))
-    theirs = [beside(peer, output) for output in outputs for peer in peers if is_known(peer.engine, output)]
+    shared = [output for output in outputs if output.tokens < LARGE or output.kind not in DENSE]
+    theirs = [beside(peer, output) for output in shared for peer in peers if is_known(peer.engine, output)]
     document.table("peer_medians", tables.peer_medians(theirs))
     document.table("peer_grammars", tables.peer_grammars(theirs))
     named = [name for name in DIALECTS if SMALL in _sizes(name, quick)]

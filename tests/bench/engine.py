@@ -18,7 +18,7 @@ from parsers.wire.assemble import Assembler
 from tests.bench.clock import best_of, seconds
 from tests.bench.outputs import Output
 
-STEPS = 10_000  # a trace of more says nothing new about the bytes of a step
+STEPS = 10_000  # a trace of more, or of ids, says nothing new about the bytes of a step
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def figures(output: Output, mode: Mode) -> Figures:
         partial(parse, parser, whole, context, mode=mode, markers=markers),
     ]
     best = [1e6 * one / tokens for one in best_of(*[partial(seconds, run) for run in runs])]
-    size = _bytes_of(traced) / (tokens + 1) if tokens <= 2 * STEPS else float("nan")
+    size = _bytes_of(traced) / (tokens + 1) if tokens <= 2 * STEPS and mode == "text" else float("nan")
     return Figures(output, mode, fed=best[0], replayed=best[1], traced=best[2], whole=best[3], bytes_a_step=size)
 
 

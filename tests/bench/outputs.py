@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache, lru_cache
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,7 @@ class Kind(StrEnum):
     JSON = "dense JSON"
 
 
+DENSE = frozenset([Kind.CALLS, Kind.JSON])
 ARGUMENTS = frozenset([Kind.STRING, Kind.TAGGED, Kind.CALLS, Kind.JSON])
 
 
@@ -72,7 +73,10 @@ def kinds_of(dialect: Dialect) -> list[Kind]:
 
 @dataclass(frozen=True)
 class Output:
-    """An output of one kind in one grammar, about `tokens` long."""
+    """An output of one kind in one grammar, about `tokens` long.
+
+    It is written when it is asked for, and only the last one is kept: the collector would look at all of them.
+    """
 
     grammar: str
     kind: Kind
@@ -83,7 +87,7 @@ class Output:
         """How its grammar is written."""
         return WRITTEN[self.grammar]
 
-    @cached_property
+    @property
     def said(self) -> Spoken:
         """What it says."""
         characters = self.tokens * TOKEN
@@ -110,7 +114,7 @@ class Output:
         calls = [Call("read", {"path": "a.py", "line": 7})] * count
         return Spoken([""] * (count + 1), calls, style=self._style)
 
-    @cached_property
+    @property
     def context(self) -> Context:
         """The request: its tools are declared."""
         return Context(tools=tuple([Tool(call.name, schema_of(call.arguments)) for call in self.said.calls[:1]]))
@@ -128,10 +132,10 @@ class Output:
         """The ids of the markers that are single tokens."""
         return _markers(self.grammar)
 
-    @cached_property
+    @property
     def pieces(self) -> tuple[Piece, ...]:
         """Its tokens, with their ids."""
-        return tuple(_pieces(self.dialect.write(self.said), self.markers))
+        return _written(self)
 
     @property
     def parser(self) -> StreamParser:
@@ -162,6 +166,11 @@ def _markers(grammar: str) -> dict[str, int]:
     said = Spoken([ANSWER, "", ANSWER], calls, reasoning=ANSWER, style=STYLES.get(grammar, STYLE))
     text, tokens = WRITTEN[grammar].write(said), get_format(DIALECTS[grammar].parser).tokens
     return {marker: number for number, marker in enumerate(tokens, 1) if marker in text}
+
+
+@lru_cache(1)
+def _written(output: Output) -> tuple[Piece, ...]:
+    return tuple(_pieces(output.dialect.write(output.said), output.markers))
 
 
 def _pieces(text: str, markers: dict[str, int]) -> Iterator[Piece]:

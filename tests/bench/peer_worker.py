@@ -26,7 +26,6 @@ from time import process_time
 from typing import Any
 
 BETWEEN_LOOKS = 64  # deltas
-PATIENCE = 10  # seconds of wall time for a replay; a parser that is then at work on one delta does not end
 HANGS = "hangs"
 
 Said = tuple[str, str, list[tuple[int, str, str]]]  # content, reasoning, and of calls: index, name, arguments
@@ -235,12 +234,15 @@ ENGINES: dict[str, Callable[[], Any]] = {
 def answer(engine: Any, asked: dict[str, Any]) -> dict[str, Any]:
     """The best of `times` replays: CPU `seconds` and how many deltas were `fed` in them, and the message of the last.
 
-    A replay that takes longer than the `most` seconds of the request is cut short, and is the last.
+    A replay that takes longer than the `most` seconds of the request is cut short, and is the last. Raises Hangs after
+    `patience` seconds of wall time: the parser is at work on one delta and does not end.
     """
     best, times = float("inf"), asked["times"]
     while True:
         replay: Replay = engine.replay(asked)
+        signal.setitimer(signal.ITIMER_REAL, asked["patience"])
         spent, fed, answers = _timed(replay, asked["most"])
+        signal.setitimer(signal.ITIMER_REAL, 0)
         best, times = min(best, spent), times - 1
         if times < 1 or fed < len(replay.arguments) or spent > asked["most"] / 4:
             said = _message(replay.said(answers)) if fed == len(replay.arguments) else {}
@@ -248,19 +250,16 @@ def answer(engine: Any, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _timed(replay: Replay, most: float) -> tuple[float, int, list[Any]]:
-    """CPU seconds, deltas fed, and what came of each."""
+    """CPU seconds, deltas fed, and what came of each; the end of an output that was cut short is not told."""
     feed, arguments = replay.feed, replay.arguments
     answers: list[Any] = []
-    signal.alarm(PATIENCE)
     start = process_time()
     for at in range(0, len(arguments), BETWEEN_LOOKS):
         answers += [feed(*one) for one in arguments[at : at + BETWEEN_LOOKS]]
-        if process_time() - start > most:
-            break
+        if len(answers) < len(arguments) and process_time() - start > most:
+            return process_time() - start, len(answers), answers
     answers.append(replay.finish())
-    spent = process_time() - start
-    signal.alarm(0)
-    return spent, len(answers) - 1, answers
+    return process_time() - start, len(arguments), answers
 
 
 def _message(said: Iterator[Said]) -> dict[str, Any]:
@@ -285,6 +284,7 @@ def main() -> None:
     """Answer until there is no more input. What an engine prints goes nowhere."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.path.remove(os.path.dirname(os.path.abspath(__file__)))  # our other files there are no modules of an engine
     logging.disable()
     signal.signal(signal.SIGALRM, _hangs)
 
@@ -303,7 +303,7 @@ def main() -> None:
         except Hangs:
             say({"error": HANGS})
         except Exception as error:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
             say({"error": f"{type(error).__name__}: {error}"})
 
 

@@ -10,7 +10,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from tests.bench.outputs import ARGUMENTS, Kind, Output, as_said
 
 WORKER = Path(__file__).with_name("peer_worker.py")
 MOST_SECONDS = 1.0  # of processor time for one replay of a peer; a longer one is cut short
-PATIENCE = 120  # seconds of wall time for an answer, of which most is the start
+HANG_SECONDS = 10.0  # of wall time, after which a replay that was not cut short hangs in one delta
 
 
 class Names(NamedTuple):
@@ -145,7 +145,6 @@ class Peer:
     process: subprocess.Popen[str]
     version: str = ""
     error: str = ""
-    _asked: dict[str, Any] = field(default_factory=dict)
 
     def hear(self) -> dict[str, Any]:
         """The next line it says."""
@@ -167,6 +166,7 @@ class Peer:
             "tools": output.tools,
             "times": 3,
             "most": MOST_SECONDS,
+            "patience": HANG_SECONDS,
         }
         print(json.dumps(asked), file=self.process.stdin, flush=True)
         return self.hear()
@@ -177,9 +177,7 @@ def started(engine: Engine, python: str) -> Iterator[Peer]:
     """A worker in that interpreter; it ends with the block."""
     command = [python, "-u", str(WORKER), engine.package]
     pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8", cwd=WORKER.parent
-    ) as process:
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8") as process:
         try:
             peer = Peer(engine, process)
             said = peer.hear()
