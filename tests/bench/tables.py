@@ -17,8 +17,9 @@ from tests.bench.peer_worker import HANGS
 from tests.bench.peers import Beside, Peer
 from tests.bench.searching import Seconds
 
+MODES = ("text", "ids")
 Rows = list[list[str]]
-Key = TypeVar("Key", str, tuple[str, str], tuple[int, int, str], tuple[str, int, int])
+Key = TypeVar("Key", str, tuple[str, str], tuple[int, int, int], tuple[str, int, int])
 One = TypeVar("One")
 
 
@@ -29,10 +30,10 @@ def peers(found: Sequence[Peer]) -> str:
 
 def engine(found: Iterable[Figures]) -> Rows:
     """Our figures by kind, size and mode, over all grammars."""
-    by_kind = _grouped([((*_place(one.output.kind, one.output.tokens), one.mode), one) for one in found])
+    by_kind = _grouped([((*_place(one.output.kind, one.output.tokens), MODES.index(one.mode)), one) for one in found])
     return [
         [
-            *(list(Kind)[kind], f"{tokens:,}", mode),
+            *(list(Kind)[kind], f"{tokens:,}", MODES[mode]),
             _spread([one.fed for one in some]),
             _spread([one.replayed for one in some]),
             _spread([one.traced for one in some]),
