@@ -27,6 +27,7 @@ from tests.bench.searching import search
 from tests.parsers.properties.dialects import DIALECTS
 
 LONGEST = 250_000  # tokens
+LONG = COMMON[:2]  # the grammars that are measured at LARGE
 SWEPT = 20_000  # characters, of which only the chunkings are searched
 SECONDS = (10, 25)  # of throughput on so many processes, and of the worst inputs
 QUICK_SECONDS = (4, 8)
@@ -74,8 +75,8 @@ def _is_shared(grammar: str) -> bool:
 
 
 def _sizes(grammar: str, quick: bool) -> list[int]:
-    """So many tokens are measured: every grammar at SMALL, those that peers know at MIDDLE, and COMMON at LARGE."""
-    sizes = [SMALL, *[MIDDLE] * _is_shared(grammar), *[LARGE] * (grammar in COMMON)]
+    """So many tokens are measured: every grammar at SMALL, those that peers know at MIDDLE, a few at LARGE."""
+    sizes = [SMALL, *[MIDDLE] * _is_shared(grammar), *[LARGE] * (grammar in LONG)]
     return sizes[:1] * (grammar in COMMON) if quick else sizes
 
 
