@@ -22,7 +22,7 @@ LOCK := $(call stamp,lock,requirements/lock.txt)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint format unit browser bench chromium docs lock clean
+.PHONY: help run test lint format unit browser bench soak chromium docs lock clean
 
 help:  ## list the targets
 	@awk -F ':.*  ## ' '/^[a-z]+:.*  ## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,8 +58,12 @@ browser: export TOOLCALL_INSPECTOR_REQUIRE_BROWSER := 1
 browser: $(TOOLS) chromium  ## the tests that drive the page in Chromium
 	$(BIN)/pytest tests/browser -m browser --numprocesses $(JOBS) --dist loadfile
 
-bench: $(TOOLS)  ## measure speed
-	$(BIN)/pytest tests/bench -m bench
+# QUICK=1 only prints, in a minute or two; VLLM_PYTHON and SGLANG_PYTHON name interpreters that have those peers.
+bench: $(TOOLS)  ## measure speed and memory, and write docs/performance.md
+	$(BIN)/python -m tests.bench $(if $(QUICK),--quick) $(if $(VLLM_PYTHON),--vllm $(VLLM_PYTHON)) $(if $(SGLANG_PYTHON),--sglang $(SGLANG_PYTHON))
+
+soak: $(TOOLS)  ## let fifty people use a server for ten minutes (ARGS="--seconds 60" and the like are passed on)
+	$(BIN)/python -m tests.bench.soak $(ARGS)
 
 # libatomic1 is for the Node that Playwright brings along.
 chromium: $(TOOLS)

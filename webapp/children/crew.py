@@ -109,7 +109,8 @@ class Crew:
     def holds(self, member: Member, prefix: str) -> bool:
         """Return whether a child holds anything under keys that begin like this."""
         with self._lock:
-            return any(key.startswith(prefix) and self._holder(key) is member for key in self._holders)
+            wanted = member, member.child.pid  # to ask is no use of a key, so none moves and none goes
+            return any(key.startswith(prefix) and holder == wanted for key, holder in self._holders.items())
 
     def end(self, member: Member) -> None:
         """End the process of a child whose task is over; the next task starts another."""

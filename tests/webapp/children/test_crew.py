@@ -125,6 +125,17 @@ def test_what_a_child_holds_leads_to_it_and_to_no_other_process() -> None:
         worked(crew, Wish(only="never heard of"))
 
 
+def test_to_ask_what_a_child_holds_leaves_all_as_it_is() -> None:
+    crew = crew_of(2)
+    with crew.member(Wish()) as first, crew.member(Wish()) as second:
+        for number, member in enumerate((first, second, first, second)):
+            actor(member).work()
+            crew.note(f"run {number}", member)
+    first.child.close()
+    assert (crew.holds(first, "run "), crew.holds(second, "run ")) == (False, True)
+    assert list(crew._holders) == ["run 0", "run 1", "run 2", "run 3"]
+
+
 def test_a_child_without_a_process_holds_nothing() -> None:
     crew = crew_of(1)
     with crew.member(Wish()) as member:

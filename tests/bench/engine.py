@@ -1,0 +1,78 @@
+"""What a token costs in our engine, in microseconds of processor time: fed, replayed, traced, whole; by text, by ids.
+
+"fed" is one delta after the other, as a server has them; "replayed" is all of them at hand, as the inspector has them;
+"traced" is that with every step recorded; "whole" is one delta.
+"""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from parsers.replays.replay import parse, replay
+from parsers.vocabulary.types import Delta, Message, Mode
+from parsers.wire.assemble import Assembler
+from tests.bench.clock import best_of, seconds
+from tests.bench.outputs import Output
+
+STEPS = 10_000  # a trace of more, or of ids, says nothing new about the bytes of a step
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one output costs: microseconds a token, and bytes a step of its trace."""
+
+    output: Output
+    mode: Mode
+    fed: float
+    replayed: float
+    traced: float
+    whole: float
+    bytes_a_step: float
+
+
+def fed(output: Output, mode: Mode, deltas: Sequence[Delta]) -> Message:
+    """The message of an output whose deltas come one after the other."""
+    parser, assembler = output.parser, Assembler()
+    parser.transitions = None
+    parser.begin(output.context, mode=mode, markers=output.markers if mode == "ids" else None)
+    for delta in deltas:
+        assembler.absorb(parser.feed(delta))
+    assembler.absorb(parser.finish(None))
+    return assembler.message()
+
+
+def figures(output: Output, mode: Mode) -> Figures:
+    """The figures of one output."""
+    deltas, whole, parser, context = output.deltas(mode), output.deltas(mode, whole=True), output.parser, output.context
+    markers = output.markers if mode == "ids" else None
+    made, tokens = list(deltas), len(output.pieces)
+    traced = partial(replay, parser, deltas, context, mode=mode, markers=markers)
+    runs: list[Callable[[], object]] = [
+        partial(fed, output, mode, made),
+        partial(parse, parser, deltas, context, mode=mode, markers=markers),
+        traced,
+        partial(parse, parser, whole, context, mode=mode, markers=markers),
+    ]
+    best = [1e6 * one / tokens for one in best_of(*[partial(seconds, run) for run in runs])]
+    size = _bytes_of(traced) / (tokens + 1) if tokens <= 2 * STEPS and mode == "text" else float("nan")
+    return Figures(output, mode, fed=best[0], replayed=best[1], traced=best[2], whole=best[3], bytes_a_step=size)
+
+
+def _bytes_of(make: Callable[[], object]) -> int:
+    """Memory of what is made."""
+    make()  # what is kept for all is not of this one
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        made = make()
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+        del made
+    finally:
+        tracemalloc.stop()
+    return after - before
