@@ -59,6 +59,8 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
 }
 _NOWHERE: frozenset[str] = frozenset()
 _IS_KEY = _KEY | {"{value"}  # a string here is a key; after a value its comma was forgotten
+_BETWEEN = re.compile(r'[^"{}\[\]]+')  # units that are neither brackets nor of a string
+_AFTER: Mapping[str, _Previous] = {",": "comma", ":": "colon"}
 
 
 class JsonScanner(Part):
@@ -107,6 +109,36 @@ class JsonScanner(Part):
         else:
             self.previous = "comma" if char == "," else "colon"
         return unit, pos + 1
+
+    def pass_over(self, buffer: str, pos: int, end: int, *, within: int, free: bool, final: bool) -> int:
+        """Read units that nobody asks about, leniently, while `within` brackets are open; returns where it stopped.
+
+        That is before half an escape sequence too, and where a string has opened or closed unless reading is `free`.
+        """
+        stack = self.stack
+        while pos < end and len(stack) >= within:
+            char, was_in_string = buffer[pos], self.in_string
+            if was_in_string:
+                unit, stop = self._in_string(buffer, pos, end, final)
+                if unit == "hold":
+                    break
+                pos = stop
+            elif char == '"':
+                self.in_string, self.is_key, pos = True, stack[-1] + self.previous in _IS_KEY, pos + 1
+            elif char in CLOSERS:
+                stack.append(char)
+                self.previous, pos = "open", pos + 1
+            elif between := _BETWEEN.match(buffer, pos, end):
+                pos = between.end()
+                if words := between.group().rstrip(" \t\r\n"):
+                    self.previous = _AFTER.get(words[-1], "value")
+            else:
+                stack.pop()
+                self.previous, pos = "value", pos + 1
+            if self.in_string is not was_in_string and not free:
+                break
+        self.depth = len(stack)
+        return pos
 
     def _in_string(self, buffer: str, pos: int, end: int, final: bool) -> tuple[Unit, int]:
         run = _STRING_RUN.match(buffer, pos, end)
@@ -196,11 +228,12 @@ class _Frame(Part):
 class JsonValue(Part):
     """Reader of one value. `done` is set when it is over; the character after it is not consumed.
 
-    The stack of frames mirrors the open brackets; each holds the schema of its container.
+    The stack of frames mirrors the open brackets; each holds the schema of its container. From a container without one
+    on, which is the `_free`-th that is open, nothing is asked of what it holds.
     """
 
     __slots__ = (
-        *("_frames", "_held", "_held_at", "_in_scalar", "_root", "_started", "_tail", "_tail_at"),
+        *("_frames", "_free", "_held", "_held_at", "_in_scalar", "_root", "_started", "_tail", "_tail_at"),
         *("done", "out", "scan"),
     )
 
@@ -210,6 +243,7 @@ class JsonValue(Part):
         self.done = False
         self._root = out.schema
         self._frames: list[_Frame] = []
+        self._free = 0
         self._held: Waiting | None = None
         self._held_at = 0
         self._started = self._in_scalar = False
@@ -222,6 +256,12 @@ class JsonValue(Part):
         scan, sent = self.scan, pos
         free = end == len(buffer) and not scan.in_string
         while pos < end and not self.done:
+            if self._free:
+                pos = scan.pass_over(buffer, pos, end, within=self._free, free=free, final=final)
+                if scan.depth >= self._free:
+                    break
+                self._free, self.done = 0, not scan.depth
+                continue
             if self._in_scalar and (buffer[pos] in '{}[],:"' or buffer[pos].isspace()):
                 sent = self._end_value(buffer, sent, pos, base)
                 self.done = not self._frames and self._started
@@ -273,7 +313,11 @@ class JsonValue(Part):
     def _structure(self, unit: Unit, char: str) -> None:
         self._started, self._in_scalar = True, False
         if unit == "open":
-            self._frames.append(_Frame(self._schema(), char == "{"))
+            schema = self._schema()
+            if schema is None and not self.scan.strict and not self.out.closes:
+                self._free = self.scan.depth
+            else:
+                self._frames.append(_Frame(schema, char == "{"))
         elif unit == "close":
             if self._frames:
                 self._frames.pop()

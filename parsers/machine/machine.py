@@ -102,15 +102,27 @@ class Machine(Part):
         return None if state.make_parser is None else state.make_parser(self._calls)
 
     def feed(self, delta: Delta) -> list[Event]:
-        disturbs = self._disturbs
+        text, disturbs = delta.text, self._disturbs
         if disturbs is not None:
-            text, tail = delta.text, self._tail
             if len(text) <= STRIDE and disturbs(text) is None and (self._by_text or is_plain(delta)):
+                tail = self._tail
                 if tail is not None and (self._tail_waits or text.rstrip(tail.chars) != text):
                     return self._read_by_stage(text)
                 return [self._passed(text)] if text else []
             self._end_open_text()
-        return self._read_delta(delta)
+        if not self._reads:
+            raise UsageError("feed() needs begin() first, and none after finish()")
+        self._sub = 0
+        if self._by_text and len(text) <= STRIDE:
+            self._read_on(text)
+        else:
+            self._read(delta)
+        if self._calls.defers:
+            return []
+        events = self._calls.take()
+        if self._pos == len(self._buffer) and self.passes_open_text:
+            self._find_open_text()
+        return events
 
     def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText:
         """See ReadsOpenText."""
@@ -146,19 +158,6 @@ class Machine(Part):
             self._open_view = None
         return self._calls.take()
 
-    def _read_delta(self, delta: Delta) -> list[Event]:
-        """Read a delta in which something may matter."""
-        if not self._reads:
-            raise UsageError("feed() needs begin() first, and none after finish()")
-        self._sub = 0
-        self._read(delta)
-        if self._calls.defers:
-            return []
-        events = self._calls.take()
-        if self._pos == len(self._buffer) and self.passes_open_text:
-            self._find_open_text()
-        return events
-
     def feed_part(self, delta: Delta) -> list[Event]:
         """See Resumable."""
         self._end_open_text()
@@ -168,16 +167,13 @@ class Machine(Part):
     def _read(self, delta: Delta) -> None:
         """Read a delta, the text of a long one in slices that end at multiples of STRIDE of the output."""
         text = delta.text
-        if not text:
-            return
         for item in (text,) if self._by_text else self._scanner.scan(delta):
             if isinstance(item, IdTerminal):
                 self._id_terminal(item)
             else:
                 at = self._base + len(self._buffer)
                 for part in (item,) if len(text) <= STRIDE else slices(item, at, STRIDE):
-                    self._append(part)
-                    self._run(final=False)
+                    self._read_on(part)
 
     def finish(self, reason: str | None = None) -> list[Event]:
         if not self._reads:
@@ -269,6 +265,11 @@ class Machine(Part):
         self._pos = 0
         self._found = {}
 
+    def _read_on(self, text: str) -> None:
+        if text:
+            self._append(text)
+            self._run(final=False)
+
     def _consume(self, stop: int) -> str:
         """Take characters from the buffer. Those of a call that does not stand are kept, or go where it says."""
         at, text = self._base + self._pos, self._buffer[self._pos : stop]
@@ -337,8 +338,6 @@ class Machine(Part):
         """Give text to the argument parser, and fire the rows for what it found."""
         before = self._pos
         self._consume(parser.text(self._buffer, before, limit, self._base, final=final))
-        if not parser.queue:
-            return
         while parser.queue and self._parser is parser:
             self._trigger(parser.queue.pop(0))
 
