@@ -124,15 +124,17 @@ class Machine(Part):
             self._find_open_text()
         return events
 
-    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText:
+    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText | None:
         """See ReadsOpenText."""
         disturbs, tail, stop = self._disturbs, self._tail, start
         if disturbs is None:
-            return OpenText(start)
+            return None
         while stop < len(texts) and disturbs(texts[stop]) is None and (self._by_text or is_plain(deltas[stop])):
             if len(texts[stop]) > STRIDE or (tail is not None and not texts[stop].strip(tail.chars)):
                 break
             stop += 1
+        if stop == start:
+            return None
         text = "".join(texts[start:stop])
         if not text:
             return OpenText(stop)
@@ -271,13 +273,17 @@ class Machine(Part):
             self._run(final=False)
 
     def _consume(self, stop: int) -> str:
-        """Take characters from the buffer. Those of a call that does not stand are kept, or go where it says."""
-        at, text = self._base + self._pos, self._buffer[self._pos : stop]
+        """Take characters from the buffer."""
+        text = self._buffer[self._pos : stop]
+        self._pass(stop)
+        return text
+
+    def _pass(self, stop: int) -> None:
+        """Go on to `stop` of the buffer. Text of a call that does not stand is kept, or goes where it says."""
+        if self._calls.keeps:
+            self._calls.keep(self._buffer[self._pos : stop], self._base + self._pos)
         self.examined += stop - self._pos
         self._pos = stop
-        if self._calls.keeps:
-            self._calls.keep(text, at)
-        return text
 
     def _run(self, *, final: bool) -> None:
         """Consume the buffer as far as it can be decided."""
@@ -317,11 +323,13 @@ class Machine(Part):
 
     def _text(self, limit: int, *, final: bool) -> bool:
         """Give text up to `limit` to the state; it may stop early. False: it needs more text to go on at all."""
-        before, self._turned = self._pos, False
-        if self._strayed:
+        before, self._turned, parser = self._pos, False, self._parser
+        if parser is not None:
+            self._pass(parser.text(self._buffer, before, limit, self._base, final=final))
+            while parser.queue and self._parser is parser:
+                self._trigger(parser.queue.pop(0))
+        elif self._strayed:
             self._stray(limit)
-        elif self._parser is not None:
-            self._parse(self._parser, limit, final)
         elif self._state.text == "structure":
             self._consume(self._calls.skip_space(self._buffer, self._pos, limit, self._base))
             if self._pos < limit:
@@ -337,7 +345,7 @@ class Machine(Part):
     def _parse(self, parser: ArgumentParser, limit: int, final: bool) -> None:
         """Give text to the argument parser, and fire the rows for what it found."""
         before = self._pos
-        self._consume(parser.text(self._buffer, before, limit, self._base, final=final))
+        self._pass(parser.text(self._buffer, before, limit, self._base, final=final))
         while parser.queue and self._parser is parser:
             self._trigger(parser.queue.pop(0))
 

@@ -42,14 +42,13 @@ def parse(
     assembler, texts, at = Assembler(), texts_of(deltas), 0
     reads_open = _open_reader(parser)
     while at < len(deltas):
-        if reads_open is not None:
-            at, _, event, _ = reads_open(deltas, texts, at)
-            if event is not None:
-                assembler.absorb((event,))
-            if at == len(deltas):
-                break
-        assembler.absorb(parser.feed(deltas[at]))
-        at += 1
+        found = None if reads_open is None else reads_open(deltas, texts, at)
+        if found is None:
+            assembler.absorb(parser.feed(deltas[at]))
+            at += 1
+        else:
+            assembler.absorb(() if found.event is None else (found.event,))
+            at = found.stop
     assembler.absorb(parser.finish(context.finish_reason))
     return assembler.message()
 
@@ -93,7 +92,7 @@ def replay(
     )
 
 
-def _open_reader(parser: StreamParser) -> Callable[[Sequence[Delta], Sequence[str], int], OpenText] | None:
+def _open_reader(parser: StreamParser) -> Callable[[Sequence[Delta], Sequence[str], int], OpenText | None] | None:
     """The parser's way to read many deltas at once; not for a class that has a `feed` of its own beside it."""
     first = next((kind for kind in type(parser).__mro__ if vars(kind).keys() & {"feed", "read_open_text"}), None)
     own = first is not None and "read_open_text" in vars(first)
@@ -122,13 +121,12 @@ class _Recorder:
         at, parser, steps = len(self._steps), self._parser, self._steps
         reads_open = _open_reader(parser)
         while at < len(deltas) and not self._failed:
-            if reads_open is not None:
-                found = reads_open(deltas, texts, at)
-                if found.stop > at:
-                    steps.add_open(found.stop - at, found, parser.view())
-                    self.assembler.absorb(() if found.event is None else (found.event,))
-                    at = found.stop
-                    continue
+            found = None if reads_open is None else reads_open(deltas, texts, at)
+            if found is not None:
+                steps.add_open(found.stop - at, found, parser.view())
+                self.assembler.absorb(() if found.event is None else (found.event,))
+                at = found.stop
+                continue
             try:
                 events = parser.feed(deltas[at])
             except Exception as error:

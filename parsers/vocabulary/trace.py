@@ -499,8 +499,8 @@ class OpenText(NamedTuple):
 class ReadsOpenText(Protocol):
     """A parser that can read many deltas at once where nothing in them matters to it."""
 
-    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText:
-        """Read deltas from `start` on, as `feed` would, while each is text that goes on as it is.
+    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText | None:
+        """Read deltas from `start` on, as `feed` would, while each is text that goes on as it is; None: the first is not.
 
         `texts` are the texts of `deltas`. After each of them `view` is the same, but for what of its tail waits then.
         Where there is a tail, each has text before it.
