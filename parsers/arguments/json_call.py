@@ -91,6 +91,14 @@ class JsonCall(ArgumentParser):
         self._reported = 0  # up to here the object's text has gone out; what follows is structure
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
+        if self._phase != "arguments":
+            pos = self._around_arguments(buffer, pos, end, base, final)
+        if self._phase == "arguments":
+            pos = self._arguments(buffer, pos, end, base, final)
+        self._at = base + pos
+        return pos
+
+    def _around_arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         if self._phase == "before":
             pos = self.out.skip_space(buffer, pos, end, base)
             if pos < end and buffer[pos] == "{":
@@ -98,13 +106,8 @@ class JsonCall(ArgumentParser):
             elif pos < end:
                 self.queue.append("REJECT")
         if self._phase == "object":
-            pos = self._object(buffer, pos, end, base, final)
-        elif self._phase == "after":
-            pos = self.after_value(buffer, pos, end, base)
-        if self._phase == "arguments":
-            pos = self._arguments(buffer, pos, end, base, final)
-        self._at = base + pos
-        return pos
+            return self._object(buffer, pos, end, base, final)
+        return self.after_value(buffer, pos, end, base) if self._phase == "after" else pos
 
     def _object(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         """Units of the outer object, up to the arguments or its end; up to a string boundary where a terminal may
@@ -218,27 +221,30 @@ class JsonCall(ArgumentParser):
             self._early.replay(self.out)
 
     def _arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
-        if self._value is None:
+        value = self._value
+        if value is None:
             if pos < end and buffer[pos].isspace() and not self._lead:
                 pos = self.out.skip_space(buffer, pos, end, base)
             if pos == end:
                 return pos
             if self._needs_arguments:
                 pos = self._lead_in(buffer, pos, end, base)
-                if self._value is None or pos == end:
+                value = self._value
+                if value is None or pos == end:
                     return pos
             elif buffer[pos] in NO_VALUE:
                 self._phase, self._read_arguments = "object", False
                 return self._object(buffer, pos, end, base, final)
             else:
-                self._value = self._begin_value(base + pos, buffer[pos])
-        began_open = not self._value.scan.in_string
-        stop = self._value.text(buffer, pos, end, base, final=final)
-        self.scope = None if self._value.scan.in_string else OPEN
-        if self._value.done:
+                value = self._value = self._begin_value(base + pos, buffer[pos])
+        scan = value.scan
+        began_open = not scan.in_string
+        stop = value.text(buffer, pos, end, base, final=final)
+        self.scope = None if scan.in_string else OPEN
+        if value.done:
             self._phase, self._scan.previous, self.complete = "object", "value", True
             return self._object(buffer, stop, end, base, final) if began_open else stop
-        if stop == pos and not self._value.scan.in_string:
+        if stop == pos and not scan.in_string:
             self.queue.append("REJECT")
         return stop
 
