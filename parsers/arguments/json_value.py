@@ -253,7 +253,7 @@ class JsonValue(Part):
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool = False) -> int:
         """Pass buffer[pos:end] on. Stops where the value ends or an escape is split, and where a string opens or
         closes unless all of the text was searched for terminals."""
-        scan, sent = self.scan, pos
+        scan, sent, closes = self.scan, pos, self.out.closes
         free = end == len(buffer) and not scan.in_string
         while pos < end and not self.done:
             if self._free:
@@ -280,7 +280,7 @@ class JsonValue(Part):
             elif unit == "string" and scan.is_key and self._frames:
                 self._frames[-1].key.append(buffer[pos:stop])
             pos = stop
-            if self.out.closes:
+            if closes:
                 self._guard(unit, buffer, sent, pos, base)
                 sent = pos
             if unit == "quote" and not free:

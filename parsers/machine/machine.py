@@ -113,10 +113,11 @@ class Machine(Part):
         if not self._reads:
             raise UsageError("feed() needs begin() first, and none after finish()")
         self._sub = 0
-        if self._by_text and len(text) <= STRIDE:
-            self._read_on(text)
-        else:
+        if len(text) > STRIDE or not self._by_text:
             self._read(delta)
+        elif text:
+            self._append(text)
+            self._run(final=False)
         if self._calls.defers:
             return []
         events = self._calls.take()
@@ -169,13 +170,16 @@ class Machine(Part):
     def _read(self, delta: Delta) -> None:
         """Read a delta, the text of a long one in slices that end at multiples of STRIDE of the output."""
         text = delta.text
+        if not text:
+            return
         for item in (text,) if self._by_text else self._scanner.scan(delta):
             if isinstance(item, IdTerminal):
                 self._id_terminal(item)
             else:
                 at = self._base + len(self._buffer)
                 for part in (item,) if len(text) <= STRIDE else slices(item, at, STRIDE):
-                    self._read_on(part)
+                    self._append(part)
+                    self._run(final=False)
 
     def finish(self, reason: str | None = None) -> list[Event]:
         if not self._reads:
@@ -266,11 +270,6 @@ class Machine(Part):
         self._buffer = self._buffer[self._pos :] + text
         self._pos = 0
         self._found = {}
-
-    def _read_on(self, text: str) -> None:
-        if text:
-            self._append(text)
-            self._run(final=False)
 
     def _consume(self, stop: int) -> str:
         """Take characters from the buffer."""
