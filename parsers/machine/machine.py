@@ -601,6 +601,7 @@ class Machine(Part):
             if self._parser is not None:
                 self._parser.passed(self._base)
         held = "" if self._over else self._buffer[self._pos :]
-        made = self._views.view(self._state, self._scope, self._calls, self._parser, at=self._at, held=held)
+        scope = self._scope if held else None
+        made = self._views.view(self._state, scope, self._calls, self._parser, at=self._at, held=held)
         self._open_view = made
         return made

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from parsers.arguments.contract import ArgumentParser
 from parsers.machine.calls import Calls
 from parsers.machine.lexer import Scope
 from parsers.machine.program import CompiledState
-from parsers.vocabulary.trace import Hold, StateView
+from parsers.vocabulary.trace import Hold, Shape, StateView
 
-_MOST = 1_000  # kept; an output that nests without end has one for each depth
+_MOST = 1_000  # shapes are kept; an output that nests without end has one for each depth
+
+
+@dataclass(slots=True)
+class _Known:
+    """A shape, and the last view of it in which nothing is held."""
+
+    shape: Shape
+    view: StateView | None = None
 
 
 class Views:
     """The views of one machine."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Any, ...], StateView] = {}
+        self._known: dict[tuple[Any, ...], _Known] = {}
 
     def view(
         self,
@@ -40,12 +49,17 @@ class Views:
         if held:
             candidates, why = state.may_become(held, scope)
             holds.append(Hold(at, at + len(held), "lexer", why))
-        if holds:
-            return StateView(state.name, tuple(holds), candidates, state.accepts, calls.call, codec, calls.state_name)
-        key = (state.name, calls.call, codec, calls.state_name)
-        found = self._known.get(key)
-        if found is None:
-            found = StateView(state.name, (), (), state.accepts, calls.call, codec, calls.state_name)
+        key = (state, candidates, codec, calls.state_name)
+        known = self._known.get(key)
+        if known is None:
+            known = _Known((state.name, candidates, state.accepts, codec, calls.state_name))
             if len(self._known) < _MOST:
-                self._known[key] = found
-        return found
+                self._known[key] = known
+        view = known.view
+        if holds or view is None or view.call != calls.call:
+            view = StateView(
+                state.name, tuple(holds), candidates, state.accepts, calls.call, codec, calls.state_name, known.shape
+            )
+            if not holds:
+                known.view = view
+        return view

@@ -80,6 +80,10 @@ class CodecState(NamedTuple):
         return cls(f"before {words}", Stand.BEFORE, words)
 
 
+# What a view is besides its holds and its call: (state, candidates, accepts, codec, call_state)
+Shape = tuple[str, tuple[str, ...], tuple[str, ...], CodecState | None, str | None]
+
+
 @dataclass(slots=True)
 class StateView:
     """The answers a parser would give if asked now.
@@ -87,6 +91,7 @@ class StateView:
     `candidates`: terminals the held text may still become; `accepts`: terminals with a row in this state;
     `call`: index of the open call; `codec`: the argument parser's state; `call_state`: the state of the call
     that was begun last, by its name in `parsers.machine.calls` (None: there is none, or the parser does not say).
+    `shape`, where a parser says it, is the same object in all of its views that differ in their holds and call alone.
     """
 
     state: str
@@ -96,6 +101,7 @@ class StateView:
     call: int | None = None
     codec: CodecState | None = None
     call_state: str | None = None
+    shape: Shape | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(slots=True)
@@ -500,7 +506,8 @@ class ReadsOpenText(Protocol):
     """A parser that can read many deltas at once where nothing in them matters to it."""
 
     def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText | None:
-        """Read deltas from `start` on, as `feed` would, while each is text that goes on as it is; None: the first is not.
+        """Read deltas from `start` on, as `feed` would, while each is text that goes on as it is. None: not even the
+        first is.
 
         `texts` are the texts of `deltas`. After each of them `view` is the same, but for what of its tail waits then.
         Where there is a tail, each has text before it.
