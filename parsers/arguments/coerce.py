@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from parsers.vocabulary.json_values import is_json
@@ -51,6 +52,8 @@ def types_of(schema: Schema | None, depth: int = 0) -> frozenset[str] | None:
         return None
     found: set[str] = set()
     declared = schema.get("type")
+    if isinstance(declared, str) and schema.keys().isdisjoint(_BRANCHES):
+        return _one_type(declared)
     for name in declared if isinstance(declared, list) else [declared]:
         if isinstance(name, str):
             found.add(_ALIASES.get(name.lower(), name.lower()))
@@ -61,6 +64,16 @@ def types_of(schema: Schema | None, depth: int = 0) -> frozenset[str] | None:
     if not found and isinstance(schema.get("properties"), Mapping):
         found.add("object")
     return frozenset(found) or None
+
+
+@lru_cache(maxsize=64)
+def _one_type(name: str) -> frozenset[str]:
+    return frozenset({_ALIASES.get(name.lower(), name.lower())})
+
+
+def types_in_words(schema: Schema | None) -> str:
+    """The types a schema allows, in words; empty where it says nothing about the type."""
+    return " or ".join(sorted(types_of(schema) or ()))
 
 
 def _branches(schema: Schema) -> list[Schema]:

@@ -53,6 +53,8 @@ from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 NO_VALUE = frozenset("}],:")  # where one of these stands, no value begins
 _Phase = Literal["before", "object", "arguments", "after"]
+_BEFORE_ARGUMENTS = CodecState.before("the arguments")
+_AROUND = {"before": CodecState.before("the object"), "after": CodecState("after the object")}
 
 
 class JsonCall(ArgumentParser):
@@ -316,20 +318,23 @@ class JsonCall(ArgumentParser):
         return None if self._value is None else self._value.hold(self._at)
 
     def describe(self) -> CodecState:
-        if self._phase == "after":
-            return CodecState("after the object")
-        if self._phase == "before":
-            return CodecState.before("the object")
-        if self._phase == "arguments" and self._value is not None:
-            return self._value.describe("arguments, ")
         if self._phase == "arguments":
-            return CodecState.before("the arguments")
+            return _BEFORE_ARGUMENTS if self._value is None else self._value.describe("arguments, ")
+        if self._phase in _AROUND:
+            return _AROUND[self._phase]
         key = f", key {self._key}" if self._key else ""
         return CodecState(f"in the call object, depth {self._scan.depth}{key}", Stand.INSIDE)
 
 
 _BRACES = re.compile(r"\}+")
 _ArrayPhase = Literal["before", "first", "item", "ended", "between", "over"]
+_AROUND_ITEMS: Mapping[_ArrayPhase, CodecState] = {
+    "before": CodecState.before("the calls"),
+    "first": CodecState("in the array, before its first object"),
+    "between": CodecState("in the array"),
+    "ended": CodecState("after the call"),
+    "over": CodecState("after the calls"),
+}
 
 
 class JsonCalls(ArgumentParser):
@@ -440,11 +445,7 @@ class JsonCalls(ArgumentParser):
         return self._item.hold()
 
     def describe(self) -> CodecState:
-        if self._phase == "before":
-            return CodecState.before("the calls")
-        words = {"first": "in the array, before its first object", "between": "in the array"}
-        words |= {"ended": "after the call", "over": "after the calls"}
-        return CodecState(words[self._phase]) if self._phase in words else self._item.describe()
+        return self._item.describe() if self._phase == "item" else _AROUND_ITEMS[self._phase]
 
 
 # Keys beside a call's name, where no key holds the arguments: then they are the arguments themselves.

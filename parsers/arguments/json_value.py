@@ -27,6 +27,7 @@ from parsers.arguments.coerce import (
     item_schema,
     json_to_json,
     property_schema,
+    types_in_words,
     types_of,
 )
 from parsers.arguments.contract import ValueOutput, Waiting
@@ -426,15 +427,18 @@ class JsonValue(Part):
 
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""
+        if self._held is None and self._tail is None:
+            return None
         start = self._held_at if self._tail is None else self._tail_at
         if self._held is None:
-            return None if self._tail is None else Hold(start, at, "codec", "Closing here must leave valid JSON.")
-        wanted = " or ".join(sorted(types_of(self._schema()) or ())) or "another type"
+            return Hold(start, at, "codec", "Closing here must leave valid JSON.")
+        wanted = types_in_words(self._schema()) or "another type"
         return Hold(start, at, "codec", f"The schema wants {wanted}: the value is checked when it is whole.")
 
     def describe(self, of: str = "") -> CodecState:
         """Return where in the value `of` something the reader stands."""
-        return _state(of, self.scan.in_string, self.scan.is_key, self.scan.depth)
+        scan = self.scan
+        return _state(of, scan.in_string, scan.is_key, scan.depth)
 
 
 @lru_cache(maxsize=512)  # asked for after every delta

@@ -413,23 +413,21 @@ class Calls(Writer):
 
     def holds(self, at: int) -> list[Hold]:
         """Return what the stages and a call that does not stand keep back of the text before `at`, in order."""
-        if not (
-            self.keeps or self._head.pieces or self.defers or self._reasoning.blank.pieces or self._content.blank.pieces
-        ):
-            return []
         if self.defers:
             why = "llama_content is seed_literal: everything waits for the end of the output."
             return [Hold(0, at, "policy", why)] if at else []
-        held = self.state in _HELD
-        found = [self._reasoning.hold(), self._content.hold()]
-        if not held:
+        found: list[Hold | None] = []
+        if self._reasoning.blank.pieces or self._content.blank.pieces:
+            found += [self._reasoning.hold(), self._content.hold()]
+        if self.state in _HELD:
+            if at > self._start:
+                why = "A call whose name is not known yet."
+                if self.state is CallState.NAMED:
+                    why = f"The call to {self._name} is judged when it is whole."
+                found.append(Hold(self._start, at, "tentative", why))
+        elif self._head.pieces:
             found.append(self._head.hold("codec", "A name or an id is sent whole."))
-        if held and at > self._start:
-            why = "A call whose name is not known yet."
-            if self.state is CallState.NAMED:
-                why = f"The call to {self._name} is judged when it is whole."
-            found.append(Hold(self._start, at, "tentative", why))
-        return [hold for hold in found if hold is not None]
+        return [hold for hold in found if hold is not None] if found else []
 
 
 # Call headers that are an id with the tool's name inside, such as Kimi K2's `functions.get_weather:0`.

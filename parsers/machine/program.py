@@ -55,6 +55,7 @@ class CompiledState(Constant):
 
     __slots__ = (
         *(
+            "_becomes",
             "_disturbs",
             "_joint",
             "_literals",
@@ -102,6 +103,7 @@ class CompiledState(Constant):
         self.plain = self.scopes[OPEN]
         self._joint: dict[str, Scope] = {}
         self._disturbs: dict[tuple[Scope | None, str], Callable[[str], object]] = {}
+        self._becomes: dict[tuple[Scope | None, str], tuple[tuple[str, ...], str]] = {}
         self._literals = {**terminals, **{n: text for literals in scopes.values() for n, text in literals.items()}}
 
     def own(self, scope: str | None) -> Mapping[str, str]:
@@ -125,12 +127,15 @@ class CompiledState(Constant):
 
     def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], str]:
         """The literals that held text may become, and why it is held in words."""
-        candidates = () if scope is None else scope.candidates(held)
-        if not candidates:
-            return (), self.awaits
-        texts = [self._literals[name] for name in candidates]
-        words = " or ".join([f"{text} ({len(held)} of {len(text)} characters)" for text in texts])
-        return candidates, f"Could begin {words}."
+        found = self._becomes.get((scope, held))
+        if found is None:
+            candidates = () if scope is None else scope.candidates(held)
+            if not candidates:
+                return (), self.awaits
+            texts = [self._literals[name] for name in candidates]
+            words = " or ".join([f"{text} ({len(held)} of {len(text)} characters)" for text in texts])
+            found = self._becomes[scope, held] = candidates, f"Could begin {words}."
+        return found
 
     @property
     def longest(self) -> int:

@@ -86,7 +86,7 @@ def replay(
         steps,
         message,
         finish_reason(message, context.finish_reason),
-        Partition(steps.claims(), len(steps.text)),
+        Partition(steps.claims, len(steps.text)),
         list(parser.rejected),
         examined=parser.examined,
     )
