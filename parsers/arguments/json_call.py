@@ -313,9 +313,11 @@ class JsonCall(ArgumentParser):
         return self._value.passes() if reads and self._value is not None else None
 
     def hold(self) -> Hold | None:
+        if self._phase == "arguments":
+            return None if self._value is None else self._value.hold(self._at)
         if self._committed and (start := self._loose.start) is not None:
             return Hold(start, self._at, "codec", "These may be the arguments, if no key holds them.")
-        return None if self._value is None else self._value.hold(self._at)
+        return None
 
     def describe(self) -> CodecState:
         if self._phase == "arguments":

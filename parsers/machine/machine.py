@@ -602,6 +602,7 @@ class Machine(Part):
                 self._parser.passed(self._base)
         held = "" if self._over else self._buffer[self._pos :]
         scope = self._scope if held else None
-        made = self._views.view(self._state, scope, self._calls, self._parser, at=self._at, held=held)
+        at = self._base + self._pos
+        made = self._views.view(self._state, scope, self._calls, self._parser, at=at, held=held)
         self._open_view = made
         return made

@@ -40,14 +40,13 @@ from parsers.wire.assemble import delta_of
 _row_of = attrgetter("from_state", "trigger", "to_state", "row", "note")
 _shape_of = attrgetter("state", "candidates", "accepts", "codec", "call_state")
 _NOTHING = object()  # what steps tell that tell no event
-_COPIES = frozenset({ContentText, ReasoningText, CallArguments})  # of the text that a step is fed, as a rule
+_COPIES = (CallArguments, ContentText, ReasoningText)  # of the text that a step is fed, as a rule
 
 
 def _is_fed(event: Event, start: int, end: int, text: str) -> bool:
     """Return whether an event is the text at [start, end), as it is."""
-    if type(event) not in _COPIES or event.start != start or event.end != end or not isinstance(event, TextEvent):
-        return False
-    return event.text == text and event.segments is None
+    fits = event.start == start and event.end == end and isinstance(event, _COPIES)
+    return fits and event.text == text and event.segments is None
 
 
 class Steps(Lazy[Step], StepColumns):
@@ -104,14 +103,18 @@ class Steps(Lazy[Step], StepColumns):
         elif len(events) == 1 and _is_fed(event := events[0], start, end, text):
             told = event.call if isinstance(event, CallArguments) else type(event)
         if told is None or told != self._told:
-            block = len(self._firsts)
-            self._firsts.append(self._size)
+            self._end_block(start)
             for event in events:
-                self._events.add(block, event)
+                self._events.add(len(self._firsts), event)
+            self._firsts.append(self._size)
             self._told = told
-        elif events:
-            self._events.spans.lengthen(end)
         self._size += count
+
+    def _end_block(self, at: int) -> None:
+        """The next step begins a block; what each step of the last one told ends at `at`, if it was its text."""
+        if self._told is not None and self._told is not _NOTHING:
+            self._events.spans.lengthen(at)
+        self._told = None
 
     def _look(self, view: StateView) -> None:
         """This is the view from the next step on."""
@@ -135,6 +138,7 @@ class Steps(Lazy[Step], StepColumns):
 
     def close(self) -> None:
         """No step is recorded any more."""
+        self._end_block(self._at)
         self._known_shapes.clear()
 
     # reading
