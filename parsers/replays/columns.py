@@ -40,13 +40,21 @@ from parsers.wire.assemble import delta_of
 _row_of = attrgetter("from_state", "trigger", "to_state", "row", "note")
 _shape_of = attrgetter("state", "candidates", "accepts", "codec", "call_state")
 _NOTHING = object()  # what steps tell that tell no event
+_BATCH = 64  # steps are put into columns together
 _COPIES = (CallArguments, ContentText, ReasoningText)  # of the text that a step is fed, as a rule
 
 
-def _is_fed(event: Event, start: int, end: int, text: str) -> bool:
-    """Return whether an event is the text at [start, end), as it is."""
-    fits = event.start == start and event.end == end and isinstance(event, _COPIES)
-    return fits and event.text == text and event.segments is None
+def _told_by(events: Sequence[Event], start: int, end: int, text: str) -> object:
+    """What a step tells that was fed the text at [start, end), if others may tell the same: nothing, or that text as it
+    is, of a kind or for a call. None where it tells something else."""
+    if not events:
+        return _NOTHING
+    event = events[0]
+    if len(events) > 1 or event.start != start or event.end != end or not isinstance(event, _COPIES):
+        return None
+    if event.text != text or event.segments is not None:
+        return None
+    return event.call if isinstance(event, CallArguments) else type(event)
 
 
 class Steps(Lazy[Step], StepColumns):
@@ -59,10 +67,11 @@ class Steps(Lazy[Step], StepColumns):
         self.text = text
         self._deltas = deltas
         self._sent = sent
-        self._size = self._at = 0  # steps, and characters fed
+        self._size = self._at = 0  # steps in columns, and the characters that they were fed
+        self._waiting: list[tuple[Sequence[Event], Sequence[Transition], StateView, str]] = []
         self._firsts = array("i")  # of each block, its first step
         self._events, self._moves = Events(text), Spans()  # of blocks, and of steps
-        self._told: object = None  # what each step of the last block tells, where more may tell the same
+        self._told: object = None  # by each step of the last block, where more may tell the same
         # of each stretch of steps with one view: its first step, what the view is but for its holds, and the call that
         # is open, -1 for none; its holds, and the tail that each step keeps back
         self._from, self._views, self._calls = array("i"), array("i"), array("i")
@@ -75,54 +84,67 @@ class Steps(Lazy[Step], StepColumns):
 
     # recording
 
+    def add(self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, text: str) -> None:
+        """Record a step, which was fed `text`."""
+        self._waiting.append((events, moves, view, text))
+        if len(self._waiting) == _BATCH:
+            self._settle()
+
     def add_open(self, count: int, found: OpenText, view: StateView) -> None:
         """Record `count` steps of open text; `view` is that after the last one."""
-        events = () if found.event is None else (found.event,)
-        if found.tail is None:
-            self.add(events, (), view, count=count)
-        else:
-            kept = replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at]))
-            self._tails[len(self._views)] = found.tail
-            self.add(events, (), kept, count=count)
-            self._view = None
+        self._settle()
+        tail = found.tail
+        if tail is not None:
+            self._tails[len(self._views)] = tail
+            view = replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at]))
+        if view is not self._view:
+            self._look(view, self._size)
+        self._begin_block(self._size, self._at, () if found.event is None else (found.event,))
+        self._view = view if tail is None else None
+        self._size += count
         self._at += found.length
 
-    def add(
-        self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, text: str = "", *, count: int = 1
-    ) -> None:
-        """Record one step, which was fed `text`, or several with the same view, whose text is their event."""
-        start = self._at
-        self._at = end = start + len(text)
-        if view is not self._view:
-            self._look(view)
-        for move in moves:
-            self._moves.add(self._size, _row_of(move), move.start, move.end)
-        told: object = None
-        if not events:
-            told = _NOTHING
-        elif len(events) == 1 and _is_fed(event := events[0], start, end, text):
-            told = event.call if isinstance(event, CallArguments) else type(event)
-        if told is None or told != self._told:
-            self._end_block(start)
-            for event in events:
-                self._events.add(len(self._firsts), event)
-            self._firsts.append(self._size)
-            self._told = told
-        self._size += count
+    def close(self) -> None:
+        """No step is recorded any more."""
+        self._settle()
+        self._end_block(self._at)
+        self._known_shapes.clear()
+
+    def _settle(self) -> None:
+        """Put the steps that wait into columns: many at once take less time than one by one."""
+        waiting, self._waiting, at = self._waiting, [], self._at
+        for index, (events, moves, view, text) in enumerate(waiting, self._size):
+            start, at = at, at + len(text)
+            if view is not self._view:
+                self._look(view, index)
+            for move in moves:
+                self._moves.add(index, _row_of(move), move.start, move.end)
+            told = _told_by(events, start, at, text)
+            if told is None or told != self._told:
+                self._begin_block(index, start, events)
+                self._told = told
+        self._size, self._at = self._size + len(waiting), at
+
+    def _begin_block(self, index: int, at: int, events: Sequence[Event]) -> None:
+        """A block with these events begins with the step at `index`, whose text stands `at` in the output."""
+        self._end_block(at)
+        for event in events:
+            self._events.add(len(self._firsts), event)
+        self._firsts.append(index)
 
     def _end_block(self, at: int) -> None:
-        """The next step begins a block; what each step of the last one told ends at `at`, if it was its text."""
+        """What each step of the last block told ends at `at`, if it was its text."""
         if self._told is not None and self._told is not _NOTHING:
             self._events.spans.lengthen(at)
         self._told = None
 
-    def _look(self, view: StateView) -> None:
-        """This is the view from the next step on."""
+    def _look(self, view: StateView, index: int) -> None:
+        """This is the view from the step at `index` on."""
         shape = _shape_of(view) if view.shape is None else view.shape
         known = self._known_shapes.get(id(shape))
         for hold in view.holds:
             self._holds.add(len(self._views), (hold.kind, hold.reason), hold.start, hold.end)
-        self._from.append(self._size)
+        self._from.append(index)
         self._views.append(self._shape_code(view, shape) if known is None else known[1])
         self._calls.append(-1 if view.call is None else view.call)
         self._view = view
@@ -135,11 +157,6 @@ class Steps(Lazy[Step], StepColumns):
             if view.shape is not None:
                 self._known_shapes[id(shape)] = shape, code
         return code
-
-    def close(self) -> None:
-        """No step is recorded any more."""
-        self._end_block(self._at)
-        self._known_shapes.clear()
 
     # reading
 
@@ -163,10 +180,10 @@ class Steps(Lazy[Step], StepColumns):
     @property
     def over(self) -> bool:
         """Return whether the end of the output was recorded."""
-        return self._size > len(self._deltas)
+        return len(self) > len(self._deltas)
 
     def __len__(self) -> int:
-        return self._size
+        return self._size + len(self._waiting)
 
     def event_runs(self) -> Iterator[tuple[int, int, Event]]:
         firsts, stops = self._firsts, self._stops

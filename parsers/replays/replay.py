@@ -134,7 +134,7 @@ class _Recorder:
             self._step(events, texts[at])
             at += 1
         if at < len(deltas):
-            steps.add((), (), self._view, count=len(deltas) - at)
+            steps.add_open(len(deltas) - at, OpenText(len(deltas)), self._view)
 
     def finish(self, reason: str | None) -> None:
         """The output is over."""
