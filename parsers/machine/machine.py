@@ -232,7 +232,7 @@ class Machine(Part):
         self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
         self._base, self._buffer, self._pos = self._base + self._pos, "", 0
         self._open_at = self._base
-        self._disturbs = state.disturbs(self._scope, own)
+        self._disturbs = state.disturbs(state.scope(parser), own)
         self._tail = tail if tail is not None and tail.chars != "" else None
         self._tail_waits = False
 
@@ -254,14 +254,6 @@ class Machine(Part):
     @property
     def _at(self) -> int:
         return self._base + self._pos
-
-    @property
-    def _scope(self) -> Scope | None:
-        """The literals in force; None where nothing can match."""
-        parser = self._parser
-        if parser is None:
-            return self._state.plain
-        return None if parser.scope is None else self._state.scopes[parser.scope]
 
     def _append(self, text: str) -> None:
         if self._calls.defers:
@@ -309,11 +301,13 @@ class Machine(Part):
 
     def _next(self, final: bool) -> Match:
         """The next terminal the scope in force can see; each scope looks at the text once."""
-        scope = self._state.plain
-        if self._parser is not None:
-            if self._parser.scope is None:
-                return len(self._buffer), None, len(self._buffer)
-            scope = self._state.scopes[self._parser.scope]
+        parser = self._parser
+        if parser is None:
+            scope = self._state.plain
+        elif parser.scope is None:
+            return len(self._buffer), None, len(self._buffer)
+        else:
+            scope = self._state.scopes[parser.scope]
         found = self._found.get(scope)
         if found is None or found[0] < self._pos or final:
             found = self._found[scope] = scope.find(self._buffer, self._pos, final=final)
@@ -601,8 +595,6 @@ class Machine(Part):
             if self._parser is not None:
                 self._parser.passed(self._base)
         held = "" if self._over else self._buffer[self._pos :]
-        scope = self._scope if held else None
-        at = self._base + self._pos
-        made = self._views.view(self._state, scope, self._calls, self._parser, at=at, held=held)
+        made = self._views.view(self._state, self._calls, self._parser, self._base + self._pos, held)
         self._open_view = made
         return made

@@ -106,6 +106,12 @@ class CompiledState(Constant):
         self._becomes: dict[tuple[Scope | None, str], tuple[tuple[str, ...], str]] = {}
         self._literals = {**terminals, **{n: text for literals in scopes.values() for n, text in literals.items()}}
 
+    def scope(self, parser: ArgumentParser | None) -> Scope | None:
+        """The literals in force while an argument parser reads; None where nothing can match."""
+        if parser is None:
+            return self.plain
+        return None if parser.scope is None else self.scopes[parser.scope]
+
     def own(self, scope: str | None) -> Mapping[str, str]:
         """The argument parser's own literals in this scope, as names by text."""
         return self._own.get(scope or "", {})

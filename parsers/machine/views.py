@@ -7,7 +7,6 @@ from typing import Any
 
 from parsers.arguments.contract import ArgumentParser
 from parsers.machine.calls import Calls
-from parsers.machine.lexer import Scope
 from parsers.machine.program import CompiledState
 from parsers.vocabulary.trace import Hold, Shape, StateView
 
@@ -28,18 +27,8 @@ class Views:
     def __init__(self) -> None:
         self._known: dict[tuple[Any, ...], _Known] = {}
 
-    def view(
-        self,
-        state: CompiledState,
-        scope: Scope | None,
-        calls: Calls,
-        parser: ArgumentParser | None,
-        *,
-        at: int,
-        held: str,
-    ) -> StateView:
-        """The view in a state, of a call and an argument parser; text `held` from `at` may become a literal of the
-        scope."""
+    def view(self, state: CompiledState, calls: Calls, parser: ArgumentParser | None, at: int, held: str) -> StateView:
+        """The view in a state, of a call and an argument parser; text `held` from `at` may become a literal."""
         holds, codec = calls.holds(at), None
         candidates: tuple[str, ...] = ()
         if parser is not None:
@@ -47,7 +36,7 @@ class Views:
             if (hold := parser.hold()) is not None:
                 holds.append(hold)
         if held:
-            candidates, why = state.may_become(held, scope)
+            candidates, why = state.may_become(held, state.scope(parser))
             holds.append(Hold(at, at + len(held), "lexer", why))
         key = (state, candidates, codec, calls.state_name)
         known = self._known.get(key)
