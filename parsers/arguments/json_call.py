@@ -33,6 +33,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import property_schema
@@ -324,8 +325,12 @@ class JsonCall(ArgumentParser):
             return _BEFORE_ARGUMENTS if self._value is None else self._value.describe("arguments, ")
         if self._phase in _AROUND:
             return _AROUND[self._phase]
-        key = f", key {self._key}" if self._key else ""
-        return CodecState(f"in the call object, depth {self._scan.depth}{key}", Stand.INSIDE)
+        return _in_object(self._scan.depth, self._key)
+
+
+@lru_cache(maxsize=64)  # asked for after every delta
+def _in_object(depth: int, key: str) -> CodecState:
+    return CodecState(f"in the call object, depth {depth}" + (f", key {key}" if key else ""), Stand.INSIDE)
 
 
 _BRACES = re.compile(r"\}+")

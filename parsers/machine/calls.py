@@ -418,13 +418,12 @@ class Calls(Writer):
             return [Hold(0, at, "policy", why)] if at else []
         found: list[Hold | None] = []
         if self._reasoning.blank.pieces or self._content.blank.pieces:
-            found += [self._reasoning.hold(), self._content.hold()]
+            found = [self._reasoning.hold(), self._content.hold()]
         if self.state in _HELD:
-            if at > self._start:
-                why = "A call whose name is not known yet."
-                if self.state is CallState.NAMED:
-                    why = f"The call to {self._name} is judged when it is whole."
-                found.append(Hold(self._start, at, "tentative", why))
+            why = "A call whose name is not known yet."
+            if self.state is CallState.NAMED:
+                why = f"The call to {self._name} is judged when it is whole."
+            found.append(Hold(self._start, at, "tentative", why) if at > self._start else None)
         elif self._head.pieces:
             found.append(self._head.hold("codec", "A name or an id is sent whole."))
         return [hold for hold in found if hold is not None] if found else []
