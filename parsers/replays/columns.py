@@ -67,8 +67,8 @@ class Steps(Lazy[Step], StepColumns):
         self.text = text
         self._deltas = deltas
         self._sent = sent
-        self._size = self._at = 0  # steps in columns, and the characters that they were fed
-        self._waiting: list[tuple[Sequence[Event], Sequence[Transition], StateView, str]] = []
+        self._size = self._at = 0  # steps; characters that were fed to those that are in columns
+        self._waiting: list[tuple[int, Sequence[Event], Sequence[Transition], StateView, str]] = []
         self._firsts = array("i")  # of each block, its first step
         self._events, self._moves = Events(text), Spans()  # of blocks, and of steps
         self._told: object = None  # by each step of the last block, where more may tell the same
@@ -84,23 +84,22 @@ class Steps(Lazy[Step], StepColumns):
 
     # recording
 
-    def add(self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, text: str) -> None:
-        """Record a step, which was fed `text`."""
-        self._waiting.append((events, moves, view, text))
+    def add(
+        self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, text: str, *, count: int = 1
+    ) -> None:
+        """Record a step, which was fed `text`; or `count` steps of open text without a tail, which were fed it."""
+        self._waiting.append((count, events, moves, view, text))
+        self._size += count
         if len(self._waiting) == _BATCH:
             self._settle()
 
-    def add_open(self, count: int, found: OpenText, view: StateView) -> None:
-        """Record `count` steps of open text; `view` is that after the last one."""
+    def add_tailed(self, count: int, found: OpenText, tail: Tail, view: StateView) -> None:
+        """Record `count` steps of open text with a tail; `view` is that after the last one."""
         self._settle()
-        tail = found.tail
-        if tail is not None:
-            self._tails[len(self._views)] = tail
-            view = replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at]))
-        if view is not self._view:
-            self._look(view, self._size)
+        self._tails[len(self._views)] = tail
+        self._look(replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at])), self._size)
+        self._view = None
         self._begin_block(self._size, self._at, () if found.event is None else (found.event,))
-        self._view = view if tail is None else None
         self._size += count
         self._at += found.length
 
@@ -113,7 +112,8 @@ class Steps(Lazy[Step], StepColumns):
     def _settle(self) -> None:
         """Put the steps that wait into columns: many at once take less time than one by one."""
         waiting, self._waiting, at = self._waiting, [], self._at
-        for index, (events, moves, view, text) in enumerate(waiting, self._size):
+        index = self._size - sum([count for count, *_ in waiting])
+        for count, events, moves, view, text in waiting:
             start, at = at, at + len(text)
             if view is not self._view:
                 self._look(view, index)
@@ -123,7 +123,8 @@ class Steps(Lazy[Step], StepColumns):
             if told is None or told != self._told:
                 self._begin_block(index, start, events)
                 self._told = told
-        self._size, self._at = self._size + len(waiting), at
+            index += count
+        self._at = at
 
     def _begin_block(self, index: int, at: int, events: Sequence[Event]) -> None:
         """A block with these events begins with the step at `index`, whose text stands `at` in the output."""
@@ -180,10 +181,10 @@ class Steps(Lazy[Step], StepColumns):
     @property
     def over(self) -> bool:
         """Return whether the end of the output was recorded."""
-        return len(self) > len(self._deltas)
+        return self._size > len(self._deltas)
 
     def __len__(self) -> int:
-        return self._size + len(self._waiting)
+        return self._size
 
     def event_runs(self) -> Iterator[tuple[int, int, Event]]:
         firsts, stops = self._firsts, self._stops

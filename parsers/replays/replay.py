@@ -123,8 +123,7 @@ class _Recorder:
         while at < len(deltas) and not self._failed:
             found = None if reads_open is None else reads_open(deltas, texts, at)
             if found is not None:
-                steps.add_open(found.stop - at, found, parser.view())
-                self.assembler.absorb(() if found.event is None else (found.event,))
+                self._open_text(found, found.stop - at)
                 at = found.stop
                 continue
             try:
@@ -134,7 +133,7 @@ class _Recorder:
             self._step(events, texts[at])
             at += 1
         if at < len(deltas):
-            steps.add_open(len(deltas) - at, OpenText(len(deltas)), self._view)
+            steps.add((), (), self._view, steps.text[steps.span(at)[0] :], count=len(deltas) - at)
 
     def finish(self, reason: str | None) -> None:
         """The output is over."""
@@ -147,6 +146,14 @@ class _Recorder:
         if not self._steps.over:
             self._step(events)
         self._steps.close()
+
+    def _open_text(self, found: OpenText, count: int) -> None:
+        events = () if found.event is None else (found.event,)
+        if found.tail is None:
+            self._steps.add(events, (), self._parser.view(), found.event.text if found.event else "", count=count)
+        else:
+            self._steps.add_tailed(count, found, found.tail, self._parser.view())
+        self.assembler.absorb(events)
 
     def _step(self, events: list[Event], text: str = "") -> None:
         parser = self._parser
