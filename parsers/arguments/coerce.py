@@ -73,7 +73,12 @@ def _one_type(name: str) -> frozenset[str]:
 
 def types_in_words(schema: Schema | None) -> str:
     """The types a schema allows, in words; empty where it says nothing about the type."""
-    return " or ".join(sorted(types_of(schema) or ()))
+    return _in_words(types_of(schema) or frozenset())
+
+
+@lru_cache(maxsize=64)
+def _in_words(types: frozenset[str]) -> str:
+    return " or ".join(sorted(types))
 
 
 def _branches(schema: Schema) -> list[Schema]:

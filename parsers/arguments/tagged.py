@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from html import unescape
 from typing import Any, ClassVar, Literal
 
@@ -331,8 +332,13 @@ class Tagged(ArgumentParser):
             return _BETWEEN
         if self.scope == KEY:
             return _IN_KEY
-        value = f"the value of {''.join(self._key).strip()}"
-        return CodecState.before(value) if self.scope == GAP else CodecState(f"in {value}", Stand.VALUE, value)
+        return _at_value("".join(self._key).strip(), before=self.scope == GAP)
+
+
+@lru_cache(maxsize=64)  # asked for after every delta
+def _at_value(key: str, *, before: bool) -> CodecState:
+    value = f"the value of {key}"
+    return CodecState.before(value) if before else CodecState(f"in {value}", Stand.VALUE, value)
 
 
 # `tagged_body`: as `tagged`, for models that put one JSON object in the parameters' place where they like.
