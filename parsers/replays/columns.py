@@ -15,7 +15,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, chain, compress, pairwise
@@ -39,8 +39,9 @@ from parsers.wire.assemble import delta_of
 
 _row_of = attrgetter("from_state", "trigger", "to_state", "row", "note")
 _shape_of = attrgetter("state", "candidates", "accepts", "codec", "call_state")
+# A step, or so many of open text without a tail: (how many, events, rows, the view afterwards, the text they were fed)
+Recorded = tuple[int, Sequence[Event], Sequence[Transition], StateView, str]
 _NOTHING = object()  # what steps tell that tell no event
-_BATCH = 64  # steps are put into columns together
 _COPIES = (CallArguments, ContentText, ReasoningText)  # of the text that a step is fed, as a rule
 
 
@@ -67,8 +68,7 @@ class Steps(Lazy[Step], StepColumns):
         self.text = text
         self._deltas = deltas
         self._sent = sent
-        self._size = self._at = 0  # steps; characters that were fed to those that are in columns
-        self._waiting: list[tuple[int, Sequence[Event], Sequence[Transition], StateView, str]] = []
+        self._size = self._at = 0  # steps, and characters fed
         self._firsts = array("i")  # of each block, its first step
         self._events, self._moves = Events(text), Spans()  # of blocks, and of steps
         self._told: object = None  # by each step of the last block, where more may tell the same
@@ -84,54 +84,42 @@ class Steps(Lazy[Step], StepColumns):
 
     # recording
 
-    def add(
-        self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, text: str, *, count: int = 1
-    ) -> None:
-        """Record a step, which was fed `text`; or `count` steps of open text without a tail, which were fed it."""
-        self._waiting.append((count, events, moves, view, text))
-        self._size += count
-        if len(self._waiting) == _BATCH:
-            self._settle()
+    def add(self, steps: Iterable[Recorded]) -> None:
+        """Record steps. Many at once take less time than one by one."""
+        at = self._at
+        for count, events, moves, view, text in steps:
+            start, at = at, at + len(text)
+            if view is not self._view:
+                self._look(view)
+            for move in moves:
+                self._moves.add(self._size, _row_of(move), move.start, move.end)
+            told = _told_by(events, start, at, text)
+            if told is None or told != self._told:
+                self._begin_block(start, events)
+                self._told = told
+            self._size += count
+        self._at = at
 
     def add_tailed(self, count: int, found: OpenText, tail: Tail, view: StateView) -> None:
         """Record `count` steps of open text with a tail; `view` is that after the last one."""
-        self._settle()
         self._tails[len(self._views)] = tail
-        self._look(replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at])), self._size)
+        self._look(replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at])))
         self._view = None
-        self._begin_block(self._size, self._at, () if found.event is None else (found.event,))
+        self._begin_block(self._at, () if found.event is None else (found.event,))
         self._size += count
         self._at += found.length
 
     def close(self) -> None:
         """No step is recorded any more."""
-        self._settle()
         self._end_block(self._at)
         self._known_shapes.clear()
 
-    def _settle(self) -> None:
-        """Put the steps that wait into columns: many at once take less time than one by one."""
-        waiting, self._waiting, at = self._waiting, [], self._at
-        index = self._size - sum([count for count, *_ in waiting])
-        for count, events, moves, view, text in waiting:
-            start, at = at, at + len(text)
-            if view is not self._view:
-                self._look(view, index)
-            for move in moves:
-                self._moves.add(index, _row_of(move), move.start, move.end)
-            told = _told_by(events, start, at, text)
-            if told is None or told != self._told:
-                self._begin_block(index, start, events)
-                self._told = told
-            index += count
-        self._at = at
-
-    def _begin_block(self, index: int, at: int, events: Sequence[Event]) -> None:
-        """A block with these events begins with the step at `index`, whose text stands `at` in the output."""
+    def _begin_block(self, at: int, events: Sequence[Event]) -> None:
+        """A block with these events begins with the next step, whose text stands `at` in the output."""
         self._end_block(at)
         for event in events:
             self._events.add(len(self._firsts), event)
-        self._firsts.append(index)
+        self._firsts.append(self._size)
 
     def _end_block(self, at: int) -> None:
         """What each step of the last block told ends at `at`, if it was its text."""
@@ -139,13 +127,13 @@ class Steps(Lazy[Step], StepColumns):
             self._events.spans.lengthen(at)
         self._told = None
 
-    def _look(self, view: StateView, index: int) -> None:
-        """This is the view from the step at `index` on."""
+    def _look(self, view: StateView) -> None:
+        """This is the view from the next step on."""
         shape = _shape_of(view) if view.shape is None else view.shape
         known = self._known_shapes.get(id(shape))
         for hold in view.holds:
             self._holds.add(len(self._views), (hold.kind, hold.reason), hold.start, hold.end)
-        self._from.append(index)
+        self._from.append(self._size)
         self._views.append(self._shape_code(view, shape) if known is None else known[1])
         self._calls.append(-1 if view.call is None else view.call)
         self._view = view
