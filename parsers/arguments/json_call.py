@@ -37,12 +37,13 @@ from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import property_schema
-from parsers.arguments.contract import OPEN, ArgumentParser, Output
+from parsers.arguments.contract import OPEN, Output
 from parsers.arguments.json_value import (
     WHITESPACE,
     EarlyArguments,
     JsonScanner,
     JsonValue,
+    PassesJson,
     Unit,
     coerce_json,
     unescape_json,
@@ -58,7 +59,7 @@ _BEFORE_ARGUMENTS = CodecState.before("the arguments")
 _AROUND = {"before": CodecState.before("the object"), "after": CodecState("after the object")}
 
 
-class JsonCall(ArgumentParser):
+class JsonCall(PassesJson):
     """Reads one call object. Options: name_keys, argument_keys (first one wins), wrapper_keys, require_arguments."""
 
     APART: ClassVar[frozenset[str]] = frozenset(
@@ -243,7 +244,7 @@ class JsonCall(ArgumentParser):
         scan = value.scan
         began_open = not scan.in_string
         stop = value.text(buffer, pos, end, base, final=final)
-        self.scope = None if scan.in_string else OPEN
+        self.scope = value.scope
         if value.done:
             self._phase, self._scan.previous, self.complete = "object", "value", True
             return self._object(buffer, stop, end, base, final) if began_open else stop
@@ -308,10 +309,9 @@ class JsonCall(ArgumentParser):
             self._value.finish(at)
             self.complete = self._value.done
 
-    def passes(self) -> str | None:
-        """See ArgumentParser.passes."""
-        reads = self._phase == "arguments" and self._value is not None and self._early is None
-        return self._value.passes() if reads and self._value is not None else None
+    @property
+    def open_value(self) -> JsonValue | None:
+        return self._value if self._phase == "arguments" and self._early is None else None
 
     def hold(self) -> Hold | None:
         if self._phase == "arguments":
@@ -322,7 +322,7 @@ class JsonCall(ArgumentParser):
 
     def describe(self) -> CodecState:
         if self._phase == "arguments":
-            return _BEFORE_ARGUMENTS if self._value is None else self._value.describe("arguments, ")
+            return _BEFORE_ARGUMENTS if self._value is None else self._value.describe(self.value_of)
         if self._phase in _AROUND:
             return _AROUND[self._phase]
         return _in_object(self._scan.depth, self._key)
@@ -344,7 +344,7 @@ _AROUND_ITEMS: Mapping[_ArrayPhase, CodecState] = {
 }
 
 
-class JsonCalls(ArgumentParser):
+class JsonCalls(PassesJson):
     """Reads the calls for a run of states. Its options are those of json_call."""
 
     APART: ClassVar[frozenset[str]] = frozenset({"_options"})
@@ -440,12 +440,12 @@ class JsonCalls(ArgumentParser):
         self.complete = self._item.complete
         self._unclosed(at)
 
-    def passes(self) -> str | None:
-        """See ArgumentParser.passes."""
-        return self._item.passes() if self._phase == "item" else None
+    @property
+    def open_value(self) -> JsonValue | None:
+        return self._item.open_value if self._phase == "item" else None
 
     def passed(self, at: int) -> None:
-        """See ArgumentParser.passed."""
+        super().passed(at)
         self._item.passed(at)
 
     def hold(self) -> Hold | None:

@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Literal
+from functools import lru_cache, partial
+from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import (
     LONE_SURROGATE,
@@ -30,11 +32,11 @@ from parsers.arguments.coerce import (
     types_in_words,
     types_of,
 )
-from parsers.arguments.contract import ValueOutput, Waiting
+from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser, ValueOutput, Waiting
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import Part, Pieces
-from parsers.vocabulary.trace import CodecState, Hold, Stand
+from parsers.vocabulary.trace import CodecState, Hold, Retelling, Stand
 
 Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scalar", "hold", "error"]
 _Previous = Literal["start", "open", "colon", "comma", "value", "key"]
@@ -154,6 +156,12 @@ class JsonScanner(Part):
             return "hold", pos
         return "string", end if stop is None else stop
 
+    def copy(self) -> JsonScanner:
+        """A scanner in the same state."""
+        made = copy(self)
+        made.stack = [*self.stack]
+        return made
+
     def _close(self) -> None:
         if self.stack:
             self.stack.pop()
@@ -213,6 +221,7 @@ def unescape_json(raw: str) -> str:
 # brackets would make valid JSON is kept back as the tail; it is dropped when the output ends there.
 
 _HALF_ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})?\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_DEEPEST = 100  # brackets; a state that is told of later is copied with all that are open
 _STRUCTURE: frozenset[Unit] = frozenset({"open", "close", "colon", "comma"})
 
 
@@ -419,11 +428,32 @@ class JsonValue(Part):
         self._tail = self._held = None
         self.out.arguments(closers, at, at, (Segment(closers, at, at, "synthetic"),))
 
+    @property
+    def scope(self) -> str | None:
+        """The scope of a parser that reads this value; see ArgumentParser."""
+        return None if self.scan.in_string else OPEN
+
     def passes(self) -> str | None:
-        """See ArgumentParser.passes: a string in which all but quotes and escapes goes out as it is."""
+        """See ArgumentParser.passes: a string in which all but quotes and escapes goes out as it is, and any text where
+        nobody asks what it is."""
         scan = self.scan
-        waits = self._held is not None or self._tail is not None
-        return None if waits or scan.is_key or not scan.in_string else r'["\\]'
+        if self._held is not None or self._tail is not None:
+            return None
+        if scan.in_string and not scan.is_key:
+            return r'["\\]'
+        return READ_ALONG if self._free else None
+
+    def pass_on(self, text: str) -> str | None:
+        """See ArgumentParser.pass_on."""
+        scan, closed = self.scan, text.count("}") + text.count("]")
+        if not self._free or scan.depth - closed < self._free or scan.depth > _DEEPEST or "\\" in text:
+            return None
+        scan.pass_over(text, 0, len(text), within=self._free, free=True, final=False)
+        return self.passes()
+
+    def retelling(self, of: str) -> Retelling | None:
+        """See ArgumentParser.retelling; `of` as in `describe`."""
+        return partial(_states, of, self.scan.copy(), self._free) if self._free else None
 
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""
@@ -445,6 +475,15 @@ class JsonValue(Part):
 def _state(of: str, in_string: bool, is_key: bool, depth: int) -> CodecState:
     where = ("in a key" if is_key else "in a string") if in_string else "between tokens"
     return CodecState(f"{of}{where}, depth {depth}", Stand.INSIDE)
+
+
+def _states(of: str, scan: JsonScanner, within: int, texts: Sequence[str]) -> list[CodecState]:
+    """Where a reader in a container `within` so many stands after each of these texts."""
+    scan, found = scan.copy(), []
+    for text in texts:
+        scan.pass_over(text, 0, len(text), within=within, free=True, final=False)
+        found.append(_state(of, scan.in_string, scan.is_key, scan.depth))
+    return found
 
 
 class EarlyArguments(Part):
@@ -488,3 +527,31 @@ def coerce_json(text: str, schema: Mapping[str, Any] | None) -> str:
     kept.schema = schema
     _read_whole(text, 0, kept)
     return kept.text()
+
+
+# What argument parsers share that pass on such a value.
+
+
+class PassesJson(ArgumentParser):
+    """Base of argument parsers that pass on a JSON value. `value_of` says in words what the value is."""
+
+    value_of: ClassVar[str] = "arguments, "
+
+    @property
+    @abstractmethod
+    def open_value(self) -> JsonValue | None:
+        """The reader of the value, while all text is the value's."""
+
+    def passes(self) -> str | None:
+        """See ArgumentParser.passes."""
+        return None if self.open_value is None else self.open_value.passes()
+
+    def pass_on(self, text: str) -> str | None:
+        return None if self.open_value is None else self.open_value.pass_on(text)
+
+    def retelling(self) -> Retelling | None:
+        return None if self.open_value is None else self.open_value.retelling(self.value_of)
+
+    def passed(self, at: int) -> None:
+        super().passed(at)
+        self.scope = OPEN if self.open_value is None else self.open_value.scope

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal
 
 from parsers.arguments.contract import OPEN, ArgumentParser, Output, Waiting
 from parsers.arguments.json_call import NO_VALUE
-from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, Unit, unescape_json
+from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, PassesJson, Unit, unescape_json
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import Part, Pieces
@@ -194,9 +194,10 @@ class _ArrayReader(Part):
         self._parser.complete = True
         self._announce(*(["item.arguments:end_map", "CONTINUE"] if self._is_object else ["item.arguments:value"]))
 
-    def passes(self) -> str | None:
-        """See ArgumentParser.passes."""
-        return self.value.passes() if self.value is not None and self._early is None else None
+    @property
+    def open_value(self) -> JsonValue | None:
+        """See PassesJson."""
+        return self.value if self._early is None else None
 
     def finish(self, at: int) -> None:
         if self.value is not None:
@@ -227,7 +228,7 @@ _DUE: Mapping[str, tuple[str, ...]] = {
 _Phase = Literal["start", "array", "name", "after_name", "id", "arguments", "after"]
 
 
-class Mistral(ArgumentParser):
+class Mistral(PassesJson):
     """Reads the calls after one marker."""
 
     spans_states: ClassVar[bool] = True
@@ -344,7 +345,7 @@ class Mistral(ArgumentParser):
                 return pos
             self._value = JsonValue(self.out)
         stop = self._value.text(buffer, pos, end, base, final=final)
-        self.scope = None if self._value.scan.in_string else OPEN
+        self.scope = self._value.scope
         if self._value.done:
             self._phase, self.complete = "after", True
             self.queue.append("DONE")
@@ -363,11 +364,11 @@ class Mistral(ArgumentParser):
             self._commit()
             self.synthetic("{}", at)
 
-    def passes(self) -> str | None:
-        """See ArgumentParser.passes."""
+    @property
+    def open_value(self) -> JsonValue | None:
         if self._array is not None:
-            return self._array.passes()
-        return self._value.passes() if self._value is not None and self._phase == "arguments" else None
+            return self._array.open_value
+        return self._value if self._phase == "arguments" else None
 
     def hold(self) -> Hold | None:
         value = self._value if self._array is None else self._array.value
@@ -376,7 +377,7 @@ class Mistral(ArgumentParser):
     def describe(self) -> CodecState:
         value = self._value if self._array is None else self._array.value
         if value is not None and self._phase in ("array", "arguments"):
-            return value.describe("arguments, ")
+            return value.describe(self.value_of)
         if self._phase == "start":
             return CodecState.before("the calls")
         words = {"array": "in the array", "id": "in the call id", "after": "after the call"}.get(self._phase)

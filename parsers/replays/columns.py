@@ -33,7 +33,19 @@ from parsers.vocabulary.events import (
     ReasoningText,
     TextEvent,
 )
-from parsers.vocabulary.trace import Hold, OpenText, Ownership, Shape, StateView, Step, StepColumns, Tail, Transition
+from parsers.vocabulary.trace import (
+    CodecState,
+    Hold,
+    OpenText,
+    Ownership,
+    Retelling,
+    Shape,
+    StateView,
+    Step,
+    StepColumns,
+    Tail,
+    Transition,
+)
 from parsers.vocabulary.types import Delta, MessageDelta, Span
 from parsers.wire.assemble import delta_of
 
@@ -73,11 +85,12 @@ class Steps(Lazy[Step], StepColumns):
         self._events, self._moves = Events(text), Spans()  # of blocks, and of steps
         self._told: object = None  # by each step of the last block, where more may tell the same
         # of each stretch of steps with one view: its first step, what the view is but for its holds, and the call that
-        # is open, -1 for none; its holds, and the tail that each step keeps back
+        # is open, -1 for none; its holds, the tail that each step keeps back, and what is retold of the argument parser
         self._from, self._views, self._calls = array("i"), array("i"), array("i")
-        self._holds, self._tails = Spans(), dict[int, Tail]()
+        self._holds, self._tails, self._retold = Spans(), dict[int, Tail](), dict[int, Retelling]()
         self._view: StateView | None = None
         self._known_reaches: dict[int, Sequence[int]] = {}  # by stretch, where somebody asked
+        self._known_codecs: dict[int, Sequence[CodecState]] = {}  # the same
         self._shapes: list[Shape] = []
         self._shape_codes: dict[Shape, int] = {}
         self._known_shapes: dict[int, tuple[Shape, int]] = {}  # by their identity, which lasts while they are here
@@ -100,10 +113,14 @@ class Steps(Lazy[Step], StepColumns):
             self._size += count
         self._at = at
 
-    def add_tailed(self, count: int, found: OpenText, tail: Tail, view: StateView) -> None:
-        """Record `count` steps of open text with a tail; `view` is that after the last one."""
-        self._tails[len(self._views)] = tail
-        self._look(replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at])))
+    def add_open(self, count: int, found: OpenText, view: StateView) -> None:
+        """Record `count` steps of open text with a tail, or with what is retold; `view` is that after the last one."""
+        if found.tail is not None:
+            self._tails[len(self._views)] = found.tail
+            view = replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at]))
+        if found.retold is not None:
+            self._retold[len(self._views)] = found.retold
+        self._look(view)
         self._view = None
         self._begin_block(self._at, () if found.event is None else (found.event,))
         self._size += count
@@ -163,7 +180,7 @@ class Steps(Lazy[Step], StepColumns):
     def nbytes(self) -> int:
         """See StepColumns. What is worked out when somebody looks is counted too."""
         told = self._events.nbytes + self._moves.nbytes + self._holds.nbytes
-        blocks = 16 * len(self._firsts) + 12 * len(self._views)
+        blocks = 16 * len(self._firsts) + 12 * len(self._views) + 1_000 * len(self._retold)
         return told + blocks + 8 * len(self._ends) + 500 * len(self._shapes)
 
     @property
@@ -317,6 +334,16 @@ class Steps(Lazy[Step], StepColumns):
             self._known_reaches[stretch] = known
         return known
 
+    def _codecs(self, stretch: int) -> Sequence[CodecState]:
+        """The state of the argument parser after each step of a stretch of which it is retold."""
+        known = self._known_codecs.get(stretch)
+        if known is None:
+            ends = pairwise(
+                (self.span(self._from[stretch])[0], *self._ends[self._from[stretch] : self._until[stretch]])
+            )
+            known = self._known_codecs[stretch] = self._retold[stretch]([self.text[low:high] for low, high in ends])
+        return known
+
     def _tail_hold(self, stretch: int, number: int) -> tuple[Hold, ...]:
         """The hold on the end of the text that a step of a stretch was fed."""
         tail, end = self._tails.get(stretch), self._ends[number - 1]
@@ -332,6 +359,8 @@ class Steps(Lazy[Step], StepColumns):
         events = self._events_of(block, index, reach)
         holds = self.holds(index + 1)
         state, candidates, accepts, codec, call_state = self._shapes[self._views[stretch]]
+        if stretch in self._retold:
+            codec = self._codecs(stretch)[index - self._from[stretch]]
         call = None if self._calls[stretch] < 0 else self._calls[stretch]
         end = index == len(self._deltas)
         return Step(

@@ -154,11 +154,11 @@ class _Recorder:
 
     def _open_text(self, found: OpenText, count: int) -> None:
         events, view = (() if found.event is None else (found.event,)), self._parser.view()
-        if found.tail is None:
+        if found.tail is None and found.retold is None:
             self._waiting.append((count, events, (), view, "" if found.event is None else found.event.text))
         else:
             self._settle()
-            self._steps.add_tailed(count, found, found.tail, view)
+            self._steps.add_open(count, found, view)
             self.assembler.absorb(events)
 
     def _step(self, events: list[Event], text: str = "") -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -491,14 +491,19 @@ class Tail(NamedTuple):
     why: str
 
 
+# Tells the state of an argument parser after each of these texts of deltas, which it passed on as they are.
+Retelling = Callable[[Sequence[str]], Sequence[CodecState]]
+
+
 class OpenText(NamedTuple):
     """Many deltas in which nothing matters, up to the one at `stop`: how many characters they have, their text as one
-    event, and what of it waits."""
+    event, what of it waits, and how the state of the argument parser changed if it did."""
 
     stop: int
     length: int = 0
     event: TextEvent | None = None
     tail: Tail | None = None
+    retold: Retelling | None = None
 
 
 @runtime_checkable
@@ -509,6 +514,6 @@ class ReadsOpenText(Protocol):
         """Read deltas from `start` on, as `feed` would, while each is text that goes on as it is. None: not even the
         first is.
 
-        `texts` are the texts of `deltas`. After each of them `view` is the same, but for what of its tail waits then.
-        Where there is a tail, each has text before it.
+        `texts` are the texts of `deltas`. After each of them `view` is the same, but for what of its tail waits then
+        and for what is retold. Where there is a tail, each has text before it.
         """
