@@ -111,6 +111,17 @@ def item_schema(schema: Schema | None, depth: int = 0) -> Schema | None:
     return next((schema for schema in found if schema is not None), None)
 
 
+def describes_contents(schema: Schema | None, bracket: str) -> bool:
+    """Return whether it says anything about what an object (bracket `{`) or an array (`[`) holds."""
+    if not isinstance(schema, Mapping):
+        return False
+    if bracket == "[":
+        return item_schema(schema) is not None
+    return any(isinstance(schema.get(key), Mapping) for key in ("properties", "additionalProperties")) or bool(
+        _branches(schema)
+    )
+
+
 def can_stream(schema: Schema | None) -> bool:
     """Return whether a string value under this schema can be passed on while it is still open."""
     types = types_of(schema)

@@ -26,6 +26,7 @@ from parsers.arguments.coerce import (
     LONE_SURROGATE,
     can_only_be_string,
     can_stream,
+    describes_contents,
     item_schema,
     json_to_json,
     property_schema,
@@ -238,8 +239,8 @@ class _Frame(Part):
 class JsonValue(Part):
     """Reader of one value. `done` is set when it is over; the character after it is not consumed.
 
-    The stack of frames mirrors the open brackets; each holds the schema of its container. From a container without one
-    on, which is the `_free`-th that is open, nothing is asked of what it holds.
+    The stack of frames mirrors the open brackets; each holds the schema of its container. From a container on of which
+    the schema does not say what it holds, and which is the `_free`-th that is open, nothing is asked of that.
     """
 
     __slots__ = (
@@ -324,7 +325,7 @@ class JsonValue(Part):
         self._started, self._in_scalar = True, False
         if unit == "open":
             schema = self._schema()
-            if schema is None and not self.scan.strict and not self.out.closes:
+            if not (describes_contents(schema, char) or self.scan.strict or self.out.closes):
                 self._free = self.scan.depth
             else:
                 self._frames.append(_Frame(schema, char == "{"))
