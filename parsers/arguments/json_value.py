@@ -63,8 +63,10 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
 }
 _NOWHERE: frozenset[str] = frozenset()
 _IS_KEY = _KEY | {"{value"}  # a string here is a key; after a value its comma was forgotten
-_BETWEEN = re.compile(r'[^"{}\[\]]+')  # units that are neither brackets nor of a string
-_AFTER: Mapping[str, _Previous] = {",": "comma", ":": "colon"}
+_BRACKETS = re.compile(r"[{}\[\]]")
+_SPACES = " \t\r\n"
+_BETWEEN_SCALARS = tuple(_UNITS)
+_AFTER: Mapping[str, _Previous] = {",": "comma", ":": "colon", "{": "open", "[": "open"}
 
 
 class JsonScanner(Part):
@@ -114,35 +116,22 @@ class JsonScanner(Part):
             self.previous = "comma" if char == "," else "colon"
         return unit, pos + 1
 
-    def pass_over(self, buffer: str, pos: int, end: int, *, within: int, free: bool, final: bool) -> int:
-        """Read units that nobody asks about, leniently, while `within` brackets are open; returns where it stopped.
-
-        That is before half an escape sequence too, and where a string has opened or closed unless reading is `free`.
-        """
-        stack = self.stack
-        while pos < end and len(stack) >= within:
-            char, was_in_string = buffer[pos], self.in_string
-            if was_in_string:
-                unit, stop = self._in_string(buffer, pos, end, final)
-                if unit == "hold":
-                    break
-                pos = stop
-            elif char == '"':
-                self.in_string, self.is_key, pos = True, stack[-1] + self.previous in _IS_KEY, pos + 1
-            elif char in CLOSERS:
-                stack.append(char)
-                self.previous, pos = "open", pos + 1
-            elif between := _BETWEEN.match(buffer, pos, end):
-                pos = between.end()
-                if words := between.group().rstrip(" \t\r\n"):
-                    self.previous = _AFTER.get(words[-1], "value")
-            else:
-                stack.pop()
-                self.previous, pos = "value", pos + 1
-            if self.in_string is not was_in_string and not free:
-                break
-        self.depth = len(stack)
-        return pos
+    def follow(self, text: str) -> None:
+        """Read text whose units nobody asks about, leniently. It has no escapes, and leaves a bracket open."""
+        for number, part in enumerate(text.split('"')):
+            if number and self.in_string:
+                self.in_string, self.previous = False, "key" if self.is_key else "value"
+            elif number:
+                self.in_string, self.is_key = True, self.stack[-1] + self.previous in _IS_KEY
+            if not self.in_string and (units := part.rstrip(_SPACES)):
+                self.previous = _AFTER.get(units[-1], "value")
+                for bracket in _BRACKETS.findall(units):
+                    if bracket in CLOSERS:
+                        self.stack.append(bracket)
+                    else:
+                        self.stack.pop()
+        self.depth = len(self.stack)
+        self._in_scalar = not (self.in_string or text.endswith(_BETWEEN_SCALARS))
 
     def _in_string(self, buffer: str, pos: int, end: int, final: bool) -> tuple[Unit, int]:
         run = _STRING_RUN.match(buffer, pos, end)
@@ -267,12 +256,9 @@ class JsonValue(Part):
         scan, sent, closes = self.scan, pos, self.out.closes
         free = end == len(buffer) and not scan.in_string
         while pos < end and not self.done:
-            if self._free:
-                pos = scan.pass_over(buffer, pos, end, within=self._free, free=free, final=final)
-                if scan.depth >= self._free:
-                    break
-                self._free, self.done = 0, not scan.depth
-                continue
+            if free and self._follow(buffer, pos, end):
+                pos = end
+                break
             if self._in_scalar and (buffer[pos] in '{}[],:"' or buffer[pos].isspace()):
                 sent = self._end_value(buffer, sent, pos, base)
                 self.done = not self._frames and self._started
@@ -282,7 +268,10 @@ class JsonValue(Part):
             unit, stop = scan.step(buffer, pos, end, final=final)
             if unit in ("hold", "error"):
                 break
-            if unit == "quote":
+            if self._free:
+                if scan.depth < self._free:
+                    self._free, self.done = 0, not scan.depth
+            elif unit == "quote":
                 sent = self._quote(buffer, sent, pos, stop, base)
             elif unit == "scalar":
                 sent = self._scalar(buffer, sent, pos, base)
@@ -299,6 +288,16 @@ class JsonValue(Part):
         if sent < pos:
             self._pass(buffer, sent, pos, base)
         return pos
+
+    def _follow(self, buffer: str, pos: int, end: int) -> bool:
+        """Read buffer[pos:end] if nobody asks what it is. Not where it has escapes, or may end what is `_free`."""
+        scan = self.scan
+        if not self._free or buffer.find("\\", pos, end) >= 0:
+            return False
+        if scan.depth - buffer.count("}", pos, end) - buffer.count("]", pos, end) < self._free:
+            return False
+        scan.follow(buffer[pos:end])
+        return True
 
     def _scalar(self, buffer: str, sent: int, pos: int, base: int) -> int:
         """A scalar begins or goes on; returns up to where the buffer has been passed on or put aside."""
@@ -446,15 +445,12 @@ class JsonValue(Part):
 
     def pass_on(self, text: str) -> str | None:
         """See ArgumentParser.pass_on."""
-        scan, closed = self.scan, text.count("}") + text.count("]")
-        if not self._free or scan.depth - closed < self._free or scan.depth > _DEEPEST or "\\" in text:
-            return None
-        scan.pass_over(text, 0, len(text), within=self._free, free=True, final=False)
-        return self.passes()
+        reads = self.scan.depth <= _DEEPEST and self._follow(text, 0, len(text))
+        return self.passes() if reads else None
 
     def retelling(self, of: str) -> Retelling | None:
         """See ArgumentParser.retelling; `of` as in `describe`."""
-        return partial(_states, of, self.scan.copy(), self._free) if self._free else None
+        return partial(_states, of, self.scan.copy()) if self._free else None
 
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""
@@ -478,11 +474,11 @@ def _state(of: str, in_string: bool, is_key: bool, depth: int) -> CodecState:
     return CodecState(f"{of}{where}, depth {depth}", Stand.INSIDE)
 
 
-def _states(of: str, scan: JsonScanner, within: int, texts: Sequence[str]) -> list[CodecState]:
-    """Where a reader in a container `within` so many stands after each of these texts."""
+def _states(of: str, scan: JsonScanner, texts: Sequence[str]) -> list[CodecState]:
+    """Where the reader of a value stands after each of these texts, which it follows."""
     scan, found = scan.copy(), []
     for text in texts:
-        scan.pass_over(text, 0, len(text), within=within, free=True, final=False)
+        scan.follow(text)
         found.append(_state(of, scan.in_string, scan.is_key, scan.depth))
     return found
 
@@ -548,7 +544,8 @@ class PassesJson(ArgumentParser):
         return None if self.open_value is None else self.open_value.passes()
 
     def pass_on(self, text: str) -> str | None:
-        return None if self.open_value is None else self.open_value.pass_on(text)
+        value = self.open_value
+        return None if value is None else value.pass_on(text)
 
     def retelling(self) -> Retelling | None:
         return None if self.open_value is None else self.open_value.retelling(self.value_of)

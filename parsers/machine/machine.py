@@ -477,7 +477,7 @@ class Machine(OpenTextReader):
         if type(self) is not Machine or self._calls.defers:
             return None
         if self._disturbs is None:
-            self._tail, self._tail_waits = None, False
+            self._own, self._tail, self._tail_waits = "", None, False
             self._open_kind, self._open_call, self._open_at = ContentText, 0, 0
         else:
             self._tell_of_open_text()

@@ -45,9 +45,10 @@ class OpenTextReader(Part):
         self._buffer, self._pos, self._base = "", 0, 0
         self._state, self._calls = state, calls
         self._parser: ArgumentParser | None = None
-        # open text: its events, the end of it that a stage keeps, and the view while it lasts
+        # open text: what matters to the argument parser, its events, the end of it that a stage keeps, and the view
         self._by_text = by_text
         self._disturbs = None
+        self._own = ""
         self._tail: Tail | None = None
         self._tail_waits = False
         self._open_kind: _OpenKind = ContentText
@@ -97,12 +98,14 @@ class OpenTextReader(Part):
     def _reads_along(self, text: str) -> bool:
         """Let the argument parser read text in which no terminal can begin. Returns whether all of it is passed on."""
         parser, state = self._parser, self._state
-        if parser is None or state.disturbs(state.plain, "")(text) is not None:
+        if parser is None or state.plain.find_beginning(text) is not None:
             return False
         own = parser.pass_on(text)
         if own is None:
             return False
-        self._disturbs, self._open_view = state.disturbs(None, own), None
+        if own != self._own:
+            self._own, self._disturbs = own, state.disturbs(None, own)
+        self._open_view = None
         return True
 
     def _retelling(self) -> Retelling | None:
@@ -150,7 +153,7 @@ class OpenTextReader(Part):
         self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
         self._base, self._buffer, self._pos = self._base + self._pos, "", 0
         self._open_at = self._base
-        self._disturbs = state.disturbs(None if own == READ_ALONG else state.scope(parser), own)
+        self._own, self._disturbs = own, state.disturbs(None if own == READ_ALONG else state.scope(parser), own)
         self._tail = tail if tail is not None and tail.chars != "" else None
         self._tail_waits = False
 
