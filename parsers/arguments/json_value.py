@@ -256,7 +256,7 @@ class JsonValue(Part):
         scan, sent, closes = self.scan, pos, self.out.closes
         free = end == len(buffer) and not scan.in_string
         while pos < end and not self.done:
-            if free and self._follow(buffer, pos, end):
+            if self._free and free and self._follow(buffer, pos, end):
                 pos = end
                 break
             if self._in_scalar and (buffer[pos] in '{}[],:"' or buffer[pos].isspace()):
@@ -290,9 +290,9 @@ class JsonValue(Part):
         return pos
 
     def _follow(self, buffer: str, pos: int, end: int) -> bool:
-        """Read buffer[pos:end] if nobody asks what it is. Not where it has escapes, or may end what is `_free`."""
+        """Read buffer[pos:end], of which nobody asks what it is. Not where it has escapes, or may end what is free."""
         scan = self.scan
-        if not self._free or buffer.find("\\", pos, end) >= 0:
+        if buffer.find("\\", pos, end) >= 0:
             return False
         if scan.depth - buffer.count("}", pos, end) - buffer.count("]", pos, end) < self._free:
             return False
@@ -445,7 +445,7 @@ class JsonValue(Part):
 
     def pass_on(self, text: str) -> str | None:
         """See ArgumentParser.pass_on."""
-        reads = self.scan.depth <= _DEEPEST and self._follow(text, 0, len(text))
+        reads = self._free and self.scan.depth <= _DEEPEST and self._follow(text, 0, len(text))
         return self.passes() if reads else None
 
     def retelling(self, of: str) -> Retelling | None:

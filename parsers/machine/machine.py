@@ -87,7 +87,7 @@ class Machine(OpenTextReader):
         if not self._reads:
             raise UsageError("feed() needs begin() first, and none after finish()")
         self._sub = 0
-        if len(text) > self.stride or not self._by_text:
+        if not self._by_text or len(text) > self.stride:
             self._read(delta)
         elif text:
             self._append(text)

@@ -76,7 +76,8 @@ class OpenTextReader(Part):
         disturbs, tail, stop, retold = self._disturbs, self._tail, start, None
         if disturbs is None:
             return None
-        while stop < len(texts) and len(texts[stop]) <= self.stride and (self._by_text or is_plain(deltas[stop])):
+        stride, by_text = self.stride, self._by_text
+        while stop < len(texts) and len(texts[stop]) <= stride and (by_text or is_plain(deltas[stop])):
             text = texts[stop]
             if disturbs(text) is None:
                 if tail is not None and not text.strip(tail.chars):
@@ -84,6 +85,8 @@ class OpenTextReader(Part):
             else:
                 before = retold or self._retelling()
                 if not self._reads_along(text):
+                    if stop == start:
+                        self._end_open_text()
                     break
                 disturbs, retold = self._disturbs or disturbs, before
             stop += 1
