@@ -117,6 +117,33 @@ class Calls(Writer):
     everything waits for the end of the output (llama_content seed_literal). `state_name`: None without a call.
     """
 
+    __slots__ = (
+        "_content",
+        "_count",
+        "_given_id",
+        "_head",
+        "_ids",
+        "_judges",
+        "_kept",
+        "_kept_at",
+        "_name",
+        "_number",
+        "_reasoning",
+        "_recovery",
+        "_refusal",
+        "_seed",
+        "_silent",
+        "_start",
+        "_tools",
+        "closes",
+        "defers",
+        "keeps",
+        "policy",
+        "rejected",
+        "schema",
+        "state",
+        "state_name",
+    )
     APART: ClassVar[frozenset[str]] = frozenset(
         {"policy", "closes", "defers", "rejected", "_ids", "_seed", "_tools", "_judges", "_recovery"}
     )

@@ -46,6 +46,29 @@ class Machine(OpenTextReader):
     `programs` is what machines of one format and policy share: the format compiled, by what begin() depends on.
     """
 
+    __slots__ = (
+        "_cut",
+        "_fired_at",
+        "_found",
+        "_marked",
+        "_over",
+        "_program",
+        "_programs",
+        "_raw",
+        "_reads",
+        "_scanner",
+        "_skip",
+        "_strayed",
+        "_stuck",
+        "_sub",
+        "_turned",
+        "_views",
+        "_whole",
+        "format",
+        "name",
+        "policy",
+        "rejected",
+    )
     APART: ClassVar[frozenset[str]] = frozenset({
         "name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text", "_programs", "_program",
         "_scanner", "_by_text", "_raw", "_found", "_turned", "_sub", "_views", "_open_view",

@@ -29,6 +29,26 @@ class OpenTextReader(Part):
     `passes_open_text` False reads every delta in full, which gives the same and takes longer.
     """
 
+    __slots__ = (
+        "_base",
+        "_buffer",
+        "_by_text",
+        "_calls",
+        "_disturbs",
+        "_open_at",
+        "_open_call",
+        "_open_kind",
+        "_open_view",
+        "_own",
+        "_parser",
+        "_pos",
+        "_state",
+        "_tail",
+        "_tail_waits",
+        "examined",
+        "passes_open_text",
+        "transitions",
+    )
     stride: ClassVar[int] = 96
 
     def __init__(self) -> None:

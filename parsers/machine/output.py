@@ -40,6 +40,20 @@ class Writer(Part):
     number of the call that is being written, None where there is none; `argued` whether it has arguments.
     """
 
+    __slots__ = (
+        "_breaks",
+        "_events",
+        "_joined",
+        "_run",
+        "_run_call",
+        "_run_parts",
+        "_run_segments",
+        "_target",
+        "_written",
+        "argued",
+        "call",
+        "quiet",
+    )
     APART: ClassVar[frozenset[str]] = frozenset(
         {
             *("_events", "_target", "_joined"),
