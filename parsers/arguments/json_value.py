@@ -437,10 +437,8 @@ class JsonValue(Part):
         """See ArgumentParser.passes: a string in which all but quotes and escapes goes out as it is, and any text where
         nobody asks what it is."""
         scan = self.scan
-        if self._held is not None or self._tail is not None:
-            return None
         if scan.in_string and not scan.is_key:
-            return r'["\\]'
+            return None if self._held is not None or self._tail is not None else r'["\\]'
         return READ_ALONG if self._free else None
 
     def pass_on(self, text: str) -> str | None:
@@ -541,15 +539,18 @@ class PassesJson(ArgumentParser):
 
     def passes(self) -> str | None:
         """See ArgumentParser.passes."""
-        return None if self.open_value is None else self.open_value.passes()
+        value = self.open_value
+        return None if value is None else value.passes()
 
     def pass_on(self, text: str) -> str | None:
         value = self.open_value
         return None if value is None else value.pass_on(text)
 
     def retelling(self) -> Retelling | None:
-        return None if self.open_value is None else self.open_value.retelling(self.value_of)
+        value = self.open_value
+        return None if value is None else value.retelling(self.value_of)
 
     def passed(self, at: int) -> None:
         super().passed(at)
-        self.scope = OPEN if self.open_value is None else self.open_value.scope
+        value = self.open_value
+        self.scope = OPEN if value is None else value.scope
