@@ -116,8 +116,10 @@ class JsonScanner(Part):
             self.previous = "comma" if char == "," else "colon"
         return unit, pos + 1
 
-    def follow(self, text: str) -> None:
-        """Read text whose units nobody asks about, leniently. It has no escapes, and leaves a bracket open."""
+    def follow(self, text: str, within: int) -> int:
+        """Read text whose units nobody asks about, leniently; there are no escapes in it. Returns where it stopped, which
+        is before its end where fewer than `within` brackets are left open."""
+        at = 0
         for number, part in enumerate(text.split('"')):
             if number and self.in_string:
                 self.in_string, self.previous = False, "key" if self.is_key else "value"
@@ -125,13 +127,25 @@ class JsonScanner(Part):
                 self.in_string, self.is_key = True, self.stack[-1] + self.previous in _IS_KEY
             if not self.in_string and (units := part.rstrip(_SPACES)):
                 self.previous = _AFTER.get(units[-1], "value")
-                for bracket in _BRACKETS.findall(units):
-                    if bracket in CLOSERS:
-                        self.stack.append(bracket)
-                    else:
-                        self.stack.pop()
+                closed = self._follow_brackets(units, within)
+                if closed is not None:
+                    return at + closed
+            at += len(part) + 1
         self.depth = len(self.stack)
         self._in_scalar = not (self.in_string or text.endswith(_BETWEEN_SCALARS))
+        return len(text)
+
+    def _follow_brackets(self, units: str, within: int) -> int | None:
+        """Open and close brackets; where one leaves fewer than `within` open, return where it ends."""
+        for number, bracket in enumerate(_BRACKETS.findall(units)):
+            if bracket in CLOSERS:
+                self.stack.append(bracket)
+                continue
+            self.stack.pop()
+            if len(self.stack) < within:
+                self.depth, self.previous, self._in_scalar = len(self.stack), "value", False
+                return [found.end() for found in _BRACKETS.finditer(units)][number]
+        return None
 
     def _in_string(self, buffer: str, pos: int, end: int, final: bool) -> tuple[Unit, int]:
         run = _STRING_RUN.match(buffer, pos, end)
@@ -256,9 +270,9 @@ class JsonValue(Part):
         scan, sent, closes = self.scan, pos, self.out.closes
         free = end == len(buffer) and not scan.in_string
         while pos < end and not self.done:
-            if self._free and free and self._follow(buffer, pos, end):
-                pos = end
-                break
+            if self._free and free and (stop := self._follow(buffer, pos, end)) > pos:
+                pos = stop
+                continue
             if self._in_scalar and (buffer[pos] in '{}[],:"' or buffer[pos].isspace()):
                 sent = self._end_value(buffer, sent, pos, base)
                 self.done = not self._frames and self._started
@@ -289,15 +303,16 @@ class JsonValue(Part):
             self._pass(buffer, sent, pos, base)
         return pos
 
-    def _follow(self, buffer: str, pos: int, end: int) -> bool:
-        """Read buffer[pos:end], of which nobody asks what it is. Not where it has escapes, or may end what is free."""
-        scan = self.scan
-        if buffer.find("\\", pos, end) >= 0:
-            return False
-        if scan.depth - buffer.count("}", pos, end) - buffer.count("]", pos, end) < self._free:
-            return False
-        scan.follow(buffer[pos:end])
-        return True
+    def _follow(self, buffer: str, pos: int, end: int) -> int:
+        """Read on while nobody asks what it is, up to a string with escapes. Returns where it stopped."""
+        escape = buffer.find("\\", pos, end)
+        limit = end if escape < 0 else buffer.rfind('"', pos, escape)
+        if limit <= pos:
+            return pos
+        stop = pos + self.scan.follow(buffer[pos:limit], self._free)
+        if self.scan.depth < self._free:
+            self._free, self.done = 0, not self.scan.depth
+        return stop
 
     def _scalar(self, buffer: str, sent: int, pos: int, base: int) -> int:
         """A scalar begins or goes on; returns up to where the buffer has been passed on or put aside."""
@@ -443,8 +458,13 @@ class JsonValue(Part):
 
     def pass_on(self, text: str) -> str | None:
         """See ArgumentParser.pass_on."""
-        reads = self._free and self.scan.depth <= _DEEPEST and self._follow(text, 0, len(text))
-        return self.passes() if reads else None
+        scan = self.scan
+        if not self._free or scan.depth > _DEEPEST or "\\" in text:
+            return None
+        if scan.depth - text.count("}") - text.count("]") < self._free:
+            return None
+        scan.follow(text, self._free)
+        return self.passes()
 
     def retelling(self, of: str) -> Retelling | None:
         """See ArgumentParser.retelling; `of` as in `describe`."""
@@ -476,7 +496,7 @@ def _states(of: str, scan: JsonScanner, texts: Sequence[str]) -> list[CodecState
     """Where the reader of a value stands after each of these texts, which it follows."""
     scan, found = scan.copy(), []
     for text in texts:
-        scan.follow(text)
+        scan.follow(text, 0)
         found.append(_state(of, scan.in_string, scan.is_key, scan.depth))
     return found
 
