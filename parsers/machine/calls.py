@@ -443,17 +443,18 @@ class Calls(Writer):
         if self.defers:
             why = "llama_content is seed_literal: everything waits for the end of the output."
             return [Hold(0, at, "policy", why)] if at else []
-        found: list[Hold | None] = []
+        found: list[Hold] = []
         if self._reasoning.blank.pieces or self._content.blank.pieces:
-            found = [self._reasoning.hold(), self._content.hold()]
+            found += filter(None, (self._reasoning.hold(), self._content.hold()))
         if self.state in _HELD:
             why = "A call whose name is not known yet."
             if self.state is CallState.NAMED:
                 why = f"The call to {self._name} is judged when it is whole."
-            found.append(Hold(self._start, at, "tentative", why) if at > self._start else None)
+            if at > self._start:
+                found.append(Hold(self._start, at, "tentative", why))
         elif self._head.pieces:
-            found.append(self._head.hold("codec", "A name or an id is sent whole."))
-        return [hold for hold in found if hold is not None] if found else []
+            found += filter(None, (self._head.hold("codec", "A name or an id is sent whole."),))
+        return found
 
 
 # Call headers that are an id with the tool's name inside, such as Kimi K2's `functions.get_weather:0`.
