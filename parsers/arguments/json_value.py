@@ -117,8 +117,8 @@ class JsonScanner(Part):
         return unit, pos + 1
 
     def follow(self, text: str, within: int) -> int:
-        """Read text whose units nobody asks about, leniently; there are no escapes in it. Returns where it stopped, which
-        is before its end where fewer than `within` brackets are left open."""
+        """Read text whose units nobody asks about, leniently; there are no escapes in it. Returns where it stopped: behind
+        a bracket that leaves fewer than `within` open, else at the end."""
         at = 0
         for number, part in enumerate(text.split('"')):
             if number and self.in_string:
