@@ -244,9 +244,9 @@ class JsonCall(PassesJson):
         scan = value.scan
         began_open = not scan.in_string
         stop = value.text(buffer, pos, end, base, final=final)
-        self.scope = value.scope
+        self.scope = None if scan.in_string else OPEN
         if value.done:
-            self._phase, self._scan.previous, self.complete = "object", "value", True
+            self._phase, self._scan.previous, self.complete, self.open_value = "object", "value", True, None
             return self._object(buffer, stop, end, base, final) if began_open else stop
         if stop == pos and not scan.in_string:
             self.queue.append("REJECT")
@@ -282,7 +282,8 @@ class JsonCall(PassesJson):
             message = "The arguments are a JSON string, not an object (double-encoded)."
             self.out.diagnostic("double_encoded", message, at, at + 1)
         if self._committed:
-            return JsonValue(self.out)
+            self.open_value = JsonValue(self.out)
+            return self.open_value
         self._early = EarlyArguments(at)
         return JsonValue(self._early, strict=True)
 
@@ -308,10 +309,6 @@ class JsonCall(PassesJson):
         if self._phase == "arguments" and self._value is not None:
             self._value.finish(at)
             self.complete = self._value.done
-
-    @property
-    def open_value(self) -> JsonValue | None:
-        return self._value if self._phase == "arguments" and self._early is None else None
 
     def hold(self) -> Hold | None:
         if self._phase == "arguments":
@@ -389,7 +386,7 @@ class JsonCalls(PassesJson):
 
     def _read(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         stop = self._item.text(buffer, pos, end, base, final=final)
-        self.scope, self.complete = self._item.scope, self._item.complete
+        self.scope, self.complete, self.open_value = self._item.scope, self._item.complete, self._item.open_value
         for trigger in self._item.queue:
             if trigger == "DONE":
                 self._phase, self._array_open = "ended", self._array_open and buffer[stop - 1] != "]"
@@ -427,7 +424,7 @@ class JsonCalls(PassesJson):
             self._array_open = False
 
     def _next(self, phase: _ArrayPhase) -> None:
-        self._item, self._phase = JsonCall(self.out, self._options), phase
+        self._item, self._phase, self.open_value = JsonCall(self.out, self._options), phase, None
         self.complete = self._told_surplus = False
 
     def _unclosed(self, at: int) -> None:
@@ -439,10 +436,6 @@ class JsonCalls(PassesJson):
         self._item.finish(at)
         self.complete = self._item.complete
         self._unclosed(at)
-
-    @property
-    def open_value(self) -> JsonValue | None:
-        return self._item.open_value if self._phase == "item" else None
 
     def passed(self, at: int) -> None:
         super().passed(at)

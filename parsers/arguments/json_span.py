@@ -37,6 +37,7 @@ class JsonSpan(PassesJson):
             pos = self.out.skip_space(buffer, pos, end, base)
             if pos < end:
                 self._phase = "value" if buffer[pos] in '{["' else "bare"
+                self.open_value = self._value if self._phase == "value" else None
         if self._phase == "bare":
             self._bare_text(buffer[pos:end], base + pos)
             pos = end
@@ -51,7 +52,7 @@ class JsonSpan(PassesJson):
         pos = self._value.text(buffer, pos, end, base, final=final)
         self.scope = self._value.scope
         if self._value.done:
-            self._phase, self.complete = "after", True
+            self._phase, self.open_value, self.complete = "after", None, True
             self.queue.append("DONE")
         return pos
 
@@ -82,10 +83,6 @@ class JsonSpan(PassesJson):
         self.complete = self.complete or not self.over
         if self._phase == "before" and (self.complete or self.out.closes):
             self.synthetic("{}", at)
-
-    @property
-    def open_value(self) -> JsonValue | None:
-        return self._value if self._phase == "value" else None
 
     def hold(self) -> Hold | None:
         if self._words:

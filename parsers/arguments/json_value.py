@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import re
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -33,7 +32,7 @@ from parsers.arguments.coerce import (
     types_in_words,
     types_of,
 )
-from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser, ValueOutput, Waiting
+from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser, Output, ValueOutput, Waiting
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import Part, Pieces
@@ -117,8 +116,8 @@ class JsonScanner(Part):
         return unit, pos + 1
 
     def follow(self, text: str, within: int) -> int:
-        """Read text whose units nobody asks about, leniently; there are no escapes in it. Returns where it stopped: behind
-        a bracket that leaves fewer than `within` open, else at the end."""
+        """Read text whose units nobody asks about, leniently; there are no escapes in it. Returns where it stopped:
+        behind a bracket that leaves fewer than `within` open, else at the end."""
         at = 0
         for number, part in enumerate(text.split('"')):
             if number and self.in_string:
@@ -548,17 +547,16 @@ def coerce_json(text: str, schema: Mapping[str, Any] | None) -> str:
 
 
 class PassesJson(ArgumentParser):
-    """Base of argument parsers that pass on a JSON value. `value_of` says in words what the value is."""
+    """Base of argument parsers that pass on a JSON value: `open_value` reads it while all text is its own, else None.
+    `value_of` says in words what the value is."""
 
     value_of: ClassVar[str] = "arguments, "
 
-    @property
-    @abstractmethod
-    def open_value(self) -> JsonValue | None:
-        """The reader of the value, while all text is the value's."""
+    def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
+        super().__init__(out, options)
+        self.open_value: JsonValue | None = None
 
     def passes(self) -> str | None:
-        """See ArgumentParser.passes."""
         value = self.open_value
         return None if value is None else value.passes()
 
@@ -572,5 +570,4 @@ class PassesJson(ArgumentParser):
 
     def passed(self, at: int) -> None:
         super().passed(at)
-        value = self.open_value
-        self.scope = OPEN if value is None else value.scope
+        self.scope = OPEN if self.open_value is None else self.open_value.scope

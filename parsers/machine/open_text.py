@@ -6,13 +6,14 @@ known to hold nothing but text that goes on as it is. An argument parser may wan
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser
 from parsers.machine.calls import Calls
-from parsers.machine.lexer import is_plain
+from parsers.machine.lexer import Scope, is_plain
 from parsers.machine.program import CompiledState
 from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
 from parsers.vocabulary.states import Part
@@ -127,7 +128,7 @@ class OpenTextReader(Part):
         if own is None:
             return False
         if own != self._own:
-            self._own, self._disturbs = own, state.disturbs(None, own)
+            self._own, self._disturbs = own, _search(state, None, own)
         self._open_view = None
         return True
 
@@ -176,7 +177,8 @@ class OpenTextReader(Part):
         self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
         self._base, self._buffer, self._pos = self._base + self._pos, "", 0
         self._open_at = self._base
-        self._own, self._disturbs = own, state.disturbs(None if own == READ_ALONG else state.scope(parser), own)
+        scope = state.plain if parser is None else state.scopes.get(parser.scope or "")
+        self._own, self._disturbs = own, _search(state, None if own == READ_ALONG else scope, own)
         self._tail = tail if tail is not None and tail.chars != "" else None
         self._tail_waits = False
 
@@ -192,3 +194,13 @@ class OpenTextReader(Part):
             self._calls.passed(self._open_kind)
         if self._parser is not None:
             self._parser.passed(self._base)
+
+
+def _search(state: CompiledState, scope: Scope | None, own: str) -> Callable[[str], object]:
+    """A search for what may matter in open text of a state: the beginning of a literal of the scope, or what `own`
+    describes."""
+    found = state.searches.get((scope, own))
+    if found is None:
+        parts = filter(None, ("" if scope is None else scope.begins, own))
+        found = state.searches[scope, own] = re.compile("|".join(parts) or r"(?!)").search
+    return found

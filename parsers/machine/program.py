@@ -6,7 +6,6 @@ only a token id can mean are out of every scope) and on tool_choice none (rows t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -56,7 +55,6 @@ class CompiledState(Constant):
     __slots__ = (
         *(
             "_becomes",
-            "_disturbs",
             "_joint",
             "_literals",
             "_own",
@@ -67,6 +65,7 @@ class CompiledState(Constant):
             "inert",
             "make_parser",
             "name",
+            "searches",
         ),
         *("plain", "rows", "scopes", "text", "unquote"),
     )
@@ -102,7 +101,7 @@ class CompiledState(Constant):
         }
         self.plain = self.scopes[OPEN]
         self._joint: dict[str, Scope] = {}
-        self._disturbs: dict[tuple[Scope | None, str], Callable[[str], object]] = {}
+        self.searches: dict[tuple[Scope | None, str], Callable[[str], object]] = {}  # for what matters in open text
         self._becomes: dict[tuple[Scope | None, str], tuple[tuple[str, ...], str]] = {}
         self._literals = {**terminals, **{n: text for literals in scopes.values() for n, text in literals.items()}}
 
@@ -121,15 +120,6 @@ class CompiledState(Constant):
         if other.name not in self._joint:
             self._joint[other.name] = Scope({**other.plain.literals, **self.plain.literals})
         return self._joint[other.name]
-
-    def disturbs(self, scope: Scope | None, own: str) -> Callable[[str], object]:
-        """A search for what may matter in open text of this state: the beginning of a literal of the scope, or what
-        `own` describes."""
-        found = self._disturbs.get((scope, own))
-        if found is None:
-            parts = filter(None, ("" if scope is None else scope.begins, own))
-            found = self._disturbs[scope, own] = re.compile("|".join(parts) or r"(?!)").search
-        return found
 
     def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], str]:
         """The literals that held text may become, and why it is held in words."""
