@@ -16,7 +16,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal
@@ -161,8 +160,9 @@ class JsonScanner(Part):
 
     def copy(self) -> JsonScanner:
         """A scanner in the same state."""
-        made = copy(self)
-        made.stack = [*self.stack]
+        made = JsonScanner(strict=self.strict)
+        made.stack, made.depth, made.previous = [*self.stack], self.depth, self.previous
+        made.in_string, made.is_key, made.odd, made._in_scalar = self.in_string, self.is_key, self.odd, self._in_scalar
         return made
 
     def _close(self) -> None:
