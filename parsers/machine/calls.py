@@ -63,6 +63,8 @@ class CallEvent(Enum):
     RESUME = "a marker shows where to read on"
     CLOSE = "a row ends it, or the output does"
 
+    __hash__ = object.__hash__  # the same
+
 
 _REFUSALS = {
     CallEvent.REJECT: CallState.NONE,

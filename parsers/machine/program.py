@@ -7,7 +7,7 @@ only a token id can mean are out of every scope) and on tool_choice none (rows t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from parsers.arguments import ARGUMENT_PARSERS
@@ -26,7 +26,8 @@ END_TOKEN = "end token"  # the name of an end token's literal begins with it; no
 
 @dataclass(slots=True)
 class CompiledRow:
-    """A row with its id. `guard` is the policy that has it in force, if one does; `target` the state it leads to."""
+    """A row with its id. `guard` is the policy that has it in force, if one does; `target` the state it leads to;
+    `refusal` why there is no call where it rejects one."""
 
     id: str
     to: str
@@ -36,12 +37,11 @@ class CompiledRow:
     note: str
     guard: str | None
     target: CompiledState | None = None
+    refusal: DropReason = field(init=False)
 
-    @property
-    def refusal(self) -> DropReason:
-        """Return why there is no call where this row rejects one."""
+    def __post_init__(self) -> None:
         note = self.note.rstrip(".")
-        return DropReason(Cause.STATED if note else Cause.NOT_A_CALL, note, self.guard)
+        self.refusal = DropReason(Cause.STATED if note else Cause.NOT_A_CALL, note, self.guard)
 
 
 class CompiledState(Constant):

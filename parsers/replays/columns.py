@@ -228,8 +228,9 @@ class Steps(Lazy[Step], StepColumns):
         return found
 
     def diagnostics(self) -> Iterator[tuple[int, Diagnostic]]:
-        kept = self._events.kept()
-        return ((self._firsts[block] + 1, event) for block, event in kept if isinstance(event, Diagnostic))
+        for place, block, kind in self._events.told():
+            if issubclass(kind, Diagnostic) and isinstance(event := self._events.at(place), Diagnostic):
+                yield self._firsts[block] + 1, event
 
     def reaches(self, first: int, last: int) -> Sequence[int]:
         stretch = self._stretch(first - 1)

@@ -16,6 +16,7 @@ from parsers.vocabulary.events import (
     CallName,
     CallStart,
     ContentText,
+    Diagnostic,
     Dropped,
     Event,
     Marker,
@@ -77,10 +78,6 @@ class Spans:
         """For every span its block, the place of its kind among the kinds, its start and its end."""
         return zip(self._blocks, self._codes, self._starts, self._ends, strict=True)
 
-    def block(self, place: int) -> int:
-        """The block of a span."""
-        return self._blocks[place]
-
     def by_block(self) -> Iterator[tuple[int, range]]:
         """Every block that has spans, with their places."""
         first, block = 0, -1
@@ -93,13 +90,14 @@ class Spans:
             yield block, range(first, len(self._blocks))
 
 
-# What an event is besides its span, its text and its call, by its type: what gives the one field that is left.
+# What an event is besides its span, its text and its call, by its type: what gives the fields that are left.
 # An event of another type is kept as it is.
-_REST: dict[type[Event], Callable[[Event], Any] | None] = {
+_REST: dict[type[Event], Callable[[Any], tuple[Any, ...]] | None] = {
     **dict.fromkeys((ContentText, ReasoningText, CallArguments, CallName, CallId, CallStart, ReasoningEnd)),
-    Marker: attrgetter("terminal"),
-    Dropped: attrgetter("reason"),
-    CallEnd: attrgetter("complete"),
+    Marker: lambda event: (event.terminal,),
+    Dropped: lambda event: (event.reason,),
+    CallEnd: lambda event: (event.complete,),
+    Diagnostic: attrgetter("code", "severity", "message"),
 }
 OF_CALLS = frozenset({CallArguments, CallName, CallId, CallStart, CallEnd})
 _AS_IT_IS = (Event, False)
@@ -136,7 +134,7 @@ class Events:
                 return (kind, True) if whole else _AS_IT_IS, call
             return _SIMPLE[kind] if event.text == self._text[event.start : event.end] else _AS_IT_IS, call
         rest = _REST[kind]
-        return _SIMPLE[kind] if rest is None else (kind, False, rest(event)), call
+        return _SIMPLE[kind] if rest is None else (kind, False, *rest(event)), call
 
     def add(self, block: int, event: Event) -> None:
         """Add an event of a block."""
@@ -188,10 +186,6 @@ class Events:
         for place, (block, code, _, _) in enumerate(self.spans.rows()):
             kind = kinds[code]
             yield place, block, type(kept[place]) if kind is _AS_IT_IS else kind[0]
-
-    def kept(self) -> Iterator[tuple[int, Event]]:
-        """Every event that is kept as it is, with its block."""
-        return ((self.spans.block(place), event) for place, event in self._kept.items())
 
     def call(self, place: int) -> int:
         """The number of the call that an event at a place is about."""
