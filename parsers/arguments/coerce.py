@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from parsers.vocabulary.json_values import is_json
@@ -51,6 +52,8 @@ def types_of(schema: Schema | None, depth: int = 0) -> frozenset[str] | None:
         return None
     found: set[str] = set()
     declared = schema.get("type")
+    if isinstance(declared, str) and schema.keys().isdisjoint(_BRANCHES):
+        return _one_type(declared)
     for name in declared if isinstance(declared, list) else [declared]:
         if isinstance(name, str):
             found.add(_ALIASES.get(name.lower(), name.lower()))
@@ -61,6 +64,21 @@ def types_of(schema: Schema | None, depth: int = 0) -> frozenset[str] | None:
     if not found and isinstance(schema.get("properties"), Mapping):
         found.add("object")
     return frozenset(found) or None
+
+
+@lru_cache(maxsize=64)
+def _one_type(name: str) -> frozenset[str]:
+    return frozenset({_ALIASES.get(name.lower(), name.lower())})
+
+
+def types_in_words(schema: Schema | None) -> str:
+    """The types a schema allows, in words; empty where it says nothing about the type."""
+    return _in_words(types_of(schema) or frozenset())
+
+
+@lru_cache(maxsize=64)
+def _in_words(types: frozenset[str]) -> str:
+    return " or ".join(sorted(types))
 
 
 def _branches(schema: Schema) -> list[Schema]:
@@ -91,6 +109,17 @@ def item_schema(schema: Schema | None, depth: int = 0) -> Schema | None:
         return items
     found = (item_schema(branch, depth + 1) for branch in _branches(schema))
     return next((schema for schema in found if schema is not None), None)
+
+
+def describes_contents(schema: Schema | None, bracket: str) -> bool:
+    """Return whether it says anything about what an object (bracket `{`) or an array (`[`) holds."""
+    if not isinstance(schema, Mapping):
+        return False
+    if bracket == "[":
+        return item_schema(schema) is not None
+    return any(isinstance(schema.get(key), Mapping) for key in ("properties", "additionalProperties")) or bool(
+        _branches(schema)
+    )
 
 
 def can_stream(schema: Schema | None) -> bool:

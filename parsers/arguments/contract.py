@@ -25,9 +25,10 @@ from typing import Any, ClassVar, Protocol
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment, Severity
 from parsers.vocabulary.states import Part
-from parsers.vocabulary.trace import CodecState, Hold
+from parsers.vocabulary.trace import CodecState, Hold, Retelling
 
 OPEN = "open"
+READ_ALONG = "(?s:.)"  # any text may matter
 READ_ON = frozenset({"DONE", "ITEM_END"})  # without a row on it a parser reads on in the same state
 STRAY = frozenset({"OTHER", "REJECT", "MALFORMED"})  # without one text is stray until the state is left
 _WORD = re.compile(r"\S+")
@@ -171,11 +172,20 @@ class ArgumentParser(Part, ABC):
 
     def passes(self) -> str | None:
         """Return a regular expression for what matters where the parser stands, if it would write all other text there
-        as it is, in the same place and one piece a delta; None where it would not, or keeps anything. It is not asked
-        where its scope is OPEN."""
+        as it is, in the same place and one piece a delta; None where it would not, or keeps anything. Where its scope
+        is OPEN only READ_ALONG counts: that text may be of this kind is found by `pass_on`."""
+
+    def pass_on(self, text: str) -> str | None:
+        """Read text that holds no terminal, if all of it is to be written as it is. Returns what `passes` would say
+        then; None where nothing was read."""
+        return None
+
+    def retelling(self) -> Retelling | None:
+        """Return what tells later what `describe` would say after each of the texts that are passed on from here."""
+        return None
 
     def passed(self, at: int) -> None:
-        """Text up to raw offset `at` was written as it is, without being read here (see `passes`)."""
+        """Text up to raw offset `at` was written as it is, without `text` being asked (see `passes`)."""
         self._at = at
 
     def hold(self) -> Hold | None:

@@ -23,6 +23,7 @@ from parsers.arguments.coerce import (
     item_schema,
     json_to_json,
     property_schema,
+    types_in_words,
     types_of,
 )
 from parsers.arguments.contract import ArgumentParser, Output
@@ -222,8 +223,7 @@ class JsonBuilder(Part):
         if self._groups:
             return "A bracket is an array if a comma follows its first value."
         if self._string is not None and self._waits:
-            wanted = " or ".join(sorted(types_of(self._schema) or ()))
-            return f"The schema wants {wanted}: the value is written when it is whole."
+            return f"The schema wants {types_in_words(self._schema)}: the value is written when it is whole."
         return "A key is sent with its value."
 
     def cut(self, at: int) -> None:

@@ -33,15 +33,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import property_schema
-from parsers.arguments.contract import OPEN, ArgumentParser, Output
+from parsers.arguments.contract import OPEN, Output
 from parsers.arguments.json_value import (
     WHITESPACE,
     EarlyArguments,
     JsonScanner,
     JsonValue,
+    PassesJson,
     Unit,
     coerce_json,
     unescape_json,
@@ -53,9 +55,11 @@ from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 NO_VALUE = frozenset("}],:")  # where one of these stands, no value begins
 _Phase = Literal["before", "object", "arguments", "after"]
+_BEFORE_ARGUMENTS = CodecState.before("the arguments")
+_AROUND = {"before": CodecState.before("the object"), "after": CodecState("after the object")}
 
 
-class JsonCall(ArgumentParser):
+class JsonCall(PassesJson):
     """Reads one call object. Options: name_keys, argument_keys (first one wins), wrapper_keys, require_arguments."""
 
     APART: ClassVar[frozenset[str]] = frozenset(
@@ -91,6 +95,14 @@ class JsonCall(ArgumentParser):
         self._reported = 0  # up to here the object's text has gone out; what follows is structure
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
+        if self._phase != "arguments":
+            pos = self._around_arguments(buffer, pos, end, base, final)
+        if self._phase == "arguments":
+            pos = self._arguments(buffer, pos, end, base, final)
+        self._at = base + pos
+        return pos
+
+    def _around_arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         if self._phase == "before":
             pos = self.out.skip_space(buffer, pos, end, base)
             if pos < end and buffer[pos] == "{":
@@ -98,13 +110,8 @@ class JsonCall(ArgumentParser):
             elif pos < end:
                 self.queue.append("REJECT")
         if self._phase == "object":
-            pos = self._object(buffer, pos, end, base, final)
-        elif self._phase == "after":
-            pos = self.after_value(buffer, pos, end, base)
-        if self._phase == "arguments":
-            pos = self._arguments(buffer, pos, end, base, final)
-        self._at = base + pos
-        return pos
+            return self._object(buffer, pos, end, base, final)
+        return self.after_value(buffer, pos, end, base) if self._phase == "after" else pos
 
     def _object(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         """Units of the outer object, up to the arguments or its end; up to a string boundary where a terminal may
@@ -218,27 +225,30 @@ class JsonCall(ArgumentParser):
             self._early.replay(self.out)
 
     def _arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
-        if self._value is None:
+        value = self._value
+        if value is None:
             if pos < end and buffer[pos].isspace() and not self._lead:
                 pos = self.out.skip_space(buffer, pos, end, base)
             if pos == end:
                 return pos
             if self._needs_arguments:
                 pos = self._lead_in(buffer, pos, end, base)
-                if self._value is None or pos == end:
+                value = self._value
+                if value is None or pos == end:
                     return pos
             elif buffer[pos] in NO_VALUE:
                 self._phase, self._read_arguments = "object", False
                 return self._object(buffer, pos, end, base, final)
             else:
-                self._value = self._begin_value(base + pos, buffer[pos])
-        began_open = not self._value.scan.in_string
-        stop = self._value.text(buffer, pos, end, base, final=final)
-        self.scope = None if self._value.scan.in_string else OPEN
-        if self._value.done:
-            self._phase, self._scan.previous, self.complete = "object", "value", True
+                value = self._value = self._begin_value(base + pos, buffer[pos])
+        scan = value.scan
+        began_open = not scan.in_string
+        stop = value.text(buffer, pos, end, base, final=final)
+        self.scope = None if scan.in_string else OPEN
+        if value.done:
+            self._phase, self._scan.previous, self.complete, self.open_value = "object", "value", True, None
             return self._object(buffer, stop, end, base, final) if began_open else stop
-        if stop == pos and not self._value.scan.in_string:
+        if stop == pos and not scan.in_string:
             self.queue.append("REJECT")
         return stop
 
@@ -272,7 +282,8 @@ class JsonCall(ArgumentParser):
             message = "The arguments are a JSON string, not an object (double-encoded)."
             self.out.diagnostic("double_encoded", message, at, at + 1)
         if self._committed:
-            return JsonValue(self.out)
+            self.open_value = JsonValue(self.out)
+            return self.open_value
         self._early = EarlyArguments(at)
         return JsonValue(self._early, strict=True)
 
@@ -299,34 +310,38 @@ class JsonCall(ArgumentParser):
             self._value.finish(at)
             self.complete = self._value.done
 
-    def passes(self) -> str | None:
-        """See ArgumentParser.passes."""
-        reads = self._phase == "arguments" and self._value is not None and self._early is None
-        return self._value.passes() if reads and self._value is not None else None
-
     def hold(self) -> Hold | None:
+        if self._phase == "arguments":
+            return None if self._value is None else self._value.hold(self._at)
         if self._committed and (start := self._loose.start) is not None:
             return Hold(start, self._at, "codec", "These may be the arguments, if no key holds them.")
-        return None if self._value is None else self._value.hold(self._at)
+        return None
 
     def describe(self) -> CodecState:
-        if self._phase == "after":
-            return CodecState("after the object")
-        if self._phase == "before":
-            return CodecState.before("the object")
-        if self._phase == "arguments" and self._value is not None:
-            return self._value.describe("arguments, ")
         if self._phase == "arguments":
-            return CodecState.before("the arguments")
-        key = f", key {self._key}" if self._key else ""
-        return CodecState(f"in the call object, depth {self._scan.depth}{key}", Stand.INSIDE)
+            return _BEFORE_ARGUMENTS if self._value is None else self._value.describe(self.value_of)
+        if self._phase in _AROUND:
+            return _AROUND[self._phase]
+        return _in_object(self._scan.depth, self._key)
+
+
+@lru_cache(maxsize=64)  # asked for after every delta
+def _in_object(depth: int, key: str) -> CodecState:
+    return CodecState(f"in the call object, depth {depth}" + (f", key {key}" if key else ""), Stand.INSIDE)
 
 
 _BRACES = re.compile(r"\}+")
 _ArrayPhase = Literal["before", "first", "item", "ended", "between", "over"]
+_AROUND_ITEMS: Mapping[_ArrayPhase, CodecState] = {
+    "before": CodecState.before("the calls"),
+    "first": CodecState("in the array, before its first object"),
+    "between": CodecState("in the array"),
+    "ended": CodecState("after the call"),
+    "over": CodecState("after the calls"),
+}
 
 
-class JsonCalls(ArgumentParser):
+class JsonCalls(PassesJson):
     """Reads the calls for a run of states. Its options are those of json_call."""
 
     APART: ClassVar[frozenset[str]] = frozenset({"_options"})
@@ -371,7 +386,7 @@ class JsonCalls(ArgumentParser):
 
     def _read(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         stop = self._item.text(buffer, pos, end, base, final=final)
-        self.scope, self.complete = self._item.scope, self._item.complete
+        self.scope, self.complete, self.open_value = self._item.scope, self._item.complete, self._item.open_value
         for trigger in self._item.queue:
             if trigger == "DONE":
                 self._phase, self._array_open = "ended", self._array_open and buffer[stop - 1] != "]"
@@ -409,7 +424,7 @@ class JsonCalls(ArgumentParser):
             self._array_open = False
 
     def _next(self, phase: _ArrayPhase) -> None:
-        self._item, self._phase = JsonCall(self.out, self._options), phase
+        self._item, self._phase, self.open_value = JsonCall(self.out, self._options), phase, None
         self.complete = self._told_surplus = False
 
     def _unclosed(self, at: int) -> None:
@@ -422,23 +437,15 @@ class JsonCalls(ArgumentParser):
         self.complete = self._item.complete
         self._unclosed(at)
 
-    def passes(self) -> str | None:
-        """See ArgumentParser.passes."""
-        return self._item.passes() if self._phase == "item" else None
-
     def passed(self, at: int) -> None:
-        """See ArgumentParser.passed."""
+        super().passed(at)
         self._item.passed(at)
 
     def hold(self) -> Hold | None:
         return self._item.hold()
 
     def describe(self) -> CodecState:
-        if self._phase == "before":
-            return CodecState.before("the calls")
-        words = {"first": "in the array, before its first object", "between": "in the array"}
-        words |= {"ended": "after the call", "over": "after the calls"}
-        return CodecState(words[self._phase]) if self._phase in words else self._item.describe()
+        return self._item.describe() if self._phase == "item" else _AROUND_ITEMS[self._phase]
 
 
 # Keys beside a call's name, where no key holds the arguments: then they are the arguments themselves.

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from parsers.arguments.contract import OPEN, ArgumentParser, Output
-from parsers.arguments.json_value import JsonValue
+from parsers.arguments.contract import Output
+from parsers.arguments.json_value import JsonValue, PassesJson
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.states import Placed
 from parsers.vocabulary.trace import CodecState, Hold
@@ -19,10 +19,11 @@ from parsers.vocabulary.trace import CodecState, Hold
 _Phase = Literal["before", "value", "bare", "after"]
 
 
-class JsonSpan(ArgumentParser):
+class JsonSpan(PassesJson):
     """Reads one JSON value; `complete` once it is whole. Nothing at all stands for an empty object."""
 
     triggers: ClassVar[tuple[str, ...]] = ("DONE", "OTHER")
+    value_of: ClassVar[str] = ""
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
@@ -36,6 +37,7 @@ class JsonSpan(ArgumentParser):
             pos = self.out.skip_space(buffer, pos, end, base)
             if pos < end:
                 self._phase = "value" if buffer[pos] in '{["' else "bare"
+                self.open_value = self._value if self._phase == "value" else None
         if self._phase == "bare":
             self._bare_text(buffer[pos:end], base + pos)
             pos = end
@@ -48,9 +50,9 @@ class JsonSpan(ArgumentParser):
 
     def _read(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         pos = self._value.text(buffer, pos, end, base, final=final)
-        self.scope = None if self._value.scan.in_string else OPEN
+        self.scope = self._value.scope
         if self._value.done:
-            self._phase, self.complete = "after", True
+            self._phase, self.open_value, self.complete = "after", None, True
             self.queue.append("DONE")
         return pos
 
@@ -82,10 +84,6 @@ class JsonSpan(ArgumentParser):
         if self._phase == "before" and (self.complete or self.out.closes):
             self.synthetic("{}", at)
 
-    def passes(self) -> str | None:
-        """See ArgumentParser.passes."""
-        return self._value.passes() if self._phase == "value" else None
-
     def hold(self) -> Hold | None:
         if self._words:
             return Hold(self._words[0][1], self._at, "codec", "It is no JSON, and closing here must leave valid JSON.")
@@ -95,4 +93,4 @@ class JsonSpan(ArgumentParser):
         if self._phase == "before":
             return CodecState.before("the value")
         words = {"bare": "not JSON", "after": "after the value"}.get(self._phase)
-        return CodecState(words) if words else self._value.describe()
+        return CodecState(words) if words else self._value.describe(self.value_of)

@@ -15,25 +15,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Literal
+from functools import lru_cache, partial
+from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import (
     LONE_SURROGATE,
     can_only_be_string,
     can_stream,
+    describes_contents,
     item_schema,
     json_to_json,
     property_schema,
+    types_in_words,
     types_of,
 )
-from parsers.arguments.contract import ValueOutput, Waiting
+from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser, Output, ValueOutput, Waiting
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import Part, Pieces
-from parsers.vocabulary.trace import CodecState, Hold, Stand
+from parsers.vocabulary.trace import CodecState, Hold, Retelling, Stand
 
 Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scalar", "hold", "error"]
 _Previous = Literal["start", "open", "colon", "comma", "value", "key"]
@@ -59,6 +61,10 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
 }
 _NOWHERE: frozenset[str] = frozenset()
 _IS_KEY = _KEY | {"{value"}  # a string here is a key; after a value its comma was forgotten
+_BRACKETS = re.compile(r"[{}\[\]]")
+_SPACES = " \t\r\n"
+_BETWEEN_SCALARS = tuple(_UNITS)
+_AFTER: Mapping[str, _Previous] = {",": "comma", ":": "colon", "{": "open", "[": "open"}
 
 
 class JsonScanner(Part):
@@ -108,6 +114,37 @@ class JsonScanner(Part):
             self.previous = "comma" if char == "," else "colon"
         return unit, pos + 1
 
+    def follow(self, text: str, within: int) -> int:
+        """Read text whose units nobody asks about, leniently; there are no escapes in it. Returns where it stopped:
+        behind a bracket that leaves fewer than `within` open, else at the end."""
+        at = 0
+        for number, part in enumerate(text.split('"')):
+            if number and self.in_string:
+                self.in_string, self.previous = False, "key" if self.is_key else "value"
+            elif number:
+                self.in_string, self.is_key = True, self.stack[-1] + self.previous in _IS_KEY
+            if not self.in_string and (units := part.rstrip(_SPACES)):
+                self.previous = _AFTER.get(units[-1], "value")
+                closed = self._follow_brackets(units, within)
+                if closed is not None:
+                    return at + closed
+            at += len(part) + 1
+        self.depth = len(self.stack)
+        self._in_scalar = not (self.in_string or text.endswith(_BETWEEN_SCALARS))
+        return len(text)
+
+    def _follow_brackets(self, units: str, within: int) -> int | None:
+        """Open and close brackets; where one leaves fewer than `within` open, return where it ends."""
+        for number, bracket in enumerate(_BRACKETS.findall(units)):
+            if bracket in CLOSERS:
+                self.stack.append(bracket)
+                continue
+            self.stack.pop()
+            if len(self.stack) < within:
+                self.depth, self.previous, self._in_scalar = len(self.stack), "value", False
+                return [found.end() for found in _BRACKETS.finditer(units)][number]
+        return None
+
     def _in_string(self, buffer: str, pos: int, end: int, final: bool) -> tuple[Unit, int]:
         run = _STRING_RUN.match(buffer, pos, end)
         if run is not None:
@@ -120,6 +157,13 @@ class JsonScanner(Part):
         if stop is None and not final:
             return "hold", pos
         return "string", end if stop is None else stop
+
+    def copy(self) -> JsonScanner:
+        """A scanner in the same state."""
+        made = JsonScanner(strict=self.strict)
+        made.stack, made.depth, made.previous = [*self.stack], self.depth, self.previous
+        made.in_string, made.is_key, made.odd, made._in_scalar = self.in_string, self.is_key, self.odd, self._in_scalar
+        return made
 
     def _close(self) -> None:
         if self.stack:
@@ -180,6 +224,7 @@ def unescape_json(raw: str) -> str:
 # brackets would make valid JSON is kept back as the tail; it is dropped when the output ends there.
 
 _HALF_ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})?\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_DEEPEST = 100  # brackets; a state that is told of later is copied with all that are open
 _STRUCTURE: frozenset[Unit] = frozenset({"open", "close", "colon", "comma"})
 
 
@@ -196,11 +241,12 @@ class _Frame(Part):
 class JsonValue(Part):
     """Reader of one value. `done` is set when it is over; the character after it is not consumed.
 
-    The stack of frames mirrors the open brackets; each holds the schema of its container.
+    The stack of frames mirrors the open brackets; each holds the schema of its container. From a container on of which
+    the schema does not say what it holds, and which is the `_free`-th that is open, nothing is asked of that.
     """
 
     __slots__ = (
-        *("_frames", "_held", "_held_at", "_in_scalar", "_root", "_started", "_tail", "_tail_at"),
+        *("_frames", "_free", "_held", "_held_at", "_in_scalar", "_root", "_started", "_tail", "_tail_at"),
         *("done", "out", "scan"),
     )
 
@@ -210,6 +256,7 @@ class JsonValue(Part):
         self.done = False
         self._root = out.schema
         self._frames: list[_Frame] = []
+        self._free = 0
         self._held: Waiting | None = None
         self._held_at = 0
         self._started = self._in_scalar = False
@@ -219,9 +266,12 @@ class JsonValue(Part):
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool = False) -> int:
         """Pass buffer[pos:end] on. Stops where the value ends or an escape is split, and where a string opens or
         closes unless all of the text was searched for terminals."""
-        scan, sent = self.scan, pos
+        scan, sent, closes = self.scan, pos, self.out.closes
         free = end == len(buffer) and not scan.in_string
         while pos < end and not self.done:
+            if self._free and free and (stop := self._follow(buffer, pos, end)) > pos:
+                pos = stop
+                continue
             if self._in_scalar and (buffer[pos] in '{}[],:"' or buffer[pos].isspace()):
                 sent = self._end_value(buffer, sent, pos, base)
                 self.done = not self._frames and self._started
@@ -231,7 +281,10 @@ class JsonValue(Part):
             unit, stop = scan.step(buffer, pos, end, final=final)
             if unit in ("hold", "error"):
                 break
-            if unit == "quote":
+            if self._free:
+                if scan.depth < self._free:
+                    self._free, self.done = 0, not scan.depth
+            elif unit == "quote":
                 sent = self._quote(buffer, sent, pos, stop, base)
             elif unit == "scalar":
                 sent = self._scalar(buffer, sent, pos, base)
@@ -240,7 +293,7 @@ class JsonValue(Part):
             elif unit == "string" and scan.is_key and self._frames:
                 self._frames[-1].key.append(buffer[pos:stop])
             pos = stop
-            if self.out.closes:
+            if closes:
                 self._guard(unit, buffer, sent, pos, base)
                 sent = pos
             if unit == "quote" and not free:
@@ -248,6 +301,17 @@ class JsonValue(Part):
         if sent < pos:
             self._pass(buffer, sent, pos, base)
         return pos
+
+    def _follow(self, buffer: str, pos: int, end: int) -> int:
+        """Read on while nobody asks what it is, up to a string with escapes. Returns where it stopped."""
+        escape = buffer.find("\\", pos, end)
+        limit = end if escape < 0 else buffer.rfind('"', pos, escape)
+        if limit <= pos:
+            return pos
+        stop = pos + self.scan.follow(buffer[pos:limit], self._free)
+        if self.scan.depth < self._free:
+            self._free, self.done = 0, not self.scan.depth
+        return stop
 
     def _scalar(self, buffer: str, sent: int, pos: int, base: int) -> int:
         """A scalar begins or goes on; returns up to where the buffer has been passed on or put aside."""
@@ -273,7 +337,11 @@ class JsonValue(Part):
     def _structure(self, unit: Unit, char: str) -> None:
         self._started, self._in_scalar = True, False
         if unit == "open":
-            self._frames.append(_Frame(self._schema(), char == "{"))
+            schema = self._schema()
+            if not (describes_contents(schema, char) or self.scan.strict or self.out.closes):
+                self._free = self.scan.depth
+            else:
+                self._frames.append(_Frame(schema, char == "{"))
         elif unit == "close":
             if self._frames:
                 self._frames.pop()
@@ -374,29 +442,62 @@ class JsonValue(Part):
         self._tail = self._held = None
         self.out.arguments(closers, at, at, (Segment(closers, at, at, "synthetic"),))
 
+    @property
+    def scope(self) -> str | None:
+        """The scope of a parser that reads this value; see ArgumentParser."""
+        return None if self.scan.in_string else OPEN
+
     def passes(self) -> str | None:
-        """See ArgumentParser.passes: a string in which all but quotes and escapes goes out as it is."""
+        """See ArgumentParser.passes: a string in which all but quotes and escapes goes out as it is, and any text where
+        nobody asks what it is."""
         scan = self.scan
-        waits = self._held is not None or self._tail is not None
-        return None if waits or scan.is_key or not scan.in_string else r'["\\]'
+        if scan.in_string and not scan.is_key:
+            return None if self._held is not None or self._tail is not None else r'["\\]'
+        return READ_ALONG if self._free else None
+
+    def pass_on(self, text: str) -> str | None:
+        """See ArgumentParser.pass_on."""
+        scan = self.scan
+        if not self._free or scan.depth > _DEEPEST or "\\" in text:
+            return None
+        if scan.depth - text.count("}") - text.count("]") < self._free:
+            return None
+        scan.follow(text, self._free)
+        return self.passes()
+
+    def retelling(self, of: str) -> Retelling | None:
+        """See ArgumentParser.retelling; `of` as in `describe`."""
+        return partial(_states, of, self.scan.copy()) if self._free else None
 
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""
+        if self._held is None and self._tail is None:
+            return None
         start = self._held_at if self._tail is None else self._tail_at
         if self._held is None:
-            return None if self._tail is None else Hold(start, at, "codec", "Closing here must leave valid JSON.")
-        wanted = " or ".join(sorted(types_of(self._schema()) or ())) or "another type"
+            return Hold(start, at, "codec", "Closing here must leave valid JSON.")
+        wanted = types_in_words(self._schema()) or "another type"
         return Hold(start, at, "codec", f"The schema wants {wanted}: the value is checked when it is whole.")
 
     def describe(self, of: str = "") -> CodecState:
         """Return where in the value `of` something the reader stands."""
-        return _state(of, self.scan.in_string, self.scan.is_key, self.scan.depth)
+        scan = self.scan
+        return _state(of, scan.in_string, scan.is_key, scan.depth)
 
 
 @lru_cache(maxsize=512)  # asked for after every delta
 def _state(of: str, in_string: bool, is_key: bool, depth: int) -> CodecState:
     where = ("in a key" if is_key else "in a string") if in_string else "between tokens"
     return CodecState(f"{of}{where}, depth {depth}", Stand.INSIDE)
+
+
+def _states(of: str, scan: JsonScanner, texts: Sequence[str]) -> list[CodecState]:
+    """Where the reader of a value stands after each of these texts, which it follows."""
+    scan, found = scan.copy(), []
+    for text in texts:
+        scan.follow(text, 0)
+        found.append(_state(of, scan.in_string, scan.is_key, scan.depth))
+    return found
 
 
 class EarlyArguments(Part):
@@ -440,3 +541,33 @@ def coerce_json(text: str, schema: Mapping[str, Any] | None) -> str:
     kept.schema = schema
     _read_whole(text, 0, kept)
     return kept.text()
+
+
+# What argument parsers share that pass on such a value.
+
+
+class PassesJson(ArgumentParser):
+    """Base of argument parsers that pass on a JSON value: `open_value` reads it while all text is its own, else None.
+    `value_of` says in words what the value is."""
+
+    value_of: ClassVar[str] = "arguments, "
+
+    def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
+        super().__init__(out, options)
+        self.open_value: JsonValue | None = None
+
+    def passes(self) -> str | None:
+        value = self.open_value
+        return None if value is None else value.passes()
+
+    def pass_on(self, text: str) -> str | None:
+        value = self.open_value
+        return None if value is None else value.pass_on(text)
+
+    def retelling(self) -> Retelling | None:
+        value = self.open_value
+        return None if value is None else value.retelling(self.value_of)
+
+    def passed(self, at: int) -> None:
+        super().passed(at)
+        self.scope = OPEN if self.open_value is None else self.open_value.scope

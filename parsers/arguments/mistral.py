@@ -19,9 +19,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from parsers.arguments.contract import OPEN, ArgumentParser, Output, Waiting
+from parsers.arguments.contract import OPEN, Output, Waiting
 from parsers.arguments.json_call import NO_VALUE
-from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, Unit, unescape_json
+from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, PassesJson, Unit, unescape_json
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import Part, Pieces
@@ -39,7 +39,7 @@ class _ArrayReader(Part):
 
     APART: ClassVar[frozenset[str]] = frozenset({"_parser", "_out"})
 
-    def __init__(self, parser: ArgumentParser) -> None:
+    def __init__(self, parser: PassesJson) -> None:
         self.value: JsonValue | None = None
         self._parser = parser
         self._out = parser.out
@@ -181,6 +181,7 @@ class _ArrayReader(Part):
     def _begin_value(self, char: str, at: int) -> JsonValue:
         self._early = None if self._named else EarlyArguments(at)
         self.value = value = JsonValue(self._early or self._out, strict=not self._named)
+        self._parser.open_value = value if self._named else None
         self._is_object = char == "{"
         if self._is_object:
             self._announce("item.arguments:start_map")
@@ -191,12 +192,9 @@ class _ArrayReader(Part):
 
     def _end_value(self) -> None:
         self.value, self._expects_arguments, self._scan.previous = None, False, "value"
+        self._parser.open_value = None
         self._parser.complete = True
         self._announce(*(["item.arguments:end_map", "CONTINUE"] if self._is_object else ["item.arguments:value"]))
-
-    def passes(self) -> str | None:
-        """See ArgumentParser.passes."""
-        return self.value.passes() if self.value is not None and self._early is None else None
 
     def finish(self, at: int) -> None:
         if self.value is not None:
@@ -227,7 +225,7 @@ _DUE: Mapping[str, tuple[str, ...]] = {
 _Phase = Literal["start", "array", "name", "after_name", "id", "arguments", "after"]
 
 
-class Mistral(ArgumentParser):
+class Mistral(PassesJson):
     """Reads the calls after one marker."""
 
     spans_states: ClassVar[bool] = True
@@ -266,6 +264,7 @@ class Mistral(ArgumentParser):
         self._name, self._id = Waiting(), Waiting()
         self._id_at = self._at = 0
         self._value: JsonValue | None = None
+        self.open_value = None
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         if self._phase == "array" and self._array is not None:
@@ -320,7 +319,7 @@ class Mistral(ArgumentParser):
 
     def _begin_arguments(self) -> None:
         self._commit()
-        self._phase, self._value = "arguments", None
+        self._phase, self._value, self.open_value = "arguments", None, None
 
     def _commit(self) -> None:
         """Name the call. Its id, where the model gave one, goes first."""
@@ -342,11 +341,11 @@ class Mistral(ArgumentParser):
             pos = self.out.skip_space(buffer, pos, end, base)
             if pos == end:
                 return pos
-            self._value = JsonValue(self.out)
+            self.open_value = self._value = JsonValue(self.out)
         stop = self._value.text(buffer, pos, end, base, final=final)
-        self.scope = None if self._value.scan.in_string else OPEN
+        self.scope = self._value.scope
         if self._value.done:
-            self._phase, self.complete = "after", True
+            self._phase, self.open_value, self.complete = "after", None, True
             self.queue.append("DONE")
         return stop
 
@@ -363,12 +362,6 @@ class Mistral(ArgumentParser):
             self._commit()
             self.synthetic("{}", at)
 
-    def passes(self) -> str | None:
-        """See ArgumentParser.passes."""
-        if self._array is not None:
-            return self._array.passes()
-        return self._value.passes() if self._value is not None and self._phase == "arguments" else None
-
     def hold(self) -> Hold | None:
         value = self._value if self._array is None else self._array.value
         return None if value is None else value.hold(self._at)
@@ -376,7 +369,7 @@ class Mistral(ArgumentParser):
     def describe(self) -> CodecState:
         value = self._value if self._array is None else self._array.value
         if value is not None and self._phase in ("array", "arguments"):
-            return value.describe("arguments, ")
+            return value.describe(self.value_of)
         if self._phase == "start":
             return CodecState.before("the calls")
         words = {"array": "in the array", "id": "in the call id", "after": "after the call"}.get(self._phase)

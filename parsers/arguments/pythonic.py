@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from parsers.arguments.contract import OPEN, Output
@@ -361,7 +362,16 @@ class Pythonic(NotationParser):
     def describe(self) -> CodecState:
         if self._phase not in _BETWEEN_CALLS:
             where = "in a string" if self._string is not None else "in a word" if self._word else "between tokens"
-            return CodecState(f"arguments, {where}, depth {len(self._stack)}", Stand.INSIDE)
+            return _in_arguments(where, len(self._stack))
         if self._phase == "name":
-            return CodecState("in a name", Stand.NAME)
-        return CodecState.before("the calls") if self._phase in ("start", "first") else CodecState("between calls")
+            return _IN_NAME
+        return _BEFORE if self._phase in ("start", "first") else _BETWEEN
+
+
+@lru_cache(maxsize=64)  # asked for after every delta
+def _in_arguments(where: str, depth: int) -> CodecState:
+    return CodecState(f"arguments, {where}, depth {depth}", Stand.INSIDE)
+
+
+_IN_NAME, _BETWEEN = CodecState("in a name", Stand.NAME), CodecState("between calls")
+_BEFORE = CodecState.before("the calls")

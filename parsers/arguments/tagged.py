@@ -21,10 +21,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from html import unescape
 from typing import Any, ClassVar, Literal
 
-from parsers.arguments.coerce import can_only_be_string, can_stream, json_to_json, property_schema, types_of
+from parsers.arguments.coerce import (
+    can_only_be_string,
+    can_stream,
+    json_to_json,
+    property_schema,
+    types_in_words,
+    types_of,
+)
 from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, is_quoted
 from parsers.arguments.json_span import JsonSpan
 from parsers.arguments.json_value import coerce_json, escape_json
@@ -37,6 +45,8 @@ from parsers.vocabulary.trace import CodecState, Hold, Stand
 _STRING: Mapping[str, Any] = {"type": "string"}
 KEY, GAP, VALUE = "key", "gap", "value"
 _Trim = Literal["newline", "pair", "space", "none"]
+_BETWEEN = CodecState("between parameters", Stand.BETWEEN)
+_IN_KEY = CodecState("in a parameter's name", Stand.KEY)
 
 
 def _refuse(word: str) -> None:
@@ -307,8 +317,8 @@ class Tagged(ArgumentParser):
         if self.scope != VALUE:
             return None
         if not self._streams:
-            wanted = " or ".join(sorted(types_of(self._schema) or ()))
-            says = "The value is said to be JSON" if self._is_json else f"The schema wants {wanted}"
+            wants = f"The schema wants {types_in_words(self._schema)}"
+            says = "The value is said to be JSON" if self._is_json else wants
             reason = f"{says}: the value is written when it is whole."
             return Hold(self._key_start, self._at, "codec", reason)
         if self._entities is not None and (entity := self._entities.kept_at) is not None:
@@ -319,11 +329,16 @@ class Tagged(ArgumentParser):
 
     def describe(self) -> CodecState:
         if self.scope == OPEN:
-            return CodecState("between parameters", Stand.BETWEEN)
+            return _BETWEEN
         if self.scope == KEY:
-            return CodecState("in a parameter's name", Stand.KEY)
-        value = f"the value of {''.join(self._key).strip()}"
-        return CodecState.before(value) if self.scope == GAP else CodecState(f"in {value}", Stand.VALUE, value)
+            return _IN_KEY
+        return _at_value("".join(self._key).strip(), before=self.scope == GAP)
+
+
+@lru_cache(maxsize=64)  # asked for after every delta
+def _at_value(key: str, *, before: bool) -> CodecState:
+    value = f"the value of {key}"
+    return CodecState.before(value) if before else CodecState(f"in {value}", Stand.VALUE, value)
 
 
 # `tagged_body`: as `tagged`, for models that put one JSON object in the parameters' place where they like.

@@ -119,12 +119,13 @@ def _spelled(
 
 
 def _keeps_blank(pieces: Sequence[Piece], tokens: Sequence[Token]) -> bool | None:
-    """Return whether the stored text begins with the blank that its bytes begin with; None where they begin with none.
+    """Return whether the stored text begins with the blank that its bytes begin with.
 
-    Where nothing tells, a decoder with windows is taken for one that strips: only broken bytes show it there.
+    None where they begin with none, and where text stands before it that the policy skips: no decoder takes a blank
+    behind text. Where nothing tells, a decoder with windows is taken for one that strips: only broken bytes show it.
     """
     first = next((at for at, token in enumerate(tokens) if token.raw), None)
-    if first is None or tokens[first].raw[:1] != b" ":
+    if first is None or tokens[first].raw[:1] != b" " or any(piece.text for piece in pieces[:first]):
         return None
     return pieces[first].text[:1] == " "
 

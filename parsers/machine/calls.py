@@ -63,6 +63,8 @@ class CallEvent(Enum):
     RESUME = "a marker shows where to read on"
     CLOSE = "a row ends it, or the output does"
 
+    __hash__ = object.__hash__  # the same
+
 
 _REFUSALS = {
     CallEvent.REJECT: CallState.NONE,
@@ -117,6 +119,33 @@ class Calls(Writer):
     everything waits for the end of the output (llama_content seed_literal). `state_name`: None without a call.
     """
 
+    __slots__ = (
+        "_content",
+        "_count",
+        "_given_id",
+        "_head",
+        "_ids",
+        "_judges",
+        "_kept",
+        "_kept_at",
+        "_name",
+        "_number",
+        "_reasoning",
+        "_recovery",
+        "_refusal",
+        "_seed",
+        "_silent",
+        "_start",
+        "_tools",
+        "closes",
+        "defers",
+        "keeps",
+        "policy",
+        "rejected",
+        "schema",
+        "state",
+        "state_name",
+    )
     APART: ClassVar[frozenset[str]] = frozenset(
         {"policy", "closes", "defers", "rejected", "_ids", "_seed", "_tools", "_judges", "_recovery"}
     )
@@ -413,23 +442,20 @@ class Calls(Writer):
 
     def holds(self, at: int) -> list[Hold]:
         """Return what the stages and a call that does not stand keep back of the text before `at`, in order."""
-        if not (
-            self.keeps or self._head.pieces or self.defers or self._reasoning.blank.pieces or self._content.blank.pieces
-        ):
-            return []
         if self.defers:
             why = "llama_content is seed_literal: everything waits for the end of the output."
             return [Hold(0, at, "policy", why)] if at else []
-        held = self.state in _HELD
-        found = [self._reasoning.hold(), self._content.hold()]
-        if not held:
-            found.append(self._head.hold("codec", "A name or an id is sent whole."))
-        if held and at > self._start:
+        found: list[Hold] = []
+        if self._reasoning.blank.pieces or self._content.blank.pieces:
+            found += filter(None, (self._reasoning.hold(), self._content.hold()))
+        if self.state in _HELD:
             why = "A call whose name is not known yet."
             if self.state is CallState.NAMED:
                 why = f"The call to {self._name} is judged when it is whole."
-            found.append(Hold(self._start, at, "tentative", why))
-        return [hold for hold in found if hold is not None]
+            found += [Hold(self._start, at, "tentative", why)] * (at > self._start)
+        elif self._head.pieces:
+            found += filter(None, (self._head.hold("codec", "A name or an id is sent whole."),))
+        return found
 
 
 # Call headers that are an id with the tool's name inside, such as Kimi K2's `functions.get_weather:0`.

@@ -25,7 +25,7 @@ _MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marke
 class Scope:
     """Literals by terminal name. `find` answers with positions in the buffer it was given."""
 
-    __slots__ = ("_first", "_names", "_pattern", "_prefixes", "literals", "longest")
+    __slots__ = ("_first", "_names", "_pattern", "_prefixes", "find_beginning", "literals", "longest")
 
     def __init__(self, literals: Mapping[str, str]) -> None:
         self.literals = dict(literals)
@@ -36,6 +36,7 @@ class Scope:
         self.longest = len(texts[0]) if texts else 0
         self._pattern = re.compile("|".join(map(re.escape, texts)) or r"(?!)")
         self._first = re.compile("[" + "".join(re.escape(t[0]) for t in texts) + "]" if texts else r"(?!)")
+        self.find_beginning = self._first.search  # of a literal: the next character that one begins with
         self._prefixes = frozenset(text[:n] for text in texts for n in range(1, len(text)))
 
     def find(self, buffer: str, pos: int, *, final: bool = False) -> Match:
@@ -45,7 +46,7 @@ class Scope:
         (len(buffer), None, len(buffer)) says that all of it is plain text. `final`: no more text will come.
         """
         size = len(buffer)
-        begin = self._first.search(buffer, pos)
+        begin = self.find_beginning(buffer, pos)
         if begin is None:
             return size, None, size
         hit = self._pattern.search(buffer, begin.start())

@@ -18,53 +18,70 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from parsers.arguments.contract import OPEN, READ_ON, ArgumentParser
 from parsers.formats.model import Format
 from parsers.machine.calls import HEADS, Calls, CallState
-from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope, is_plain, slices
+from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope, slices
+from parsers.machine.open_text import OpenTextReader
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
 from parsers.machine.views import Views
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
-from parsers.vocabulary.states import Part, State, go_back, state_of
-from parsers.vocabulary.trace import OpenText, RejectedCall, StateView, Tail, Transition
+from parsers.vocabulary.events import ContentText, Event
+from parsers.vocabulary.states import State, go_back, state_of
+from parsers.vocabulary.trace import RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
-_OpenKind = type[ContentText] | type[ReasoningText] | type[CallArguments]
 Programs = dict[tuple[frozenset[str], bool], Program]
 _NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
 _REFUSALS = ("REJECT", "MALFORMED")
-STRIDE = 96  # a delta longer than that is read in slices, so that its beginning is read as if it came alone
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
-class Machine(Part):
+class Machine(OpenTextReader):
     """A StreamParser for a table format under the given policies, and a Resumable one.
 
     `programs` is what machines of one format and policy share: the format compiled, by what begin() depends on.
-    `passes_open_text` False reads every delta in full, which gives the same and takes longer.
     """
 
+    __slots__ = (
+        "_cut",
+        "_fired_at",
+        "_found",
+        "_marked",
+        "_over",
+        "_program",
+        "_programs",
+        "_raw",
+        "_reads",
+        "_scanner",
+        "_skip",
+        "_strayed",
+        "_stuck",
+        "_sub",
+        "_turned",
+        "_views",
+        "_whole",
+        "format",
+        "name",
+        "policy",
+        "rejected",
+    )
     APART: ClassVar[frozenset[str]] = frozenset({
         "name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text", "_programs", "_program",
         "_scanner", "_by_text", "_raw", "_found", "_turned", "_sub", "_views", "_open_view",
     })  # fmt: skip
-    stride: ClassVar[int] = STRIDE
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], programs: Programs | None = None) -> None:
+        super().__init__()
         self.name = fmt.name
         self.format = fmt
         self.policy = dict(policy)
-        self.transitions: list[Transition] | None = None
         self.rejected: list[RejectedCall] = []
-        self.examined = 0
-        self.passes_open_text = True
         self._programs = {} if programs is None else programs
-        self._reads = self._by_text = False  # begun and not finished; in text mode
-        self._disturbs: Callable[[str], object] | None = None  # the search for what may matter, while in open text
+        self._reads = False  # begun and not finished
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
         self._scanner = Scanner(mode, literals(self.format), markers, drops=bool(self.format.terminals))
@@ -72,90 +89,36 @@ class Machine(Part):
         if (by_id, skips_tools) not in self._programs:
             self._programs[by_id, skips_tools] = Program(self.format, self.policy, by_id, skip_tools=skips_tools)
         self._program = self._programs[by_id, skips_tools]
-        self._calls = Calls(self.format, self.policy, context)
-        self.rejected = self._calls.rejected
-        self.examined = 0
-        # the text: what was not consumed stands in `_buffer` from `_pos` on; `_base` is the raw offset of its beginning
-        self._buffer, self._pos, self._base = "", 0, 0
+        calls = Calls(self.format, self.policy, context)
+        self.rejected = calls.rejected
+        self._begin_text(self._program.initial(context), calls, by_text=mode == "text")
         self._found: dict[Scope, Match] = {}
         self._raw: list[str] = []
         self._marked: tuple[int, IdTerminal] | None = None  # a marker by its id that was text of a value, and where
         self._skip: CompiledState | None = None  # the state in which a call was rejected that is being skipped
-        # the state
-        self._state = self._program.initial(context)
         self._parser = self._new_parser(self._state)
         self._turned = self._strayed = self._cut = self._over = False
         self._whole: bool | None = None  # whether the arguments of the open call are whole, once they were read
         self._sub, self._stuck, self._fired_at = 0, 0, -1
         self._views = Views()
         self._reads = True
-        # open text: its events, the end of it that a stage keeps, and the view while it lasts
-        self._by_text = mode == "text"
-        self._disturbs = None
-        self._tail: Tail | None = None
-        self._tail_waits = False
-        self._open_kind: _OpenKind = ContentText
-        self._open_call = self._open_at = 0
-        self._open_view: StateView | None = None
 
     def _new_parser(self, state: CompiledState) -> ArgumentParser | None:
         return None if state.make_parser is None else state.make_parser(self._calls)
 
-    def feed(self, delta: Delta) -> list[Event]:
-        disturbs = self._disturbs
-        if disturbs is not None:
-            text, tail = delta.text, self._tail
-            if len(text) <= STRIDE and disturbs(text) is None and (self._by_text or is_plain(delta)):
-                if tail is not None and (self._tail_waits or text.rstrip(tail.chars) != text):
-                    return self._read_by_stage(text)
-                return [self._passed(text)] if text else []
-            self._end_open_text()
-        return self._read_delta(delta)
-
-    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText:
-        """See ReadsOpenText."""
-        disturbs, tail, stop = self._disturbs, self._tail, start
-        if disturbs is None:
-            return OpenText(start)
-        while stop < len(texts) and disturbs(texts[stop]) is None and (self._by_text or is_plain(deltas[stop])):
-            if len(texts[stop]) > STRIDE or (tail is not None and not texts[stop].strip(tail.chars)):
-                break
-            stop += 1
-        text = "".join(texts[start:stop])
-        if not text:
-            return OpenText(stop)
-        event = self._passed(text) if tail is None else self._read_by_stage(text)[0]
-        return OpenText(stop, len(text), event if isinstance(event, TextEvent) else None, tail)
-
-    def _passed(self, text: str) -> TextEvent:
-        """The event of open text, all of which goes on at once."""
-        start, self._base = self._base, self._base + len(text)
-        self.examined += len(text)
-        if self._open_kind is CallArguments:
-            self._calls.argued = True
-            return CallArguments(start, self._base, text, None, self._open_call)
-        return self._open_kind(start, self._base, text)
-
-    def _read_by_stage(self, text: str) -> list[Event]:
-        """Read open text of which a stage keeps the end."""
-        if text:
-            self._calls.read(self._state.text or "content", text, self._base)
-            self._base += len(text)
-            self.examined += len(text)
-            self._tail_waits = self._calls.waits(self._state.text or "content")
-            self._open_view = None
-        return self._calls.take()
-
-    def _read_delta(self, delta: Delta) -> list[Event]:
-        """Read a delta in which something may matter."""
+    def _read_delta(self, delta: Delta, text: str) -> list[Event]:
         if not self._reads:
             raise UsageError("feed() needs begin() first, and none after finish()")
         self._sub = 0
-        self._read(delta)
+        if not self._by_text or len(text) > self.stride:
+            self._read(delta)
+        elif text:
+            self._append(text)
+            self._run(final=False)
         if self._calls.defers:
             return []
         events = self._calls.take()
-        if self._pos == len(self._buffer) and self.passes_open_text:
+        if self._pos == len(self._buffer) and not (self._strayed or self._skip or self._marked):
             self._find_open_text()
         return events
 
@@ -175,7 +138,7 @@ class Machine(Part):
                 self._id_terminal(item)
             else:
                 at = self._base + len(self._buffer)
-                for part in (item,) if len(text) <= STRIDE else slices(item, at, STRIDE):
+                for part in (item,) if len(text) <= self.stride else slices(item, at, self.stride):
                     self._append(part)
                     self._run(final=False)
 
@@ -212,54 +175,11 @@ class Machine(Part):
         else:
             self._calls.drop(at, at + len(self._consume(len(self._buffer))), DropReason(Cause.CUT_TAG))
 
-    # open text: deltas in which nothing can matter are one event each
-
-    def _find_open_text(self) -> None:
-        """Remember that the machine stands in open text, where all of the text was consumed and it does."""
-        calls, parser, state = self._calls, self._parser, self._state
-        if parser is not None and (parser.scope == OPEN or calls.keeps):
-            return
-        if self._strayed or self._skip is not None or self._marked is not None:
-            return
-        tail, own = (calls.tail(state.text or "content"), "") if parser is None else (None, parser.passes())
-        kind: _OpenKind = CallArguments
-        if parser is None:
-            kind = ReasoningText if state.text == "reasoning" else ContentText
-        if own is None or (parser is None and tail is None) or not calls.may_pass(kind):
-            return
-        self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
-        self._base, self._buffer, self._pos = self._base + self._pos, "", 0
-        self._open_at = self._base
-        self._disturbs = state.disturbs(self._scope, own)
-        self._tail = tail if tail is not None and tail.chars != "" else None
-        self._tail_waits = False
-
-    def _end_open_text(self) -> None:
-        """Something may matter."""
-        if self._disturbs is not None:
-            self._disturbs = None
-            self._tell_of_open_text()
-
-    def _tell_of_open_text(self) -> None:
-        """Who did not see the text so far is told of it."""
-        if self._base > self._open_at:
-            self._calls.passed(self._open_kind)
-        if self._parser is not None:
-            self._parser.passed(self._base)
-
     # the text
 
     @property
     def _at(self) -> int:
         return self._base + self._pos
-
-    @property
-    def _scope(self) -> Scope | None:
-        """The literals in force; None where nothing can match."""
-        parser = self._parser
-        if parser is None:
-            return self._state.plain
-        return None if parser.scope is None else self._state.scopes[parser.scope]
 
     def _append(self, text: str) -> None:
         if self._calls.defers:
@@ -270,13 +190,17 @@ class Machine(Part):
         self._found = {}
 
     def _consume(self, stop: int) -> str:
-        """Take characters from the buffer. Those of a call that does not stand are kept, or go where it says."""
-        at, text = self._base + self._pos, self._buffer[self._pos : stop]
+        """Take characters from the buffer."""
+        text = self._buffer[self._pos : stop]
+        self._pass(stop)
+        return text
+
+    def _pass(self, stop: int) -> None:
+        """Go on to `stop` of the buffer. Text of a call that does not stand is kept, or goes where it says."""
+        if self._calls.keeps:
+            self._calls.keep(self._buffer[self._pos : stop], self._base + self._pos)
         self.examined += stop - self._pos
         self._pos = stop
-        if self._calls.keeps:
-            self._calls.keep(text, at)
-        return text
 
     def _run(self, *, final: bool) -> None:
         """Consume the buffer as far as it can be decided."""
@@ -303,11 +227,13 @@ class Machine(Part):
 
     def _next(self, final: bool) -> Match:
         """The next terminal the scope in force can see; each scope looks at the text once."""
-        scope = self._state.plain
-        if self._parser is not None:
-            if self._parser.scope is None:
-                return len(self._buffer), None, len(self._buffer)
-            scope = self._state.scopes[self._parser.scope]
+        parser = self._parser
+        if parser is None:
+            scope = self._state.plain
+        elif parser.scope is None:
+            return len(self._buffer), None, len(self._buffer)
+        else:
+            scope = self._state.scopes[parser.scope]
         found = self._found.get(scope)
         if found is None or found[0] < self._pos or final:
             found = self._found[scope] = scope.find(self._buffer, self._pos, final=final)
@@ -316,11 +242,13 @@ class Machine(Part):
 
     def _text(self, limit: int, *, final: bool) -> bool:
         """Give text up to `limit` to the state; it may stop early. False: it needs more text to go on at all."""
-        before, self._turned = self._pos, False
-        if self._strayed:
+        before, self._turned, parser = self._pos, False, self._parser
+        if parser is not None:
+            self._pass(parser.text(self._buffer, before, limit, self._base, final=final))
+            while parser.queue and self._parser is parser:
+                self._trigger(parser.queue.pop(0))
+        elif self._strayed:
             self._stray(limit)
-        elif self._parser is not None:
-            self._parse(self._parser, limit, final)
         elif self._state.text == "structure":
             self._consume(self._calls.skip_space(self._buffer, self._pos, limit, self._base))
             if self._pos < limit:
@@ -332,15 +260,6 @@ class Machine(Part):
             at = self._base + before
             self._calls.read(self._state.text or "content", self._consume(limit), at)
         return self._pos > before or self._turned
-
-    def _parse(self, parser: ArgumentParser, limit: int, final: bool) -> None:
-        """Give text to the argument parser, and fire the rows for what it found."""
-        before = self._pos
-        self._consume(parser.text(self._buffer, before, limit, self._base, final=final))
-        if not parser.queue:
-            return
-        while parser.queue and self._parser is parser:
-            self._trigger(parser.queue.pop(0))
 
     def _go_astray(self) -> None:
         """From here on text has no place in the format: it is content until the state is left, with one diagnostic.
@@ -574,7 +493,7 @@ class Machine(Part):
         if type(self) is not Machine or self._calls.defers:
             return None
         if self._disturbs is None:
-            self._tail, self._tail_waits = None, False
+            self._own, self._tail, self._tail_waits = "", None, False
             self._open_kind, self._open_call, self._open_at = ContentText, 0, 0
         else:
             self._tell_of_open_text()
@@ -595,6 +514,6 @@ class Machine(Part):
             if self._parser is not None:
                 self._parser.passed(self._base)
         held = "" if self._over else self._buffer[self._pos :]
-        made = self._views.view(self._state, self._scope, self._calls, self._parser, at=self._at, held=held)
+        made = self._views.view(self._state, self._calls, self._parser, self._base + self._pos, held)
         self._open_view = made
         return made

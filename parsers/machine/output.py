@@ -24,10 +24,11 @@ from parsers.vocabulary.events import (
     Segment,
     SegmentKind,
     Severity,
+    TextEvent,
 )
 from parsers.vocabulary.states import Part
 
-_RunKind = type[ContentText] | type[ReasoningText] | type[CallArguments] | type[Marker]
+_TextKind = type[ContentText] | type[ReasoningText] | type[CallArguments]
 _SPACE = re.compile(r"\s+")
 NO_CALL_WAITS = DropReason(Cause.NO_CALL_WAITS)
 
@@ -39,10 +40,24 @@ class Writer(Part):
     number of the call that is being written, None where there is none; `argued` whether it has arguments.
     """
 
+    __slots__ = (
+        "_breaks",
+        "_events",
+        "_joined",
+        "_run",
+        "_run_call",
+        "_run_parts",
+        "_run_segments",
+        "_target",
+        "_written",
+        "argued",
+        "call",
+        "quiet",
+    )
     APART: ClassVar[frozenset[str]] = frozenset(
         {
             *("_events", "_target", "_joined"),
-            *("_run_kind", "_run_parts", "_run_segments", "_run_start", "_run_end", "_run_call"),
+            *("_run", "_run_parts", "_run_segments", "_run_call"),
         }
     )
     INSTEAD: ClassVar[tuple[str, ...]] = ("_held",)
@@ -53,18 +68,18 @@ class Writer(Part):
         self._events: list[Event] = []
         self._target = self._events
         self._joined = 0  # so many of those that are held do not go on in the next one
-        self._run_kind: _RunKind | None = None
-        self._run_parts: list[str] = []
+        self._run: TextEvent | Marker | None = None
+        self._run_parts: list[str] = []  # its text, once there is more than a piece, and the segments of that
         self._run_segments: list[Segment] | None = None
-        self._run_start = self._run_end = self._run_call = 0
-        self._written: set[_RunKind] = set()
-        self._breaks: set[_RunKind] = set()
+        self._run_call = 0
+        self._written: set[_TextKind] = set()
+        self._breaks: set[_TextKind] = set()
 
-    # runs
+    # runs: the last event of the target, while what follows may go on in it
 
     def text(
         self,
-        kind: type[ContentText] | type[ReasoningText] | type[CallArguments],
+        kind: _TextKind,
         text: str,
         start: int,
         end: int,
@@ -72,45 +87,41 @@ class Writer(Part):
         call: int = 0,
     ) -> None:
         """Add text of a kind; it joins the run before it if it follows it directly."""
-        if self._run_kind is not kind or self._run_end != start or self._run_call != call:
-            self._begin_run(kind, start)
-            self._run_call = call
-        if segments is not None and self._run_segments is None:
-            copied = "".join(self._run_parts)
-            self._run_segments = [Segment(copied, self._run_start, start)] if copied else []
-        if self._run_segments is not None:
-            self._run_segments += segments or (Segment(text, start, end),)
-        self._run_parts.append(text)
-        self._run_end = end
-
-    def _begin_run(self, kind: _RunKind, start: int) -> None:
-        if self._run_kind is not None:
+        run = self._run
+        if type(run) is kind and run.end == start and self._run_call == call:
+            self._go_on(run, text, end, segments)
+            return
+        if run is not None:
             self._end_run()
-        self._written.add(kind)
-        self._run_kind, self._run_parts, self._run_segments, self._run_start = kind, [], None, start
-        if kind in self._breaks:
-            self._breaks.remove(kind)
-            self._run_parts, self._run_segments = ["\n"], [Segment("\n", start, start, "synthetic")]
+        if kind is CallArguments:
+            event: TextEvent = CallArguments(start, end, text, segments, call)
+        else:
+            if kind in self._breaks:
+                self._breaks.remove(kind)
+                copied = segments or (Segment(text, start, end),)
+                text, segments = f"\n{text}", (Segment("\n", start, start, "synthetic"), *copied)
+            self._written.add(kind)
+            event = kind(start, end, text, segments)
+        self._run, self._run_call = event, call
+        self._target.append(event)
+
+    def _go_on(self, run: TextEvent, text: str, end: int, segments: tuple[Segment, ...] | None) -> None:
+        if not self._run_parts:
+            self._run_parts = [run.text]
+            self._run_segments = None if run.segments is None else [*run.segments]
+        if segments is not None and self._run_segments is None:
+            self._run_segments = [Segment("".join(self._run_parts), run.start, run.end)]
+        if self._run_segments is not None:
+            self._run_segments += segments or (Segment(text, run.end, end),)
+        self._run_parts.append(text)
+        run.end = end
 
     def _end_run(self) -> None:
-        """The run, if there is one, becomes an event. Structure joins that before it, also of an earlier delta."""
-        kind, self._run_kind = self._run_kind, None
-        if kind is Marker:
-            start, last = self._run_start, self._target[-1] if self._target else None
-            if isinstance(last, Marker) and last.terminal == STRUCTURE and last.end == start:
-                start = last.start
-                self._target.pop()
-            self._target.append(Marker(start, self._run_end))
-        elif kind is not None:
-            segments = None if self._run_segments is None else tuple(self._run_segments)
-            text = self._run_parts[0] if len(self._run_parts) == 1 else "".join(self._run_parts)
-            if kind is CallArguments:
-                event: Event = CallArguments(self._run_start, self._run_end, text, segments, self._run_call)
-            elif kind is ContentText:
-                event = ContentText(self._run_start, self._run_end, text, segments)
-            else:
-                event = ReasoningText(self._run_start, self._run_end, text, segments)
-            self._target.append(event)
+        """What follows is an event of its own."""
+        run, self._run = self._run, None
+        if self._run_parts and isinstance(run, TextEvent):
+            run.text, self._run_parts = "".join(self._run_parts), []
+            run.segments = None if self._run_segments is None else tuple(self._run_segments)
 
     def content(self, text: str, start: int) -> None:
         """Content, copied from the raw text at `start`."""
@@ -144,11 +155,17 @@ class Writer(Part):
         if terminal != STRUCTURE:
             self.add(Marker(start, end, terminal))
             return
-        if self._run_kind is not Marker or self._run_end != start:
-            if self._run_kind is not None:
-                self._end_run()
-            self._run_kind, self._run_start = Marker, start
-        self._run_end = end
+        run = self._run
+        if type(run) is Marker and run.end == start:
+            run.end = end
+            return
+        self._end_run()
+        last = self._target[-1] if self._target else None
+        if isinstance(last, Marker) and last.terminal == STRUCTURE and last.end == start:
+            start = last.start
+            self._target.pop()
+        self._run = Marker(start, end)
+        self._target.append(self._run)
 
     def skip_space(self, buffer: str, pos: int, end: int, base: int) -> int:
         """White space from `pos` on is structure; returns where it ends. `base` is the raw offset of buffer[0]."""
@@ -158,21 +175,22 @@ class Writer(Part):
         self.marker(base + pos, base + match.end())
         return match.end()
 
-    def may_pass(self, kind: type[ContentText] | type[ReasoningText] | type[CallArguments]) -> bool:
+    def may_pass(self, kind: _TextKind) -> bool:
         """Return whether text of a kind is an event of its own at once, with nothing before it: it may be made without
         this writer."""
         waits = self._target is not self._events or self._events or kind in self._breaks
         return not (waits or self.quiet or (kind is CallArguments and self.call is None))
 
-    def passed(self, kind: type[ContentText] | type[ReasoningText] | type[CallArguments]) -> None:
+    def passed(self, kind: _TextKind) -> None:
         """Text of a kind was made without this writer."""
-        self._written.add(kind)
+        if kind is not CallArguments:  # no line is broken before those
+            self._written.add(kind)
 
     # single events
 
     def add(self, event: Event) -> None:
         """Add an event that is not merged."""
-        if self._run_kind is not None:
+        if self._run is not None:
             self._end_run()
         self._target.append(event)
 
@@ -193,7 +211,7 @@ class Writer(Part):
     def line_break(self) -> None:
         """What follows is another message of the model: its content and reasoning begin on a new line."""
         self._end_run()
-        self._breaks = self._written & {ContentText, ReasoningText}
+        self._breaks = {*self._written}
 
     # what is held
 
@@ -219,7 +237,7 @@ class Writer(Part):
 
     @_held.setter
     def _held(self, held: HeldEvents | None) -> None:
-        self._events, self._run_kind = [], None
+        self._events, self._run = [], None
         self._target = self._events if held is None else list(held.events)
         self._joined = 0 if held is None else max(len(held.events) - 1, 0)
 
@@ -241,7 +259,7 @@ class Writer(Part):
 
     def take(self) -> list[Event]:
         """The events that are not held, since the last take."""
-        if self._run_kind is not None:
+        if self._run is not None:
             self._end_run()
         events = self._events
         if self._target is events:

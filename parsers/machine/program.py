@@ -6,9 +6,8 @@ only a token id can mean are out of every scope) and on tool_choice none (rows t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from parsers.arguments import ARGUMENT_PARSERS
@@ -27,7 +26,8 @@ END_TOKEN = "end token"  # the name of an end token's literal begins with it; no
 
 @dataclass(slots=True)
 class CompiledRow:
-    """A row with its id. `guard` is the policy that has it in force, if one does; `target` the state it leads to."""
+    """A row with its id. `guard` is the policy that has it in force, if one does; `target` the state it leads to;
+    `refusal` why there is no call where it rejects one."""
 
     id: str
     to: str
@@ -37,12 +37,11 @@ class CompiledRow:
     note: str
     guard: str | None
     target: CompiledState | None = None
+    refusal: DropReason = field(init=False)
 
-    @property
-    def refusal(self) -> DropReason:
-        """Return why there is no call where this row rejects one."""
+    def __post_init__(self) -> None:
         note = self.note.rstrip(".")
-        return DropReason(Cause.STATED if note else Cause.NOT_A_CALL, note, self.guard)
+        self.refusal = DropReason(Cause.STATED if note else Cause.NOT_A_CALL, note, self.guard)
 
 
 class CompiledState(Constant):
@@ -55,7 +54,7 @@ class CompiledState(Constant):
 
     __slots__ = (
         *(
-            "_disturbs",
+            "_becomes",
             "_joint",
             "_literals",
             "_own",
@@ -66,6 +65,7 @@ class CompiledState(Constant):
             "inert",
             "make_parser",
             "name",
+            "searches",
         ),
         *("plain", "rows", "scopes", "text", "unquote"),
     )
@@ -101,8 +101,15 @@ class CompiledState(Constant):
         }
         self.plain = self.scopes[OPEN]
         self._joint: dict[str, Scope] = {}
-        self._disturbs: dict[tuple[Scope | None, str], Callable[[str], object]] = {}
+        self.searches: dict[tuple[Scope | None, str], Callable[[str], object]] = {}  # for what matters in open text
+        self._becomes: dict[tuple[Scope | None, str], tuple[tuple[str, ...], str]] = {}
         self._literals = {**terminals, **{n: text for literals in scopes.values() for n, text in literals.items()}}
+
+    def scope(self, parser: ArgumentParser | None) -> Scope | None:
+        """The literals in force while an argument parser reads; None where nothing can match."""
+        if parser is None:
+            return self.plain
+        return None if parser.scope is None else self.scopes[parser.scope]
 
     def own(self, scope: str | None) -> Mapping[str, str]:
         """The argument parser's own literals in this scope, as names by text."""
@@ -114,23 +121,17 @@ class CompiledState(Constant):
             self._joint[other.name] = Scope({**other.plain.literals, **self.plain.literals})
         return self._joint[other.name]
 
-    def disturbs(self, scope: Scope | None, own: str) -> Callable[[str], object]:
-        """A search for what may matter in open text of this state: the beginning of a literal of the scope, or what
-        `own` describes."""
-        found = self._disturbs.get((scope, own))
-        if found is None:
-            parts = filter(None, ("" if scope is None else scope.begins, own))
-            found = self._disturbs[scope, own] = re.compile("|".join(parts) or r"(?!)").search
-        return found
-
     def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], str]:
         """The literals that held text may become, and why it is held in words."""
-        candidates = () if scope is None else scope.candidates(held)
-        if not candidates:
-            return (), self.awaits
-        texts = [self._literals[name] for name in candidates]
-        words = " or ".join([f"{text} ({len(held)} of {len(text)} characters)" for text in texts])
-        return candidates, f"Could begin {words}."
+        found = self._becomes.get((scope, held))
+        if found is None:
+            candidates = () if scope is None else scope.candidates(held)
+            if not candidates:
+                return (), self.awaits
+            texts = [self._literals[name] for name in candidates]
+            words = " or ".join([f"{text} ({len(held)} of {len(text)} characters)" for text in texts])
+            found = self._becomes[scope, held] = candidates, f"Could begin {words}."
+        return found
 
     @property
     def longest(self) -> int:

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from parsers.arguments.contract import ArgumentParser
 from parsers.machine.calls import Calls
-from parsers.machine.lexer import Scope
 from parsers.machine.program import CompiledState
-from parsers.vocabulary.trace import Hold, StateView
+from parsers.vocabulary.trace import Hold, Shape, StateView
 
-_MOST = 1_000  # kept; an output that nests without end has one for each depth
+MOST = 1_000  # shapes are kept; an output that nests without end has one for each depth
+
+
+@dataclass(slots=True)
+class _Known:
+    """A shape, and the last view of it in which nothing is held."""
+
+    shape: Shape
+    view: StateView | None = None
 
 
 class Views:
     """The views of one machine."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Any, ...], StateView] = {}
+        self._known: dict[tuple[Any, ...], _Known] = {}
 
-    def view(
-        self,
-        state: CompiledState,
-        scope: Scope | None,
-        calls: Calls,
-        parser: ArgumentParser | None,
-        *,
-        at: int,
-        held: str,
-    ) -> StateView:
-        """The view in a state, of a call and an argument parser; text `held` from `at` may become a literal of the
-        scope."""
+    def view(self, state: CompiledState, calls: Calls, parser: ArgumentParser | None, at: int, held: str) -> StateView:
+        """The view in a state, of a call and an argument parser; text `held` from `at` may become a literal."""
         holds, codec = calls.holds(at), None
         candidates: tuple[str, ...] = ()
         if parser is not None:
@@ -38,14 +36,19 @@ class Views:
             if (hold := parser.hold()) is not None:
                 holds.append(hold)
         if held:
-            candidates, why = state.may_become(held, scope)
+            candidates, why = state.may_become(held, state.scope(parser))
             holds.append(Hold(at, at + len(held), "lexer", why))
-        if holds:
-            return StateView(state.name, tuple(holds), candidates, state.accepts, calls.call, codec, calls.state_name)
-        key = (state.name, calls.call, codec, calls.state_name)
-        found = self._known.get(key)
-        if found is None:
-            found = StateView(state.name, (), (), state.accepts, calls.call, codec, calls.state_name)
-            if len(self._known) < _MOST:
-                self._known[key] = found
-        return found
+        key = (state, candidates, codec, calls.state_name)
+        known = self._known.get(key)
+        if known is None:
+            known = _Known((state.name, candidates, state.accepts, codec, calls.state_name))
+            if len(self._known) < MOST:
+                self._known[key] = known
+        view = known.view
+        if holds or view is None or view.call != calls.call:
+            view = StateView(
+                state.name, tuple(holds), candidates, state.accepts, calls.call, codec, calls.state_name, known.shape
+            )
+            if not holds:
+                known.view = view
+        return view

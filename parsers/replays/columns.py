@@ -1,249 +1,73 @@
 """The steps of a replay as columns: offsets and small integers, texts by slice, objects made when asked.
 
 Strategy
-    A step is a block of its own, or one of many in a block: open text is read delta after delta with nothing to tell
-    but where each ends. A block has its events, rows and holds as spans of a kind, and few kinds differ; an event whose
-    text is no copy of the output is kept as it is. What follows from the events (a step's delta, the lengths so far)
-    is worked out when a step is looked at.
+    Steps that follow each other and tell the same kind of thing are a block: nothing, or the text that each was fed, of
+    which is kept once what it is. Where something else happens a step is a block of its own. So are the views, of
+    which many steps have the same one: a stretch of steps is kept with what it is. Blocks have their events, and
+    stretches their holds, as spans of few kinds. What follows from the events (a step's delta, the lengths so far) is
+    worked out when a step is looked at.
 
-Sizes: 4 bytes a step in open text, about 80 where something happens, besides the output and its tokens.
+Sizes: no byte a step in open text, about 60 where something happens, besides the output and its tokens.
 """
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, chain, compress, pairwise, repeat
 from operator import attrgetter, ne
-from typing import Any
 
 from parsers.replays.delta_columns import texts_of
+from parsers.replays.event_columns import OF_CALLS, Events, Spans
 from parsers.replays.lazy import Lazy
-from parsers.replays.partition import claims_of
 from parsers.vocabulary.events import (
     CallArguments,
-    CallEnd,
-    CallId,
-    CallName,
     CallStart,
     ContentText,
     Diagnostic,
-    Dropped,
     Event,
-    Marker,
-    ReasoningEnd,
     ReasoningText,
-    Segment,
     TextEvent,
 )
-from parsers.vocabulary.trace import Hold, OpenText, Ownership, StateView, Step, StepColumns, Tail, Transition
+from parsers.vocabulary.trace import (
+    CodecState,
+    Hold,
+    OpenText,
+    Ownership,
+    Retelling,
+    Shape,
+    StateView,
+    Step,
+    StepColumns,
+    Tail,
+    Transition,
+)
 from parsers.vocabulary.types import Delta, MessageDelta, Span
 from parsers.wire.assemble import delta_of
 
-
-class _Spans:
-    """Spans of the output, each of some kind and of the block in which it was told."""
-
-    def __init__(self) -> None:
-        self._blocks, self._codes, self._starts, self._ends = array("i"), array("i"), array("i"), array("i")
-        self.kinds: list[tuple[Any, ...]] = []
-        self._known: dict[tuple[Any, ...], int] = {}
-
-    def __len__(self) -> int:
-        return len(self._blocks)
-
-    def add(self, block: int, kind: tuple[Any, ...], start: int, end: int) -> None:
-        """Add a span of a block, which is none before that of the last one."""
-        code = self._known.get(kind)
-        if code is None:
-            code = self._known[kind] = len(self.kinds)
-            self.kinds.append(kind)
-        self._blocks.append(block)
-        self._codes.append(code)
-        self._starts.append(start)
-        self._ends.append(end)
-
-    @property
-    def nbytes(self) -> int:
-        """About how many bytes they take."""
-        return 16 * len(self._blocks) + 300 * len(self.kinds)
-
-    def lengthen(self, end: int) -> None:
-        """The last span ends later."""
-        self._ends[-1] = end
-
-    def of(self, block: int) -> range:
-        """The places of the spans of a block."""
-        first = bisect_left(self._blocks, block)
-        return range(first, bisect_right(self._blocks, block, first))
-
-    def at(self, place: int) -> tuple[int, int, tuple[Any, ...]]:
-        """The start, the end and the kind of a span."""
-        return self._starts[place], self._ends[place], self.kinds[self._codes[place]]
-
-    def extent(self, places: range) -> tuple[int, int] | None:
-        """The first start and the last end of these spans; None where there are none."""
-        if not places:
-            return None
-        return min(self._starts[places.start : places.stop]), max(self._ends[places.start : places.stop])
-
-    def rows(self) -> Iterator[tuple[int, int, int, int]]:
-        """For every span its block, the place of its kind among the kinds, its start and its end."""
-        return zip(self._blocks, self._codes, self._starts, self._ends, strict=True)
-
-    def block(self, place: int) -> int:
-        """The block of a span."""
-        return self._blocks[place]
-
-    def by_block(self) -> Iterator[tuple[int, range]]:
-        """Every block that has spans, with their places."""
-        first, block = 0, -1
-        for place, now in enumerate(self._blocks):
-            if now != block:
-                if place:
-                    yield block, range(first, place)
-                first, block = place, now
-        if self._blocks:
-            yield block, range(first, len(self._blocks))
-
-
-# What an event is besides its span, its text and its call, by its type: the names of the rest of its fields.
-# An event of another type is kept as it is.
-_FIELDS: dict[type[Event], tuple[str, ...]] = {
-    **dict.fromkeys((ContentText, ReasoningText, CallArguments, CallName, CallId, CallStart, ReasoningEnd), ()),
-    Marker: ("terminal",),
-    Dropped: ("reason",),
-    CallEnd: ("complete",),
-}
-_OF_CALLS = frozenset({CallArguments, CallName, CallId, CallStart, CallEnd})
-_COPIES = frozenset({ContentText, ReasoningText, CallArguments})  # of the text that a step is fed, as a rule
-_AS_IT_IS = (Event, False)
-_SIMPLE = {kind: (kind, False) for kind, names in _FIELDS.items() if not names}
 _row_of = attrgetter("from_state", "trigger", "to_state", "row", "note")
 _shape_of = attrgetter("state", "candidates", "accepts", "codec", "call_state")
+# A step, or so many of open text without a tail: (how many, events, rows, the view afterwards, the text they were fed)
+Recorded = tuple[int, Sequence[Event], Sequence[Transition], StateView, str]
+_NOTHING = object()  # what steps tell that tell no event
+_COPIES = (CallArguments, ContentText, ReasoningText)  # of the text that a step is fed, as a rule
 
 
-# The facts about an event but for its span: (its type, whether it has segments, the rest of its fields), and its call.
-_Facts = tuple[tuple[Any, ...], int]
-
-
-class _Events:
-    """Events as spans. Text is that of the output, or of the event's segments, which are spans too."""
-
-    def __init__(self, text: str) -> None:
-        self.spans = _Spans()
-        self._text = text
-        self._calls = array("i")
-        self._segments = _Spans()  # their block is the place of their event
-        self._kept: dict[int, Event] = {}  # by place
-
-    @property
-    def nbytes(self) -> int:
-        """About how many bytes they take."""
-        return self.spans.nbytes + self._segments.nbytes + 4 * len(self._calls) + 400 * len(self._kept)
-
-    def facts_of(self, event: Event) -> _Facts:
-        """The facts about an event; of one that is kept as it is, that it is."""
-        kind = type(event)
-        if kind not in _FIELDS:
-            return _AS_IT_IS, 0
-        call = event.call if kind in _OF_CALLS else 0  # type: ignore[attr-defined]
-        if isinstance(event, TextEvent):
-            if event.segments is not None:
-                whole = event.text == "".join([part.text for part in event.segments])
-                return (kind, True) if whole else _AS_IT_IS, call
-            return _SIMPLE[kind] if event.text == self._text[event.start : event.end] else _AS_IT_IS, call
-        return _SIMPLE.get(kind) or (kind, False, *[getattr(event, name) for name in _FIELDS[kind]]), call
-
-    def add(self, block: int, event: Event, facts: _Facts) -> None:
-        """Add an event of a block."""
-        kind, call = facts
-        if kind is _AS_IT_IS:
-            self._kept[len(self.spans)] = event
-        elif kind[1] and isinstance(event, TextEvent):
-            for part in event.segments or ():
-                copied = part.kind == "copied" and part.text == self._text[part.start : part.end]
-                what = (part.kind, None if copied else part.text)
-                self._segments.add(len(self.spans), what, part.start, part.end)
-        self.spans.add(block, kind, event.start, event.end)
-        self._calls.append(call)
-
-    def at(self, place: int) -> Event:
-        """The event at a place."""
-        kept = self._kept.get(place)
-        if kept is not None:
-            return kept
-        start, end, kind = self.spans.at(place)
-        segments = None
-        if kind[1]:
-            segments = tuple([self._segment(*self._segments.at(part)) for part in self._segments.of(place)])
-        return self.made(start, end, (kind, self._calls[place]), segments)
-
-    def made(self, start: int, end: int, facts: _Facts, segments: tuple[Segment, ...] | None = None) -> Event:
-        """An event of these facts. Without segments its text is that of the output."""
-        (kind, _, *rest), call = facts
-        last = (call, *rest) if kind in _OF_CALLS else rest
-        found: Event
-        if issubclass(kind, TextEvent):
-            text = self._text[start:end] if segments is None else "".join([part.text for part in segments])
-            found = kind(start, end, text, segments, *last)
-        else:
-            found = kind(start, end, *last)
-        return found
-
-    def __iter__(self) -> Iterator[tuple[int, Event]]:
-        """Every event with its block."""
-        kinds, calls = self.spans.kinds, self._calls
-        for place, (block, code, start, end) in enumerate(self.spans.rows()):
-            kind = kinds[code]
-            plain = not kind[1] and kind is not _AS_IT_IS
-            yield block, self.made(start, end, (kind, calls[place])) if plain else self.at(place)
-
-    def told(self) -> Iterator[tuple[int, int, type[Event]]]:
-        """The place, the block and the type of every event."""
-        kinds, kept = self.spans.kinds, self._kept
-        for place, (block, code, _, _) in enumerate(self.spans.rows()):
-            kind = kinds[code]
-            yield place, block, type(kept[place]) if kind is _AS_IT_IS else kind[0]
-
-    def kept(self) -> Iterator[tuple[int, Event]]:
-        """Every event that is kept as it is, with its block."""
-        return ((self.spans.block(place), event) for place, event in self._kept.items())
-
-    def call(self, place: int) -> int:
-        """The number of the call that an event at a place is about."""
-        return self._calls[place]
-
-    def length(self, place: int) -> int:
-        """The length of the text of the text event at a place."""
-        start, end, kind = self.spans.at(place)
-        if kind[1] or kind is _AS_IT_IS:
-            event = self.at(place)
-            return len(event.text) if isinstance(event, TextEvent) else 0
-        return end - start
-
-    def _segment(self, start: int, end: int, what: tuple[Any, ...]) -> Segment:
-        kind, text = what
-        return Segment(self._text[start:end] if text is None else text, start, end, kind)
-
-    def claims(self) -> Iterator[Ownership]:
-        """The claims of all events. Events of one kind that touch claim as one."""
-        joined: list[tuple[int, int, int, int]] = []
-        for place, (_, code, start, end) in enumerate(self.spans.rows()):
-            plain = not self.spans.kinds[code][1] and place not in self._kept
-            if plain and joined and joined[-1][0] == code and joined[-1][2] == start:
-                start, first = joined[-1][1], joined.pop()[3]
-                joined.append((code, start, end, first))
-            else:
-                joined.append((code, start, end, place))
-        for code, start, end, place in joined:
-            kind = self.spans.kinds[code]
-            plain = not kind[1] and place not in self._kept
-            yield from claims_of(self.made(start, end, (kind, 0)) if plain else self.at(place))
+def _told_by(events: Sequence[Event], start: int, end: int, text: str) -> object:
+    """What a step tells that was fed the text at [start, end), if others may tell the same: nothing, or that text as it
+    is, of a kind or for a call. None where it tells something else."""
+    if not events:
+        return _NOTHING
+    event = events[0]
+    if len(events) > 1 or event.start != start or event.end != end or not isinstance(event, _COPIES):
+        return None
+    if event.text != text or event.segments is not None:
+        return None
+    return event.call if isinstance(event, CallArguments) else type(event)
 
 
 class Steps(Lazy[Step], StepColumns):
@@ -258,70 +82,86 @@ class Steps(Lazy[Step], StepColumns):
         self._sent = sent
         self._size = self._at = 0  # steps, and characters fed
         self._firsts = array("i")  # of each block, its first step
-        self._views = array("i")  # of each block, what its view is besides its holds
-        self._calls = array("i")  # of each block, the call that is open after it, -1 for none
-        self._events, self._moves, self._holds = _Events(text), _Spans(), _Spans()
-        self._tails: dict[int, Tail] = {}  # by block
-        self._known_reaches: dict[int, Sequence[int]] = {}  # by block, where somebody asked
-        self._shapes: list[tuple[Any, ...]] = []
-        self._shape_codes: dict[tuple[Any, ...], int] = {}
-        self._known_views: dict[int, tuple[StateView, int]] = {}  # by their identity, which lasts while they are here
+        self._events, self._moves = Events(text), Spans()  # of blocks, and of steps
+        self._told: object = None  # by each step of the last block, where more may tell the same
+        # of each stretch of steps with one view: its first step, what the view is but for its holds, and the call that
+        # is open, -1 for none; its holds, the tail that each step keeps back, and what is retold of the argument parser
+        self._from, self._views, self._calls = array("i"), array("i"), array("i")
+        self._holds, self._tails, self._retold = Spans(), dict[int, Tail](), dict[int, Retelling]()
         self._view: StateView | None = None
-        self._plain: _Facts | None = None  # what the last step sent, where it was the text it was fed
+        self._known_reaches: dict[int, Sequence[int]] = {}  # by stretch, where somebody asked
+        self._known_codecs: dict[int, Sequence[CodecState]] = {}  # the same
+        self._shapes: list[Shape] = []
+        self._shape_codes: dict[Shape, int] = {}
+        self._known_shapes: dict[int, tuple[Shape, int]] = {}  # by their identity, which lasts while they are here
 
     # recording
 
-    def add_open(self, count: int, found: OpenText, view: StateView) -> None:
-        """Record a block of `count` steps of open text; `view` is that after the last one."""
-        if found.tail is not None:
-            self._tails[len(self._firsts)] = found.tail
-            view = replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at]))
-        self.add(() if found.event is None else (found.event,), (), view, count=count)
-        self._at += found.length
+    def add(self, steps: Iterable[Recorded]) -> None:
+        """Record steps. Many at once take less time than one by one."""
+        at = self._at
+        for count, events, moves, view, text in steps:
+            start, at = at, at + len(text)
+            if view is not self._view:
+                self._look(view)
+            for move in moves:
+                self._moves.add(self._size, _row_of(move), move.start, move.end)
+            told = _told_by(events, start, at, text)
+            if told is None or told != self._told:
+                self._begin_block(start, events)
+                self._told = told
+            self._size += count
+        self._at = at
 
-    def add(
-        self, events: Sequence[Event], moves: Sequence[Transition], view: StateView, text: str = "", *, count: int = 1
-    ) -> None:
-        """Record a block: one step, which was fed `text`, or several with the same view, whose text is their event."""
-        start, facts = self._at, [self._events.facts_of(event) for event in events]
-        self._at = end = start + len(text)
-        plain = None
-        if len(facts) == 1 and not moves and (events[0].start, events[0].end) == (start, end):
-            kind = facts[0][0]
-            plain = facts[0] if kind[0] in _COPIES and not kind[1] else None
-            if plain is not None and plain == self._plain and view is self._view and not view.holds:
-                self._size += 1
-                self._events.spans.lengthen(end)
-                return
-        self._plain, block = plain, len(self._firsts)
-        self._firsts.append(self._size)
+    def add_open(self, count: int, found: OpenText, view: StateView) -> None:
+        """Record `count` steps of open text with a tail, or with what is retold; `view` is that after the last one."""
+        if found.tail is not None:
+            self._tails[len(self._views)] = found.tail
+            view = replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at]))
+        if found.retold is not None:
+            self._retold[len(self._views)] = found.retold
+        self._look(view)
+        self._view = None
+        self._begin_block(self._at, () if found.event is None else (found.event,))
         self._size += count
-        for event, one in zip(events, facts, strict=True):
-            self._events.add(block, event, one)
-        for move in moves:
-            self._moves.add(block, _row_of(move), move.start, move.end)
-        for hold in view.holds:
-            self._holds.add(block, (hold.kind, hold.reason), hold.start, hold.end)
-        if view is not self._view:
-            self._code, self._view = self._shape_code(view), view
-        self._views.append(self._code)
-        self._calls.append(-1 if view.call is None else view.call)
+        self._at += found.length
 
     def close(self) -> None:
         """No step is recorded any more."""
-        self._known_views.clear()
+        self._end_block(self._at)
+        self._known_shapes.clear()
 
-    def _shape_code(self, view: StateView) -> int:
-        """The place of what a view is besides its holds. A parser gives the same view again and again."""
-        known = self._known_views.get(id(view))
-        if known is not None:
-            return known[1]
-        shape = _shape_of(view)
+    def _begin_block(self, at: int, events: Sequence[Event]) -> None:
+        """A block with these events begins with the next step, whose text stands `at` in the output."""
+        self._end_block(at)
+        for event in events:
+            self._events.add(len(self._firsts), event)
+        self._firsts.append(self._size)
+
+    def _end_block(self, at: int) -> None:
+        """What each step of the last block told ends at `at`, if it was its text."""
+        if self._told is not None and self._told is not _NOTHING:
+            self._events.spans.lengthen(at)
+        self._told = None
+
+    def _look(self, view: StateView) -> None:
+        """This is the view from the next step on."""
+        shape = _shape_of(view) if view.shape is None else view.shape
+        known = self._known_shapes.get(id(shape))
+        for hold in view.holds:
+            self._holds.add(len(self._views), (hold.kind, hold.reason), hold.start, hold.end)
+        self._from.append(self._size)
+        self._views.append(self._shape_code(view, shape) if known is None else known[1])
+        self._calls.append(-1 if view.call is None else view.call)
+        self._view = view
+
+    def _shape_code(self, view: StateView, shape: Shape) -> int:
+        """The place of what a view is besides its holds and its call."""
         code = self._shape_codes.setdefault(shape, len(self._shapes))
         if code == len(self._shapes):
             self._shapes.append(shape)
-            if not view.holds:
-                self._known_views[id(view)] = view, code
+            if view.shape is not None:
+                self._known_shapes[id(shape)] = shape, code
         return code
 
     # reading
@@ -340,7 +180,8 @@ class Steps(Lazy[Step], StepColumns):
     def nbytes(self) -> int:
         """See StepColumns. What is worked out when somebody looks is counted too."""
         told = self._events.nbytes + self._moves.nbytes + self._holds.nbytes
-        return told + 28 * len(self._firsts) + 8 * len(self._ends) + 500 * len(self._shapes)
+        blocks = 16 * len(self._firsts) + 12 * len(self._views) + 1_000 * len(self._retold)
+        return told + blocks + 8 * len(self._ends) + 500 * len(self._shapes)
 
     @property
     def over(self) -> bool:
@@ -364,7 +205,7 @@ class Steps(Lazy[Step], StepColumns):
     def delta_runs(self) -> Iterator[tuple[int, int, int, MessageDelta]]:
         known = len(self._sent)
         yield from ((number, number, 0, delta) for number, delta in enumerate(self._sent, 1) if delta is not None)
-        for first, last, events in self._told():
+        for first, last, events in self._blocks():
             if first > known and (delta := delta_of(events)) is not None:
                 yield first, last, events[0].start, delta
 
@@ -391,39 +232,40 @@ class Steps(Lazy[Step], StepColumns):
         return found
 
     def diagnostics(self) -> Iterator[tuple[int, Diagnostic]]:
-        kept = self._events.kept()
-        return ((self._firsts[block] + 1, event) for block, event in kept if isinstance(event, Diagnostic))
+        for place, block, kind in self._events.told():
+            if issubclass(kind, Diagnostic) and isinstance(event := self._events.at(place), Diagnostic):
+                yield self._firsts[block] + 1, event
 
     def reaches(self, first: int, last: int) -> Sequence[int]:
-        block = self._block(first - 1)
-        if block not in self._tails:
+        stretch = self._stretch(first - 1)
+        if stretch not in self._tails:
             return super().reaches(first, last)
-        begin = self._firsts[block] + 1
-        return self._reached(block)[first - begin : last + 1 - begin]
+        begin = self._from[stretch] + 1
+        return self._reached(stretch)[first - begin : last + 1 - begin]
 
     def step_of(self, raw: int) -> int:
         number = super().step_of(raw)
         return number + (self.reaches(number, number)[0] <= raw)
 
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
-        for block, places in self._holding_blocks():
+        for stretch, places in self._holding_stretches():
             same = self._holds_at(places)
-            for number in range(self._firsts[block] + 1, self._stops[block] + 1):
-                if holds := (*self._tail_hold(block, number), *same):
+            for number in range(self._from[stretch] + 1, self._until[stretch] + 1):
+                if holds := (*self._tail_hold(stretch, number), *same):
                     yield number, holds
 
     def holds(self, number: int) -> tuple[Hold, ...]:
-        block = self._block(number - 1)
-        return (*self._tail_hold(block, number), *self._holds_at(self._holds.of(block)))
+        stretch = self._stretch(number - 1)
+        return (*self._tail_hold(stretch, number), *self._holds_at(self._holds.of(stretch)))
 
     def held(self) -> Iterator[tuple[int, int, int]]:
-        for block, places in self._holding_blocks():
-            numbers = range(self._firsts[block] + 1, self._stops[block] + 1)
+        for stretch, places in self._holding_stretches():
+            numbers = range(self._from[stretch] + 1, self._until[stretch] + 1)
             low, high = self._holds.extent(places) or (len(self.text), 0)
-            if block not in self._tails:
+            if stretch not in self._tails:
                 yield from ((number, low, high) for number in numbers)
                 continue
-            reached, fed = self._reached(block), self._ends[numbers.start - 1 : numbers.stop - 1]
+            reached, fed = self._reached(stretch), self._ends[numbers.start - 1 : numbers.stop - 1]
             for number, reach, end in zip(numbers, reached, fed, strict=True):
                 if reach < end:
                     yield number, min(low, reach), end
@@ -431,12 +273,17 @@ class Steps(Lazy[Step], StepColumns):
                     yield number, low, high
 
     def moves(self) -> Iterator[tuple[int, Transition]]:
-        for block, places in self._moves.by_block():
-            yield from ((self._firsts[block] + 1, move) for move in self._moves_at(places))
+        for index, places in self._moves.by_block():
+            yield from ((index + 1, move) for move in self._moves_at(places))
 
     def claims(self) -> Iterator[Ownership]:
         """The claims of all events. Events of one kind that touch claim as one."""
         return self._events.claims()
+
+    @cached_property
+    def _until(self) -> array[int]:
+        """The number of the last step of each stretch."""
+        return array("i", [*self._from[1:], self._size])
 
     @cached_property
     def _stops(self) -> array[int]:
@@ -447,14 +294,18 @@ class Steps(Lazy[Step], StepColumns):
         """The block of a step."""
         return bisect_right(self._firsts, index) - 1
 
-    def _told(self) -> Iterator[tuple[int, int, Sequence[Event]]]:
+    def _stretch(self, index: int) -> int:
+        """The stretch of a step."""
+        return bisect_right(self._from, index) - 1
+
+    def _blocks(self) -> Iterator[tuple[int, int, Sequence[Event]]]:
         """The first and the last step and the events of every block that has any."""
         for block, places in self._events.spans.by_block():
             yield self._firsts[block] + 1, self._stops[block], self._events_at(places)
 
     def _written(self) -> Iterator[tuple[int, Sequence[Event]]]:
         """The number and the events of every step that has any."""
-        for first, last, events in self._told():
+        for first, last, events in self._blocks():
             if first == last:
                 yield first, events
             else:
@@ -468,42 +319,54 @@ class Steps(Lazy[Step], StepColumns):
         """The text that the step at `index` is fed, recorded or not."""
         return self._ends[index - 1] if index else 0, self._ends[index]
 
-    def _holding_blocks(self) -> Iterator[tuple[int, range]]:
-        """Every block after whose steps text may be held, with the places of its holds."""
+    def _holding_stretches(self) -> Iterator[tuple[int, range]]:
+        """Every stretch after whose steps text may be held, with the places of its holds."""
         tails = deque(self._tails)
-        for block, places in self._holds.by_block():
-            while tails and tails[0] <= block:
-                if (tail := tails.popleft()) < block:
+        for stretch, places in self._holds.by_block():
+            while tails and tails[0] <= stretch:
+                if (tail := tails.popleft()) < stretch:
                     yield tail, range(0)
-            yield block, places
+            yield stretch, places
         yield from ((tail, range(0)) for tail in tails)
 
-    def _reached(self, block: int) -> Sequence[int]:
-        """Where the text ends that each step of a block with a tail told."""
-        known = self._known_reaches.get(block)
+    def _reached(self, stretch: int) -> Sequence[int]:
+        """Where the text ends that each step of a stretch with a tail told."""
+        known = self._known_reaches.get(stretch)
         if known is None:
-            first, text, chars = self._firsts[block], self.text, self._tails[block].chars
-            spans = pairwise((self.span(first)[0], *self._ends[first : self._stops[block]]))
+            first, text, chars = self._from[stretch], self.text, self._tails[stretch].chars
+            spans = pairwise((self.span(first)[0], *self._ends[first : self._until[stretch]]))
             known = array("i", [low + len(text[low:high].rstrip(chars)) for low, high in spans])
-            self._known_reaches[block] = known
+            self._known_reaches[stretch] = known
         return known
 
-    def _tail_hold(self, block: int, number: int) -> tuple[Hold, ...]:
-        """The hold on the end of the text that a step of a block was fed."""
-        tail, end = self._tails.get(block), self._ends[number - 1]
-        start = end if tail is None else self._reached(block)[number - 1 - self._firsts[block]]
+    def _codecs(self, stretch: int) -> Sequence[CodecState]:
+        """The state of the argument parser after each step of a stretch of which it is retold."""
+        known = self._known_codecs.get(stretch)
+        if known is None:
+            ends = pairwise(
+                (self.span(self._from[stretch])[0], *self._ends[self._from[stretch] : self._until[stretch]])
+            )
+            known = self._known_codecs[stretch] = self._retold[stretch]([self.text[low:high] for low, high in ends])
+        return known
+
+    def _tail_hold(self, stretch: int, number: int) -> tuple[Hold, ...]:
+        """The hold on the end of the text that a step of a stretch was fed."""
+        tail, end = self._tails.get(stretch), self._ends[number - 1]
+        start = end if tail is None else self._reached(stretch)[number - 1 - self._from[stretch]]
         return () if tail is None or start == end else (Hold(start, end, "policy", tail.why),)
 
     def _events_at(self, places: range) -> list[Event]:
         return [self._events.at(place) for place in places]
 
     def _make(self, index: int) -> Step:
-        block = self._block(index)
+        block, stretch = self._block(index), self._stretch(index)
         reach = self.reaches(index + 1, index + 1)[0]
         events = self._events_of(block, index, reach)
         holds = self.holds(index + 1)
-        state, candidates, accepts, codec, call_state = self._shapes[self._views[block]]
-        call = None if self._calls[block] < 0 else self._calls[block]
+        state, candidates, accepts, codec, call_state = self._shapes[self._views[stretch]]
+        if stretch in self._retold:
+            codec = self._codecs(stretch)[index - self._from[stretch]]
+        call = None if self._calls[stretch] < 0 else self._calls[stretch]
         end = index == len(self._deltas)
         return Step(
             index + 1,
@@ -511,7 +374,7 @@ class Steps(Lazy[Step], StepColumns):
             () if end else self._deltas[index].token_ids,
             state,
             holds,
-            self._moves_at(self._moves.of(block)),
+            self._moves_at(self._moves.of(index)),
             tuple(events),
             self._sent[index] if index < len(self._sent) else delta_of(events),
             StateView(state, holds, candidates, accepts, call, codec, call_state),
@@ -561,7 +424,7 @@ class Steps(Lazy[Step], StepColumns):
                 reasoning[block] += self._events.length(place)
             elif kind is ContentText:
                 content[block] += self._events.length(place)
-            elif kind in _OF_CALLS and kind is not CallStart and (call := self._events.call(place)) not in begun:
+            elif kind in OF_CALLS and kind is not CallStart and (call := self._events.call(place)) not in begun:
                 begun.add(call)
                 calls[block] += 1
         return (array("i", accumulate(reasoning)), array("i", accumulate(content)), array("i", accumulate(calls)))

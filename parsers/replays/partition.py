@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from operator import attrgetter
 
 from parsers.replays.lazy import Lazy
@@ -14,10 +14,8 @@ from parsers.vocabulary.trace import Ownership
 from parsers.vocabulary.types import Owner
 
 
-class Partition(Lazy[Ownership]):
-    """Runs that tile an output: those of one owner that touch are one. What no claim covers is dropped as lost."""
-
-    __slots__ = ("_codes", "_ends", "_kinds", "_known", "starts")
+class _Runs:
+    """Runs that tile an output, as columns: those of one owner that touch are one."""
 
     def __init__(self, found: Iterable[Ownership], size: int) -> None:
         self.starts, self._ends, self._codes = array("i"), array("i"), array("i")
@@ -33,10 +31,7 @@ class Partition(Lazy[Ownership]):
         if at < size:
             self._add(at, size, ("dropped", LOST))
 
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def _make(self, index: int) -> Ownership:
+    def run(self, index: int) -> Ownership:
         return Ownership(self.starts[index], self._ends[index], *self._kinds[self._codes[index]])
 
     def _add(self, start: int, end: int, kind: tuple[Owner, DropReason | None]) -> None:
@@ -51,12 +46,32 @@ class Partition(Lazy[Ownership]):
         self._codes.append(code)
 
 
+class Partition(Lazy[Ownership]):
+    """Runs that tile an output of `size` characters, worked out when somebody looks. What no claim covers is dropped as
+    lost."""
+
+    def __init__(self, claims: Callable[[], Iterable[Ownership]], size: int) -> None:
+        self._claims = claims
+        self._size = size
+
+    @cached_property
+    def _runs(self) -> _Runs:
+        return _Runs(self._claims(), self._size)
+
+    def __len__(self) -> int:
+        return len(self._runs.starts)
+
+    def _make(self, index: int) -> Ownership:
+        return self._runs.run(index)
+
+
 def partition(events: Iterable[Event], size: int) -> Partition:
     """Who owns each character. Runs tile [0, size); what no event claims is dropped with the reason 'lost'.
 
     A name inside an id (Kimi's header) belongs to the name.
     """
-    return Partition(chain.from_iterable(map(claims_of, events)), size)
+    claims = [claim for event in events for claim in claims_of(event)]
+    return Partition(lambda: claims, size)
 
 
 def claims_of(event: Event) -> list[Ownership]:

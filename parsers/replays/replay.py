@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from parsers.replays.columns import Steps
+from parsers.replays.columns import Recorded, Steps
 from parsers.replays.delta_columns import texts_of
 from parsers.replays.partition import Partition
 from parsers.vocabulary.events import Event, Failure, Raised
@@ -18,6 +18,7 @@ from parsers.vocabulary.trace import OpenText, ReadsOpenText, StateView, StreamP
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
 
+_BATCH = 64  # steps are recorded together
 REFUSALS = (FormatError, UsageError, MemoryError)  # of the whole run, or a limit of it: no fault of the parser
 
 
@@ -42,14 +43,13 @@ def parse(
     assembler, texts, at = Assembler(), texts_of(deltas), 0
     reads_open = _open_reader(parser)
     while at < len(deltas):
-        if reads_open is not None:
-            at, _, event, _ = reads_open(deltas, texts, at)
-            if event is not None:
-                assembler.absorb((event,))
-            if at == len(deltas):
-                break
-        assembler.absorb(parser.feed(deltas[at]))
-        at += 1
+        found = None if reads_open is None else reads_open(deltas, texts, at)
+        if found is None:
+            assembler.absorb(parser.feed(deltas[at]))
+            at += 1
+        else:
+            assembler.absorb(() if found.event is None else (found.event,))
+            at = found.stop
     assembler.absorb(parser.finish(context.finish_reason))
     return assembler.message()
 
@@ -87,13 +87,13 @@ def replay(
         steps,
         message,
         finish_reason(message, context.finish_reason),
-        Partition(steps.claims(), len(steps.text)),
+        Partition(steps.claims, len(steps.text)),
         list(parser.rejected),
         examined=parser.examined,
     )
 
 
-def _open_reader(parser: StreamParser) -> Callable[[Sequence[Delta], Sequence[str], int], OpenText] | None:
+def _open_reader(parser: StreamParser) -> Callable[[Sequence[Delta], Sequence[str], int], OpenText | None] | None:
     """The parser's way to read many deltas at once; not for a class that has a `feed` of its own beside it."""
     first = next((kind for kind in type(parser).__mro__ if vars(kind).keys() & {"feed", "read_open_text"}), None)
     own = first is not None and "read_open_text" in vars(first)
@@ -109,6 +109,7 @@ class _Recorder:
         self._steps = steps
         self._view = StateView("FAILED")
         self._failed = False
+        self._waiting: list[Recorded] = []
 
     def begin(self, begin: Callable[[], None]) -> None:
         """Start the parser. What it fails with is told in the first step."""
@@ -116,27 +117,27 @@ class _Recorder:
             begin()
         except Exception as error:
             self._step([self._failure(error, 0, 0)])
+            self._settle()
 
     def feed(self, deltas: Sequence[Delta], texts: Sequence[str]) -> None:
         """Let it take all deltas."""
         at, parser, steps = len(self._steps), self._parser, self._steps
         reads_open = _open_reader(parser)
         while at < len(deltas) and not self._failed:
-            if reads_open is not None:
-                found = reads_open(deltas, texts, at)
-                if found.stop > at:
-                    steps.add_open(found.stop - at, found, parser.view())
-                    self.assembler.absorb(() if found.event is None else (found.event,))
-                    at = found.stop
-                    continue
+            found = None if reads_open is None else reads_open(deltas, texts, at)
+            if found is not None:
+                self._open_text(found, found.stop - at)
+                at = found.stop
+                continue
             try:
                 events = parser.feed(deltas[at])
             except Exception as error:
                 events = [self._failure(error, *steps.span(at))]
             self._step(events, texts[at])
             at += 1
+        self._settle()
         if at < len(deltas):
-            steps.add((), (), self._view, count=len(deltas) - at)
+            steps.add([(len(deltas) - at, (), (), self._view, steps.text[steps.span(at)[0] :])])
 
     def finish(self, reason: str | None) -> None:
         """The output is over."""
@@ -148,7 +149,17 @@ class _Recorder:
                 events = [self._failure(error, *self._steps.span(len(self._steps)))]
         if not self._steps.over:
             self._step(events)
+            self._settle()
         self._steps.close()
+
+    def _open_text(self, found: OpenText, count: int) -> None:
+        events, view = (() if found.event is None else (found.event,)), self._parser.view()
+        if found.tail is None and found.retold is None:
+            self._waiting.append((count, events, (), view, "" if found.event is None else found.event.text))
+        else:
+            self._settle()
+            self._steps.add_open(count, found, view)
+            self.assembler.absorb(events)
 
     def _step(self, events: list[Event], text: str = "") -> None:
         parser = self._parser
@@ -157,8 +168,16 @@ class _Recorder:
             moves, parser.transitions = parser.transitions, []
         if not self._failed:
             self._view = parser.view()
-        self._steps.add(events, moves, self._view, text)
-        self.assembler.absorb(events)
+        self._waiting.append((1, events, moves, self._view, text))
+        if len(self._waiting) >= _BATCH:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Record the steps that wait."""
+        waiting, self._waiting = self._waiting, []
+        self._steps.add(waiting)
+        for _, events, *_ in waiting:
+            self.assembler.absorb(events)
 
     def _failure(self, error: Exception, start: int, end: int) -> Raised:
         """The parser raised this while it read [start, end). Raises a refusal of the whole run again."""

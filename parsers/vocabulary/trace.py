@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -80,6 +80,10 @@ class CodecState(NamedTuple):
         return cls(f"before {words}", Stand.BEFORE, words)
 
 
+# What a view is besides its holds and its call: (state, candidates, accepts, codec, call_state)
+Shape = tuple[str, tuple[str, ...], tuple[str, ...], CodecState | None, str | None]
+
+
 @dataclass(slots=True)
 class StateView:
     """The answers a parser would give if asked now.
@@ -87,6 +91,7 @@ class StateView:
     `candidates`: terminals the held text may still become; `accepts`: terminals with a row in this state;
     `call`: index of the open call; `codec`: the argument parser's state; `call_state`: the state of the call
     that was begun last, by its name in `parsers.machine.calls` (None: there is none, or the parser does not say).
+    `shape`, where a parser says it, is the same object in all of its views that differ in their holds and call alone.
     """
 
     state: str
@@ -96,6 +101,7 @@ class StateView:
     call: int | None = None
     codec: CodecState | None = None
     call_state: str | None = None
+    shape: Shape | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(slots=True)
@@ -487,23 +493,29 @@ class Tail(NamedTuple):
     why: str
 
 
+# Tells the state of an argument parser after each of these texts of deltas, which it passed on as they are.
+Retelling = Callable[[Sequence[str]], Sequence[CodecState]]
+
+
 class OpenText(NamedTuple):
     """Many deltas in which nothing matters, up to the one at `stop`: how many characters they have, their text as one
-    event, and what of it waits."""
+    event, what of it waits, and how the state of the argument parser changed if it did."""
 
     stop: int
     length: int = 0
     event: TextEvent | None = None
     tail: Tail | None = None
+    retold: Retelling | None = None
 
 
 @runtime_checkable
 class ReadsOpenText(Protocol):
     """A parser that can read many deltas at once where nothing in them matters to it."""
 
-    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText:
-        """Read deltas from `start` on, as `feed` would, while each is text that goes on as it is.
+    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText | None:
+        """Read deltas from `start` on, as `feed` would, while each is text that goes on as it is. None: not even the
+        first is.
 
-        `texts` are the texts of `deltas`. After each of them `view` is the same, but for what of its tail waits then.
-        Where there is a tail, each has text before it.
+        `texts` are the texts of `deltas`. After each of them `view` is the same, but for what of its tail waits then
+        and for what is retold. Where there is a tail, each has text before it.
         """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import peers, tables
+from tests.bench import clock, peers, tables
 from tests.bench.outputs import Kind, Output
 from tests.bench.peer_worker import HANGS
 from tests.bench.peers import GIVEN, OWN, Beside, Engine, beside, is_known, started
@@ -83,6 +83,12 @@ FILES = {
     "sglang/srt/parser/reasoning_parser.py": "class ReasoningParser: pass\n",
     "sglang-3.4.dist-info/METADATA": "Name: sglang\nVersion: 3.4\n",
 }
+
+
+@pytest.fixture(autouse=True)
+def once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No figure is looked at, so one round is enough."""
+    monkeypatch.setattr(clock, "ROUNDS", 1)
 
 
 @pytest.fixture

@@ -168,3 +168,38 @@ def test_every_json_text_is_scanned_to_its_end(value: object, ascii_only: bool, 
 @given(st.text('{}[]:,"\\u0aE x', max_size=30))
 def test_lenient_scanning_reads_any_text_to_its_end(text: str) -> None:
     assert "".join(part for _, part in units(text, strict=False)) == text
+
+
+IN_JSON = st.text(alphabet='{}[],:" \n1a', max_size=30)
+
+
+def opened(text: str) -> JsonScanner:
+    """A scanner that has read so much of a value."""
+    scanner, pos = JsonScanner(strict=False), 0
+    while pos < len(text):
+        _, pos = scanner.step(text, pos, len(text))
+    return scanner
+
+
+@given(st.sampled_from(["[", '{"a": [', '[{"k', '[{"k": "v', "[{", '[{"k": 1, ']), st.lists(IN_JSON, max_size=4))
+def test_what_is_followed_leads_where_step_by_step_does(begun: str, parts: list[str]) -> None:
+    followed, stepped, within = opened(begun), opened(begun), 1
+    for text in filter(None, parts):
+        stop, pos = followed.follow(text, within), 0
+        while pos < stop:
+            _, pos = stepped.step(text, pos, stop)
+        assert pos == stop
+        state = [(one.stack, one.depth, one.in_string, one.previous, one._in_scalar) for one in (followed, stepped)]
+        assert state[0] == state[1]
+        assert followed.is_key == stepped.is_key or not followed.in_string
+        assert stop == len(text) or followed.depth < within
+        if followed.depth < within:
+            return
+
+
+def test_a_copy_of_a_scanner_goes_its_own_way() -> None:
+    scanner = opened('[{"k')
+    made = scanner.copy()
+    assert made.follow('": [1', 0) == 5
+    assert (made.stack, made.in_string, made.is_key) == (["[", "{", "["], False, True)
+    assert (scanner.stack, scanner.in_string, scanner.is_key) == (["[", "{"], True, True)

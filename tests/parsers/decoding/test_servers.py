@@ -119,3 +119,12 @@ def test_the_exact_text_is_that_of_the_tokenizer(name: str) -> None:
         assert found.due is None
 
     check()
+
+
+def test_a_blank_behind_a_skipped_token_does_not_tell_whether_the_decoder_takes_one() -> None:
+    vocabulary = MAKE["byte_fallback"]()
+    ids = [id_of(vocabulary, string) for string in ("<unk>", "<0x20>", "<0x80>")]
+    decode = Decode(policy="sglang", skip_special_tokens=True)
+    found = decode_pieces(vocabulary.pieces(ids), decode, decoder="byte_fallback", prompt_tail="Hello")
+    prompt = [id_of(vocabulary, "Hello")]
+    assert steps(found) == expected(vocabulary, "sglang", ids, skip=True, prompt=prompt) == ["", " ", "\ufffd\ufffd"]

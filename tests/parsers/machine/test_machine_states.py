@@ -106,7 +106,7 @@ def test_after_the_same_text_the_state_is_nearly_always_the_same_however_it_was_
 @pytest.mark.replays
 @pytest.mark.parametrize("name", CASES[::5])
 def test_a_long_delta_is_read_like_its_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parsers.machine.machine.STRIDE", SHORT)
+    monkeypatch.setattr(Machine, "stride", SHORT)
     for output in outputs(case_named(name)):
         parser = machine(output)
         if parser is None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from parsers.machine import views
 from parsers.selection.registry import build, get_format
-from parsers.vocabulary.trace import Hold, StateView
+from parsers.vocabulary.trace import CodecState, Hold, Stand, StateView
 from parsers.vocabulary.types import Context, Piece
 from tests.parsers.parsing import deltas, tokens, tool, trace_of
 
@@ -137,3 +138,16 @@ def test_an_ordinary_token_may_begin_no_marker_in_ids_mode() -> None:
     assert trace.steps[0].holds == ()
     assert trace.steps[1].view.accepts == ("CALL_START", "THINK_START", "THINK_END")
     assert Piece("<tool_call>", 5, None, "added", True) == fed[2].pieces[0]
+
+
+def test_views_of_which_too_many_are_known_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "MOST", 5)
+    parser = build(get_format("qwen"))
+    parser.begin(Context())
+    made = []
+    for delta in deltas(ARGUMENTS, *"[[[[[[", *(" " * 3)):
+        parser.feed(delta)
+        made.append(parser.view())
+    assert [view.codec for view in made[-2:]] == [CodecState("arguments, between tokens, depth 6", Stand.INSIDE)] * 2
+    assert made[-1] == made[-2]
+    assert made[-1].shape is not made[-2].shape

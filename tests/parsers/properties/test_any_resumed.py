@@ -23,7 +23,6 @@ pytestmark = pytest.mark.replays
 def short() -> Iterator[None]:
     """Deltas of few characters are long."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("parsers.machine.machine.STRIDE", 5)
         patch.setattr(Machine, "stride", 5)
         yield
 

@@ -43,7 +43,6 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def set_stride(monkeypatch: pytest.MonkeyPatch, characters: int) -> None:
-    monkeypatch.setattr("parsers.machine.machine.STRIDE", characters)
     monkeypatch.setattr(Machine, "stride", characters)
 
 
@@ -272,7 +271,7 @@ def fallback(text: str) -> Replayer:
     return Replayer(lambda: Fallback(get_format("qwen")), (Piece(text),))
 
 
-DEEP = '<tool_call>{"name": "f", "arguments": ' + "[" * 4_000
+DEEP = '<tool_call>{"name": "f", "arguments": ' + "[" * 8_000
 UNABLE = {
     "a foreign parser": Replayer(Foreign, (Piece(QWEN),)),  # type: ignore[arg-type]
     "the wrapper": fallback(QWEN),

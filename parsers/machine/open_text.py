@@ -1,0 +1,206 @@
+"""Open text: deltas in which nothing can matter are one event each, and many of them one event together.
+
+After a delta that was read in full the machine remembers where it stands in such text, and by what search a delta is
+known to hold nothing but text that goes on as it is. An argument parser may want to read that text along.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser
+from parsers.machine.calls import Calls
+from parsers.machine.lexer import Scope, is_plain
+from parsers.machine.program import CompiledState
+from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
+from parsers.vocabulary.states import Part
+from parsers.vocabulary.trace import OpenText, Retelling, StateView, Tail, Transition
+from parsers.vocabulary.types import Delta
+
+_OpenKind = type[ContentText] | type[ReasoningText] | type[CallArguments]
+
+
+class OpenTextReader(Part):
+    """What reads open text, and knows where the text stands that was not consumed.
+
+    A delta of more than `stride` characters is read in slices, so that its beginning is read as if it came alone.
+    `passes_open_text` False reads every delta in full, which gives the same and takes longer.
+    """
+
+    __slots__ = (
+        "_base",
+        "_buffer",
+        "_by_text",
+        "_calls",
+        "_disturbs",
+        "_open_at",
+        "_open_call",
+        "_open_kind",
+        "_open_view",
+        "_own",
+        "_parser",
+        "_pos",
+        "_state",
+        "_tail",
+        "_tail_waits",
+        "examined",
+        "passes_open_text",
+        "transitions",
+    )
+    stride: ClassVar[int] = 96
+
+    def __init__(self) -> None:
+        self.transitions: list[Transition] | None = None
+        self.examined = 0
+        self.passes_open_text = True
+        self._by_text = False  # in text mode
+        self._disturbs: Callable[[str], object] | None = None  # the search for what may matter, while in open text
+
+    def _begin_text(self, state: CompiledState, calls: Calls, *, by_text: bool) -> None:
+        """A new output is read, from this state on."""
+        self.examined = 0
+        # what was not consumed stands in `_buffer` from `_pos` on; `_base` is the raw offset of its beginning
+        self._buffer, self._pos, self._base = "", 0, 0
+        self._state, self._calls = state, calls
+        self._parser: ArgumentParser | None = None
+        # open text: what matters to the argument parser, its events, the end of it that a stage keeps, and the view
+        self._by_text = by_text
+        self._disturbs = None
+        self._own = ""
+        self._tail: Tail | None = None
+        self._tail_waits = False
+        self._open_kind: _OpenKind = ContentText
+        self._open_call = self._open_at = 0
+        self._open_view: StateView | None = None
+
+    @abstractmethod
+    def _read_delta(self, delta: Delta, text: str) -> list[Event]:
+        """Read a delta, of this text, in which something may matter."""
+
+    def feed(self, delta: Delta) -> list[Event]:
+        text, disturbs = delta.text, self._disturbs
+        if disturbs is not None:
+            fits = len(text) <= self.stride and (self._by_text or is_plain(delta))
+            if fits and (disturbs(text) is None or self._reads_along(text)):
+                tail = self._tail
+                if tail is not None and (self._tail_waits or text.rstrip(tail.chars) != text):
+                    return self._read_by_stage(text)
+                return [self._passed(text)] if text else []
+            self._end_open_text()
+        return self._read_delta(delta, text)
+
+    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText | None:
+        """See ReadsOpenText."""
+        disturbs, tail, stop, retold = self._disturbs, self._tail, start, None
+        if disturbs is None:
+            return None
+        stride, by_text = self.stride, self._by_text
+        while stop < len(texts) and len(texts[stop]) <= stride and (by_text or is_plain(deltas[stop])):
+            text = texts[stop]
+            if disturbs(text) is None:
+                if tail is not None and not text.strip(tail.chars):
+                    break
+            else:
+                before = retold or self._retelling()
+                if not self._reads_along(text):
+                    if stop == start:
+                        self._end_open_text()
+                    break
+                disturbs, retold = self._disturbs or disturbs, before
+            stop += 1
+        if stop == start:
+            return None
+        text = "".join(texts[start:stop])
+        if not text:
+            return OpenText(stop)
+        event = self._passed(text) if tail is None else self._read_by_stage(text)[0]
+        return OpenText(stop, len(text), event if isinstance(event, TextEvent) else None, tail, retold)
+
+    def _reads_along(self, text: str) -> bool:
+        """Let the argument parser read text in which no terminal can begin. Returns whether all of it is passed on."""
+        parser, state = self._parser, self._state
+        if parser is None or state.plain.find_beginning(text) is not None:
+            return False
+        own = parser.pass_on(text)
+        if own is None:
+            return False
+        if own != self._own:
+            self._own, self._disturbs = own, _search(state, None, own)
+        self._open_view = None
+        return True
+
+    def _retelling(self) -> Retelling | None:
+        """How to tell later where the argument parser stood after each delta from here on; None where nobody asks."""
+        return None if self._parser is None or self.transitions is None else self._parser.retelling()
+
+    def _passed(self, text: str) -> TextEvent:
+        """The event of open text, all of which goes on at once."""
+        start, self._base = self._base, self._base + len(text)
+        self.examined += len(text)
+        if self._open_kind is CallArguments:
+            self._calls.argued = True
+            return CallArguments(start, self._base, text, None, self._open_call)
+        return self._open_kind(start, self._base, text)
+
+    def _read_by_stage(self, text: str) -> list[Event]:
+        """Read open text of which a stage keeps the end."""
+        if text:
+            self._calls.read(self._state.text or "content", text, self._base)
+            self._base += len(text)
+            self.examined += len(text)
+            self._tail_waits = self._calls.waits(self._state.text or "content")
+            self._open_view = None
+        return self._calls.take()
+
+    def _find_open_text(self) -> None:
+        """Remember that this stands in open text, where all of the text was consumed and it does."""
+        if not self.passes_open_text:
+            return
+        calls, parser, state = self._calls, self._parser, self._state
+        kind: _OpenKind = CallArguments
+        tail, own = None, ""
+        if parser is None:
+            kind = ReasoningText if state.text == "reasoning" else ContentText
+            tail = calls.tail(state.text or "content")
+            if tail is None:
+                return
+        else:
+            passes = None if calls.keeps else parser.passes()
+            if passes is None or (parser.scope == OPEN and passes != READ_ALONG):
+                return
+            own = passes
+        if not calls.may_pass(kind):
+            return
+        self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
+        self._base, self._buffer, self._pos = self._base + self._pos, "", 0
+        self._open_at = self._base
+        scope = state.plain if parser is None else state.scopes.get(parser.scope or "")
+        self._own, self._disturbs = own, _search(state, None if own == READ_ALONG else scope, own)
+        self._tail = tail if tail is not None and tail.chars != "" else None
+        self._tail_waits = False
+
+    def _end_open_text(self) -> None:
+        """Something may matter."""
+        if self._disturbs is not None:
+            self._disturbs = None
+            self._tell_of_open_text()
+
+    def _tell_of_open_text(self) -> None:
+        """Who did not see the text so far is told of it."""
+        if self._base > self._open_at:
+            self._calls.passed(self._open_kind)
+        if self._parser is not None:
+            self._parser.passed(self._base)
+
+
+def _search(state: CompiledState, scope: Scope | None, own: str) -> Callable[[str], object]:
+    """A search for what may matter in open text of a state: the beginning of a literal of the scope, or what `own`
+    describes."""
+    found = state.searches.get((scope, own))
+    if found is None:
+        parts = filter(None, ("" if scope is None else scope.begins, own))
+        found = state.searches[scope, own] = re.compile("|".join(parts) or r"(?!)").search
+    return found

@@ -1,0 +1,219 @@
+"""Events as columns: spans of the output, of few kinds. Text is a slice; an event whose text is no copy is kept."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import Any
+
+from parsers.replays.partition import claims_of
+from parsers.vocabulary.events import (
+    CallArguments,
+    CallEnd,
+    CallId,
+    CallName,
+    CallStart,
+    ContentText,
+    Diagnostic,
+    Dropped,
+    Event,
+    Marker,
+    ReasoningEnd,
+    ReasoningText,
+    Segment,
+    TextEvent,
+)
+from parsers.vocabulary.trace import Ownership
+
+
+class Spans:
+    """Spans of the output, each of some kind and of the block in which it was told."""
+
+    def __init__(self) -> None:
+        self._blocks, self._codes, self._starts, self._ends = array("i"), array("i"), array("i"), array("i")
+        self.kinds: list[tuple[Any, ...]] = []
+        self._known: dict[tuple[Any, ...], int] = {}
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def add(self, block: int, kind: tuple[Any, ...], start: int, end: int) -> None:
+        """Add a span of a block, which is none before that of the last one."""
+        code = self._known.get(kind)
+        if code is None:
+            code = self._known[kind] = len(self.kinds)
+            self.kinds.append(kind)
+        self._blocks.append(block)
+        self._codes.append(code)
+        self._starts.append(start)
+        self._ends.append(end)
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes they take."""
+        return 16 * len(self._blocks) + 300 * len(self.kinds)
+
+    def lengthen(self, end: int) -> None:
+        """The last span ends later."""
+        self._ends[-1] = end
+
+    def of(self, block: int) -> range:
+        """The places of the spans of a block."""
+        first = bisect_left(self._blocks, block)
+        return range(first, bisect_right(self._blocks, block, first))
+
+    def at(self, place: int) -> tuple[int, int, tuple[Any, ...]]:
+        """The start, the end and the kind of a span."""
+        return self._starts[place], self._ends[place], self.kinds[self._codes[place]]
+
+    def extent(self, places: range) -> tuple[int, int] | None:
+        """The first start and the last end of these spans; None where there are none."""
+        if not places:
+            return None
+        return min(self._starts[places.start : places.stop]), max(self._ends[places.start : places.stop])
+
+    def rows(self) -> Iterator[tuple[int, int, int, int]]:
+        """For every span its block, the place of its kind among the kinds, its start and its end."""
+        return zip(self._blocks, self._codes, self._starts, self._ends, strict=True)
+
+    def by_block(self) -> Iterator[tuple[int, range]]:
+        """Every block that has spans, with their places."""
+        first, block = 0, -1
+        for place, now in enumerate(self._blocks):
+            if now != block:
+                if place:
+                    yield block, range(first, place)
+                first, block = place, now
+        if self._blocks:
+            yield block, range(first, len(self._blocks))
+
+
+# What an event is besides its span, its text and its call, by its type: what gives the fields that are left.
+# An event of another type is kept as it is.
+_REST: dict[type[Event], Callable[[Any], tuple[Any, ...]] | None] = {
+    **dict.fromkeys((ContentText, ReasoningText, CallArguments, CallName, CallId, CallStart, ReasoningEnd)),
+    Marker: lambda event: (event.terminal,),
+    Dropped: lambda event: (event.reason,),
+    CallEnd: lambda event: (event.complete,),
+    Diagnostic: attrgetter("code", "severity", "message"),
+}
+OF_CALLS = frozenset({CallArguments, CallName, CallId, CallStart, CallEnd})
+_AS_IT_IS = (Event, False)
+_SIMPLE = {kind: (kind, False) for kind, rest in _REST.items() if rest is None}
+
+# The facts about an event but for its span: (its type, whether it has segments, the rest of its fields), and its call.
+_Facts = tuple[tuple[Any, ...], int]
+
+
+class Events:
+    """Events as spans. Text is that of the output, or of the event's segments, which are spans too."""
+
+    def __init__(self, text: str) -> None:
+        self.spans = Spans()
+        self._text = text
+        self._calls = array("i")
+        self._segments = Spans()  # their block is the place of their event
+        self._kept: dict[int, Event] = {}  # by place
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes they take."""
+        return self.spans.nbytes + self._segments.nbytes + 4 * len(self._calls) + 400 * len(self._kept)
+
+    def facts_of(self, event: Event) -> _Facts:
+        """The facts about an event; of one that is kept as it is, that it is."""
+        kind = type(event)
+        if kind not in _REST:
+            return _AS_IT_IS, 0
+        call = event.call if kind in OF_CALLS else 0  # type: ignore[attr-defined]
+        if isinstance(event, TextEvent):
+            if event.segments is not None:
+                whole = event.text == "".join([part.text for part in event.segments])
+                return (kind, True) if whole else _AS_IT_IS, call
+            return _SIMPLE[kind] if event.text == self._text[event.start : event.end] else _AS_IT_IS, call
+        rest = _REST[kind]
+        return _SIMPLE[kind] if rest is None else (kind, False, *rest(event)), call
+
+    def add(self, block: int, event: Event) -> None:
+        """Add an event of a block."""
+        kind, call = self.facts_of(event)
+        if kind is _AS_IT_IS:
+            self._kept[len(self.spans)] = event
+        elif kind[1] and isinstance(event, TextEvent):
+            for part in event.segments or ():
+                copied = part.kind == "copied" and part.text == self._text[part.start : part.end]
+                what = (part.kind, None if copied else part.text)
+                self._segments.add(len(self.spans), what, part.start, part.end)
+        self.spans.add(block, kind, event.start, event.end)
+        self._calls.append(call)
+
+    def at(self, place: int) -> Event:
+        """The event at a place."""
+        kept = self._kept.get(place)
+        if kept is not None:
+            return kept
+        start, end, kind = self.spans.at(place)
+        segments = None
+        if kind[1]:
+            segments = tuple([self._segment(*self._segments.at(part)) for part in self._segments.of(place)])
+        return self.made(start, end, (kind, self._calls[place]), segments)
+
+    def made(self, start: int, end: int, facts: _Facts, segments: tuple[Segment, ...] | None = None) -> Event:
+        """An event of these facts. Without segments its text is that of the output."""
+        (kind, _, *rest), call = facts
+        last = (call, *rest) if kind in OF_CALLS else rest
+        found: Event
+        if issubclass(kind, TextEvent):
+            text = self._text[start:end] if segments is None else "".join([part.text for part in segments])
+            found = kind(start, end, text, segments, *last)
+        else:
+            found = kind(start, end, *last)
+        return found
+
+    def __iter__(self) -> Iterator[tuple[int, Event]]:
+        """Every event with its block."""
+        kinds, calls = self.spans.kinds, self._calls
+        for place, (block, code, start, end) in enumerate(self.spans.rows()):
+            kind = kinds[code]
+            plain = not kind[1] and kind is not _AS_IT_IS
+            yield block, self.made(start, end, (kind, calls[place])) if plain else self.at(place)
+
+    def told(self) -> Iterator[tuple[int, int, type[Event]]]:
+        """The place, the block and the type of every event."""
+        kinds, kept = self.spans.kinds, self._kept
+        for place, (block, code, _, _) in enumerate(self.spans.rows()):
+            kind = kinds[code]
+            yield place, block, type(kept[place]) if kind is _AS_IT_IS else kind[0]
+
+    def call(self, place: int) -> int:
+        """The number of the call that an event at a place is about."""
+        return self._calls[place]
+
+    def length(self, place: int) -> int:
+        """The length of the text of the text event at a place."""
+        start, end, kind = self.spans.at(place)
+        if kind[1] or kind is _AS_IT_IS:
+            event = self.at(place)
+            return len(event.text) if isinstance(event, TextEvent) else 0
+        return end - start
+
+    def _segment(self, start: int, end: int, what: tuple[Any, ...]) -> Segment:
+        kind, text = what
+        return Segment(self._text[start:end] if text is None else text, start, end, kind)
+
+    def claims(self) -> Iterator[Ownership]:
+        """The claims of all events. Events of one kind that touch claim as one."""
+        joined: list[tuple[int, int, int, int]] = []
+        for place, (_, code, start, end) in enumerate(self.spans.rows()):
+            plain = not self.spans.kinds[code][1] and place not in self._kept
+            if plain and joined and joined[-1][0] == code and joined[-1][2] == start:
+                start, first = joined[-1][1], joined.pop()[3]
+                joined.append((code, start, end, first))
+            else:
+                joined.append((code, start, end, place))
+        for code, start, end, place in joined:
+            kind = self.spans.kinds[code]
+            plain = not kind[1] and place not in self._kept
+            yield from claims_of(self.made(start, end, (kind, 0)) if plain else self.at(place))

@@ -1,0 +1,106 @@
+"""Open text: what goes on as it is takes a short way, with the same steps as the long one."""
+
+from __future__ import annotations
+
+import pytest
+
+from parsers.machine.machine import Machine
+from parsers.replays.chunking import Chunking, apply
+from parsers.replays.replay import parse, replay
+from parsers.selection.registry import build, get_format
+from parsers.vocabulary.trace import OpenText, Trace
+from parsers.vocabulary.types import Context, Delta, Piece, Tool
+
+ROWS = "[" + ", ".join(['{"k": 12, "b": [true, {"c": "x]y"}]}'] * 6) + "]"
+ESCAPED = '["a\\n", "\\u00e9", {"\\"": "\\\\"}, 1]'
+BROKEN = '[{"k" 1 "b":: 2,,}, ["x"], tru e, {"a": "b" "c": 1}]'
+DEEP = "[" * 130 + "1" + "]" * 130
+MARKED = '[{"k": "</tool_call>"}, {"<": "<<"}, 5]'
+VALUES = {"rows": ROWS, "escapes": ESCAPED, "no JSON": BROKEN, "depth": DEEP, "markers": MARKED, "closers": "[[1]]]}]"}
+CALLS = {
+    "qwen": '<tool_call>\n{{"name": "f", "arguments": {{"a": {0}, "b": "s"}}}}\n</tool_call>',
+    "mistral": '[TOOL_CALLS][{{"name": "f", "arguments": {{"a": {0}}}}}, {{"name": "f", "arguments": {{"b": {0}}}}}]',
+    "deepseek_v31": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{0}<｜tool▁call▁end｜>",
+    "llama": '{{"name": "f", "parameters": {{"a": {0}}}}}; {{"name": "f", "parameters": {{"a": {0}}}}} ok',
+}
+SCHEMAS = {
+    "none": None,
+    "an array": {"type": "object", "properties": {"a": {"type": "array"}}},
+    "its items": {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "object"}}}},
+    "their keys": {"properties": {"a": {"items": {"properties": {"k": {"type": "string"}}}}}},
+}
+CHUNKINGS = [
+    *[Chunking(by="char", size=size) for size in (1, 2, 3, 7, 40, 200)],
+    *[Chunking(by="random", unit="char", max=9, seed=seed) for seed in range(6)],
+]
+
+
+def request(schema: str) -> Context:
+    wanted = SCHEMAS[schema]
+    return Context() if wanted is None else Context(tools=(Tool("f", wanted),))
+
+
+def traced(parser: str, text: str, context: Context, chunking: Chunking, *, in_full: bool) -> Trace:
+    machine = build(get_format(parser))
+    assert isinstance(machine, Machine)
+    machine.passes_open_text = not in_full
+    return replay(machine, apply(chunking, (Piece(text),), "text"), context)
+
+
+@pytest.mark.parametrize("parser", CALLS)
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_the_short_way_through_json_is_told_like_the_long_one(parser: str, value: str, schema: str) -> None:
+    text, context = CALLS[parser].format(VALUES[value]), request(schema)
+    for chunking in CHUNKINGS:
+        short = traced(parser, text, context, chunking, in_full=False)
+        assert short.steps == traced(parser, text, context, chunking, in_full=True).steps
+        deltas = apply(chunking, (Piece(text),), "text")
+        assert parse(build(get_format(parser)), deltas, context) == short.message
+
+
+def open_texts(parser: str, text: str, size: int) -> list[OpenText]:
+    """What is read at once of deltas of so many characters."""
+    machine, pieces = build(get_format(parser)), [text[at : at + size] for at in range(0, len(text), size)]
+    assert isinstance(machine, Machine)
+    machine.begin(Context())
+    deltas = [Delta(index, (Piece(piece),)) for index, piece in enumerate(pieces, 1)]
+    found, at = list[OpenText](), 0
+    while at < len(deltas):
+        read = machine.read_open_text(deltas, pieces, at)
+        if read is None:
+            machine.feed(deltas[at])
+            at += 1
+        else:
+            found.append(read)
+            at = read.stop
+    return found
+
+
+def test_json_of_which_nobody_asks_what_it_holds_is_read_at_once() -> None:
+    text = CALLS["qwen"].format(ROWS)
+    (read,) = open_texts("qwen", text, 4)
+    assert read.event is not None
+    assert read.length == len(read.event.text) > len(ROWS)
+    assert read.event.text == text[read.event.start : read.event.end]
+
+
+def test_a_marker_inside_it_is_read_in_full_and_ends_nothing() -> None:
+    text = CALLS["qwen"].format(MARKED)
+    assert len(open_texts("qwen", text, 4)) > 1
+    assert parse(build(get_format("qwen")), [Delta(1, (Piece(text),))], Context()).tool_calls[0].complete
+
+
+def test_brackets_without_end_are_read_in_full() -> None:
+    read = open_texts("qwen", CALLS["qwen"].format("[" * 4_000), 4)
+    assert [found.length for found in read] == [pytest.approx(100, abs=8)]
+
+
+def test_a_view_between_two_deltas_knows_what_was_read_along() -> None:
+    machine = build(get_format("qwen"))
+    machine.begin(Context())
+    for index, text in enumerate(('<tool_call>{"name": "f", "arguments": {"a": [', '{"k": ', '"x')):
+        machine.feed(Delta(index + 1, (Piece(text),)))
+    assert str(machine.view().codec) == "arguments, in a string, depth 3"
+    machine.feed(Delta(4, (Piece('y"}, {"'),)))
+    assert str(machine.view().codec) == "arguments, in a key, depth 3"
