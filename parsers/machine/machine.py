@@ -492,8 +492,10 @@ class Machine(OpenTextReader):
         """See Resumable. What is built on this class may know more than it; where everything waits, all is state."""
         if type(self) is not Machine or self._calls.defers:
             return None
+        if self._kept:
+            self._end_open_text()
         if self._disturbs is None:
-            self._own, self._tail, self._tail_waits = "", None, False
+            self._own, self._tail = "", None
             self._open_kind, self._open_call, self._open_at = ContentText, 0, 0
         else:
             self._tell_of_open_text()
@@ -508,8 +510,10 @@ class Machine(OpenTextReader):
     # the view
 
     def view(self) -> StateView:
-        if self._disturbs is not None:
-            if self._open_view is not None and not self._tail_waits:
+        if self._kept:
+            self._end_open_text()
+        elif self._disturbs is not None:
+            if self._open_view is not None:
                 return self._open_view
             if self._parser is not None:
                 self._parser.passed(self._base)

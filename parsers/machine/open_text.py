@@ -36,6 +36,7 @@ class OpenTextReader(Part):
         "_by_text",
         "_calls",
         "_disturbs",
+        "_kept",
         "_open_at",
         "_open_call",
         "_open_kind",
@@ -45,7 +46,6 @@ class OpenTextReader(Part):
         "_pos",
         "_state",
         "_tail",
-        "_tail_waits",
         "examined",
         "passes_open_text",
         "transitions",
@@ -71,7 +71,7 @@ class OpenTextReader(Part):
         self._disturbs = None
         self._own = ""
         self._tail: Tail | None = None
-        self._tail_waits = False
+        self._kept = ""
         self._open_kind: _OpenKind = ContentText
         self._open_call = self._open_at = 0
         self._open_view: StateView | None = None
@@ -86,9 +86,10 @@ class OpenTextReader(Part):
             fits = len(text) <= self.stride and (self._by_text or is_plain(delta))
             if fits and (disturbs(text) is None or self._reads_along(text)):
                 tail = self._tail
-                if tail is not None and (self._tail_waits or text.rstrip(tail.chars) != text):
-                    return self._read_by_stage(text)
-                return [self._passed(text)] if text else []
+                if tail is None or not text:
+                    return [self._passed(text)] if text else []
+                if solid := text.rstrip(tail.chars):
+                    return [self._passed_but_tail(text, solid)]
             self._end_open_text()
         return self._read_delta(delta, text)
 
@@ -116,8 +117,8 @@ class OpenTextReader(Part):
         text = "".join(texts[start:stop])
         if not text:
             return OpenText(stop)
-        event = self._passed(text) if tail is None else self._read_by_stage(text)[0]
-        return OpenText(stop, len(text), event if isinstance(event, TextEvent) else None, tail, retold)
+        event = self._passed(text) if tail is None else self._passed_but_tail(text, text.rstrip(tail.chars))
+        return OpenText(stop, len(text), event, tail, retold)
 
     def _reads_along(self, text: str) -> bool:
         """Let the argument parser read text in which no terminal can begin. Returns whether all of it is passed on."""
@@ -145,15 +146,13 @@ class OpenTextReader(Part):
             return CallArguments(start, self._base, text, None, self._open_call)
         return self._open_kind(start, self._base, text)
 
-    def _read_by_stage(self, text: str) -> list[Event]:
-        """Read open text of which a stage keeps the end."""
-        if text:
-            self._calls.read(self._state.text or "content", text, self._base)
-            self._base += len(text)
-            self.examined += len(text)
-            self._tail_waits = self._calls.waits(self._state.text or "content")
-            self._open_view = None
-        return self._calls.take()
+    def _passed_but_tail(self, text: str, solid: str) -> TextEvent:
+        """The event of open text of which only what is `solid` goes on; the rest waits for what comes next."""
+        kept, self._kept = self._kept, text[len(solid) :]
+        start, self._base = self._base, self._base + len(text)
+        self.examined += len(text)
+        self._open_view = None
+        return self._open_kind(start - len(kept), start + len(solid), kept + solid)
 
     def _find_open_text(self) -> None:
         """Remember that this stands in open text, where all of the text was consumed and it does."""
@@ -180,7 +179,7 @@ class OpenTextReader(Part):
         scope = state.plain if parser is None else state.scopes.get(parser.scope or "")
         self._own, self._disturbs = own, _search(state, None if own == READ_ALONG else scope, own)
         self._tail = tail if tail is not None and tail.chars != "" else None
-        self._tail_waits = False
+        self._kept = ""
 
     def _end_open_text(self) -> None:
         """Something may matter."""
@@ -192,6 +191,9 @@ class OpenTextReader(Part):
         """Who did not see the text so far is told of it."""
         if self._base > self._open_at:
             self._calls.passed(self._open_kind)
+        if self._kept:
+            self._calls.read(self._state.text or "content", self._kept, self._base - len(self._kept))
+            self._kept = ""
         if self._parser is not None:
             self._parser.passed(self._base)
 
