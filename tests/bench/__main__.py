@@ -23,6 +23,7 @@ from tests.bench.load import health, throughput
 from tests.bench.outputs import COMMON, DENSE, LARGE, MIDDLE, SMALL, Output, kinds_of
 from tests.bench.page import opened
 from tests.bench.peers import GIVEN, OWN, Peer, beside, is_known, started
+from tests.bench.people import visits
 from tests.bench.searching import search
 from tests.parsers.properties.dialects import DIALECTS
 
@@ -107,6 +108,7 @@ def _measure(document: Document, peers: list[Peer], quick: bool) -> None:
     document.table("searches", tables.searches(found))
     fresh, worst = QUICK_SECONDS if quick else SECONDS
     document.table("throughput", tables.throughput([throughput(processes, fresh) for processes in (1, 2)]))
+    document.table("people", tables.people(visits()))
     document.table("health", tables.health(list(health(worst))))
 
 

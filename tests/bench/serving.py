@@ -64,6 +64,11 @@ class Server:
         found = [size for pid in _family(self._process.pid) if (size := _proportional(pid))]
         return sum(found), len(found)
 
+    def processor_seconds(self) -> tuple[float, float]:
+        """Processor seconds so far: of the process that forwards, and of all, with those that have ended."""
+        spent = [_seconds(pid) for pid in _family(self._process.pid)]
+        return spent[0][0], sum([sum(one) for one in spent])
+
     def log(self) -> str:
         """What it wrote to standard error."""
         return self._log.read_text("utf-8", errors="replace")
@@ -116,6 +121,16 @@ def _family(pid: int) -> list[int]:
         except OSError:  # it ended just now
             continue
     return found
+
+
+def _seconds(pid: int) -> tuple[float, float]:
+    """Processor seconds of a process, and of its children that have ended."""
+    try:
+        found = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    except OSError:
+        return 0.0, 0.0
+    own, system, children, system_of_children = [int(one) / os.sysconf("SC_CLK_TCK") for one in found[11:15]]
+    return own + system, children + system_of_children
 
 
 def _proportional(pid: int) -> int:

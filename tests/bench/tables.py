@@ -15,6 +15,7 @@ from tests.bench.outputs import MIDDLE, SMALL, Kind
 from tests.bench.page import Page
 from tests.bench.peer_worker import HANGS
 from tests.bench.peers import Beside, Peer
+from tests.bench.people import CORES, EVERY, PEOPLE, Visits
 from tests.bench.searching import Seconds
 
 MODES = ("text", "ids")
@@ -118,6 +119,15 @@ def health(found: Iterable[Health]) -> Rows:
             ", ".join([f"{count} × {said}" for said, count in one.statuses.items()]) or NOTHING,
         ]
         for one in found
+    ]
+
+
+def people(one: Visits) -> Rows:
+    """What a visit costs, and how many cores are at work with many visitors."""
+    often = PEOPLE / EVERY
+    return [
+        ["all processes", f"{one.everywhere:.3f}", f"{often * one.everywhere:.2f}", str(CORES)],
+        ["the one that forwards", f"{one.forwarding:.4f}", f"{often * one.forwarding:.2f}", "1"],
     ]
 
 
