@@ -438,7 +438,6 @@ class JsonCalls(PassesJson):
         self._unclosed(at)
 
     def passed(self, at: int) -> None:
-        super().passed(at)
         self._item.passed(at)
 
     def hold(self) -> Hold | None:
