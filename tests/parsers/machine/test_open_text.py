@@ -104,3 +104,26 @@ def test_a_view_between_two_deltas_knows_what_was_read_along() -> None:
     assert str(machine.view().codec) == "arguments, in a string, depth 3"
     machine.feed(Delta(4, (Piece('y"}, {"'),)))
     assert str(machine.view().codec) == "arguments, in a key, depth 3"
+
+
+def test_white_space_that_waits_in_open_text_is_state_however_it_was_asked_for() -> None:
+    states, views, ends = [], [], []
+    for in_full in (False, True):
+        machine = build(get_format("qwen"))
+        assert isinstance(machine, Machine)
+        machine.passes_open_text = not in_full
+        machine.begin(Context())
+        fed = [Delta(index, (Piece(text),)) for index, text in enumerate(("<think>", "so ", "it is \n"), 1)]
+        for delta in fed:
+            machine.feed(delta)
+        state = machine.snapshot()
+        assert state is not None
+        states.append(state)
+        views.append(machine.view())
+        later = [event for text in ("x", " </think>") for event in machine.feed(Delta(4, (Piece(text),)))]
+        machine.resume(state)
+        assert [event for text in ("x", " </think>") for event in machine.feed(Delta(4, (Piece(text),)))] == later
+        ends.append(later)
+    assert states[0] == states[1]
+    assert views[0] == views[1]
+    assert ends[0] == ends[1]
