@@ -173,13 +173,13 @@ export function waitForPage() {
   again = true;
 }
 
-/* A window that did not come leaves the cursor where it is. */
+/* A window that did not come, alone or with the whole page, leaves the cursor where it is. */
 function answered({ detail: { ctx } }) {
   if (again) {
     again = false;
     return;
   }
-  if (ctx?.target?.id !== "window" || ctx.status?.includes?.("Abort")) return; // replaced by a newer one
+  if (!["window", "page"].includes(ctx?.target?.id) || ctx.status?.includes?.("Abort")) return; // replaced by a newer one
   if (ctx.status?.startsWith?.("error") || ctx.response?.status >= 400) [wanted, queue, flying] = [null, [], false];
 }
 

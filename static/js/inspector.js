@@ -40,17 +40,32 @@ function read(view) {
   };
 }
 
+const REPORT_TRIES = 3; // in a row without an answer
+const REPORT_PAUSE = 700; // milliseconds; each time as long again
+
 /* A long output opens before its chunkings are compared; ask for the rest once. It comes in the parts that a search
-   changes too: what is around the cursor stays as it is. While it is worked on, it is asked for again and again. */
+   changes too: what is around the cursor stays as it is. While it is worked on, it is asked for again and again; where
+   it does not come, a few times more, and then when somebody says so. */
 async function fetchReport() {
   const waiting = document.querySelector("[data-report-pending]:not([data-asked])");
   if (!waiting) return;
   waiting.dataset.asked = "1";
-  for (const note of document.querySelectorAll("[data-working]")) note.hidden = false;
-  do {
+  show("[data-working]", "[data-report-again]");
+  let tries = 0;
+  while (waiting.isConnected && tries < REPORT_TRIES) {
     document.querySelector("[data-report-left]")?.removeAttribute("data-report-left");
     await ask("#search-poll", "outerHTML", { ...standing(), report: "1" }, "#inspector");
-  } while (document.querySelector("[data-report-left]"));
+    tries = document.querySelector("[data-report-left]") ? 0 : tries + 1;
+    if (tries && tries < REPORT_TRIES && waiting.isConnected) await new Promise((after) => setTimeout(after, tries * REPORT_PAUSE));
+  }
+  if (!waiting.isConnected) return;
+  delete waiting.dataset.asked;
+  show("[data-report-again]", "[data-working]");
+}
+
+function show(these, instead) {
+  for (const note of document.querySelectorAll(these)) note.hidden = false;
+  for (const note of document.querySelectorAll(instead)) note.hidden = true;
 }
 
 function draw(page, step) {
@@ -183,3 +198,7 @@ export const inspectorDrawer = {
   typed,
   address,
 };
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-report-again]")) fetchReport();
+});

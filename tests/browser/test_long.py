@@ -59,6 +59,39 @@ def test_checks_that_arrive_late_leave_the_cursor_and_the_step_bar_alone(page: P
     expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 9,000")
 
 
+def test_checks_that_do_not_come_are_asked_for_again_and_then_when_somebody_says_so(
+    page: Page, allowed: list[str]
+) -> None:
+    allowed.append("503")
+    refused: list[str] = []
+
+    def refuse(route: Route) -> None:
+        if "report=1" in route.request.url and len(refused) < 4:
+            refused.append(route.request.url)
+            route.fulfill(status=503, headers={"Retry-After": "1"}, body="<main><p>Busy.</p></main>")
+        else:
+            route.continue_()
+
+    page.route("**/r/*", refuse)
+    open_long(page, f"Refused at first. {TEXT}")
+    page.get_by_role("button", name="ask again").click()
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11)
+    assert len(refused) == 4
+
+
+def test_the_cursor_still_moves_where_neither_the_window_nor_the_run_came(page: Page, allowed: list[str]) -> None:
+    allowed += ["410", "503"]
+    open_long(page, f"Gone and busy. {TEXT}")
+    gone, busy = (lambda route: route.fulfill(status=410)), (lambda route: route.fulfill(status=503))
+    page.route("**/r/*", gone, times=1)
+    page.route("**/run", busy, times=1)
+    go_to(page, 9000)
+    expect(page.locator("#connection")).to_be_visible()
+    assert heading(page).endswith("Step 1")
+    go_to(page, 9000)
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 9,000")
+
+
 def test_the_window_follows_the_cursor_both_ways(page: Page) -> None:
     open_long(page)
     go_to(page, 9000)
