@@ -40,7 +40,7 @@ from parsers.arguments.python_text import plain_to_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import Part, Pieces
-from parsers.vocabulary.trace import CodecState, Hold, Stand
+from parsers.vocabulary.trace import CodecState, Hold, Retelling, Stand
 
 _STRING: Mapping[str, Any] = {"type": "string"}
 KEY, GAP, VALUE = "key", "gap", "value"
@@ -403,6 +403,21 @@ class TaggedBody(Tagged):
         self._object.over = self.over
         self._object.finish(at)
         self.complete = self._object.complete
+
+    def passes(self) -> str | None:
+        return super().passes() if self._object is None else self._object.passes()
+
+    def pass_on(self, text: str) -> str | None:
+        return None if self._object is None else self._object.pass_on(text)
+
+    def retelling(self) -> Retelling | None:
+        return None if self._object is None else self._object.retelling()
+
+    def passed(self, at: int) -> None:
+        if self._object is None:
+            super().passed(at)
+        else:
+            self._object.passed(at)
 
     def hold(self) -> Hold | None:
         return super().hold() if self._object is None else self._object.hold()

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from tests.bench.load import TOKENS
 from tests.bench.outputs import long_text
-from tests.bench.serving import FORM, PARTIAL, WINDOW, Server, serving
+from tests.bench.serving import FORM, REPORT, WINDOW, Server, serving
 
 VISITS = 20
 WINDOWS = 5  # a visit
@@ -53,6 +53,6 @@ def _visit(server: Server, text: str) -> None:
         assert server.ask("GET", f"/r/{token}?step={step}", **WINDOW).status == 200
     left = True
     while left:
-        report = server.ask("GET", f"/r/{token}?report=1", **PARTIAL)
+        report = server.ask("GET", f"/r/{token}?report=1", **REPORT)
         assert report.status == 200
         left = _PARTS_LEFT in report.body.decode()

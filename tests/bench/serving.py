@@ -20,6 +20,7 @@ from webapp.settings import ENV_PREFIX
 HOST = "127.0.0.1"
 PARTIAL = {"HX-Request": "true", "HX-Request-Type": "partial"}
 WINDOW = {**PARTIAL, "HX-Target": "div#window"}  # as a page asks for the window around another step
+REPORT = {**PARTIAL, "HX-Target": "main#inspector"}  # as a page asks for the report of its run
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
 JSON = {"Content-Type": "application/json"}
 PATIENCE = 120.0  # seconds for an answer

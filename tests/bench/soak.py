@@ -1,7 +1,7 @@
 """`make soak`: fifty people use a server for ten minutes, two of them with runs of 250,000 tokens.
 
 Prints what they were answered on every route, how long they waited, every answer that is a fault, and how much memory
-the server took over time. Ends with 1 where there was a fault.
+the server took over time. Ends with 1 where there was a fault, where too many were sent away, or where memory grew.
 """
 
 from __future__ import annotations
@@ -10,14 +10,18 @@ import sys
 import threading
 import time
 from argparse import ArgumentParser
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from statistics import median
 
 from tests.bench.serving import Server, quantile, serving
 from tests.bench.visitors import Ledger, Visitor
 
 LOOKS = 60  # at the memory, in all
 SHOWN = 20  # lines about memory, and faults
+SENT_AWAY = 0.2  # of all answers, at most
+GROWTH, GROWTH_BYTES = 1.25, 50_000_000  # of memory, from the second quarter of the time to the last
 
 
 def main() -> None:
@@ -33,7 +37,28 @@ def main() -> None:
             _visit(server, ledger, options.people, options.long, time.monotonic() + options.seconds)
         log = server.log()
     _print(ledger, memory, log)
-    sys.exit(bool(ledger.faults))
+    said = judged(ledger, memory)
+    print("\n".join(said))
+    sys.exit(bool(said))
+
+
+def judged(ledger: Ledger, memory: list[tuple[float, int, int]]) -> list[str]:
+    """What is wrong, in a sentence each: faults, too many who were sent away, memory that grows."""
+    said = [f"There were {len(ledger.faults)} faults."] if ledger.faults else []
+    answers = Counter[str]()
+    for one in ledger.statuses.values():
+        answers.update(one)
+    away = sum([answers[status] for status in ("429", "503")])
+    if away > SENT_AWAY * sum(answers.values()):
+        said.append(f"{away:,} of {sum(answers.values()):,} answers were that the server is busy.")
+    quarter = len(memory) // 4
+    if quarter:
+        early, late = (
+            median([size for _, size, _ in some]) for some in (memory[quarter : 2 * quarter], memory[-quarter:])
+        )
+        if late > GROWTH * early + GROWTH_BYTES:
+            said.append(f"Memory grew from {early / 1e6:.0f} to {late / 1e6:.0f} MB.")
+    return said
 
 
 def _visit(server: Server, ledger: Ledger, people: int, long: int, until: float) -> None:

@@ -85,6 +85,11 @@ def test_json_of_which_nobody_asks_what_it_holds_is_read_at_once() -> None:
     assert read.event.text == text[read.event.start : read.event.end]
 
 
+def test_an_object_in_the_place_of_tags_is_read_at_once_too() -> None:
+    text = f'<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n{{"a": {ROWS}}}</｜DSML｜invoke>'
+    assert max([read.length for read in open_texts("deepseek_v4", text, 4)], default=0) > len(ROWS)
+
+
 def test_a_marker_inside_it_is_read_in_full_and_ends_nothing() -> None:
     text = CALLS["qwen"].format(MARKED)
     assert len(open_texts("qwen", text, 4)) > 1

@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, zip_longest
 from operator import attrgetter
 from typing import Any
@@ -32,6 +33,7 @@ _TABLE_LIMIT = 100_000
 _CALLS_SHOWN = 60
 _REJECTED_SHOWN, _NAME = 12, 100
 _FOLDED = 2_000
+_MEMBERS_SHOWN, _MEMBERS_BESIDE = 100, 20  # of a call: sent in the window, and on either side of it
 
 
 @dataclass(slots=True)
@@ -78,7 +80,9 @@ class _Call:
     name: list[Sent]
     id: list[Sent]
     raw: list[Sent]
-    arguments: list[_Argument]
+    arguments: list[_Argument]  # those around the window; so many are before and after them
+    arguments_before: int
+    arguments_after: int
     begins: int
     ends: int
     complete: bool
@@ -170,24 +174,42 @@ def folded(channel: Channel, start: int, end: int) -> list[Sent]:
 
 def _call(index: TraceIndex, call: CallIndex, window: Window, context: Context) -> _Call:
     text = call.arguments.text if call.arguments.length <= _TABLE_LIMIT else ""
-    name = call.name.text
+    found, problem = _read_arguments(text)
+    low, high = _shown_members(found, call.arguments, window)
     return _Call(
         number=call.number,
         name=_clip(call.name, window),
         id=_clip(call.id, window),
         raw=_clip(call.arguments, window),
-        arguments=_arguments(call, text, name, window, context),
+        arguments=_arguments(call, found[low:high], window, context),
+        arguments_before=low,
+        arguments_after=len(found) - high,
         begins=call.begins,
         ends=call.ends or index.total,
         complete=call.complete,
-        problem=_problem(call, text),
+        problem=problem if text else _unread(call),
     )
 
 
-def _problem(call: CallIndex, text: str) -> str:
-    """Why the arguments cannot be read as they stand; empty when they can."""
-    if not text:
-        return "too long to be split into members here" if call.arguments.length else "no arguments were sent"
+def _unread(call: CallIndex) -> str:
+    return "too long to be split into members here" if call.arguments.length else "no arguments were sent"
+
+
+def _shown_members(found: Sequence[_Member], arguments: Channel, window: Window) -> tuple[int, int]:
+    """Which members are shown, as a range: those that are sent in the window, if not many, and a few beside."""
+    low = bisect_left(found, arguments.length_at(window.first - 1), key=attrgetter("end"))
+    high = bisect_right(found, arguments.length_at(window.last), key=attrgetter("start"))
+    high = min(max(low, high), low + _MEMBERS_SHOWN) + _MEMBERS_BESIDE
+    return max(0, low - _MEMBERS_BESIDE), min(high, len(found))
+
+
+@lru_cache(maxsize=32)  # asked for with every window
+def _read_arguments(text: str) -> tuple[list[_Member], str]:
+    """The members of some arguments, and why these cannot be read as they stand; empty when they can."""
+    return members(text), _problem(text)
+
+
+def _problem(text: str) -> str:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -195,12 +217,12 @@ def _problem(call: CallIndex, text: str) -> str:
     return "" if isinstance(value, dict) else "valid JSON, but not an object"
 
 
-def _arguments(call: CallIndex, text: str, name: str, window: Window, context: Context) -> list[_Argument]:
-    tool = context.tool(name)
+def _arguments(call: CallIndex, found: Sequence[_Member], window: Window, context: Context) -> list[_Argument]:
+    tool = context.tool(call.name.text)
     schema = dict(tool.parameters or {}) if tool else {}
     properties = schema.get("properties") if isinstance(schema.get("properties"), dict) else None
     rows = []
-    for member in members(text):
+    for member in found:
         value = _clip(call.arguments, window, member.start, member.end)
         words, unknown = _schema_words(properties, member.key)
         first = call.arguments.at(member.start)

@@ -104,6 +104,21 @@ def test_arguments_that_cannot_be_read_say_so(make: Any, output: str, problem: s
     assert bool(found) == bool(problem)
 
 
+MANY = 700
+MEMBERS = "{" + ", ".join([f'"k{number}": {number}' for number in range(MANY)]) + "}"
+
+
+@pytest.mark.parametrize(("by", "step"), [("token", 1), ("token", 900), ("token", 10**6), ("whole", 1)])
+def test_of_very_many_arguments_those_around_the_window_are_shown(make: Any, by: str, step: int) -> None:
+    run = make.run(f'<tool_call>{{"name": "f", "arguments": {MEMBERS}}}</tool_call>', replay=[{"by": by}])
+    index = index_of(run)
+    call = result(index, window_around(index, min(step, index.total)), Context(), None).calls[0]
+    shown = [f"k{number}" for number in range(call.arguments_before, MANY - call.arguments_after)]
+    assert [row.key for row in call.arguments] == shown
+    assert 10 < len(shown) <= 140
+    assert step != 900 or {row.step for row in call.arguments} & {*range(step - 20, step + 20)}
+
+
 def test_expected_and_actual_are_compared_part_by_part(make: Any) -> None:
     run = make.run(CALL)
     expect = {
