@@ -117,7 +117,7 @@ class Settings(BaseSettings):
         2_000_000_000, ge=200_000_000, description="Memory such a process may use, where the system can tell."
     )
     replay_kept_bytes: int = Field(
-        1_000_000_000, ge=0, description="Memory such processes may keep together between requests, in bytes."
+        500_000_000, ge=0, description="Memory such processes may keep together between requests, in bytes."
     )
     threads: PositiveInt = Field(8, description="Requests served at the same time, beside those such processes have.")
     connections: PositiveInt = Field(500, description="Connections held at the same time; more wait to be accepted.")

@@ -439,6 +439,7 @@ class JsonCalls(PassesJson):
 
     def passed(self, at: int) -> None:
         self._item.passed(at)
+        self.scope = self._item.scope
 
     def hold(self) -> Hold | None:
         return self._item.hold()

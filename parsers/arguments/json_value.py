@@ -467,7 +467,7 @@ class JsonValue(Part):
 
     def retelling(self, of: str) -> Retelling | None:
         """See ArgumentParser.retelling; `of` as in `describe`."""
-        return partial(_states, of, self.scan.copy()) if self._free else None
+        return partial(_states, of, self.scan.copy()) if self._free and self.scan.depth <= _DEEPEST else None
 
     def hold(self, at: int) -> Hold | None:
         """The value that waits for its end."""

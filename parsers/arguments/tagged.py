@@ -418,6 +418,7 @@ class TaggedBody(Tagged):
             super().passed(at)
         else:
             self._object.passed(at)
+            self.scope = self._object.scope
 
     def hold(self) -> Hold | None:
         return super().hold() if self._object is None else self._object.hold()

@@ -188,9 +188,9 @@ def _cut_out(outer: _Claim, inner: _Claim) -> Iterator[_Claim]:
 
 def _channel_lag(channel: Owner, lags: Counter[int]) -> ChannelLag:
     """From how many characters have which lag. Of an even number the lower middle one is the median."""
-    seen, median = 0, 0
+    seen, median, total = 0, 0, lags.total()
     for lag in sorted(lags):
-        if 2 * seen < lags.total():
+        if 2 * seen < total:
             median = lag
         seen += lags[lag]
-    return ChannelLag(channel, lags.total(), max(lags), median)
+    return ChannelLag(channel, total, max(lags), median)

@@ -136,3 +136,12 @@ def test_overlapping_claims_cost_no_more_than_their_number() -> None:
         return seconds(lambda: stays(trace))
 
     assert_linear(timed, (2_000, 4_000, 8_000))
+
+
+@pytest.mark.linear
+def test_as_many_different_lags_as_characters_cost_no_more_than_their_number() -> None:
+    def timed(many: int) -> float:
+        trace = trace_of("qwen", "<tool_call>", *["\t \n"] * many)
+        return seconds(lambda: channel_lags(stays(trace)))
+
+    assert_linear(timed, (2_000, 4_000, 8_000, 16_000))

@@ -15,12 +15,19 @@ ROWS = "[" + ", ".join(['{"k": 12, "b": [true, {"c": "x]y"}]}'] * 6) + "]"
 ESCAPED = '["a\\n", "\\u00e9", {"\\"": "\\\\"}, 1]'
 BROKEN = '[{"k" 1 "b":: 2,,}, ["x"], tru e, {"a": "b" "c": 1}]'
 DEEP = "[" * 130 + "1" + "]" * 130
-MARKED = '[{"k": "</tool_call>"}, {"<": "<<"}, 5]'
-VALUES = {"rows": ROWS, "escapes": ESCAPED, "no JSON": BROKEN, "depth": DEEP, "markers": MARKED, "closers": "[[1]]]}]"}
+MARKED = '[{"k": "</tool_call>"}, {"<": "<<", "<|/tool_call|>": 1}, 5]'
+LEFT = '[{"a": 1 </tool_call>``` <|/tool_call|>Bye'
+VALUES = {
+    **{"rows": ROWS, "escapes": ESCAPED, "no JSON": BROKEN, "depth": DEEP, "markers": MARKED, "closers": "[[1]]]}]"},
+    "left in the middle": LEFT,
+}
 CALLS = {
     "qwen": '<tool_call>\n{{"name": "f", "arguments": {{"a": {0}, "b": "s"}}}}\n</tool_call>',
     "mistral": '[TOOL_CALLS][{{"name": "f", "arguments": {{"a": {0}}}}}, {{"name": "f", "arguments": {{"b": {0}}}}}]',
     "deepseek_v31": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{0}<｜tool▁call▁end｜>",
+    "json": '<tool_call>[{{"name": "f", "arguments": {{"a": {0}}}}}]</tool_call>',
+    "phi4_mini_json": 'functools[{{"name": "f", "arguments": {{"a": {0}}}}}, {{"name": "g", "arguments": {0}}}]',
+    "deepseek_v4": '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n{{"a": {0}}}</｜DSML｜invoke>\n</｜DSML｜tool_calls>',
     "llama": '{{"name": "f", "parameters": {{"a": {0}}}}}; {{"name": "f", "parameters": {{"a": {0}}}}} ok',
 }
 SCHEMAS = {

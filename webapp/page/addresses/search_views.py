@@ -23,6 +23,7 @@ from webapp.page.addresses.subjects import (
     Subject,
     at_every_subject,
     blueprint,
+    hold,
     is_partial,
     links_of,
     named_subject,
@@ -66,6 +67,8 @@ def _answer(subject: Subject, search: Search) -> Response:
     state = read_state(request.values)
     if is_partial() and search.active:
         return render("_search_progress.html", page={"links": links_of(subject, state)}, search=search)
+    if not (is_partial() or subject.base or subject.held):
+        subject = hold(subject.case)
     whole = inspect_page(subject, view_of(services().runner, subject.case, state), search)
     return render("_search_parts.html" if is_partial() else "inspect.html", all_of=whole)
 

@@ -202,3 +202,9 @@ def test_what_is_no_proof_is_refused_in_words(client: FlaskClient, text: str) ->
     answer = client.post("/find/proof", data={"source": "example:unknown-tool", "proof": text})
     assert answer.status_code == 422
     assert "proof" in answer.text or "does not fit" in answer.text
+
+
+def test_a_search_of_a_run_that_is_not_held_opens_as_a_page(client: FlaskClient) -> None:
+    answer = client.post("/find", data={"case": line("not held before")})
+    assert answer.status_code == 200
+    assert re.search(r'data-held="/r/[\w-]+"', answer.text)
