@@ -27,7 +27,7 @@ CALLS = {
     "deepseek_v31": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{0}<｜tool▁call▁end｜>",
     "json": '<tool_call>[{{"name": "f", "arguments": {{"a": {0}}}}}]</tool_call>',
     "phi4_mini_json": 'functools[{{"name": "f", "arguments": {{"a": {0}}}}}, {{"name": "g", "arguments": {0}}}]',
-    "deepseek_v4": '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n{{"a": {0}}}</｜DSML｜invoke>\n</｜DSML｜tool_calls>',
+    "deepseek_v4": '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n{{"a": {0}}}</｜DSML｜invoke>\n',
     "llama": '{{"name": "f", "parameters": {{"a": {0}}}}}; {{"name": "f", "parameters": {{"a": {0}}}}} ok',
 }
 SCHEMAS = {
