@@ -126,11 +126,29 @@ def _id_of(written: bytes) -> str:
     return "".join([_CROCKFORD[(number >> shift) & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5)])
 
 
-def outcome_digest(message: Message, finish_reason: str | None, findings: Iterable[Finding]) -> str:
-    """SHA-256, in hex, of what came out of a run: equal as long as no result changes. Findings count as a set."""
-    found = sorted({(finding.check, finding.severity, finding.about) for finding in findings})
-    outcome = {"message": message.to_json(), "finish_reason": finish_reason, "findings": [list(row) for row in found]}
-    return hashlib.sha256(rfc8785.dumps(_encodable(outcome))).hexdigest()
+_UNCHECKED = "unchecked "  # stands before the digest of a message alone
+
+
+def outcome_digest(message: Message, finish_reason: str | None, findings: Iterable[Finding] | None) -> str:
+    """SHA-256, in hex, of what came out of a run: equal as long as no result changes. Findings count as a set; None
+    where nothing was checked, which the digest says."""
+    outcome: dict[str, Any] = {"message": message.to_json(), "finish_reason": finish_reason}
+    if findings is not None:
+        rows = {(finding.check, finding.severity, finding.about) for finding in findings}
+        outcome["findings"] = [list(row) for row in sorted(rows)]
+    digest = hashlib.sha256(rfc8785.dumps(_encodable(outcome))).hexdigest()
+    return digest if findings is not None else _UNCHECKED + digest
+
+
+def has_outcome(
+    digest: str, message: Message, finish_reason: str | None, findings: Iterable[Finding] | None
+) -> bool | None:
+    """Return whether a run came out as an `outcome_digest` says; None where that is about findings nobody knows."""
+    if digest.startswith(_UNCHECKED):
+        findings = None
+    elif findings is None:
+        return None
+    return outcome_digest(message, finish_reason, findings) == digest
 
 
 def one_line(path: jsontext.Path) -> bool:

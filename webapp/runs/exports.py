@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -13,10 +14,12 @@ from parsers.cases.export.markdown import markdown
 from parsers.cases.export.pytest_file import pytest_file
 from parsers.cases.io import dumps, identified, outcome_digest
 from parsers.cases.run import CaseRun, sent_of, settled_case, sse
+from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Dialect
 from webapp.engines import ENGINES
 from webapp.runs.prepare import error_place, stored_form
+from webapp.runs.runner import Run
 from webapp.store import CaseStore, Saved
 
 NAME = "toolcall-inspector"
@@ -69,10 +72,11 @@ def installed_version() -> str:
         return "0"
 
 
-def save(store: CaseStore, run: CaseRun) -> Saved:
-    """Store the case of a run with its outcome. Raises CaseError for a case that can have no id (floats in it)."""
-    stored = stored_form(run)
-    digest = outcome_digest(run.trace.message, run.trace.finish_reason, run.findings)
+def save(store: CaseStore, run: Run, findings: Sequence[Finding] | None, *, told: Case | None = None) -> Saved:
+    """Store the case of a run with its outcome; `told` is that case with what its sharer says of it. `findings` are
+    None where nobody waited for the checks. Raises CaseError for a case that can have no id (floats in it)."""
+    stored = stored_form(run if told is None else replace(run, case=told))
+    digest = outcome_digest(run.trace.message, run.trace.finish_reason, findings)
     return store.save(*identified(stored), digest, installed_version())
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from parsers.cases.case import Case, CaseError, TokenizerRef
-from parsers.cases.run import CaseRun, ignores_ids, replayer_of
+from parsers.cases.run import ignores_ids, replayer_of
 from parsers.checks import CHECKS
 from parsers.formats.model import Format
 from parsers.replays.chunking import apply
 from parsers.replays.replayer import Replayer, Rerender
+from parsers.selection.registry import Selection
 from parsers.vocabulary.types import FormatError, Piece, UsageError
 from webapp.engines import Choice, choose
 from webapp.formats.folder import with_folder_format
@@ -114,7 +116,27 @@ def tokens_of(case: Case, fmt: Format, most: int | None = None) -> tuple[Piece, 
     return tokenizer_of(case, fmt).pieces(case.text(), most)
 
 
-def stored_form(run: CaseRun) -> Case:
+class _Replayed(Protocol):
+    """What is known of a case that was replayed, checked or not."""
+
+    @property
+    def case(self) -> Case:
+        """The case."""
+
+    @property
+    def format(self) -> Format:
+        """The format of its parser."""
+
+    @property
+    def selection(self) -> Selection:
+        """Why that was chosen."""
+
+    @property
+    def stored(self) -> tuple[Piece, ...]:
+        """The tokens before any decode policy."""
+
+
+def stored_form(run: _Replayed) -> Case:
     """The case of a run as it is saved: it replays without its tokenizer, and under the parser that ran."""
     case = run.case
     if case.parser.name == "auto":

@@ -17,6 +17,7 @@ from parsers.cases.io import (
     canonical,
     case_id,
     dumps,
+    has_outcome,
     load_case,
     loads,
     outcome_digest,
@@ -307,6 +308,28 @@ def test_the_outcome_digest_changes_with_the_outcome_only() -> None:
     ]
     assert len({digest, *others}) == 5
     assert {len(one) for one in others} == {64}
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "same"),
+    [
+        (["chunking"], ["chunking"], True),
+        (["chunking"], [], False),
+        (None, ["chunking"], True),
+        (None, None, True),
+        (["chunking"], None, None),
+    ],
+)
+def test_what_was_saved_before_it_was_checked_is_known_by_its_message(
+    then: list[str] | None, now: list[str] | None, same: bool | None
+) -> None:
+    def found(names: list[str] | None) -> list[Finding] | None:
+        return None if names is None else [Finding(name, "error", "parser", "words") for name in names]
+
+    message = Message("r", "c")
+    digest = outcome_digest(message, "stop", found(then))
+    assert has_outcome(digest, message, "stop", found(now)) is same
+    assert has_outcome(digest, Message("r", "d"), "stop", found(now)) in (False, None if same is None else False)
 
 
 def test_the_schema_knows_every_key_and_no_other() -> None:

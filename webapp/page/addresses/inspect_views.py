@@ -15,7 +15,7 @@ from flask.typing import ResponseReturnValue
 
 from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import BUILTIN, ENGINES
-from parsers.cases.io import dumps, outcome_digest
+from parsers.cases.io import dumps, has_outcome
 from parsers.vocabulary.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.fields import field_at
@@ -364,11 +364,12 @@ def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject |
 
 def _is_changed(subject: Subject) -> bool:
     """Return whether today's outcome, where it is cheap to know, is not the one that was saved."""
-    known = services().runner.cheaply_checked(subject.case)
-    if subject.stored is None or known is None:
+    if subject.stored is None:
         return False
-    trace = known.trace
-    return outcome_digest(trace.message, trace.finish_reason, known.findings) != subject.stored.outcome_digest
+    runner = services().runner
+    trace, known = runner.run(subject.case).trace, runner.cheaply_checked(subject.case)
+    findings = None if known is None else known.findings
+    return has_outcome(subject.stored.outcome_digest, trace.message, trace.finish_reason, findings) is False
 
 
 def _origin(source: str) -> Subject | None:

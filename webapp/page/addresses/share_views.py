@@ -71,14 +71,16 @@ def save() -> ResponseReturnValue:
 
 
 def _saved(case: Case) -> tuple[Saved, int | None]:
-    """Store a replayed case with its tokens, today's outcome and what its sharer said of it; and where a finding is."""
+    """Store a replayed case with its tokens, today's outcome and what its sharer said of it; and where a finding is, if
+    that is known by now."""
     runner = services().runner
-    checked = runner.run_checked(case)
+    run, checked = runner.run(case), runner.cheaply_checked(case)
+    findings = None if checked is None else checked.findings
     title = request.form.get("title", "")[:200].strip()
     note = request.form.get("note", "")[:4000].replace("\r\n", "\n").strip()
     told = case.model_copy(update={"title": title or case.title, "notes": (note,) if note else case.notes})
-    saved = exports.save(services().store, replace(checked, case=told))
-    return saved, next((item.step for item in checked.findings if item.step), None)
+    saved = exports.save(services().store, run, findings, told=told)
+    return saved, next((item.step for item in findings or () if item.step), None)
 
 
 def _shared_page(saved: Saved, path: str, step: int | None) -> Response:
