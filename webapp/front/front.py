@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask
@@ -48,7 +48,6 @@ IDLE_SECONDS = 600.0
 
 _WORN_BYTES = 300_000_000  # more than a child says that it keeps: a fresh one is cheaper
 _ROOM = 1_000_000  # bytes of a message beside the piece of an answer
-_LOOK_SECONDS = 0.5
 _PRIORITY = 2  # added to the niceness: light addresses go first
 _SUBJECT = re.compile(r"/(?:c|example)/[^/]+")
 _TOKEN = re.compile(rb'\bheld(?:=|"\r\n\r\n)([0-9a-f]{32})\b')
@@ -57,12 +56,17 @@ log = logging.getLogger(__name__)
 
 
 class Front:
-    """The application with its children: what a server calls. `most` requests may be with the children or wait."""
+    """The application with its children: what a server calls.
+
+    At most `most` requests are with the children, in line for one, or wait for a search; as many threads are theirs.
+    """
 
     def __init__(self, app: Flask, settings: Settings, program: str = "webapp.front.replay_program") -> None:
         found: Services = app.extensions[EXTENSION]
         size = max(settings.replay_processes, 1)
-        self.most = size * (1 + WAITING) + 1
+        assert found.searches.jobs is not None, "the searches are here"  # noqa: S101
+        self._searches = found.searches.jobs
+        self.most = size * (1 + WAITING) + 1 + self._searches.waiters
         self._app = app
         self._settings = settings
         self._program = _program(settings, program, size)
@@ -70,9 +74,8 @@ class Front:
             lambda: Child(self._program), size, waiting=size * WAITING, most_bytes=settings.replay_kept_bytes
         )
         self._share = settings.trace_cache_bytes // size
-        self._searches = found.searches.ask
         self._offices: Mapping[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
-            SEARCHES: self._searches,
+            SEARCHES: self._searches.answer,
             TOKENIZERS: lambda question: answer(library(), question),
         }
 
@@ -104,33 +107,42 @@ class Front:
 
     def _forwarded(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         body = body_of(environ, self._settings)
-        place: list[Member] = []
-        relay = Relay(environ, start_response, lambda token: self._crew.note(HELD + token, place[-1]))
-        wish, message = self._wish(environ, body, relay), message_of(environ, body)
-        waited = False
-        while True:
-            try:
-                with self._crew.member(wish) as member:
-                    place.append(member)
-                    said = self._asked(member, {**message, "waited": waited}, relay)
-                    self._note(member, wish)
-                    if "wait" not in said:
-                        return relay.end(said)
-            except Full:
-                raise TooBusy from None
-            except Lost:
-                raise NotHeld from None
-            except Left:
-                raise refusal_of(ChildError(Ending.CANCELLED), len(body), self._settings) from None
-            self._wait(said["wait"], relay.gone)
-            waited = True
+        wish, message = self._wish(environ, body), message_of(environ, body)
+        answer, search = self._attempt(wish, {**message, "waited": False}, start_response)
+        if search is not None:
+            self._searches.wait(search["key"], search["seconds"], wish.gone)
+            answer, _ = self._attempt(wish, {**message, "waited": True}, start_response)
+        return answer
 
-    def _wish(self, environ: WSGIEnvironment, body: bytes, relay: Relay) -> Wish:
+    def _attempt(
+        self, wish: Wish, request: dict[str, Any], start_response: StartResponse
+    ) -> tuple[Iterable[bytes], dict[str, Any] | None]:
+        """The answer of a child, or what to wait for before it is asked again. Raises HTTPException for neither."""
+        with self._member(wish, len(request["raw"])) as member:
+            relay = Relay(start_response, wish.gone, lambda token: self._crew.note(HELD + token, member))
+            reply = self._ask(member, request, relay)
+            self._note(member, wish)
+            return ([], reply["wait"]) if "wait" in reply else (relay.end(reply), None)
+
+    @contextmanager
+    def _member(self, wish: Wish, size: int) -> Iterator[Member]:
+        """A child for a request of so many bytes. Raises HTTPException where there is none."""
+        try:
+            with self._crew.member(wish) as member:
+                yield member
+        except Full:
+            raise TooBusy from None
+        except Lost:
+            raise NotHeld from None
+        except Left:
+            raise refusal_of(ChildError(Ending.CANCELLED), size, self._settings) from None
+
+    def _wish(self, environ: WSGIEnvironment, body: bytes) -> Wish:
         path: str = environ["PATH_INFO"]
         wish = partial(
             Wish,
             environ.get("REMOTE_ADDR", ""),
-            gone=relay.gone,
+            gone=environ.get("waitress.client_disconnected", bool),
             seconds=self._settings.replay_seconds,
             small=len(body) <= SMALL,
         )
@@ -143,11 +155,11 @@ class Front:
             rather = [subject[0]]
         return wish(rather=tuple(rather))
 
-    def _asked(self, member: Member, request: dict[str, Any], relay: Relay) -> dict[str, Any]:
-        """What a child says at the end of its answer. Raises HTTPException where it has none."""
+    def _ask(self, member: Member, request: dict[str, Any], relay: Relay) -> dict[str, Any]:
+        """The last piece of the answer of a child. Raises HTTPException where it has none."""
         cache_bytes = max(self._share, self._settings.trace_cache_bytes - self._crew.others_keep(member))
         try:
-            said = member.child.ask(
+            reply = member.child.ask(
                 "answer",
                 {**request, "cache_bytes": cache_bytes},
                 seconds=self._settings.replay_seconds,
@@ -160,9 +172,9 @@ class Front:
             if relay.begun:
                 raise ConnectionError("an answer was cut short") from error
             raise refusal_of(error, len(request["raw"]), self._settings) from error
-        member.kept = said["kept"]
+        member.kept = reply["kept"]
         self._end_worn(member)
-        return said
+        return reply
 
     def _end_worn(self, member: Member, *, interrupted: bool = False) -> None:
         """End a child that holds no run for anybody and is not what a fresh one is: interrupted, or grown too large."""
@@ -184,14 +196,6 @@ class Front:
         except Exception:
             log.exception("A question of a child failed.")
             return {"failed": True}
-
-    def _wait(self, question: dict[str, Any], gone: Callable[[], bool]) -> None:
-        """Wait for a search, here and not in a child."""
-        latest = monotonic() + question["seconds"]
-        while (left := latest - monotonic()) > 0 and not gone():
-            said = self._searches({**question, "seconds": min(left, _LOOK_SECONDS)})
-            if said.get("state") not in ("waiting", "running"):
-                return
 
 
 def _program(settings: Settings, name: str, size: int) -> Program:

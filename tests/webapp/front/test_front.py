@@ -15,9 +15,9 @@ from werkzeug.test import Client, EnvironBuilder
 
 from tests.webapp.children.processes import PATIENCE, until
 from webapp.children.child import Child
+from webapp.children.jobs import Failure, Job
 from webapp.front import front as module
 from webapp.front.front import LIGHT, Front
-from webapp.services import EXTENSION
 
 MakeFront = Callable[..., Front]
 TOKEN = "0123456789abcdef" * 2
@@ -397,22 +397,41 @@ def test_a_child_asks_for_what_it_does_not_have(client: Client, caplog: pytest.L
     assert "A question of a child failed" in caplog.text
 
 
-def test_nobody_waits_for_a_search_in_a_child(front: Front, client: Client) -> None:
-    """A search that is over, or not there, is not waited for; a page waits for some seconds at most."""
-    searches = front._app.extensions[EXTENSION].searches
-    asked: list[dict[str, Any]] = []
+def search_in(front: Front) -> Job[Any, Any]:
+    """A search with the key k that has no end, unless it is given one."""
+    front._searches._active["k"] = job = Job[Any, Any]("k")
+    return job
 
-    def answer(question: dict[str, Any]) -> dict[str, Any]:
-        asked.append(question)
-        busy = [one for one in front._crew.members if one.busy]
-        assert busy == []
-        return {"state": "running" if len(asked) < 3 else "done"}
 
-    front._searches = answer
-    assert client.get("/run?do=wait&key=k").data == b"waited"
-    assert [question["seconds"] for question in asked] == [0.5, 0.5, 0.5]
-    asked.clear()
-    assert client.get("/run?do=wait&key=k&seconds=0").data == b"waited"
-    assert asked == []
-    front._searches = searches.ask
-    assert client.get("/run?do=wait&key=none").data == b"waited"
+def test_nobody_waits_for_a_search_in_a_child(make_front: MakeFront) -> None:
+    """And only so many wait for one at all: whoever comes then gets an answer without its result."""
+    front = make_front(threads=4)
+    search, path = search_in(front), "/run?do=wait&key=k"
+    with ThreadPoolExecutor(2) as threads:
+        waiting = [threads.submit(Client(front).get, path) for _ in range(2)]
+        until(lambda: front._searches._places._value == 0 and not front._crew._running)
+        assert Client(front).get(f"{path}&seconds=5").data == b"waited"
+        assert not any(one.done() for one in waiting)
+        search.end(Failure("ended", "It ended."))
+        assert [one.result(PATIENCE).data for one in waiting] == [b"waited"] * 2
+    assert front._searches._places._value == 2
+
+
+@pytest.mark.parametrize("query", ["key=k&seconds=0", "key=none"])
+def test_a_search_is_not_waited_for_longer_than_somebody_wants_nor_where_there_is_none(
+    front: Front, client: Client, query: str
+) -> None:
+    search_in(front)
+    assert client.get(f"/run?do=wait&{query}").data == b"waited"
+
+
+def test_who_leaves_while_waiting_for_a_search_gives_the_place_back(front: Front) -> None:
+    search_in(front)
+    left: list[bool] = []
+    environ = environ_of("/run?do=wait&key=k", **{"waitress.client_disconnected": lambda: bool(left)})
+    with ThreadPoolExecutor(1) as threads:
+        asking = threads.submit(lambda: [*front(environ, quietly)])
+        until(lambda: front._searches._places._value < front._searches.waiters)
+        left.append(True)
+        assert asking.result(PATIENCE)
+    assert front._searches._places._value == front._searches.waiters
