@@ -40,12 +40,14 @@ class Left(Exception):  # noqa: N818
 class Wish:
     """Who asks (`client`), for which child, and until when, in seconds; `small`: it should not take long.
 
-    Only the child that holds `only` will do, or else that which holds one of `rather` is best while it is free.
+    Only the child that holds `only` will do, or else that which holds one of `rather` is best while it is free, and is
+    waited for during `patience` seconds.
     """
 
     client: str = ""
     only: str = ""
     rather: tuple[str, ...] = ()
+    patience: float = 0.0
     small: bool = False
     gone: Callable[[], bool] = bool
     seconds: float = 60.0
@@ -71,6 +73,7 @@ class _Ticket:
     member: Member | None = None
     lost: bool = False
     called: Event = field(default_factory=Event)
+    came: float = field(default_factory=monotonic)
 
 
 class Crew:
@@ -139,6 +142,8 @@ class Crew:
         while not ticket.called.wait(_LOOK_SECONDS):
             if wish.gone() or monotonic() > latest:
                 self._leave(ticket)
+            elif wish.patience:
+                self._call_the_impatient()
         if ticket.member is None:
             raise Lost if ticket.lost else Left if wish.gone() else Full
         return ticket.member
@@ -164,6 +169,11 @@ class Crew:
             self._keep_budget(member)
             self._call()
 
+    def _call_the_impatient(self) -> None:
+        """Give free children to those who have waited long enough for the one they would rather have."""
+        with self._lock:
+            self._call()
+
     def _call(self) -> None:
         """Give the free children to those who wait."""
         for ticket in sorted(self._waiting, key=lambda ticket: self._running[ticket.wish.client]):
@@ -187,9 +197,13 @@ class Crew:
             holder = self._holder(wish.only)
             ticket.lost = holder is None
             return None if holder is None or holder.busy else holder
-        free = [one for one in self.members if not one.busy and (wish.small or not one.spare)]
-        best = [holder for key in wish.rather if (holder := self._holder(key)) in free]
-        return next(iter([*best, *sorted(free, key=lambda one: (one.spare, -one.used))]), None)
+        fit = [one for one in self.members if wish.small or not one.spare]
+        holders = [holder for key in wish.rather if (holder := self._holder(key)) in fit]
+        best = [holder for holder in holders if not holder.busy]
+        if holders and not best and monotonic() < ticket.came + wish.patience:
+            return None
+        free = sorted([one for one in fit if not one.busy], key=lambda one: (one.spare, -one.used))
+        return next(iter([*best, *free]), None)
 
     def _holder(self, key: str) -> Member | None:
         """The child that holds a key, as long as it is the process that did."""

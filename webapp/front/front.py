@@ -46,6 +46,7 @@ SMALL = 50_000  # bytes of a body: a larger one is no small task
 GRACE_SECONDS = 2.0
 IDLE_SECONDS = 600.0
 
+_PATIENCE_SECONDS = 3.0  # at most it takes to open the longest output: to wait so long costs no more than to do it anew
 _WORN_BYTES = 300_000_000  # more than a child says that it keeps: a fresh one is cheaper
 _ROOM = 1_000_000  # bytes of a message beside the piece of an answer
 _PRIORITY = 2  # added to the niceness: light addresses go first
@@ -152,7 +153,7 @@ class Front:
         if body:
             rather = [HELD + token.decode() for token in _TOKEN.findall(body)[:1]] + [f"body {hash(body)}"]
         elif subject := _SUBJECT.match(path):
-            rather = [subject[0]]
+            return wish(rather=(subject[0],), patience=_PATIENCE_SECONDS)
         return wish(rather=tuple(rather))
 
     def _ask(self, member: Member, request: dict[str, Any], relay: Relay) -> dict[str, Any]:

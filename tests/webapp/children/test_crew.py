@@ -171,6 +171,21 @@ def test_a_child_that_is_liked_is_taken_while_it_is_free() -> None:
         assert worked(crew, Wish(rather=("case 1",))) is not liked
 
 
+def test_a_child_that_is_liked_is_waited_for_a_while(line: Line) -> None:
+    line.crew, wish = crew_of(2), Wish(rather=("case 2", "case 1"), patience=60)
+    liked = worked(line.crew, note="case 1")
+    order: list[str] = []
+    for name in ("first", "second"):
+        assert line.begin(name, wish) is liked
+        patient = line.wait("third", wish, order)
+        assert worked(line.crew, Wish(rather=("case 1",), patience=0.05)) is not liked
+        assert worked(line.crew, Wish(rather=("case 3",), patience=60)) is not liked
+        assert not patient.done()
+        line.end(name)
+        assert patient.result(PATIENCE) is liked
+        line.end("third")
+
+
 def test_one_child_more_takes_what_is_small_when_all_others_are_at_work() -> None:
     crew, small = crew_of(1), Wish(small=True)
     with crew.member(small) as first:

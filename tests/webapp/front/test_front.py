@@ -208,6 +208,13 @@ def test_what_was_asked_for_before_goes_to_the_same_child(front: Front, client: 
     assert told(client, "/run", data=f"text=x&held={TOKEN}".encode())["pid"] == posted
 
 
+def test_two_who_ask_for_one_case_at_a_time_ask_one_child(front: Front, client: Client) -> None:
+    """Else its replay would be made twice, and what was begun of its report be left in one of them."""
+    holder = told(client, "/c/1")["pid"]
+    assert {found["pid"] for found in at_once(front, "/c/1?part=1", "/c/1?window=1")} == {holder}
+    assert told(client, "/c/1?part=2")["pid"] == holder
+
+
 def test_work_that_takes_too_long_is_stopped_and_the_child_keeps_what_it_holds(make_front: MakeFront) -> None:
     front = make_front(replay_seconds=1)
     client = Client(front)
