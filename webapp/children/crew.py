@@ -57,7 +57,8 @@ class Wish:
 class Member:
     """A child of the crew, `spare`: the one for small tasks.
 
-    `kept`: what it says that its caches take, in bytes; `used` is when it was given back.
+    `kept`: what it says that its caches take, in bytes; `held_until`: when it forgets the last of what it holds for
+    somebody, unless that is asked for. `used` is when it was given back.
     """
 
     child: Child
@@ -65,6 +66,21 @@ class Member:
     busy: bool = False
     used: float = 0.0
     kept: int = 0
+    held_until: float = 0.0
+
+    @property
+    def holds(self) -> bool:
+        """Return whether it holds anything for somebody."""
+        return monotonic() < self.held_until
+
+    def end(self) -> None:
+        """End its process; the next task starts another."""
+        self.child.close()
+        self.forget()
+
+    def forget(self) -> None:
+        """Its process is gone."""
+        self.kept, self.held_until = 0, 0.0
 
 
 @dataclass(slots=True, eq=False)
@@ -108,17 +124,6 @@ class Crew:
                 self._holders[key] = member, member.child.pid
             while len(self._holders) > MOST_KEYS:
                 self._holders.popitem(last=False)
-
-    def holds(self, member: Member, prefix: str) -> bool:
-        """Return whether a child holds anything under keys that begin like this."""
-        with self._lock:
-            wanted = member, member.child.pid  # to ask is no use of a key, so none moves and none goes
-            return any(key.startswith(prefix) and holder == wanted for key, holder in self._holders.items())
-
-    def end(self, member: Member) -> None:
-        """End the process of a child whose task is over; the next task starts another."""
-        member.child.close()
-        member.kept = 0
 
     def others_keep(self, member: Member) -> int:
         """Return how much the caches of all other children take, in bytes."""
@@ -219,12 +224,13 @@ class Crew:
         for member in self.members:
             if not member.busy:
                 member.child.tidy()
-                member.kept *= member.child.pid is not None
+                if member.child.pid is None:
+                    member.forget()
 
     def _keep_budget(self, last: Member) -> None:
-        """End children that are free while all take more than they may; `last` goes last, and only with others."""
+        """End children that are free while all take more than they may; `last` stays."""
         free = sorted([one for one in self.members if not one.busy and one is not last], key=lambda one: one.used)
         for member in free:
             if sum([one.child.rss for one in self.members]) <= self._most_bytes:
                 return
-            self.end(member)
+            member.end()

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask
@@ -169,19 +170,15 @@ class Front:
                 cancelled=relay.gone,
             )
         except ChildError as error:
-            self._end_worn(member, interrupted=True)
+            if not member.holds or member.child.pid is None:  # nobody knows what an interrupt left
+                member.end()
             if relay.begun:
                 raise ConnectionError("an answer was cut short") from error
             raise refusal_of(error, len(request["raw"]), self._settings) from error
-        member.kept = reply["kept"]
-        self._end_worn(member)
+        member.kept, member.held_until = reply["kept"], monotonic() + reply["held_seconds"]
+        if member.child.rss > member.kept + _WORN_BYTES and not member.holds:
+            member.end()
         return reply
-
-    def _end_worn(self, member: Member, *, interrupted: bool = False) -> None:
-        """End a child that holds no run for anybody and is not what a fresh one is: interrupted, or grown too large."""
-        grown = member.child.rss > member.kept + _WORN_BYTES
-        if (interrupted or grown) and not self._crew.holds(member, HELD):
-            self._crew.end(member)
 
     def _note(self, member: Member, wish: Wish) -> None:
         for key in wish.rather:

@@ -70,16 +70,16 @@ class _Replays:
         self._parent, self._waited = parent, request["waited"]
         self._runner.keep_within(request["cache_bytes"])
         try:
-            said = contextvars.copy_context().run(self._answered, request["environ"], request["raw"])
+            last_piece = contextvars.copy_context().run(self._answered, request["environ"], request["raw"])
         except _Waiting as waiting:
-            said = {"wait": dict(waiting.question)}
+            last_piece = {"wait": dict(waiting.question)}
         except _NoMemory as error:
             raise MemoryError from error
         except Interrupted:
             self._runner.mend()
             self._held.mend()
             raise
-        return {**said, "kept": self._runner.used}
+        return {**last_piece, "kept": self._runner.used, "held_seconds": self._held.seconds_left}
 
     def _answered(self, environ: dict[str, Any], body: bytes) -> dict[str, Any]:
         try:
@@ -131,12 +131,12 @@ class _Replays:
             if not self._waited:
                 raise _Waiting({name: value for name, value in question.items() if name != "of"})
             question = {**question, "do": "known"}
-        found = self._parent.ask(question)
-        if "refused" in found:
-            raise UsageError(found["refused"])
-        if "failed" in found:
+        reply = self._parent.ask(question)
+        if "refused" in reply:
+            raise UsageError(reply["refused"])
+        if "failed" in reply:
             raise RuntimeError("the server could not answer a question of a child")
-        return found
+        return reply
 
 
 def _give_up(error: MemoryError) -> HTTPException:

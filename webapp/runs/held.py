@@ -70,6 +70,16 @@ class HeldRuns:
             self._runs[token] = found, self._clock()
             return found
 
+    @property
+    def seconds_left(self) -> float:
+        """For how long any run is held yet if nobody asks for one; 0 where none is."""
+        with self._lock:
+            self._forget_old()
+            if not self._runs:
+                return 0.0
+            _, latest = next(reversed(self._runs.values()))
+            return latest + self._seconds - self._clock()
+
     def mend(self) -> None:
         """Count again after an exception that may have come anywhere, as an interrupt does."""
         with self._lock:

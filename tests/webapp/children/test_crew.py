@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from time import monotonic
 
 import pytest
 
@@ -114,8 +115,7 @@ def test_what_a_child_holds_leads_to_it_and_to_no_other_process() -> None:
         other = worked(crew)
     assert other is not holder
     assert worked(crew, Wish(only="run 1")) is holder
-    assert (crew.holds(holder, "run "), crew.holds(other, "run "), crew.holds(holder, "case ")) == (True, False, False)
-    crew.end(holder)
+    holder.end()
     with pytest.raises(Lost):
         worked(crew, Wish(only="run 1"))
     actor(holder).work()
@@ -125,15 +125,14 @@ def test_what_a_child_holds_leads_to_it_and_to_no_other_process() -> None:
         worked(crew, Wish(only="never heard of"))
 
 
-def test_to_ask_what_a_child_holds_leaves_all_as_it_is() -> None:
-    crew = crew_of(2)
-    with crew.member(Wish()) as first, crew.member(Wish()) as second:
-        for number, member in enumerate((first, second, first, second)):
-            actor(member).work()
-            crew.note(f"run {number}", member)
-    first.child.close()
-    assert (crew.holds(first, "run "), crew.holds(second, "run ")) == (False, True)
-    assert list(crew._holders) == ["run 0", "run 1", "run 2", "run 3"]
+def test_a_child_holds_something_as_long_as_it_said_and_lives() -> None:
+    member = worked(crew_of(1))
+    held = []
+    for seconds in (600, -1, 600):
+        member.held_until = monotonic() + seconds
+        held.append(member.holds)
+    member.end()
+    assert [*held, member.holds] == [True, False, True, False]
 
 
 def test_a_child_without_a_process_holds_nothing() -> None:
@@ -155,7 +154,7 @@ def test_a_wish_for_one_child_waits_for_it_and_hears_when_it_is_gone(line: Line)
     line.end("first")
     assert waiting.result(PATIENCE) is holder
     lost = line.wait("third", Wish(only="run 1"), order)
-    line.crew.end(holder)
+    holder.end()
     line.end("second")
     with pytest.raises(Lost):
         lost.result(PATIENCE)
@@ -283,9 +282,9 @@ def test_over_the_budget_the_child_used_longest_ago_is_ended() -> None:
 def test_a_process_that_ended_itself_is_taken_leave_of() -> None:
     crew = crew_of(1)
     member = worked(crew, note="run 1")
-    member.kept, actor(member).dead = 7, True
+    member.kept, member.held_until, actor(member).dead = 7, monotonic() + 600, True
     with pytest.raises(Lost):
         worked(crew, Wish(only="run 1"))
-    assert (actor(member).ended, member.kept) == (1, 0)
+    assert (actor(member).ended, member.kept, member.holds) == (1, 0, False)
     crew.close()
     assert actor(member).ended == 2

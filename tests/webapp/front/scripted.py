@@ -15,6 +15,7 @@ MEGABYTES_50 = 50_000_000
 
 _calls: list[str] = []
 _kept: list[bytearray] = []
+_tokens: list[str] = []
 
 
 def tasks(settings: Mapping[str, Any]) -> dict[str, Callable[[Data, Any], Data]]:
@@ -24,7 +25,7 @@ def tasks(settings: Mapping[str, Any]) -> dict[str, Callable[[Data, Any], Data]]
         asked = dict(parse_qsl(request["environ"]["QUERY_STRING"]))
         do = asked.pop("do", "tell")
         _calls.append(do)
-        return {"kept": 0, **globals()[do](request, parent, **asked)}
+        return {"kept": 0, **globals()[do](request, parent, **asked), "held_seconds": 600 * len(_tokens)}
 
     _calls.append(str(settings["trace_cache_bytes"]))
     return {"answer": answer}
@@ -47,7 +48,14 @@ def say(_request: Data, _parent: Any, status: str = "200 OK", **headers: str) ->
     return {"status": status, "headers": [[name, value] for name, value in headers.items()], "raw": b"said"}
 
 
+def forget(_request: Data, _parent: Any) -> Data:
+    """Hold no run any more."""
+    _tokens.clear()
+    return page()
+
+
 def _held(token: str) -> list[list[str]]:
+    _tokens.extend([token] * bool(token))
     return [["X-Held-Run", token]] if token else []
 
 

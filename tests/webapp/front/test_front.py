@@ -178,7 +178,7 @@ def test_a_token_is_known_before_the_first_piece_is_seen(front: Front) -> None:
     known: list[bool] = []
 
     def start_response(*_args: Any) -> Callable[[bytes], object]:
-        known.append(front._crew.holds(next(one for one in front._crew.members if one.busy), "/r/"))
+        known.append(front._crew._holder(f"/r/{TOKEN}") is next(one for one in front._crew.members if one.busy))
         return lambda _data: None
 
     [*front(environ_of(f"/run?do=stream&pieces=1&token={TOKEN}"), start_response)]
@@ -228,9 +228,12 @@ def test_work_that_takes_too_long_is_stopped_and_the_child_keeps_what_it_holds(m
     assert (again["pid"], again["calls"][1:]) == (holder, ["tell", "spin", "spin", "tell"])
 
 
-def test_a_child_that_holds_nothing_is_not_kept_after_an_interrupt(make_front: MakeFront) -> None:
+@pytest.mark.parametrize("before", [[], [f"/run?token={TOKEN}", "/run?do=forget"]])
+def test_a_child_that_holds_nothing_is_not_kept_after_an_interrupt(make_front: MakeFront, before: list[str]) -> None:
     front = make_front(replay_seconds=1)
-    assert Client(front).get("/run?do=spin").status_code == 503
+    for path in (*before, "/run?do=spin"):
+        answer = Client(front).get(path)
+    assert answer.status_code == 503
     assert pids(front) == []
 
 
@@ -385,6 +388,8 @@ def test_a_child_that_grew_too_large_is_not_kept_unless_it_holds_a_run(make_fron
     told(client, f"/run?token={TOKEN}")
     client.get("/run?do=fat")
     assert pids(front) != []
+    client.get("/run?do=forget")
+    assert pids(front) == []
 
 
 def test_children_that_have_nothing_to_do_give_their_memory_back(make_front: MakeFront) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -85,7 +86,15 @@ def test_a_request_is_answered_by_the_application(ask: Ask, parent: Inbox) -> No
     assert (answer["status"], json.loads(answer["raw"])["message"]["tool_calls"][0]["name"]) == ("200 OK", "f")
     assert ("Content-Type", "application/json") in answer["headers"]
     assert answer["kept"] > 0
+    assert answer["held_seconds"] == 0
     assert parent.told == []
+
+
+def test_a_child_says_for_how_long_it_holds_posted_runs(ask: Ask) -> None:
+    more = [("run_seconds", 1)]
+    assert 0 < ask("/run", data=FORM, more=more)["held_seconds"] <= 1
+    time.sleep(1)
+    assert ask(API, data=case(), more=more, **JSON)["held_seconds"] == 0
 
 
 def test_a_long_answer_is_sent_in_pieces_as_it_is_made(ask: Ask, parent: Inbox) -> None:
@@ -93,7 +102,7 @@ def test_a_long_answer_is_sent_in_pieces_as_it_is_made(ask: Ask, parent: Inbox) 
     assert len(parent.told) > 1
     assert parent.told[0]["status"] == "200 OK"
     assert [list(piece) for piece in parent.told[1:]] == [["raw"]] * (len(parent.told) - 1)
-    assert sorted(answer) == ["kept", "raw"]
+    assert sorted(answer) == ["held_seconds", "kept", "raw"]
     assert all(PIECE <= len(piece["raw"]) < 2 * PIECE for piece in parent.told)
     lines = b"".join([piece["raw"] for piece in (*parent.told, answer)]).splitlines()
     assert len([json.loads(line) for line in lines]) > 2_000
@@ -256,7 +265,7 @@ def test_a_posted_run_is_asked_for_by_its_address_as_long_as_its_child_lives(fro
         assert f"&#34;{name}&#34;" in client.get(address).text
         assert client.get(f"{address}/share").status_code == 200
     for member in front._crew.members:
-        front._crew.end(member)
+        member.end()
     assert [client.get(address).status_code for address in (first, f"{second}/compare")] == [410, 410]
     again = client.post("/run", data={"case": case(), "held": first.removeprefix("/r/")})
     assert again.status_code == 200
