@@ -125,9 +125,27 @@ class Crew:
             while len(self._holders) > MOST_KEYS:
                 self._holders.popitem(last=False)
 
-    def others_keep(self, member: Member) -> int:
-        """Return how much the caches of all other children take, in bytes."""
-        return sum([one.kept for one in self.members if one is not member])
+    @property
+    def kept(self) -> int:
+        """Return how much the caches of all children take, in bytes."""
+        return sum([one.kept for one in self.members])
+
+    @contextmanager
+    def fullest(self, more_than: int) -> Iterator[Member | None]:
+        """The child with the largest caches of those that are free, where they take more than so many bytes. What is asked
+        of it here is no use of it."""
+        with self._lock:
+            free = [one for one in self.members if not one.busy and one.kept > more_than and one.child.pid is not None]
+            member = max(free, key=lambda one: one.kept, default=None)
+            if member is not None:
+                member.busy = True
+        try:
+            yield member
+        finally:
+            with self._lock:
+                if member is not None:
+                    member.busy = False
+                    self._call()
 
     def close(self) -> None:
         """End all children."""

@@ -75,7 +75,7 @@ class Front:
         self._crew = Crew(
             lambda: Child(self._program), size, waiting=size * WAITING, most_bytes=settings.replay_kept_bytes
         )
-        self._share = settings.trace_cache_bytes // size
+        self._share = settings.trace_cache_bytes // (size + 1)
         self._offices: Mapping[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
             SEARCHES: self._searches.answer,
             TOKENIZERS: lambda question: answer(library(), question),
@@ -124,7 +124,9 @@ class Front:
             relay = Relay(start_response, wish.gone, lambda token: self._crew.note(HELD + token, member))
             reply = self._ask(member, request, relay)
             self._note(member, wish)
-            return ([], reply["wait"]) if "wait" in reply else (relay.end(reply), None)
+            answer, search = ([], reply["wait"]) if "wait" in reply else (relay.end(reply), None)
+        self._keep_budget()
+        return answer, search
 
     @contextmanager
     def _member(self, wish: Wish, size: int) -> Iterator[Member]:
@@ -159,11 +161,11 @@ class Front:
 
     def _ask(self, member: Member, request: dict[str, Any], relay: Relay) -> dict[str, Any]:
         """The last piece of the answer of a child. Raises HTTPException where it has none."""
-        cache_bytes = max(self._share, self._settings.trace_cache_bytes - self._crew.others_keep(member))
+        left = self._settings.trace_cache_bytes - (self._crew.kept - member.kept)
         try:
             reply = member.child.ask(
                 "answer",
-                {**request, "cache_bytes": cache_bytes},
+                {**request, "cache_bytes": max(self._share, left)},
                 seconds=self._settings.replay_seconds,
                 on_progress=relay.piece,
                 on_question=self._reply,
@@ -179,6 +181,25 @@ class Front:
         if member.child.rss > member.kept + _WORN_BYTES and not member.holds:
             member.end()
         return reply
+
+    def _keep_budget(self) -> None:
+        """Let children that are free forget what is over the budget of all, down to an even share of it."""
+        for _ in self._crew.members:  # none of them twice: what it holds for people it may keep
+            over = self._crew.kept - self._settings.trace_cache_bytes
+            if over <= 0:
+                return
+            with self._crew.fullest(self._share) as member:
+                if member is not None:
+                    self._ask_to_forget(member, over)
+
+    def _ask_to_forget(self, member: Member, over: int) -> None:
+        most = max(self._share, member.kept - over)
+        try:
+            reply = member.child.ask("keep", {"cache_bytes": most}, seconds=self._settings.replay_seconds)
+        except ChildError:
+            member.end()
+        else:
+            member.kept = reply["kept"]
 
     def _note(self, member: Member, wish: Wish) -> None:
         for key in wish.rather:

@@ -47,10 +47,10 @@ class _NoMemory(BaseException):
 
 
 def tasks(settings: Mapping[str, Any]) -> Mapping[str, Task]:
-    """The one task."""
+    """A request; and less memory between requests."""
     replays = _Replays(Settings(**settings))
     gc.freeze()
-    return {"answer": replays.answer}
+    return {"answer": replays.answer, "keep": replays.keep}
 
 
 class _Replays:
@@ -58,17 +58,19 @@ class _Replays:
 
     def __init__(self, settings: Settings) -> None:
         self._most = MOST_TIMES * settings.answer_bytes
+        self._least = settings.max_request_bytes
         self._app = create_app(settings, self._ask)
         self._app.register_error_handler(MemoryError, _give_up)
         self._parent: Parent | None = None
         self._waited = False
         found: Services = self._app.extensions[EXTENSION]
         self._runner, self._held = found.runner, found.held
+        self._held_bytes = self._held.most_bytes
 
     def answer(self, request: dict[str, Any], parent: Parent) -> Mapping[str, Any]:
         """Answer a request. All but the end of a long answer is sent as progress."""
         self._parent, self._waited = parent, request["waited"]
-        self._runner.keep_within(request["cache_bytes"])
+        self._keep_within(request["cache_bytes"])
         try:
             last_piece = contextvars.copy_context().run(self._answered, request["environ"], request["raw"])
         except _Waiting as waiting:
@@ -79,7 +81,22 @@ class _Replays:
             self._runner.mend()
             self._held.mend()
             raise
-        return {**last_piece, "kept": self._runner.used, "held_seconds": self._held.seconds_left}
+        self._keep_within(request["cache_bytes"])
+        return {**last_piece, "kept": self._kept, "held_seconds": self._held.seconds_left}
+
+    def keep(self, request: dict[str, Any], _parent: Parent) -> Mapping[str, Any]:
+        """Forget what is over another budget of memory."""
+        self._keep_within(request["cache_bytes"])
+        return {"kept": self._kept}
+
+    @property
+    def _kept(self) -> int:
+        return self._runner.used + self._held.used
+
+    def _keep_within(self, cache_bytes: int) -> None:
+        """One budget for posted runs, which may have half of it, and for what is computed."""
+        self._held.keep_within(min(max(cache_bytes // 2, self._least), self._held_bytes))
+        self._runner.keep_within(max(cache_bytes - self._held.used, 0))
 
     def _answered(self, environ: dict[str, Any], body: bytes) -> dict[str, Any]:
         try:

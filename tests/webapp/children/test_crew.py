@@ -272,11 +272,28 @@ def test_over_the_budget_the_child_used_longest_ago_is_ended() -> None:
         for member in (first, second, third):
             actor(member).work()
             member.kept = 7
-        assert crew.others_keep(first) == 14
+        assert crew.kept == 21
     assert [actor(one).ended for one in (first, second, third)] == [0, 0, 1]
-    assert (third.kept, crew.others_keep(first)) == (0, 7)
+    assert (third.kept, crew.kept) == (0, 14)
     worked(crew, rss=10_000)
     assert sorted(actor(one).life is None for one in crew.members) == [False, True, True, True]
+
+
+def test_the_child_with_the_largest_caches_is_free_for_a_task_of_ours(line: Line) -> None:
+    order: list[str] = []
+    line.crew = crew_of(2)
+    with line.crew.member(Wish()) as first, line.crew.member(Wish()) as second:
+        for used, kept in ((first, 50), (second, 70)):
+            actor(used).work()
+            used.kept = kept
+        with line.crew.fullest(0) as none:
+            assert none is None
+    with line.crew.fullest(60) as fullest, line.crew.fullest(60) as none:
+        assert (fullest, none) == (second, None)
+        assert line.begin("first", Wish()) is first
+        waiting = line.wait("second", Wish(), order)
+        assert not waiting.done()
+    assert waiting.result(PATIENCE) is second
 
 
 def test_a_process_that_ended_itself_is_taken_leave_of() -> None:

@@ -19,7 +19,11 @@ _tokens: list[str] = []
 
 
 def tasks(settings: Mapping[str, Any]) -> dict[str, Callable[[Data, Any], Data]]:
-    """The one task."""
+    """A request, and less memory."""
+
+    def keep(request: Data, _parent: Any) -> Data:
+        _calls.append(f"keep {request['cache_bytes']}")
+        return {"kept": request["cache_bytes"]}
 
     def answer(request: Data, parent: Any) -> Data:
         asked = dict(parse_qsl(request["environ"]["QUERY_STRING"]))
@@ -28,7 +32,7 @@ def tasks(settings: Mapping[str, Any]) -> dict[str, Callable[[Data, Any], Data]]
         return {"kept": 0, **globals()[do](request, parent, **asked), "held_seconds": 600 * len(_tokens)}
 
     _calls.append(str(settings["trace_cache_bytes"]))
-    return {"answer": answer}
+    return {"answer": answer, "keep": keep}
 
 
 def page(raw: bytes = b"", *headers: list[str]) -> Data:

@@ -14,7 +14,7 @@ import pytest
 from werkzeug.test import Client, EnvironBuilder
 
 from tests.webapp.children.processes import PATIENCE, until
-from webapp.children.child import Child
+from webapp.children.child import Child, ChildError, Ending
 from webapp.children.jobs import Failure, Job
 from webapp.front import front as module
 from webapp.front.front import LIGHT, Front
@@ -376,8 +376,38 @@ def test_children_share_one_budget_for_what_they_compute(make_front: MakeFront) 
     client = Client(front)
     assert {first["cache_bytes"], second["cache_bytes"]} == {100}
     assert told(client, "/c/1?kept=70")["cache_bytes"] == 90
-    assert told(client, "/c/2?kept=10")["cache_bytes"] == 50
+    assert told(client, "/c/2?kept=10")["cache_bytes"] == 33
     assert first["calls"][0] == "100"
+
+
+def test_a_child_that_is_free_forgets_what_another_one_needs(make_front: MakeFront) -> None:
+    """None has less than an even share, and between requests all keep no more than there is."""
+    front = make_front(trace_cache_bytes=100)
+    at_once(front, "/c/1?kept=70", "/c/2?kept=30")
+    client = Client(front)
+    assert told(client, "/c/2?kept=33")["cache_bytes"] == 33
+    assert told(client, "/c/1?kept=67")["calls"][-2:] == ["keep 67", "tell"]
+    assert front._crew.kept == 100
+
+
+def test_a_child_that_cannot_forget_is_ended(make_front: MakeFront, monkeypatch: pytest.MonkeyPatch) -> None:
+    front = make_front(trace_cache_bytes=100)
+    first, _ = at_once(front, "/c/1?kept=70", "/c/2?kept=30")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise ChildError(Ending.LATE)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(next(one for one in front._crew.members if one.kept == 70).child, "ask", refuse)
+        told(Client(front), "/c/2?kept=33")
+    assert first["pid"] not in pids(front)
+    assert front._crew.kept == 33
+
+
+def test_what_children_hold_for_people_they_may_keep_over_the_budget(make_front: MakeFront) -> None:
+    front = make_front(trace_cache_bytes=0)
+    assert told(Client(front), "/run?kept=50")["cache_bytes"] == 0
+    assert told(Client(front), "/run")["calls"][-2:] == ["keep 0", "tell"]
 
 
 def test_a_child_that_grew_too_large_is_not_kept_unless_it_holds_a_run(make_front: MakeFront) -> None:

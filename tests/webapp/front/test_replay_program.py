@@ -67,15 +67,16 @@ def ask(parent: Inbox, tmp_path: Path) -> Iterator[Ask]:
     """The answer to a request of a child with some settings changed."""
     made: dict[str, Any] = {}
 
-    def asked(path: str, *, waited: bool = False, cache_bytes: int = 10**8, more: Any = (), **options: Any) -> Any:
-        if "task" not in made:
-            settings = get_settings(data_dir=tmp_path, **dict(more))
-            made["task"] = tasks(settings.model_dump(mode="json"))["answer"]
+    def asked(
+        path: str, do: str = "answer", waited: bool = False, cache_bytes: int = 10**8, more: Any = (), **options: Any
+    ) -> Any:
+        if not made:
+            made.update(tasks(get_settings(data_dir=tmp_path, **dict(more)).model_dump(mode="json")))
         builder = EnvironBuilder(path, method="POST", **options)
         environ = {name: value for name, value in builder.get_environ().items() if isinstance(value, str)}
         body = builder.get_environ()["wsgi.input"].read()
         request = {"environ": environ, "raw": body, "waited": waited, "cache_bytes": cache_bytes}
-        return made["task"](request, cast(Parent, parent))
+        return made[do](request, cast(Parent, parent))
 
     yield asked
     gc.unfreeze()
@@ -88,6 +89,16 @@ def test_a_request_is_answered_by_the_application(ask: Ask, parent: Inbox) -> No
     assert answer["kept"] > 0
     assert answer["held_seconds"] == 0
     assert parent.told == []
+
+
+def test_what_is_held_counts_and_goes_with_the_rest_over_the_budget(ask: Ask) -> None:
+    more = [("max_request_bytes", 8_000), ("max_text_bytes", 8_000)]
+    first = ask("/run", data=FORM, more=more)["kept"]
+    second = ask("/run", data=FORM | {"text": CALL * 2}, more=more)["kept"]
+    assert second > first > 0
+    tight = ask("/run", data=FORM | {"text": CALL * 3}, more=more, cache_bytes=30_000)["kept"]
+    assert 0 < tight <= 30_000
+    assert 0 < ask("", do="keep", cache_bytes=0)["kept"] < tight
 
 
 def test_a_child_says_for_how_long_it_holds_posted_runs(ask: Ask) -> None:
