@@ -132,8 +132,8 @@ class Crew:
 
     @contextmanager
     def fullest(self, more_than: int) -> Iterator[Member | None]:
-        """The child with the largest caches of those that are free, where they take more than so many bytes. What is asked
-        of it here is no use of it."""
+        """The child with the largest caches of those that are free, where they take more than so many bytes. What is
+        asked of it here is no use of it."""
         with self._lock:
             free = [one for one in self.members if not one.busy and one.kept > more_than and one.child.pid is not None]
             member = max(free, key=lambda one: one.kept, default=None)

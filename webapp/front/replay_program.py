@@ -70,18 +70,16 @@ class _Replays:
     def answer(self, request: dict[str, Any], parent: Parent) -> Mapping[str, Any]:
         """Answer a request. All but the end of a long answer is sent as progress."""
         self._parent, self._waited = parent, request["waited"]
-        self._keep_within(request["cache_bytes"])
         try:
-            last_piece = contextvars.copy_context().run(self._answered, request["environ"], request["raw"])
-        except _Waiting as waiting:
-            last_piece = {"wait": dict(waiting.question)}
+            self._keep_within(request["cache_bytes"])
+            last_piece = self._last_piece(request)
+            self._keep_within(request["cache_bytes"])
         except _NoMemory as error:
             raise MemoryError from error
         except Interrupted:
             self._runner.mend()
             self._held.mend()
             raise
-        self._keep_within(request["cache_bytes"])
         return {**last_piece, "kept": self._kept, "held_seconds": self._held.seconds_left}
 
     def keep(self, request: dict[str, Any], _parent: Parent) -> Mapping[str, Any]:
@@ -98,7 +96,13 @@ class _Replays:
         self._held.keep_within(min(max(cache_bytes // 2, self._least), self._held_bytes))
         self._runner.keep_within(max(cache_bytes - self._held.used, 0))
 
-    def _answered(self, environ: dict[str, Any], body: bytes) -> dict[str, Any]:
+    def _last_piece(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return contextvars.copy_context().run(self._answer, request["environ"], request["raw"])
+        except _Waiting as waiting:
+            return {"wait": dict(waiting.question)}
+
+    def _answer(self, environ: dict[str, Any], body: bytes) -> dict[str, Any]:
         try:
             return self._run(environ, body)
         except RequestEntityTooLarge as error:
