@@ -41,10 +41,10 @@ class ByteCache(Generic[Value]):
                     return found[0]
             try:
                 value = compute()
+                self.put(key, value)
             finally:
                 with self._lock:
                     self._running.pop(key, None)
-            self._keep(key, value)
             return value
 
     def peek(self, key: Hashable) -> Value | None:
@@ -55,10 +55,14 @@ class ByteCache(Generic[Value]):
 
     def put(self, key: Hashable, value: Value) -> None:
         """Keep a value, in the place of one that is here already."""
+        cost = self._size(value)
         with self._lock:
             _, freed = self._entries.pop(key, (None, 0))
             self.used -= freed
-        self._keep(key, value)
+            if cost <= self.budget:
+                self._entries[key] = (value, cost)
+                self.used += cost
+                self._drop_oldest()
 
     def resize(self, budget: int) -> None:
         """Keep within another budget from now on."""
@@ -79,16 +83,6 @@ class ByteCache(Generic[Value]):
         if entry is not None:
             self._entries.move_to_end(key)
         return entry
-
-    def _keep(self, key: Hashable, value: Value) -> None:
-        cost = self._size(value)
-        if cost > self.budget:
-            return
-        with self._lock:
-            if key not in self._entries:
-                self.used += cost
-            self._entries[key] = (value, cost)
-            self._drop_oldest()
 
     def _drop_oldest(self) -> None:
         while self.used > self.budget:

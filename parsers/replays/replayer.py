@@ -12,7 +12,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
-from typing import Any, Literal
+from sys import getsizeof
+from typing import Any, Literal, TypeVar
 
 from parsers.decoding import Decoded, Schedule
 from parsers.formats.model import Format
@@ -26,6 +27,7 @@ from parsers.vocabulary.trace import StreamParser, Trace
 from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece, ToolCall, UsageError
 
 Edit = tuple[int, int, str]
+_Known = TypeVar("_Known")
 
 
 def edited(
@@ -118,6 +120,12 @@ class Outcome:
     raised: Failure | None = None
     examined: int = 0
 
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes of memory it takes."""
+        texts = [self.message.reasoning, self.message.content, *[call.arguments for call in self.message.tool_calls]]
+        return sum(map(getsizeof, texts)) + 200 * (1 + len(self.message.tool_calls))
+
 
 class Replays:
     """The replays made so far of one output, request and parser: each chunking is run once, whoever asks.
@@ -133,6 +141,20 @@ class Replays:
         self.most = most
         self.traces: dict[Chunking, Trace] = {}
         self.outcomes: dict[Hashable, Outcome] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes of memory they take, besides the tokens of the output."""
+        traces, outcomes = [*self.traces.values()], [*self.outcomes.values()]
+        return sum([one.nbytes for one in traces]) + sum([one.nbytes for one in outcomes])
+
+    def learn(self, other: Replays, only: Chunking | None = None) -> None:
+        """Know what another one knows of the same output, or its trace of one chunking `only`."""
+        for chunking, trace in [*other.traces.items()]:
+            if only in (None, chunking):
+                self.trace(chunking, partial(_as_it_is, trace))
+        for key, outcome in [*other.outcomes.items()] if only is None else []:
+            self.outcome(key, partial(_as_it_is, outcome))
 
     def trace(self, chunking: Chunking, make: Callable[[], Trace]) -> Trace:
         """The traced replay of `chunking`, made unless it is here."""
@@ -155,6 +177,10 @@ class Replays:
             if len(self.outcomes) < self.most:
                 self.outcomes[key] = found
         return found
+
+
+def _as_it_is(known: _Known) -> _Known:
+    return known
 
 
 @dataclass(slots=True, frozen=True)

@@ -58,6 +58,33 @@ def test_two_threads_compute_a_value_once() -> None:
     assert made == [1]
 
 
+def test_who_comes_while_a_value_is_being_kept_finds_it() -> None:
+    made: list[str] = []
+    late: list[threading.Thread] = []
+
+    def weigh(value: str) -> int:
+        if not late:
+            late.append(threading.Thread(target=cache.get, args=("k", lambda: made.append("again") or "again")))
+            late[0].start()
+            late[0].join(0.2)
+        return len(value)
+
+    cache: ByteCache[str] = ByteCache(100, weigh)
+    assert cache.get("k", lambda: "value") == "value"
+    late[0].join()
+    assert made == []
+
+
+def test_a_value_that_was_kept_while_it_was_computed_is_counted_once() -> None:
+    cache: ByteCache[str] = ByteCache(10, len)
+
+    def compute() -> str:
+        cache.put("k", "123")
+        return "12345"
+
+    assert (cache.get("k", compute), cache.peek("k"), cache.used) == ("12345", "12345", 5)
+
+
 def test_a_value_can_be_looked_for_without_computing_it() -> None:
     cache: ByteCache[str] = ByteCache(10, len)
     assert cache.peek("k") is None

@@ -40,12 +40,14 @@ class Left(Exception):  # noqa: N818
 class Wish:
     """Who asks (`client`), for which child, and until when, in seconds; `small`: it should not take long.
 
-    Only the child that holds `only` will do, or else that which holds one of `rather` is best while it is free.
+    Only the child that holds `only` will do, or else that which holds one of `rather` is best while it is free, and is
+    waited for during `patience` seconds.
     """
 
     client: str = ""
     only: str = ""
     rather: tuple[str, ...] = ()
+    patience: float = 0.0
     small: bool = False
     gone: Callable[[], bool] = bool
     seconds: float = 60.0
@@ -55,7 +57,8 @@ class Wish:
 class Member:
     """A child of the crew, `spare`: the one for small tasks.
 
-    `kept`: what it says that its caches take, in bytes; `used` is when it was given back.
+    `kept`: what it says that its caches take, in bytes; `held_until`: when it forgets the last of what it holds for
+    somebody, unless that is asked for. `used` is when it was given back.
     """
 
     child: Child
@@ -63,6 +66,21 @@ class Member:
     busy: bool = False
     used: float = 0.0
     kept: int = 0
+    held_until: float = 0.0
+
+    @property
+    def holds(self) -> bool:
+        """Return whether it holds anything for somebody."""
+        return monotonic() < self.held_until
+
+    def end(self) -> None:
+        """End its process; the next task starts another."""
+        self.child.close()
+        self.forget()
+
+    def forget(self) -> None:
+        """Its process is gone."""
+        self.kept, self.held_until = 0, 0.0
 
 
 @dataclass(slots=True, eq=False)
@@ -71,6 +89,7 @@ class _Ticket:
     member: Member | None = None
     lost: bool = False
     called: Event = field(default_factory=Event)
+    came: float = field(default_factory=monotonic)
 
 
 class Crew:
@@ -106,20 +125,27 @@ class Crew:
             while len(self._holders) > MOST_KEYS:
                 self._holders.popitem(last=False)
 
-    def holds(self, member: Member, prefix: str) -> bool:
-        """Return whether a child holds anything under keys that begin like this."""
+    @property
+    def kept(self) -> int:
+        """Return how much the caches of all children take, in bytes."""
+        return sum([one.kept for one in self.members])
+
+    @contextmanager
+    def fullest(self, more_than: int) -> Iterator[Member | None]:
+        """The child with the largest caches of those that are free, where they take more than so many bytes. What is
+        asked of it here is no use of it."""
         with self._lock:
-            wanted = member, member.child.pid  # to ask is no use of a key, so none moves and none goes
-            return any(key.startswith(prefix) and holder == wanted for key, holder in self._holders.items())
-
-    def end(self, member: Member) -> None:
-        """End the process of a child whose task is over; the next task starts another."""
-        member.child.close()
-        member.kept = 0
-
-    def others_keep(self, member: Member) -> int:
-        """Return how much the caches of all other children take, in bytes."""
-        return sum([one.kept for one in self.members if one is not member])
+            free = [one for one in self.members if not one.busy and one.kept > more_than and one.child.pid is not None]
+            member = max(free, key=lambda one: one.kept, default=None)
+            if member is not None:
+                member.busy = True
+        try:
+            yield member
+        finally:
+            with self._lock:
+                if member is not None:
+                    member.busy = False
+                    self._call()
 
     def close(self) -> None:
         """End all children."""
@@ -139,6 +165,8 @@ class Crew:
         while not ticket.called.wait(_LOOK_SECONDS):
             if wish.gone() or monotonic() > latest:
                 self._leave(ticket)
+            elif wish.patience:
+                self._call_the_impatient()
         if ticket.member is None:
             raise Lost if ticket.lost else Left if wish.gone() else Full
         return ticket.member
@@ -164,6 +192,11 @@ class Crew:
             self._keep_budget(member)
             self._call()
 
+    def _call_the_impatient(self) -> None:
+        """Give free children to those who have waited long enough for the one they would rather have."""
+        with self._lock:
+            self._call()
+
     def _call(self) -> None:
         """Give the free children to those who wait."""
         for ticket in sorted(self._waiting, key=lambda ticket: self._running[ticket.wish.client]):
@@ -187,9 +220,13 @@ class Crew:
             holder = self._holder(wish.only)
             ticket.lost = holder is None
             return None if holder is None or holder.busy else holder
-        free = [one for one in self.members if not one.busy and (wish.small or not one.spare)]
-        best = [holder for key in wish.rather if (holder := self._holder(key)) in free]
-        return next(iter([*best, *sorted(free, key=lambda one: (one.spare, -one.used))]), None)
+        fit = [one for one in self.members if wish.small or not one.spare]
+        holders = [holder for key in wish.rather if (holder := self._holder(key)) in fit]
+        best = [holder for holder in holders if not holder.busy]
+        if holders and not best and monotonic() < ticket.came + wish.patience:
+            return None
+        free = sorted([one for one in fit if not one.busy], key=lambda one: (one.spare, -one.used))
+        return next(iter([*best, *free]), None)
 
     def _holder(self, key: str) -> Member | None:
         """The child that holds a key, as long as it is the process that did."""
@@ -205,12 +242,13 @@ class Crew:
         for member in self.members:
             if not member.busy:
                 member.child.tidy()
-                member.kept *= member.child.pid is not None
+                if member.child.pid is None:
+                    member.forget()
 
     def _keep_budget(self, last: Member) -> None:
-        """End children that are free while all take more than they may; `last` goes last, and only with others."""
+        """End children that are free while all take more than they may; `last` stays."""
         free = sorted([one for one in self.members if not one.busy and one is not last], key=lambda one: one.used)
         for member in free:
             if sum([one.child.rss for one in self.members]) <= self._most_bytes:
                 return
-            self.end(member)
+            member.end()

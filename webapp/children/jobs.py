@@ -22,7 +22,7 @@ from webapp.children.child import Answer, Child, ChildError, Ending, Program
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Kind = Literal["case", "usage", "limit", "late", "memory", "ended", "bug", "cancelled"]
 
-_WAIT_SECONDS = 10.0  # who waits is asking, so often
+_LOOK_SECONDS = 0.5  # how long somebody may be gone who still waits
 
 Given = TypeVar("Given")
 Progress = TypeVar("Progress")
@@ -79,12 +79,12 @@ class Job(Generic[Progress, Result]):
         """Note that somebody asks about it."""
         self._asked = monotonic()
 
-    def wait(self, seconds: float = math.inf) -> bool:
-        """Wait until it is over, at most so long; says whether it is."""
+    def wait(self, seconds: float = math.inf, gone: Callable[[], bool] = bool) -> bool:
+        """Wait until it is over, at most so long and while nobody is `gone`; says whether it is. Who waits asks."""
         latest = monotonic() + seconds
-        while not self.over and (left := latest - monotonic()) > 0:
+        while not self.over and (left := latest - monotonic()) > 0 and not gone():
             self.touch()
-            self._over.wait(min(left, _WAIT_SECONDS))
+            self._over.wait(min(left, _LOOK_SECONDS))
         return self.over
 
     def ask(

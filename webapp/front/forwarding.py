@@ -95,50 +95,52 @@ def message_of(environ: WSGIEnvironment, body: bytes) -> dict[str, Any]:
 
 
 class Relay:
-    """Takes what a child says of its answer to whoever asked, piece by piece.
+    """Takes the answer of a child to whoever asked, piece by piece.
 
-    `held` is told the token of a run before anybody else sees the answer. `gone` says that nobody reads on.
+    `has_left` says that whoever asked has hung up. `note_held` is told the token of a run before anybody sees the
+    answer.
     """
 
-    def __init__(self, environ: WSGIEnvironment, start: StartResponse, held: Callable[[str], object]) -> None:
+    def __init__(self, start: StartResponse, has_left: Callable[[], bool], note_held: Callable[[str], object]) -> None:
         self.begun = False
         self._start = start
-        self._held = held
-        self._left: Callable[[], bool] = environ.get("waitress.client_disconnected", bool)
+        self._has_left = has_left
+        self._note_held = note_held
         self._write: Callable[[bytes], object] | None = None
         self._broken = False
 
     def gone(self) -> bool:
-        """Return whether the reader has hung up."""
-        return self._broken or self._left()
+        """Return whether nobody reads on."""
+        return self._broken or self._has_left()
 
-    def piece(self, said: dict[str, Any]) -> None:
+    def piece(self, piece: dict[str, Any]) -> None:
         """A piece of an answer that comes in several."""
         if self._broken:
             return
         try:
-            self._begin(said)
+            self._begin(piece)
             if self._write is not None:
-                self._write(said["raw"])
+                self._write(piece["raw"])
         except Exception:  # whatever a server raises where the reader is gone
             self._broken = True
 
-    def end(self, said: dict[str, Any]) -> Iterable[bytes]:
+    def end(self, piece: dict[str, Any]) -> Iterable[bytes]:
         """The last piece of an answer, or all of it."""
-        if "status" not in said:  # a server would take a list of one piece for all there is
-            self.piece(said)
+        if "status" not in piece:  # a server would take a list of one piece for all there is
+            self.piece(piece)
             return []
-        self._begin(said)
-        return [said["raw"]]
+        self._begin(piece)
+        return [piece["raw"]]
 
-    def _begin(self, said: dict[str, Any]) -> None:
-        if "status" not in said:
+    def _begin(self, piece: dict[str, Any]) -> None:
+        """Send status and headers, which are in the first piece."""
+        if "status" not in piece:
             return
         headers = []
-        for name, value in said["headers"]:
+        for name, value in piece["headers"]:
             if name == HELD_HEADER:
-                self._held(value)
+                self._note_held(value)
             else:
                 headers.append((name, value))
         self.begun = True
-        self._write = self._start(said["status"], headers)
+        self._write = self._start(piece["status"], headers)

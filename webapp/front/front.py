@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -46,9 +47,9 @@ SMALL = 50_000  # bytes of a body: a larger one is no small task
 GRACE_SECONDS = 2.0
 IDLE_SECONDS = 600.0
 
+_PATIENCE_SECONDS = 3.0  # at most it takes to open the longest output: to wait so long costs no more than to do it anew
 _WORN_BYTES = 300_000_000  # more than a child says that it keeps: a fresh one is cheaper
 _ROOM = 1_000_000  # bytes of a message beside the piece of an answer
-_LOOK_SECONDS = 0.5
 _PRIORITY = 2  # added to the niceness: light addresses go first
 _SUBJECT = re.compile(r"/(?:c|example)/[^/]+")
 _TOKEN = re.compile(rb'\bheld(?:=|"\r\n\r\n)([0-9a-f]{32})\b')
@@ -57,22 +58,26 @@ log = logging.getLogger(__name__)
 
 
 class Front:
-    """The application with its children: what a server calls. `most` requests may be with the children or wait."""
+    """The application with its children: what a server calls.
+
+    At most `most` requests are with the children, in line for one, or wait for a search; as many threads are theirs.
+    """
 
     def __init__(self, app: Flask, settings: Settings, program: str = "webapp.front.replay_program") -> None:
         found: Services = app.extensions[EXTENSION]
         size = max(settings.replay_processes, 1)
-        self.most = size * (1 + WAITING) + 1
+        assert found.searches.jobs is not None, "the searches are here"  # noqa: S101
+        self._searches = found.searches.jobs
+        self.most = size * (1 + WAITING) + 1 + self._searches.waiters
         self._app = app
         self._settings = settings
         self._program = _program(settings, program, size)
         self._crew = Crew(
             lambda: Child(self._program), size, waiting=size * WAITING, most_bytes=settings.replay_kept_bytes
         )
-        self._share = settings.trace_cache_bytes // size
-        self._searches = found.searches.ask
+        self._share = settings.trace_cache_bytes // (size + 1)
         self._offices: Mapping[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
-            SEARCHES: self._searches,
+            SEARCHES: self._searches.answer,
             TOKENIZERS: lambda question: answer(library(), question),
         }
 
@@ -104,33 +109,44 @@ class Front:
 
     def _forwarded(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         body = body_of(environ, self._settings)
-        place: list[Member] = []
-        relay = Relay(environ, start_response, lambda token: self._crew.note(HELD + token, place[-1]))
-        wish, message = self._wish(environ, body, relay), message_of(environ, body)
-        waited = False
-        while True:
-            try:
-                with self._crew.member(wish) as member:
-                    place.append(member)
-                    said = self._asked(member, {**message, "waited": waited}, relay)
-                    self._note(member, wish)
-                    if "wait" not in said:
-                        return relay.end(said)
-            except Full:
-                raise TooBusy from None
-            except Lost:
-                raise NotHeld from None
-            except Left:
-                raise refusal_of(ChildError(Ending.CANCELLED), len(body), self._settings) from None
-            self._wait(said["wait"], relay.gone)
-            waited = True
+        wish, message = self._wish(environ, body), message_of(environ, body)
+        answer, search = self._attempt(wish, {**message, "waited": False}, start_response)
+        if search is not None:
+            self._searches.wait(search["key"], search["seconds"], wish.gone)
+            answer, _ = self._attempt(wish, {**message, "waited": True}, start_response)
+        return answer
 
-    def _wish(self, environ: WSGIEnvironment, body: bytes, relay: Relay) -> Wish:
+    def _attempt(
+        self, wish: Wish, request: dict[str, Any], start_response: StartResponse
+    ) -> tuple[Iterable[bytes], dict[str, Any] | None]:
+        """The answer of a child, or what to wait for before it is asked again. Raises HTTPException for neither."""
+        with self._member(wish, len(request["raw"])) as member:
+            relay = Relay(start_response, wish.gone, lambda token: self._crew.note(HELD + token, member))
+            reply = self._ask(member, request, relay)
+            self._note(member, wish)
+            answer, search = ([], reply["wait"]) if "wait" in reply else (relay.end(reply), None)
+        self._keep_budget()
+        return answer, search
+
+    @contextmanager
+    def _member(self, wish: Wish, size: int) -> Iterator[Member]:
+        """A child for a request of so many bytes. Raises HTTPException where there is none."""
+        try:
+            with self._crew.member(wish) as member:
+                yield member
+        except Full:
+            raise TooBusy from None
+        except Lost:
+            raise NotHeld from None
+        except Left:
+            raise refusal_of(ChildError(Ending.CANCELLED), size, self._settings) from None
+
+    def _wish(self, environ: WSGIEnvironment, body: bytes) -> Wish:
         path: str = environ["PATH_INFO"]
         wish = partial(
             Wish,
             environ.get("REMOTE_ADDR", ""),
-            gone=relay.gone,
+            gone=environ.get("waitress.client_disconnected", bool),
             seconds=self._settings.replay_seconds,
             small=len(body) <= SMALL,
         )
@@ -140,35 +156,50 @@ class Front:
         if body:
             rather = [HELD + token.decode() for token in _TOKEN.findall(body)[:1]] + [f"body {hash(body)}"]
         elif subject := _SUBJECT.match(path):
-            rather = [subject[0]]
+            return wish(rather=(subject[0],), patience=_PATIENCE_SECONDS)
         return wish(rather=tuple(rather))
 
-    def _asked(self, member: Member, request: dict[str, Any], relay: Relay) -> dict[str, Any]:
-        """What a child says at the end of its answer. Raises HTTPException where it has none."""
-        cache_bytes = max(self._share, self._settings.trace_cache_bytes - self._crew.others_keep(member))
+    def _ask(self, member: Member, request: dict[str, Any], relay: Relay) -> dict[str, Any]:
+        """The last piece of the answer of a child. Raises HTTPException where it has none."""
+        left = self._settings.trace_cache_bytes - (self._crew.kept - member.kept)
         try:
-            said = member.child.ask(
+            reply = member.child.ask(
                 "answer",
-                {**request, "cache_bytes": cache_bytes},
+                {**request, "cache_bytes": max(self._share, left)},
                 seconds=self._settings.replay_seconds,
                 on_progress=relay.piece,
                 on_question=self._reply,
                 cancelled=relay.gone,
             )
         except ChildError as error:
-            self._end_worn(member, interrupted=True)
+            if not member.holds or member.child.pid is None:  # nobody knows what an interrupt left
+                member.end()
             if relay.begun:
                 raise ConnectionError("an answer was cut short") from error
             raise refusal_of(error, len(request["raw"]), self._settings) from error
-        member.kept = said["kept"]
-        self._end_worn(member)
-        return said
+        member.kept, member.held_until = reply["kept"], monotonic() + reply["held_seconds"]
+        if member.child.rss > member.kept + _WORN_BYTES and not member.holds:
+            member.end()
+        return reply
 
-    def _end_worn(self, member: Member, *, interrupted: bool = False) -> None:
-        """End a child that holds no run for anybody and is not what a fresh one is: interrupted, or grown too large."""
-        grown = member.child.rss > member.kept + _WORN_BYTES
-        if (interrupted or grown) and not self._crew.holds(member, HELD):
-            self._crew.end(member)
+    def _keep_budget(self) -> None:
+        """Let children that are free forget what is over the budget of all, down to an even share of it."""
+        for _ in self._crew.members:  # none of them twice: what it holds for people it may keep
+            over = self._crew.kept - self._settings.trace_cache_bytes
+            if over <= 0:
+                return
+            with self._crew.fullest(self._share) as member:
+                if member is not None:
+                    self._ask_to_forget(member, over)
+
+    def _ask_to_forget(self, member: Member, over: int) -> None:
+        most = max(self._share, member.kept - over)
+        try:
+            reply = member.child.ask("keep", {"cache_bytes": most}, seconds=self._settings.replay_seconds)
+        except ChildError:
+            member.end()
+        else:
+            member.kept = reply["kept"]
 
     def _note(self, member: Member, wish: Wish) -> None:
         for key in wish.rather:
@@ -184,14 +215,6 @@ class Front:
         except Exception:
             log.exception("A question of a child failed.")
             return {"failed": True}
-
-    def _wait(self, question: dict[str, Any], gone: Callable[[], bool]) -> None:
-        """Wait for a search, here and not in a child."""
-        latest = monotonic() + question["seconds"]
-        while (left := latest - monotonic()) > 0 and not gone():
-            said = self._searches({**question, "seconds": min(left, _LOOK_SECONDS)})
-            if said.get("state") not in ("waiting", "running"):
-                return
 
 
 def _program(settings: Settings, name: str, size: int) -> Program:

@@ -47,10 +47,10 @@ class _NoMemory(BaseException):
 
 
 def tasks(settings: Mapping[str, Any]) -> Mapping[str, Task]:
-    """The one task."""
+    """A request; and less memory between requests."""
     replays = _Replays(Settings(**settings))
     gc.freeze()
-    return {"answer": replays.answer}
+    return {"answer": replays.answer, "keep": replays.keep}
 
 
 class _Replays:
@@ -58,30 +58,51 @@ class _Replays:
 
     def __init__(self, settings: Settings) -> None:
         self._most = MOST_TIMES * settings.answer_bytes
+        self._least = settings.max_request_bytes
         self._app = create_app(settings, self._ask)
         self._app.register_error_handler(MemoryError, _give_up)
         self._parent: Parent | None = None
         self._waited = False
         found: Services = self._app.extensions[EXTENSION]
         self._runner, self._held = found.runner, found.held
+        self._held_bytes = self._held.most_bytes
 
     def answer(self, request: dict[str, Any], parent: Parent) -> Mapping[str, Any]:
         """Answer a request. All but the end of a long answer is sent as progress."""
         self._parent, self._waited = parent, request["waited"]
-        self._runner.keep_within(request["cache_bytes"])
         try:
-            said = contextvars.copy_context().run(self._answered, request["environ"], request["raw"])
-        except _Waiting as waiting:
-            said = {"wait": dict(waiting.question)}
+            self._keep_within(request["cache_bytes"])
+            last_piece = self._last_piece(request)
+            self._keep_within(request["cache_bytes"])
         except _NoMemory as error:
             raise MemoryError from error
         except Interrupted:
             self._runner.mend()
             self._held.mend()
             raise
-        return {**said, "kept": self._runner.used}
+        return {**last_piece, "kept": self._kept, "held_seconds": self._held.seconds_left}
 
-    def _answered(self, environ: dict[str, Any], body: bytes) -> dict[str, Any]:
+    def keep(self, request: dict[str, Any], _parent: Parent) -> Mapping[str, Any]:
+        """Forget what is over another budget of memory."""
+        self._keep_within(request["cache_bytes"])
+        return {"kept": self._kept}
+
+    @property
+    def _kept(self) -> int:
+        return self._runner.used + self._held.used
+
+    def _keep_within(self, cache_bytes: int) -> None:
+        """One budget for posted runs, which may have half of it, and for what is computed."""
+        self._held.keep_within(min(max(cache_bytes // 2, self._least), self._held_bytes))
+        self._runner.keep_within(max(cache_bytes - self._held.used, 0))
+
+    def _last_piece(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return contextvars.copy_context().run(self._answer, request["environ"], request["raw"])
+        except _Waiting as waiting:
+            return {"wait": dict(waiting.question)}
+
+    def _answer(self, environ: dict[str, Any], body: bytes) -> dict[str, Any]:
         try:
             return self._run(environ, body)
         except RequestEntityTooLarge as error:
@@ -131,12 +152,12 @@ class _Replays:
             if not self._waited:
                 raise _Waiting({name: value for name, value in question.items() if name != "of"})
             question = {**question, "do": "known"}
-        found = self._parent.ask(question)
-        if "refused" in found:
-            raise UsageError(found["refused"])
-        if "failed" in found:
+        reply = self._parent.ask(question)
+        if "refused" in reply:
+            raise UsageError(reply["refused"])
+        if "failed" in reply:
             raise RuntimeError("the server could not answer a question of a child")
-        return found
+        return reply
 
 
 def _give_up(error: MemoryError) -> HTTPException:

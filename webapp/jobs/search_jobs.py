@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from threading import Semaphore
 from typing import Any
@@ -70,7 +70,7 @@ _Job = Job[dict[str, Any], Written]
 
 
 class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
-    """All searches. At most `threads` of the server may wait for results, half of them."""
+    """All searches. At most `waiters` may wait for results at a time, half as many as the server has `threads`."""
 
     noun = "search"
 
@@ -91,7 +91,8 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
             answer_bytes=(settings.find_cache_bytes - _FIXED_WEIGHT) // TIMES,
             fork=True,
         )
-        self._places = Semaphore(max(1, settings.threads // 2))
+        self.waiters = max(1, settings.threads // 2)
+        self._places = Semaphore(self.waiters)
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """What is to say of the search of `key`: state, ahead, progress, failure, digest, and its result as `raw`
@@ -112,7 +113,7 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
         elif question["do"] == "cancel":
             self.cancel(asked)
         elif question["do"] == "wait":
-            self._wait(asked, question["seconds"])
+            self.wait(asked.key, question["seconds"])
         job = self.known(asked)
         return {} if job is None else self._said(job, question.get("digest", ""))
 
@@ -133,12 +134,12 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
         job.weight += len(answer["raw"])
         return Written(answer["raw"], hashlib.sha256(answer["raw"]).hexdigest())
 
-    def _wait(self, asked: Asked, seconds: float) -> None:
-        """Wait for a result, unless half of the server does already."""
-        job = self.known(asked)
+    def wait(self, key: str, seconds: float, gone: Callable[[], bool] = bool) -> None:
+        """Wait for a result, until whoever asks is `gone` at most; not at all where as many wait already as may."""
+        job = self.known(Asked(key))
         if job is not None and not job.over and self._places.acquire(blocking=False):
             try:
-                job.wait(seconds)
+                job.wait(seconds, gone)
             finally:
                 self._places.release()
 

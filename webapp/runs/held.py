@@ -39,7 +39,7 @@ class HeldRuns:
     """
 
     def __init__(self, most_bytes: int, seconds: float, clock: Callable[[], float] = monotonic) -> None:
-        self._most_bytes = most_bytes
+        self.most_bytes = most_bytes
         self._seconds = seconds
         self._clock = clock
         self._lock = Lock()
@@ -56,8 +56,7 @@ class HeldRuns:
             found = HeldRun(known if same else secrets.token_hex(16), case, line, setup, origin)
             self._runs[found.token] = found, self._clock()
             self._used += _size(found)
-            while self._used > self._most_bytes and len(self._runs) > 1:
-                self._drop(next(iter(self._runs)))
+            self._drop_oldest()
             return found
 
     def get(self, token: str) -> HeldRun | None:
@@ -70,10 +69,35 @@ class HeldRuns:
             self._runs[token] = found, self._clock()
             return found
 
+    @property
+    def used(self) -> int:
+        """About how many bytes of memory all take."""
+        return self._used
+
+    def keep_within(self, most_bytes: int) -> None:
+        """Keep within another budget of memory from now on; the run that was asked for last stays."""
+        with self._lock:
+            self.most_bytes = most_bytes
+            self._drop_oldest()
+
+    @property
+    def seconds_left(self) -> float:
+        """For how long any run is held yet if nobody asks for one; 0 where none is."""
+        with self._lock:
+            self._forget_old()
+            if not self._runs:
+                return 0.0
+            _, latest = next(reversed(self._runs.values()))
+            return latest + self._seconds - self._clock()
+
     def mend(self) -> None:
         """Count again after an exception that may have come anywhere, as an interrupt does."""
         with self._lock:
             self._used = sum([_size(run) for run, _ in self._runs.values()])
+
+    def _drop_oldest(self) -> None:
+        while self._used > self.most_bytes and len(self._runs) > 1:
+            self._drop(next(iter(self._runs)))
 
     def _forget_old(self) -> None:
         latest = self._clock() - self._seconds

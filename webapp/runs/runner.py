@@ -8,6 +8,7 @@ Strategy
 Invariants
     A run is never changed. Cases that are replayed alike share their replays, whatever their titles are, whether their
     tokens are stored or made, and whether their parser was named or chosen: each chunking is run once.
+    Whatever holds replays is weighed with all of them; who comes later begins with what somebody holds.
 """
 
 from __future__ import annotations
@@ -17,10 +18,9 @@ import hashlib
 import json
 import math
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from sys import getsizeof
 from threading import Lock
 from time import monotonic
@@ -73,6 +73,10 @@ class _Beside:
         found: Value = self._cache.get((self._key, name), weighed)[0]
         return found
 
+    def put(self, name: str, value: object, size: int) -> None:
+        """Keep a value that takes another number of bytes now."""
+        self._cache.put((self._key, name), (value, size))
+
     def known(self, name: str) -> Any | None:
         """The value of that name if it was made already and is still here."""
         found = self._cache.peek((self._key, name))
@@ -88,6 +92,7 @@ class Run:
     """One case, replayed under one chunking.
 
     `stored` are the tokens before any decode policy; `key` tells runs apart, by what the case says and the chunking.
+    Runs are `alike` (a digest) whose cases are replayed alike; where it is empty, nobody knows.
     """
 
     case: Case
@@ -98,6 +103,7 @@ class Run:
     trace: Trace
     key: str
     beside: _Beside
+    alike: bytes = b""
 
     @property
     def format(self) -> Format:
@@ -137,7 +143,8 @@ class Run:
     @property
     def known_checks(self) -> CaseRun | None:
         """Return what `Runner.checked` found, where somebody asked for it already and it is still kept."""
-        return self.beside.known("checked")
+        known: tuple[CaseRun, Replays] | None = self.beside.known("checked")
+        return None if known is None else known[0]
 
     def on(self, replayer: Replayer, trace: Trace, key: str) -> Run:
         """A run made from this one: another replay, under a key of its own."""
@@ -153,7 +160,7 @@ class Runner:
     def __init__(self, settings: Settings, *, keep: bool = True) -> None:
         self.settings = settings
         self._kept: Kept = ByteCache(settings.trace_cache_bytes if keep else 0, lambda kept: kept[1])
-        self._shared: WeakValueDictionary[bytes, Replays] = WeakValueDictionary()
+        self._shared: WeakValueDictionary[tuple[bytes, Chunking | None], Replays] = WeakValueDictionary()
         self._sharing = Lock()
 
     @property
@@ -186,10 +193,16 @@ class Runner:
 
     def checked(self, run: Run) -> CaseRun:
         """Everything about a case: its run, the other chunkings, and the checks."""
-        return run.beside.get("checked", lambda: self._checking(run).taken(), size=_checked_bytes)
+        return run.beside.get("checked", lambda: self._checks(run), size=_checked_bytes)[0]
+
+    def _checks(self, run: Run) -> tuple[CaseRun, Replays]:
+        checking = self._checking(run)
+        taken = checking.taken()
+        run.beside.put("checking", checking, checking.nbytes)
+        return taken
 
     def _checking(self, run: Run) -> _Checking:
-        return run.beside.get("checking", lambda: _Checking(run))
+        return run.beside.get("checking", lambda: _Checking(run, lambda: self._replays(run.alike)))
 
     def check_some(self, run: Run, seconds: float) -> float:
         """Go on for so long with what `checked` gives, and say how much of it is done then, from 0 to 1.
@@ -197,8 +210,11 @@ class Runner:
         Also 1 where nothing can be kept: then it takes `checked` to get anywhere.
         """
         checking = self._checking(run)
-        over = run.known_checks is not None or run.beside.known("checking") is not checking
-        return 1.0 if over else checking.go_on(seconds)
+        if run.known_checks is not None or run.beside.known("checking") is not checking:
+            return 1.0
+        done = checking.go_on(seconds)
+        run.beside.put("checking", checking, checking.nbytes)
+        return done if run.beside.known("checking") is checking else 1.0
 
     def cheaply_checked(self, case: Case) -> CaseRun | None:
         """Everything about a case where that is cheap to know, or known already."""
@@ -225,27 +241,33 @@ class Runner:
     def _run(self, case: Case, key: str) -> Run:
         prepared = prepare(case, self.settings)
         with error_place("/replay"):
-            chunking = chunkings_of(prepared.case, prepared.choice)[0]
-            replayer = replace(prepared.replayer, known=self._replays(prepared))
+            chunking, alike = chunkings_of(prepared.case, prepared.choice)[0], _replay_key(prepared)
+            replayer = replace(prepared.replayer, known=self._replays(alike, chunking))
             with collector_paused():
                 trace = replayer.trace(chunking)
         beside = _Beside(self._kept, key)
-        return Run(prepared.case, prepared.choice, replayer, prepared.stored, chunking, trace, key, beside)
+        return Run(prepared.case, prepared.choice, replayer, prepared.stored, chunking, trace, key, beside, alike)
 
     def _other(self, run: Run, chunking: Chunking) -> Run:
         key = f"{hashlib.sha256(spec(chunking).encode()).hexdigest()[:8]}{run.key}"
+        replayer = replace(run.replayer, known=self._replays(run.alike, chunking))
         with collector_paused():
-            trace = run.replayer.trace(chunking)
-        return replace(run, chunking=chunking, trace=trace, key=key, beside=_Beside(self._kept, key))
+            trace = replayer.trace(chunking)
+        beside = _Beside(self._kept, key)
+        return replace(run, replayer=replayer, chunking=chunking, trace=trace, key=key, beside=beside)
 
-    def _replays(self, prepared: Prepared) -> Replays:
-        """The replays of everything that is replayed alike; they live as long as a run of theirs does."""
-        key = _replay_key(prepared)
+    def _replays(self, alike: bytes, only: Chunking | None = None) -> Replays:
+        """The replays of an output as far as somebody holds them, or that of `only` one chunking: for whoever will be
+        weighed with them, and with those that it adds."""
+        made = Replays() if only is None else Replays(most=1)
+        if not alike:
+            return made
         with self._sharing:
-            found = self._shared.get(key)
-            if found is None:
-                found = self._shared[key] = Replays()
-            return found
+            for (digest, _), known in [*self._shared.items()]:
+                if digest == alike:
+                    made.learn(known, only)
+            self._shared[alike, only] = made
+            return made
 
 
 def _replay_key(prepared: Prepared) -> bytes:
@@ -274,39 +296,55 @@ def _replay_key(prepared: Prepared) -> bytes:
 
 
 class _Checking:
-    """The checks of a run as far as they are."""
+    """The checks of a run as far as they are, with the replays they made. `replays` are those they begin with."""
 
-    def __init__(self, run: Run) -> None:
-        self._begin = partial(checked_in_parts, run.case, run.choice, run.replayer, run.stored)
-        self._parts = self._begin()
+    def __init__(self, run: Run, replays: Callable[[], Replays]) -> None:
+        self._run = run
+        self._replays = replays
+        self._known = Replays(most=0)
+        self._parts: Generator[float, None, CaseRun] | None = None
         self._found: CaseRun | None = None
         self._done = 0.0
         self._working = Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes of memory they take."""
+        return SMALL_BYTES + self._known.nbytes
+
+    def _begin(self) -> Generator[float, None, CaseRun]:
+        run, self._known = self._run, self._replays()
+        if run.replayer.known is not None:
+            self._known.learn(run.replayer.known)
+        replayer = replace(run.replayer, known=self._known)
+        return checked_in_parts(run.case, run.choice, replayer, run.stored)
 
     def go_on(self, seconds: float) -> float:
         """Work for so long, a part at least, and say how much is done then."""
         with self._working, error_place(""), collector_paused():
             latest, over = monotonic() + seconds, self._found is not None
+            parts = self._parts = self._parts or self._begin()
             try:
                 while not over:
-                    self._done = next(self._parts)
+                    self._done = next(parts)
                     over = monotonic() > latest
             except StopIteration as end:
                 self._found, self._done = end.value, 1.0
             except BaseException:  # whoever comes next begins anew
-                self._parts = self._begin()
+                self._parts, self._known = None, Replays(most=0)
                 raise
             return self._done
 
-    def taken(self) -> CaseRun:
-        """What they say in the end, which is kept here no longer: somebody else counts what it takes."""
+    def taken(self) -> tuple[CaseRun, Replays]:
+        """What they say in the end and their replays, kept here no longer: somebody else counts what that takes."""
         while True:
             self.go_on(math.inf)
             with self._working:
                 found, self._found = self._found, None
                 if found is not None:
-                    self._parts, self._done = self._begin(), 0.0
-                    return found
+                    known, self._known = self._known, Replays(most=0)
+                    self._parts, self._done = None, 0.0
+                    return found, known
 
 
 def _opened(body: str) -> Case:
@@ -326,10 +364,9 @@ def _piece_bytes(pieces: Sequence[Piece]) -> int:
     return PIECE_BYTES * len(set(map(id, pieces))) + 24 * len(pieces)
 
 
-def _checked_bytes(found: CaseRun) -> int:
-    """About how many bytes the checks of a run take beside it: the other replays, and what the checks looked at."""
-    others = [found.whole, *[other.trace for other in found.compared]]
-    return found.trace.columns.nbytes + sum([trace.nbytes for trace in others]) + FIXED_BYTES
+def _checked_bytes(checks: tuple[CaseRun, Replays]) -> int:
+    """About how many bytes the checks of a run take beside it: its replays, all of which the checks looked at."""
+    return checks[1].nbytes + FIXED_BYTES
 
 
 def _case_bytes(case: Case) -> int:

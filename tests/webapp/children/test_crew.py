@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from time import monotonic
 
 import pytest
 
@@ -114,8 +115,7 @@ def test_what_a_child_holds_leads_to_it_and_to_no_other_process() -> None:
         other = worked(crew)
     assert other is not holder
     assert worked(crew, Wish(only="run 1")) is holder
-    assert (crew.holds(holder, "run "), crew.holds(other, "run "), crew.holds(holder, "case ")) == (True, False, False)
-    crew.end(holder)
+    holder.end()
     with pytest.raises(Lost):
         worked(crew, Wish(only="run 1"))
     actor(holder).work()
@@ -125,15 +125,14 @@ def test_what_a_child_holds_leads_to_it_and_to_no_other_process() -> None:
         worked(crew, Wish(only="never heard of"))
 
 
-def test_to_ask_what_a_child_holds_leaves_all_as_it_is() -> None:
-    crew = crew_of(2)
-    with crew.member(Wish()) as first, crew.member(Wish()) as second:
-        for number, member in enumerate((first, second, first, second)):
-            actor(member).work()
-            crew.note(f"run {number}", member)
-    first.child.close()
-    assert (crew.holds(first, "run "), crew.holds(second, "run ")) == (False, True)
-    assert list(crew._holders) == ["run 0", "run 1", "run 2", "run 3"]
+def test_a_child_holds_something_as_long_as_it_said_and_lives() -> None:
+    member = worked(crew_of(1))
+    held = []
+    for seconds in (600, -1, 600):
+        member.held_until = monotonic() + seconds
+        held.append(member.holds)
+    member.end()
+    assert [*held, member.holds] == [True, False, True, False]
 
 
 def test_a_child_without_a_process_holds_nothing() -> None:
@@ -155,7 +154,7 @@ def test_a_wish_for_one_child_waits_for_it_and_hears_when_it_is_gone(line: Line)
     line.end("first")
     assert waiting.result(PATIENCE) is holder
     lost = line.wait("third", Wish(only="run 1"), order)
-    line.crew.end(holder)
+    holder.end()
     line.end("second")
     with pytest.raises(Lost):
         lost.result(PATIENCE)
@@ -169,6 +168,21 @@ def test_a_child_that_is_liked_is_taken_while_it_is_free() -> None:
     with crew.member(Wish(rather=("case 2", "case 1"))) as member:
         assert member is liked
         assert worked(crew, Wish(rather=("case 1",))) is not liked
+
+
+def test_a_child_that_is_liked_is_waited_for_a_while(line: Line) -> None:
+    line.crew, wish = crew_of(2), Wish(rather=("case 2", "case 1"), patience=60)
+    liked = worked(line.crew, note="case 1")
+    order: list[str] = []
+    for name in ("first", "second"):
+        assert line.begin(name, wish) is liked
+        patient = line.wait("third", wish, order)
+        assert worked(line.crew, Wish(rather=("case 1",), patience=0.05)) is not liked
+        assert worked(line.crew, Wish(rather=("case 3",), patience=60)) is not liked
+        assert not patient.done()
+        line.end(name)
+        assert patient.result(PATIENCE) is liked
+        line.end("third")
 
 
 def test_one_child_more_takes_what_is_small_when_all_others_are_at_work() -> None:
@@ -258,19 +272,36 @@ def test_over_the_budget_the_child_used_longest_ago_is_ended() -> None:
         for member in (first, second, third):
             actor(member).work()
             member.kept = 7
-        assert crew.others_keep(first) == 14
+        assert crew.kept == 21
     assert [actor(one).ended for one in (first, second, third)] == [0, 0, 1]
-    assert (third.kept, crew.others_keep(first)) == (0, 7)
+    assert (third.kept, crew.kept) == (0, 14)
     worked(crew, rss=10_000)
     assert sorted(actor(one).life is None for one in crew.members) == [False, True, True, True]
+
+
+def test_the_child_with_the_largest_caches_is_free_for_a_task_of_ours(line: Line) -> None:
+    order: list[str] = []
+    line.crew = crew_of(2)
+    with line.crew.member(Wish()) as first, line.crew.member(Wish()) as second:
+        for used, kept in ((first, 50), (second, 70)):
+            actor(used).work()
+            used.kept = kept
+        with line.crew.fullest(0) as none:
+            assert none is None
+    with line.crew.fullest(60) as fullest, line.crew.fullest(60) as none:
+        assert (fullest, none) == (second, None)
+        assert line.begin("first", Wish()) is first
+        waiting = line.wait("second", Wish(), order)
+        assert not waiting.done()
+    assert waiting.result(PATIENCE) is second
 
 
 def test_a_process_that_ended_itself_is_taken_leave_of() -> None:
     crew = crew_of(1)
     member = worked(crew, note="run 1")
-    member.kept, actor(member).dead = 7, True
+    member.kept, member.held_until, actor(member).dead = 7, monotonic() + 600, True
     with pytest.raises(Lost):
         worked(crew, Wish(only="run 1"))
-    assert (actor(member).ended, member.kept) == (1, 0)
+    assert (actor(member).ended, member.kept, member.holds) == (1, 0, False)
     crew.close()
     assert actor(member).ended == 2

@@ -15,19 +15,24 @@ MEGABYTES_50 = 50_000_000
 
 _calls: list[str] = []
 _kept: list[bytearray] = []
+_tokens: list[str] = []
 
 
 def tasks(settings: Mapping[str, Any]) -> dict[str, Callable[[Data, Any], Data]]:
-    """The one task."""
+    """A request, and less memory."""
+
+    def keep(request: Data, _parent: Any) -> Data:
+        _calls.append(f"keep {request['cache_bytes']}")
+        return {"kept": request["cache_bytes"]}
 
     def answer(request: Data, parent: Any) -> Data:
         asked = dict(parse_qsl(request["environ"]["QUERY_STRING"]))
         do = asked.pop("do", "tell")
         _calls.append(do)
-        return {"kept": 0, **globals()[do](request, parent, **asked)}
+        return {"kept": 0, **globals()[do](request, parent, **asked), "held_seconds": 600 * len(_tokens)}
 
     _calls.append(str(settings["trace_cache_bytes"]))
-    return {"answer": answer}
+    return {"answer": answer, "keep": keep}
 
 
 def page(raw: bytes = b"", *headers: list[str]) -> Data:
@@ -47,7 +52,14 @@ def say(_request: Data, _parent: Any, status: str = "200 OK", **headers: str) ->
     return {"status": status, "headers": [[name, value] for name, value in headers.items()], "raw": b"said"}
 
 
+def forget(_request: Data, _parent: Any) -> Data:
+    """Hold no run any more."""
+    _tokens.clear()
+    return page()
+
+
 def _held(token: str) -> list[list[str]]:
+    _tokens.extend([token] * bool(token))
     return [["X-Held-Run", token]] if token else []
 
 

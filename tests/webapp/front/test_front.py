@@ -14,10 +14,10 @@ import pytest
 from werkzeug.test import Client, EnvironBuilder
 
 from tests.webapp.children.processes import PATIENCE, until
-from webapp.children.child import Child
+from webapp.children.child import Child, ChildError, Ending
+from webapp.children.jobs import Failure, Job
 from webapp.front import front as module
 from webapp.front.front import LIGHT, Front
-from webapp.services import EXTENSION
 
 MakeFront = Callable[..., Front]
 TOKEN = "0123456789abcdef" * 2
@@ -178,7 +178,7 @@ def test_a_token_is_known_before_the_first_piece_is_seen(front: Front) -> None:
     known: list[bool] = []
 
     def start_response(*_args: Any) -> Callable[[bytes], object]:
-        known.append(front._crew.holds(next(one for one in front._crew.members if one.busy), "/r/"))
+        known.append(front._crew._holder(f"/r/{TOKEN}") is next(one for one in front._crew.members if one.busy))
         return lambda _data: None
 
     [*front(environ_of(f"/run?do=stream&pieces=1&token={TOKEN}"), start_response)]
@@ -208,6 +208,13 @@ def test_what_was_asked_for_before_goes_to_the_same_child(front: Front, client: 
     assert told(client, "/run", data=f"text=x&held={TOKEN}".encode())["pid"] == posted
 
 
+def test_two_who_ask_for_one_case_at_a_time_ask_one_child(front: Front, client: Client) -> None:
+    """Else its replay would be made twice, and what was begun of its report be left in one of them."""
+    holder = told(client, "/c/1")["pid"]
+    assert {found["pid"] for found in at_once(front, "/c/1?part=1", "/c/1?window=1")} == {holder}
+    assert told(client, "/c/1?part=2")["pid"] == holder
+
+
 def test_work_that_takes_too_long_is_stopped_and_the_child_keeps_what_it_holds(make_front: MakeFront) -> None:
     front = make_front(replay_seconds=1)
     client = Client(front)
@@ -221,9 +228,12 @@ def test_work_that_takes_too_long_is_stopped_and_the_child_keeps_what_it_holds(m
     assert (again["pid"], again["calls"][1:]) == (holder, ["tell", "spin", "spin", "tell"])
 
 
-def test_a_child_that_holds_nothing_is_not_kept_after_an_interrupt(make_front: MakeFront) -> None:
+@pytest.mark.parametrize("before", [[], [f"/run?token={TOKEN}", "/run?do=forget"]])
+def test_a_child_that_holds_nothing_is_not_kept_after_an_interrupt(make_front: MakeFront, before: list[str]) -> None:
     front = make_front(replay_seconds=1)
-    assert Client(front).get("/run?do=spin").status_code == 503
+    for path in (*before, "/run?do=spin"):
+        answer = Client(front).get(path)
+    assert answer.status_code == 503
     assert pids(front) == []
 
 
@@ -366,8 +376,38 @@ def test_children_share_one_budget_for_what_they_compute(make_front: MakeFront) 
     client = Client(front)
     assert {first["cache_bytes"], second["cache_bytes"]} == {100}
     assert told(client, "/c/1?kept=70")["cache_bytes"] == 90
-    assert told(client, "/c/2?kept=10")["cache_bytes"] == 50
+    assert told(client, "/c/2?kept=10")["cache_bytes"] == 33
     assert first["calls"][0] == "100"
+
+
+def test_a_child_that_is_free_forgets_what_another_one_needs(make_front: MakeFront) -> None:
+    """None has less than an even share, and between requests all keep no more than there is."""
+    front = make_front(trace_cache_bytes=100)
+    at_once(front, "/c/1?kept=70", "/c/2?kept=30")
+    client = Client(front)
+    assert told(client, "/c/2?kept=33")["cache_bytes"] == 33
+    assert told(client, "/c/1?kept=67")["calls"][-2:] == ["keep 67", "tell"]
+    assert front._crew.kept == 100
+
+
+def test_a_child_that_cannot_forget_is_ended(make_front: MakeFront, monkeypatch: pytest.MonkeyPatch) -> None:
+    front = make_front(trace_cache_bytes=100)
+    first, _ = at_once(front, "/c/1?kept=70", "/c/2?kept=30")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise ChildError(Ending.LATE)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(next(one for one in front._crew.members if one.kept == 70).child, "ask", refuse)
+        told(Client(front), "/c/2?kept=33")
+    assert first["pid"] not in pids(front)
+    assert front._crew.kept == 33
+
+
+def test_what_children_hold_for_people_they_may_keep_over_the_budget(make_front: MakeFront) -> None:
+    front = make_front(trace_cache_bytes=0)
+    assert told(Client(front), "/run?kept=50")["cache_bytes"] == 0
+    assert told(Client(front), "/run")["calls"][-2:] == ["keep 0", "tell"]
 
 
 def test_a_child_that_grew_too_large_is_not_kept_unless_it_holds_a_run(make_front: MakeFront) -> None:
@@ -378,6 +418,8 @@ def test_a_child_that_grew_too_large_is_not_kept_unless_it_holds_a_run(make_fron
     told(client, f"/run?token={TOKEN}")
     client.get("/run?do=fat")
     assert pids(front) != []
+    client.get("/run?do=forget")
+    assert pids(front) == []
 
 
 def test_children_that_have_nothing_to_do_give_their_memory_back(make_front: MakeFront) -> None:
@@ -397,22 +439,41 @@ def test_a_child_asks_for_what_it_does_not_have(client: Client, caplog: pytest.L
     assert "A question of a child failed" in caplog.text
 
 
-def test_nobody_waits_for_a_search_in_a_child(front: Front, client: Client) -> None:
-    """A search that is over, or not there, is not waited for; a page waits for some seconds at most."""
-    searches = front._app.extensions[EXTENSION].searches
-    asked: list[dict[str, Any]] = []
+def search_in(front: Front) -> Job[Any, Any]:
+    """A search with the key k that has no end, unless it is given one."""
+    front._searches._active["k"] = job = Job[Any, Any]("k")
+    return job
 
-    def answer(question: dict[str, Any]) -> dict[str, Any]:
-        asked.append(question)
-        busy = [one for one in front._crew.members if one.busy]
-        assert busy == []
-        return {"state": "running" if len(asked) < 3 else "done"}
 
-    front._searches = answer
-    assert client.get("/run?do=wait&key=k").data == b"waited"
-    assert [question["seconds"] for question in asked] == [0.5, 0.5, 0.5]
-    asked.clear()
-    assert client.get("/run?do=wait&key=k&seconds=0").data == b"waited"
-    assert asked == []
-    front._searches = searches.ask
-    assert client.get("/run?do=wait&key=none").data == b"waited"
+def test_nobody_waits_for_a_search_in_a_child(make_front: MakeFront) -> None:
+    """And only so many wait for one at all: whoever comes then gets an answer without its result."""
+    front = make_front(threads=4)
+    search, path = search_in(front), "/run?do=wait&key=k"
+    with ThreadPoolExecutor(2) as threads:
+        waiting = [threads.submit(Client(front).get, path) for _ in range(2)]
+        until(lambda: front._searches._places._value == 0 and not front._crew._running)
+        assert Client(front).get(f"{path}&seconds=5").data == b"waited"
+        assert not any(one.done() for one in waiting)
+        search.end(Failure("ended", "It ended."))
+        assert [one.result(PATIENCE).data for one in waiting] == [b"waited"] * 2
+    assert front._searches._places._value == 2
+
+
+@pytest.mark.parametrize("query", ["key=k&seconds=0", "key=none"])
+def test_a_search_is_not_waited_for_longer_than_somebody_wants_nor_where_there_is_none(
+    front: Front, client: Client, query: str
+) -> None:
+    search_in(front)
+    assert client.get(f"/run?do=wait&{query}").data == b"waited"
+
+
+def test_who_leaves_while_waiting_for_a_search_gives_the_place_back(front: Front) -> None:
+    search_in(front)
+    left: list[bool] = []
+    environ = environ_of("/run?do=wait&key=k", **{"waitress.client_disconnected": lambda: bool(left)})
+    with ThreadPoolExecutor(1) as threads:
+        asking = threads.submit(lambda: [*front(environ, quietly)])
+        until(lambda: front._searches._places._value < front._searches.waiters)
+        left.append(True)
+        assert asking.result(PATIENCE)
+    assert front._searches._places._value == front._searches.waiters

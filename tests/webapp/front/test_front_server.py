@@ -24,6 +24,7 @@ from flask import Flask
 
 from tests.webapp.children.processes import PATIENCE, is_alive, until
 from tests.webapp.front import scripted
+from webapp.children.jobs import Failure, Job
 from webapp.commands import serve
 from webapp.front import front as module
 from webapp.front.front import Front
@@ -124,6 +125,20 @@ def test_a_slow_reader_keeps_no_child_waiting(tmp_path: Path) -> None:
         until(lambda: front._crew._running)
         assert asked(port, "GET", "/run")[0] == 200
         assert sum([len(part) for part in iter(lambda: slow.recv(1_000_000), b"")]) > 60_000_000
+
+
+def test_those_who_wait_for_a_search_leave_threads_to_light_addresses(tmp_path: Path) -> None:
+    with scripted_server(tmp_path, replay_processes=1, threads=1) as (port, front):
+        front._searches._active["k"] = search = Job[Any, Any]("k")
+        many = front.most + 1  # as many as there are threads
+        with ThreadPoolExecutor(many) as threads:
+            waiting = [threads.submit(asked, port, "GET", "/run?do=wait&key=k") for _ in range(many)]
+            try:
+                until(lambda: sum([one.done() for one in waiting]) == many - front._searches.waiters)
+                assert asked(port, "GET", "/healthz")[0] == 200
+            finally:
+                search.end(Failure("ended", "It ended."))
+        assert {one.result()[0] for one in waiting} <= {200, 503}  # the line is shorter than they are many
 
 
 Server = tuple[int, "subprocess.Popen[str]"]

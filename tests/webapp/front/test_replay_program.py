@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -66,15 +67,16 @@ def ask(parent: Inbox, tmp_path: Path) -> Iterator[Ask]:
     """The answer to a request of a child with some settings changed."""
     made: dict[str, Any] = {}
 
-    def asked(path: str, *, waited: bool = False, cache_bytes: int = 10**8, more: Any = (), **options: Any) -> Any:
-        if "task" not in made:
-            settings = get_settings(data_dir=tmp_path, **dict(more))
-            made["task"] = tasks(settings.model_dump(mode="json"))["answer"]
+    def asked(
+        path: str, do: str = "answer", waited: bool = False, cache_bytes: int = 10**8, more: Any = (), **options: Any
+    ) -> Any:
+        if not made:
+            made.update(tasks(get_settings(data_dir=tmp_path, **dict(more)).model_dump(mode="json")))
         builder = EnvironBuilder(path, method="POST", **options)
         environ = {name: value for name, value in builder.get_environ().items() if isinstance(value, str)}
         body = builder.get_environ()["wsgi.input"].read()
         request = {"environ": environ, "raw": body, "waited": waited, "cache_bytes": cache_bytes}
-        return made["task"](request, cast(Parent, parent))
+        return made[do](request, cast(Parent, parent))
 
     yield asked
     gc.unfreeze()
@@ -85,7 +87,25 @@ def test_a_request_is_answered_by_the_application(ask: Ask, parent: Inbox) -> No
     assert (answer["status"], json.loads(answer["raw"])["message"]["tool_calls"][0]["name"]) == ("200 OK", "f")
     assert ("Content-Type", "application/json") in answer["headers"]
     assert answer["kept"] > 0
+    assert answer["held_seconds"] == 0
     assert parent.told == []
+
+
+def test_what_is_held_counts_and_goes_with_the_rest_over_the_budget(ask: Ask) -> None:
+    more = [("max_request_bytes", 8_000), ("max_text_bytes", 8_000)]
+    first = ask("/run", data=FORM, more=more)["kept"]
+    second = ask("/run", data=FORM | {"text": CALL * 2}, more=more)["kept"]
+    assert second > first > 0
+    tight = ask("/run", data=FORM | {"text": CALL * 3}, more=more, cache_bytes=30_000)["kept"]
+    assert 0 < tight <= 30_000
+    assert 0 < ask("", do="keep", cache_bytes=0)["kept"] < tight
+
+
+def test_a_child_says_for_how_long_it_holds_posted_runs(ask: Ask) -> None:
+    more = [("run_seconds", 1)]
+    assert 0 < ask("/run", data=FORM, more=more)["held_seconds"] <= 1
+    time.sleep(1)
+    assert ask(API, data=case(), more=more, **JSON)["held_seconds"] == 0
 
 
 def test_a_long_answer_is_sent_in_pieces_as_it_is_made(ask: Ask, parent: Inbox) -> None:
@@ -93,7 +113,7 @@ def test_a_long_answer_is_sent_in_pieces_as_it_is_made(ask: Ask, parent: Inbox) 
     assert len(parent.told) > 1
     assert parent.told[0]["status"] == "200 OK"
     assert [list(piece) for piece in parent.told[1:]] == [["raw"]] * (len(parent.told) - 1)
-    assert sorted(answer) == ["kept", "raw"]
+    assert sorted(answer) == ["held_seconds", "kept", "raw"]
     assert all(PIECE <= len(piece["raw"]) < 2 * PIECE for piece in parent.told)
     lines = b"".join([piece["raw"] for piece in (*parent.told, answer)]).splitlines()
     assert len([json.loads(line) for line in lines]) > 2_000
@@ -256,7 +276,7 @@ def test_a_posted_run_is_asked_for_by_its_address_as_long_as_its_child_lives(fro
         assert f"&#34;{name}&#34;" in client.get(address).text
         assert client.get(f"{address}/share").status_code == 200
     for member in front._crew.members:
-        front._crew.end(member)
+        member.end()
     assert [client.get(address).status_code for address in (first, f"{second}/compare")] == [410, 410]
     again = client.post("/run", data={"case": case(), "held": first.removeprefix("/r/")})
     assert again.status_code == 200

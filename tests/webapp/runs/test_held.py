@@ -85,3 +85,17 @@ def test_the_one_asked_for_longest_ago_makes_room(clock: Clock) -> None:
     large = runs.hold(CASE, "x" * 10_000)
     assert [runs.get(token) is not None for token in tokens] == [False, False, False]
     assert runs.get(large.token) is large
+
+
+def test_how_long_anything_is_held_is_known(clock: Clock) -> None:
+    runs = held(clock)
+    left = [runs.seconds_left]
+    first, _ = runs.hold(CASE, "{}"), runs.hold(CASE, "{}")
+    for now in (0, 20, 59):
+        clock.now = now
+        left.append(runs.seconds_left)
+    runs.get(first.token)
+    for now in (60, 100, 120):
+        clock.now = now
+        left.append(runs.seconds_left)
+    assert left == [0, 60, 40, 1, 59, 19, 0]

@@ -11,7 +11,8 @@ import pytest
 from parsers.cases.case import Case, CaseError
 from parsers.cases.io import load_case
 from parsers.machine.machine import Machine
-from parsers.replays.chunking import DEFAULT_COMPARED, WHOLE
+from parsers.replays.chunking import DEFAULT_COMPARED, WHOLE, Chunking
+from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import FormatError, UsageError
 from tests.webapp.interrupts import Rung, turns
 from webapp.runs.exports import exported
@@ -143,6 +144,51 @@ def test_the_budget_of_memory_holds_for_all_that_is_kept() -> None:
     for seed in range(40):
         kept.run_checked(case_of(context={"id_seed": seed}))
     assert 0 < kept.used <= 1_000_000
+
+
+def alive() -> int:
+    """How many bytes all traces take that are alive."""
+    gc.collect()
+    columns = {id(one.columns): one for one in gc.get_objects() if type(one) is Trace}
+    return sum([trace.nbytes for trace in columns.values()])
+
+
+def test_traces_that_went_out_of_the_budget_are_held_by_nothing_else() -> None:
+    """Though the run that they are beside is asked for all the time."""
+    before, budget = alive(), 400_000
+    kept, case = Runner(get_settings(trace_cache_bytes=budget)), case_of(input={"text": TEXT * 10})
+    kept.run_checked(case)
+    for seed in range(30):
+        kept.run(case, Chunking(by="random", seed=seed))
+        kept.run(case)
+    assert alive() - before <= kept.used <= budget
+
+
+def test_checks_that_are_begun_are_weighed_with_their_replays() -> None:
+    kept = Runner(get_settings())
+    run = kept.run(case_of(input={"text": TEXT * 200}))
+    before, counted = alive(), kept.used
+    while kept.check_some(run, 0) < 0.9:
+        pass
+    added = kept.used - counted
+    assert added > alive() - before
+    found = kept.checked(run)
+    assert kept.used < counted + 2 * added
+    del found
+    kept.keep_within(0)
+    assert kept.used == 0
+
+
+def test_checks_that_grow_over_the_budget_are_made_at_once() -> None:
+    """They would begin anew with every part of them."""
+    case = case_of(input={"text": TEXT * 200})
+    alone = Runner(get_settings())
+    alone.run(case)
+    kept = Runner(get_settings(trace_cache_bytes=alone.used + 20_000))
+    run = kept.run(case)
+    shares = [kept.check_some(run, 0) for _ in range(40)]
+    assert 1 in shares
+    assert kept.checked(run).findings == alone.run_checked(case).findings
 
 
 def test_the_budget_may_change_while_runs_are_kept() -> None:
