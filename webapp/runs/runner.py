@@ -25,7 +25,7 @@ from sys import getsizeof
 from threading import Lock
 from time import monotonic
 from typing import Any, TypeVar
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 from pydantic import ValidationError
 
@@ -151,6 +151,23 @@ class Run:
         return replace(self, replayer=replayer, trace=trace, key=key, beside=self.beside.under(key))
 
 
+class _Keys:
+    """The keys of cases, each worked out once for a case that lives on: to write a long one takes a tenth of a second."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[ref[Case], str]] = {}
+
+    def of(self, case: Case) -> str:
+        """The same for cases of the same content."""
+        number = id(case)
+        known = self._known.get(number)
+        if known is not None and known[0]() is case:
+            return known[1]
+        key = hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
+        self._known[number] = ref(case, lambda _: self._known.pop(number, None)), key
+        return key
+
+
 class Runner:
     """Runs cases within the limits of the settings and keeps what came of them. Safe to share between threads.
 
@@ -160,6 +177,7 @@ class Runner:
     def __init__(self, settings: Settings, *, keep: bool = True) -> None:
         self.settings = settings
         self._kept: Kept = ByteCache(settings.trace_cache_bytes if keep else 0, lambda kept: kept[1])
+        self._keys = _Keys()
         self._shared: WeakValueDictionary[tuple[bytes, Chunking | None], Replays] = WeakValueDictionary()
         self._sharing = Lock()
 
@@ -184,7 +202,7 @@ class Runner:
 
         Raises CaseError for what cannot be replayed, TooLarge over a limit.
         """
-        key = hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
+        key = self._keys.of(case)
         beside = _Beside(self._kept, key)
         run = beside.get("run", lambda: self._run(case, key), size=_run_bytes)
         if chunking is None or chunking == run.chunking:
@@ -249,7 +267,7 @@ class Runner:
         return Run(prepared.case, prepared.choice, replayer, prepared.stored, chunking, trace, key, beside, alike)
 
     def _other(self, run: Run, chunking: Chunking) -> Run:
-        key = f"{hashlib.sha256(spec(chunking).encode()).hexdigest()[:8]}{run.key}"
+        key = hashlib.sha256(f"{spec(chunking)} {run.key}".encode()).hexdigest()
         replayer = replace(run.replayer, known=self._replays(run.alike, chunking))
         with collector_paused():
             trace = replayer.trace(chunking)
