@@ -22,6 +22,7 @@ from webapp.children.child import Child
 
 MOST_KEYS = 20_000
 _LOOK_SECONDS = 0.2  # how long somebody may be gone who still waits
+_STEP = 20_000_000  # bytes: a child that keeps so much more than another one gets less to do
 
 
 class Full(Exception):  # noqa: N818 - what happened, not what went wrong
@@ -225,7 +226,7 @@ class Crew:
         best = [holder for holder in holders if not holder.busy]
         if holders and not best and monotonic() < ticket.came + wish.patience:
             return None
-        free = sorted([one for one in fit if not one.busy], key=lambda one: (one.spare, -one.used))
+        free = sorted([one for one in fit if not one.busy], key=lambda one: (one.spare, one.kept // _STEP, -one.used))
         return next(iter([*best, *free]), None)
 
     def _holder(self, key: str) -> Member | None:

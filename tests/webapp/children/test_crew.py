@@ -108,6 +108,16 @@ def test_work_goes_to_the_child_that_was_used_last() -> None:
     assert worked(crew) is same
 
 
+def test_a_child_that_keeps_much_more_than_another_gets_the_next_task_last() -> None:
+    crew = crew_of(2)
+    with crew.member(Wish()) as first, crew.member(Wish()) as second:
+        first.kept, second.kept = 50_000_000, 45_000_000
+    last = worked(crew)
+    assert last in (first, second)
+    last.kept = 100_000_000
+    assert worked(crew) is not last
+
+
 def test_what_a_child_holds_leads_to_it_and_to_no_other_process() -> None:
     crew = crew_of(2)
     holder = worked(crew, note="run 1")
