@@ -178,7 +178,8 @@ def _call(index: TraceIndex, call: CallIndex, window: Window, context: Context) 
     low, high = _shown_members(found, call.arguments, window)
     return _Call(
         number=call.number,
-        name=_clip(call.name, window),
+        # whose arguments these are is shown wherever it was sent
+        name=list(sent(call.name, 0, call.name.length)) if call.name.length <= _NAME else _clip(call.name, window),
         id=_clip(call.id, window),
         raw=_clip(call.arguments, window),
         arguments=_arguments(call, found[low:high], window, context),
