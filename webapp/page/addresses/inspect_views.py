@@ -8,7 +8,7 @@ without script the whole form comes back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flask import Response, request
 from flask.typing import ResponseReturnValue
@@ -60,6 +60,7 @@ from webapp.security import TooLarge, check_limit
 from webapp.services import services
 from webapp.tokenizers import library
 
+PAGE_REPORT_SECONDS = 4.0  # the same for who has no script, and asks for the whole page each time
 REPORT_SECONDS = 0.4  # of work on a long report, after which its progress is told and others may ask for something
 
 
@@ -109,6 +110,7 @@ class _InspectPage:
     form: FormPage
     page: ReplayPage | None = None
     share: _Share = _Share()
+    percent: int = 0  # of the report, where somebody works on it without script
 
 
 @blueprint.get("/")
@@ -256,14 +258,20 @@ def show(
         subject = hold(subject.case, setup, origin)
     view = view_of(services().runner, subject.case, read_state(request.values))
     block, checks = _block(), _asks_for_checks()
-    if checks and view.state.report and (done := services().runner.check_some(view.base, REPORT_SECONDS)) < 1:
-        return answer_of(subject, render("_report_progress.html", percent=int(100 * done)))
+    percent = 0
+    if view.state.report and (checks or block == "page"):
+        seconds = REPORT_SECONDS if checks else PAGE_REPORT_SECONDS
+        percent = int(100 * services().runner.check_some(view.base, seconds))
+        if checks and percent < 100:
+            return answer_of(subject, render("_report_progress.html", percent=percent))
+        view = replace(view, state=replace(view.state, report=percent == 100))  # what is not done is not shown
     search = None
     if checks or block == "page" or not is_partial():
         search = search_of(subject.case, start=view.state.find)
     page = inspect_page(subject, view, search, setup, kind=kind, note=note, origin=origin)
     if checks:
         return answer_of(subject, render("_search_parts.html", all_of=page))
+    page = replace(page, percent=percent)
     machine = block == "window" and is_partial()  # it is in the page, and the script moves what is current in it
     response = answer_of(subject, render("inspect.html", block, all_of=page, keeps_machine=machine))
     if is_partial() and subject.held_url and block == "page" and "private" not in request.form:
