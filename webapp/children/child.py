@@ -252,7 +252,7 @@ class Child:
     def _answer(self, process: _Process, question: _Question) -> Answer:
         watch = _Watch(process, question, self._program.grace_seconds)
         try:
-            found = self._heard(process, question, watch)
+            last = self._last_message(process, question, watch)
         except BaseException:  # of whoever listens to progress: the process is in the middle of a task
             self.close()
             raise
@@ -260,40 +260,40 @@ class Child:
             watch.stop()
         if self._process is not process:
             raise ChildError(Ending.CLOSED)
-        if watch.killed or (watch.ending is not None and found is None):
+        if watch.killed or (watch.ending is not None and last is None):
             self.close()
             raise ChildError(watch.ending or Ending.LATE)
-        if found is None:
+        if last is None:
             code = process.wait(_GOODBYE_SECONDS)
             self.close()
             raise ChildError(Ending.ENDED, detail=process.last_words, code=code, begun=process.asked)
-        self.rss = found.get("rss", 0)
-        if "failed" in found:
-            failure = self._failure(found)
+        self.rss = last.get("rss", 0)
+        if "failed" in last:
+            failure = self._failure(last)
             raise failure if failure.ending is not Ending.LATE else ChildError(watch.ending or Ending.LATE)
-        return content_of(found, "answer")
+        return content_of(last, "answer")
 
-    def _heard(self, process: _Process, question: _Question, watch: _Watch) -> Any:
+    def _last_message(self, process: _Process, question: _Question, watch: _Watch) -> Any:
         """The last message to a question, None where the process is gone without one."""
         try:
             process.ask(message_of("request", question.request, task=question.task, seconds=question.seconds))
-            while (found := process.hear(self._program.answer_bytes)) is not None and not _LAST & found.keys():
-                if "question" in found:
+            while (message := process.hear(self._program.answer_bytes)) is not None and not _LAST & message.keys():
+                if "question" in message:
                     with watch.resting():
-                        reply = (question.on_question or _no_reply)(content_of(found, "question"))
-                    process.tell(message_of("reply", reply, number=found["number"]))
+                        reply = (question.on_question or _no_reply)(content_of(message, "question"))
+                    process.tell(message_of("reply", reply, number=message["number"]))
                 elif question.on_progress is not None:
-                    question.on_progress(content_of(found, "progress"))
+                    question.on_progress(content_of(message, "progress"))
         except LargeError as error:
             return {"failed": Ending.LARGE.value, "size": error.size}
-        return found
+        return message
 
-    def _failure(self, found: dict[str, Any]) -> ChildError:
-        ending = Ending(found["failed"])
-        if ending not in (Ending.REFUSED, Ending.LATE) or "over" in found:
+    def _failure(self, message: dict[str, Any]) -> ChildError:
+        ending = Ending(message["failed"])
+        if ending not in (Ending.REFUSED, Ending.LATE) or "over" in message:
             self.close()
-        message, detail = str(found.get("message", "")), str(found.get("detail", ""))
-        return ChildError(ending, message, detail=detail, size=found.get("size", 0))
+        words, detail = str(message.get("message", "")), str(message.get("detail", ""))
+        return ChildError(ending, words, detail=detail, size=message.get("size", 0))
 
 
 class _Process:
@@ -361,12 +361,12 @@ class _Process:
         try:
             if not self._marked:
                 self._read_noise()
-            found = receive(self._source, most)
+            message = receive(self._source, most)
         except OSError:
             return None
         except (ValueError, RecursionError):
             return _GARBLED
-        return found if found is None or _is_message(found) else _GARBLED
+        return message if message is None or _is_message(message) else _GARBLED
 
     def end(self) -> None:
         """Kill it by its id, and leave nothing of it behind."""
@@ -400,18 +400,18 @@ def _no_reply(_question: dict[str, Any]) -> Mapping[str, Any]:
     return {}
 
 
-def _is_message(found: Any) -> bool:
+def _is_message(message: Any) -> bool:
     """Return whether a child may say that: what took it over may say anything."""
-    if not isinstance(found, dict):
+    if not isinstance(message, dict):
         return False
-    if "answer" in found:
-        return isinstance(found["answer"], dict) and isinstance(found.get("rss"), int)
-    if "progress" in found:
-        return isinstance(found["progress"], dict)
-    if "question" in found:
-        return isinstance(found["question"], dict) and isinstance(found.get("number"), int)
-    sizes = {type(found.get(name, 0)) for name in ("rss", "size")}
-    return found.get("failed") in _ENDINGS and sizes == {int}
+    if "answer" in message:
+        return isinstance(message["answer"], dict) and isinstance(message.get("rss"), int)
+    if "progress" in message:
+        return isinstance(message["progress"], dict)
+    if "question" in message:
+        return isinstance(message["question"], dict) and isinstance(message.get("number"), int)
+    sizes = {type(message.get(name, 0)) for name in ("rss", "size")}
+    return message.get("failed") in _ENDINGS and sizes == {int}
 
 
 def _spawned(program: Program) -> _Process:

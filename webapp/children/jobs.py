@@ -101,8 +101,8 @@ class Job(Generic[Progress, Result]):
         `read` makes the progress of the job of what the child says.
         """
 
-        def note(said: dict[str, Any]) -> None:
-            self.progress = read(said)
+        def note(progress: dict[str, Any]) -> None:
+            self.progress = read(progress)
 
         def unwanted() -> bool:
             return self.over or self.neglected

@@ -237,8 +237,8 @@ def serve(source: BinaryIO, sink: BinaryIO, forked: bool = False) -> None:
     tasks: dict[str, Task] = {}
     parent = Parent(inbox, sink, most)
 
-    def do(asked: dict[str, Any]) -> None:
-        task, request = tasks[asked["task"]], content_of(asked, "request")
+    def do(message: dict[str, Any]) -> None:
+        task, request = tasks[message["task"]], content_of(message, "request")
         _gate.begin()
         answer = task(request, parent)
         _gate.open = False
@@ -248,11 +248,11 @@ def serve(source: BinaryIO, sink: BinaryIO, forked: bool = False) -> None:
     failure = _failure_in(lambda hello: tasks.update(_prepared(hello)), hello)
     while failure is None:
         _end_in(hello["idle_seconds"])
-        asked = inbox.get()
-        while "task" not in asked:  # a reply that came too late
-            asked = inbox.get()
-        _end_in(GRACE * asked["seconds"])
-        failure = _failure_or_late(do, asked)
+        message = inbox.get()
+        while "task" not in message:  # a reply that came too late
+            message = inbox.get()
+        _end_in(GRACE * message["seconds"])
+        failure = _failure_or_late(do, message)
         if failure is not None and failure["failed"] in ("refused", "late") and not failure.get("over"):
             send(sink, frame({**failure, "rss": resident()}))
             failure = None

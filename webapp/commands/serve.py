@@ -8,6 +8,8 @@ import signal
 import socket
 import sys
 import webbrowser
+from contextlib import suppress
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from threading import Thread
@@ -15,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 import click
-from waitress.server import create_server
+from waitress.server import BaseWSGIServer, create_server
 
 from parsers.vocabulary.types import UsageError
 from webapp.app import create_app
@@ -27,7 +29,7 @@ from webapp.settings import Settings, get_settings
 # A body over the limit of the settings is refused by the application, which names limit and size; this only bounds
 # what is taken in before that.
 BODY_ROOM = 16
-MOST_UNSENT = 1_000_000_000  # bytes; all but the first million are in a file
+MOST_UNSENT = 250_000_000  # bytes of one answer, twice the longest; all but the first million are in a file
 CLEANUP_SECONDS = 30  # between looks at the connections that say nothing
 # A port just left may be taken again at once. Windows calls that something else: there the same option would let two
 # programs listen on one port.
@@ -70,8 +72,10 @@ def listening(settings: Settings) -> Any:
         front = Front(app, settings) if settings.replay_processes else None
         if front is not None:
             front.warm_up()
-        return create_server(
+        looked_at: dict[int, Any] = {}
+        server = create_server(
             front or app,
+            map=looked_at,
             sockets=sockets,
             threads=settings.threads + (front.most if front is not None else 0),
             channel_request_lookahead=1,  # else nobody notices that a reader has hung up
@@ -84,9 +88,20 @@ def listening(settings: Settings) -> Any:
             ident=PROGRAM,
             clear_untrusted_proxy_headers=True,
         )
+        for one in [one for one in looked_at.values() if isinstance(one, BaseWSGIServer)]:
+            one.maintenance = partial(_end_silent, one)
+        return server
     except BaseException:
         close(sockets)
         raise
+
+
+def _end_silent(server: Any, now: float) -> None:
+    """Close what was silent for too long. waitress does so once it can write there: never, where nobody reads."""
+    BaseWSGIServer.maintenance(server, now)
+    for channel in [one for one in server.active_channels.values() if one.will_close and one.total_outbufs_len]:
+        with suppress(OSError):  # gone meanwhile
+            channel.socket.shutdown(socket.SHUT_RDWR)
 
 
 def bound(settings: Settings) -> list[socket.socket]:

@@ -115,7 +115,7 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
         elif question["do"] == "wait":
             self.wait(asked.key, question["seconds"])
         job = self.known(asked)
-        return {} if job is None else self._said(job, question.get("digest", ""))
+        return {} if job is None else self._reply(job, question.get("digest", ""))
 
     def key_of(self, given: Asked) -> str:
         return given.key
@@ -143,14 +143,14 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
             finally:
                 self._places.release()
 
-    def _said(self, job: _Job, digest: str) -> dict[str, Any]:
+    def _reply(self, job: _Job, digest: str) -> dict[str, Any]:
         failure = None if job.failure is None else asdict(job.failure)
-        said: dict[str, Any] = {"state": job.state, "ahead": self.ahead(job)}
-        said |= {"progress": job.progress, "failure": failure}
+        reply: dict[str, Any] = {"state": job.state, "ahead": self.ahead(job)}
+        reply |= {"progress": job.progress, "failure": failure}
         if job.result is None:
-            return said
-        said["digest"] = job.result.digest
-        return said if digest == job.result.digest else {**said, "raw": job.result.text}
+            return reply
+        reply["digest"] = job.result.digest
+        return reply if digest == job.result.digest else {**reply, "raw": job.result.text}
 
     def failure_of(self, error: Exception) -> Failure:
         """Nothing of the code reaches whoever asked; the log has it."""

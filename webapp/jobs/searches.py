@@ -111,21 +111,21 @@ class Searches:
         return job.ahead
 
     def _refresh(self, job: SearchJob, question: dict[str, Any]) -> bool:
-        """Ask about a search and note what is said; False where there is none, or where its case is needed."""
+        """Ask about a search and note the reply; False where there is none, or where its case is needed."""
         known = self._read.peek(job.key)
-        said = self.ask({**question, "key": job.key, "digest": known[0] if known else ""})
-        if "full" in said:
+        reply = self.ask({**question, "key": job.key, "digest": known[0] if known else ""})
+        if "full" in reply:
             raise Busy
-        if "state" not in said:
+        if "state" not in reply:
             return False
         job.ask = self._refresh
-        job.state, job.ahead = said["state"], said["ahead"]
-        job.progress = None if said["progress"] is None else Progress(**said["progress"])
-        job.failure = None if said["failure"] is None else Failure(**said["failure"])
-        if "raw" in said:
-            known = said["digest"], read_result(said["raw"]), TIMES * len(said["raw"])
+        job.state, job.ahead = reply["state"], reply["ahead"]
+        job.progress = None if reply["progress"] is None else Progress(**reply["progress"])
+        job.failure = None if reply["failure"] is None else Failure(**reply["failure"])
+        if "raw" in reply:
+            known = reply["digest"], read_result(reply["raw"]), TIMES * len(reply["raw"])
             self._read.put(job.key, known)
-        job.result = known[1] if known is not None and "digest" in said else None
+        job.result = known[1] if known is not None and "digest" in reply else None
         return True
 
 

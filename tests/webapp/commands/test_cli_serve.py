@@ -123,7 +123,7 @@ def test_a_server_of_several_sockets_names_them_all() -> None:
     assert list(serve.listens(Several())) == [("127.0.0.1", 1), ("::1", 1)]
 
 
-@pytest.mark.parametrize(("processes", "threads"), [(0, 3), (2, 3 + 2 * 9 + 1)])
+@pytest.mark.parametrize(("processes", "threads"), [(0, 3), (2, 3 + 2 * 9 + 1 + 3 // 2)])
 def test_settings_reach_the_server(tmp_path: Path, processes: int, threads: int) -> None:
     settings = get_settings(
         port=0, data_dir=tmp_path, threads=3, max_request_bytes=2_000_000, replay_processes=processes

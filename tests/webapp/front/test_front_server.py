@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -125,6 +126,18 @@ def test_a_slow_reader_keeps_no_child_waiting(tmp_path: Path) -> None:
         until(lambda: front._crew._running)
         assert asked(port, "GET", "/run")[0] == 200
         assert sum([len(part) for part in iter(lambda: slow.recv(1_000_000), b"")]) > 60_000_000
+
+
+def test_a_reader_who_does_not_read_is_silent(tmp_path: Path) -> None:
+    """Its connection ends, and what was kept for it: here nobody else could come before."""
+    settings = {"replay_processes": 1, "connection_seconds": 1, "connections": 3}  # two are the server's own
+    with (
+        scripted_server(tmp_path, **settings) as (port, _),
+        socket.create_connection(("127.0.0.1", port)) as silent,
+    ):
+        silent.sendall(b"GET /run?do=large&size=60000000 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        until(lambda: select.select([silent], [], [], 0)[0])
+        assert asked(port, "GET", "/healthz")[0] == 200
 
 
 def test_those_who_wait_for_a_search_leave_threads_to_light_addresses(tmp_path: Path) -> None:
