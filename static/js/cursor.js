@@ -179,7 +179,8 @@ function answered({ detail: { ctx } }) {
     again = false;
     return;
   }
-  if (!["window", "page"].includes(ctx?.target?.id) || ctx.status?.includes?.("Abort")) return; // replaced by a newer one
+  if (!["window", "page"].includes(ctx?.target?.id)) return;
+  if (ctx.status?.includes?.("Abort")) return; // replaced by a newer one
   if (ctx.status?.startsWith?.("error") || ctx.response?.status >= 400) [wanted, queue, flying] = [null, [], false];
 }
 

@@ -56,12 +56,14 @@ async function fetchReport() {
     document.querySelector("[data-report-left]")?.removeAttribute("data-report-left");
     await ask("#search-poll", "outerHTML", { ...standing(), report: "1" }, "#inspector");
     tries = document.querySelector("[data-report-left]") ? 0 : tries + 1;
-    if (tries && tries < REPORT_TRIES && waiting.isConnected) await new Promise((after) => setTimeout(after, tries * REPORT_PAUSE));
+    if (tries && tries < REPORT_TRIES && waiting.isConnected) await pause(tries * REPORT_PAUSE);
   }
   if (!waiting.isConnected) return;
   delete waiting.dataset.asked;
   show("[data-report-again]", "[data-working]");
 }
+
+const pause = (milliseconds) => new Promise((after) => setTimeout(after, milliseconds));
 
 function show(these, instead) {
   for (const note of document.querySelectorAll(these)) note.hidden = false;

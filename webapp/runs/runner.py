@@ -152,7 +152,7 @@ class Run:
 
 
 class _Keys:
-    """The keys of cases, each worked out once for a case that lives on: to write a long one takes a tenth of a second."""
+    """The keys of cases, each worked out once for a case that lives on: to write a long one takes 0.1 seconds."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[ref[Case], str]] = {}

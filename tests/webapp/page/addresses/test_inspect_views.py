@@ -121,6 +121,19 @@ def test_the_report_of_a_long_run_comes_in_parts(client: FlaskClient, monkeypatc
     assert 'hx-target="#chunkings"' in whole
 
 
+def test_without_script_a_report_comes_in_parts_too(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.runs.runner.SHORT", 10)
+    page = client.post("/run", data={"text": f"Without script. {OUTPUT}", "parser": "qwen"})
+    address = f"/r/{page.headers['X-Held-Run']}?report=1"
+    monkeypatch.setattr("webapp.page.addresses.inspect_views.PAGE_REPORT_SECONDS", 0.001)
+    parts = list[str]()
+    while "data-report-pending" in (text := client.get(address).text):
+        parts += re.findall(r"(\d+) % are done", text)
+    assert len(parts) > 1
+    assert sorted(parts, key=int) == parts
+    assert "checks hold" in text
+
+
 def test_a_run_keeps_its_address_while_it_is_posted_again(client: FlaskClient) -> None:
     page = client.post("/run", data={"text": OUTPUT, "parser": "qwen"})
     token = page.headers["X-Held-Run"]
