@@ -12,7 +12,6 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
-from sys import getsizeof
 from typing import Any, Literal, TypeVar
 
 from parsers.decoding import Decoded, Schedule
@@ -124,7 +123,7 @@ class Outcome:
     def nbytes(self) -> int:
         """About how many bytes of memory it takes."""
         texts = [self.message.reasoning, self.message.content, *[call.arguments for call in self.message.tool_calls]]
-        return sum(map(getsizeof, texts)) + 200 * (1 + len(self.message.tool_calls))
+        return sum([text.__sizeof__() for text in texts]) + 200 * (1 + len(self.message.tool_calls))
 
 
 class Replays:
