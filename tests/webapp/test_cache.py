@@ -62,13 +62,13 @@ def test_who_comes_while_a_value_is_being_kept_finds_it() -> None:
     made: list[str] = []
     late: list[threading.Thread] = []
 
-    def make_again() -> str:
+    def compute() -> str:
         made.append("again")
         return "again"
 
     def weigh(value: str) -> int:
         if not late:
-            late.append(threading.Thread(target=cache.get, args=("k", make_again)))
+            late.append(threading.Thread(target=cache.get, args=("k", compute)))
             late[0].start()
             late[0].join(0.2)
         return len(value)

@@ -57,3 +57,18 @@ def test_a_changed_output_begins_anew() -> None:
     assert replayer.with_pieces(PIECES[:2]).known is None
     assert replayer.with_context(replayer.context).known is None
     assert replayer.with_parser(lambda: make_parser("json")).known is None
+
+
+def test_replays_learn_from_others_and_are_weighed_with_what_they_know() -> None:
+    started: list[str] = []
+    first = counted(started)
+    trace, outcome = first.trace(TRACED), first.outcome(WHOLE)
+    one, every = Replays(most=1), Replays()
+    assert first.known is not None
+    one.learn(first.known, TRACED)
+    every.learn(first.known)
+    again = replace(first, known=every)
+    assert (again.trace(TRACED).steps, again.outcome(WHOLE)) == (trace.steps, outcome)
+    assert replace(first, known=one).trace(TRACED).steps is trace.steps
+    assert len(started) == 2
+    assert 0 < one.nbytes < every.nbytes == first.known.nbytes
