@@ -36,6 +36,7 @@ let inText = false; // whether what is being replaced had the focus in the text
 let remembering = 0;
 let announcing = 0;
 let sliding = 0;
+let typing = false; // whether somebody is at the number of a place to go to: it is not written over
 const listeners = [];
 
 export const step = () => at;
@@ -109,7 +110,7 @@ export function jump(kind, direction) {
 
 function draw(quiet) {
   const words = drawer.draw(page, at);
-  page.root.querySelector("#go-to").value = String(at);
+  if (!typing) page.root.querySelector("#go-to").value = String(at);
   for (const control of page.root.querySelectorAll(MOVES)) drawMove(control);
   document.title = document.title.replace(/(step|character) \d+ of/, `$1 ${at} of`);
   if (!quiet) announce(words);
@@ -164,7 +165,10 @@ function swapped() {
     goTo(asked ?? before, { quiet: asked === null });
     for (const [kind, direction] of waiting) jump(kind, direction);
   }
-  if (inText) page.view.querySelector(`${drawer.stops}[tabindex="0"]`)?.focus({ preventScroll: true });
+  // the focus went with what was replaced, unless somebody put it elsewhere meanwhile
+  if (inText && document.activeElement === document.body) {
+    page.view.querySelector(`${drawer.stops}[tabindex="0"]`)?.focus({ preventScroll: true });
+  }
   inText = false;
 }
 
@@ -196,6 +200,10 @@ function click(event) {
   else if (control.getAttribute("aria-disabled") !== "true") jump(kind, control.dataset.direction);
 }
 
+function noteTyping(event) {
+  if (event.target.id === "go-to") typing = event.type === "input";
+}
+
 function slide(event) {
   if (!page || !event.target.matches(drawer.slider)) return;
   const place = Number(event.target.value);
@@ -209,6 +217,7 @@ function submit(event) {
   const { target: form, submitter } = event;
   if (!page || form.id !== "cursor" || submitter?.name || submitter?.hasAttribute("formaction")) return;
   const place = drawer.typed(document.getElementById("go-to").value);
+  typing = false;
   if (place === null) return;
   event.preventDefault();
   goTo(place);
@@ -228,5 +237,6 @@ export function startCursor(...known) {
   document.addEventListener("htmx:finally:request", answered);
   document.addEventListener("click", click);
   document.addEventListener("input", slide);
+  for (const kind of ["input", "focusout"]) document.addEventListener(kind, noteTyping);
   document.addEventListener("submit", submit);
 }
