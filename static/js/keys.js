@@ -37,8 +37,7 @@ const COMPARISON = {
   D: () => jump("parting", "previous"),
 };
 const SCROLLS = ["Home", "End", "PageUp", "PageDown"];
-const SLIDERS = "[data-slider], [data-compare-slider]";
-const STEPS = "[data-slider], [data-compare-slider], [data-token], [data-bit], :is(#step-bar, #cursor-bar) *";
+const STEPS = "[data-slider], [data-token], [data-bit], :is(#step-bar, #cursor-bar) *";
 
 const isField = (element) =>
   element.matches?.("input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]");
@@ -82,8 +81,8 @@ function isMeant(key, target) {
   const around = (target === document.body || target.id === "main") && (key.length > 1 || inspector());
   if (!scope() || !(around || scope().contains(target))) return false;
   if (!Object.hasOwn(inspector() ? INSPECTOR : COMPARISON, key)) return false;
-  // the cursor's own slider would start from where the window on its way begins, and lose what was pressed meanwhile
-  if (target.matches(`input[type=range]:not(${SLIDERS})`) && /^(Arrow|Home|End)/.test(key)) return false;
+  // the slider of steps would start from where the window on its way begins, and lose what was pressed meanwhile
+  if (target.matches("input[type=range]:not([data-slider])") && /^(Arrow|Home|End)/.test(key)) return false;
   return !SCROLLS.includes(key) || target.matches(STEPS) || refocusing();
 }
 

@@ -82,9 +82,9 @@ def test_checks_that_do_not_come_are_asked_for_again_and_then_when_somebody_says
 def test_the_cursor_still_moves_where_neither_the_window_nor_the_run_came(page: Page, allowed: list[str]) -> None:
     allowed += ["410", "503"]
     open_long(page, f"Gone and busy. {TEXT}")
-    gone, busy = (lambda route: route.fulfill(status=410)), (lambda route: route.fulfill(status=503))
-    page.route("**/r/*", gone, times=1)
-    page.route("**/run", busy, times=1)
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11)
+    page.route("**/r/*", lambda route: route.fulfill(status=410), times=1)
+    page.route("**/run", lambda route: route.fulfill(status=503), times=1)
     go_to(page, 9000)
     expect(page.locator("#connection")).to_be_visible()
     assert heading(page).endswith("Step 1")
