@@ -42,6 +42,7 @@ NAME = "webapp.children.worker"
 MARK = b"\0toolcall-inspector worker 1\n"
 MOST_BYTES = 400_000_000
 GRACE = 3  # times the deadline, at which the parent kills
+GRACE_SECONDS = 10.0  # besides: an interrupt may be heard late
 MOST_WORDS = 200
 _STATM = "/proc/self/statm"
 
@@ -251,7 +252,7 @@ def serve(source: BinaryIO, sink: BinaryIO, forked: bool = False) -> None:
         message = inbox.get()
         while "task" not in message:  # a reply that came too late
             message = inbox.get()
-        _end_in(GRACE * message["seconds"])
+        _end_in(GRACE * message["seconds"] + GRACE_SECONDS)
         failure = _failure_or_late(do, message)
         if failure is not None and failure["failed"] in ("refused", "late") and not failure.get("over"):
             send(sink, frame({**failure, "rss": resident()}))

@@ -23,6 +23,7 @@ from parsers.vocabulary.types import UsageError
 from webapp.app import SEARCHES, TOKENIZERS
 from webapp.children.child import Child, ChildError, Ending, Program, preload
 from webapp.children.crew import Crew, Full, Left, Lost, Member, Wish
+from webapp.children.worker import GRACE_SECONDS
 from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of
 from webapp.front.replay_program import MOST_TIMES
 from webapp.security import REFUSAL
@@ -44,7 +45,6 @@ LIGHT = frozenset(["static", *[f"api.{name}" for name in _API], *[f"page.{name}"
 HELD = "/r/"
 WAITING = 8  # times the number of children
 SMALL = 50_000  # bytes of a body: a larger one is no small task
-GRACE_SECONDS = 2.0
 IDLE_SECONDS = 600.0
 
 _PATIENCE_SECONDS = 3.0  # at most it takes to open the longest output: to wait so long costs no more than to do it anew

@@ -98,7 +98,7 @@ def test_tasks_are_done_until_one_fails(talk: Talk, alarms: list[float]) -> None
     assert (progress, second["answer"]) == ({"progress": {"number": 0}}, {"to": 1})
     assert (refused["failed"], refused["message"], refused["rss"] > 1_000_000) == ("refused", "not today", True)
     assert (last["failed"], last["message"]) == ("panic", "index out of bounds")
-    assert alarms == [300, 6, 300, 9, 300, 6, 300, 6]
+    assert alarms == [300, 16, 300, 19, 300, 16, 300, 16]
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_task_asks_and_takes_the_reply_that_is_its_own(talk: Talk, alarms: lis
     question, answer, _ = talk(ask("ask", times=1), *replies, {"reply": {}, "number": 1}, ask("panic"))
     assert question == {"question": {"number": 0}, "number": 1}
     assert answer["answer"] == {"replies": [{"new": True}]}
-    assert alarms == [300, 6, 0, 6, 300, 6]
+    assert alarms == [300, 16, 0, 6, 300, 16]
 
 
 def test_an_interrupt_is_for_the_task_that_runs_and_for_nothing_else(
