@@ -152,6 +152,8 @@ class _Replays:
             if not self._waited:
                 raise _Waiting({name: value for name, value in question.items() if name != "of"})
             question = {**question, "do": "known"}
+        elif self._waited and question["do"] == "start":  # what failed while the request waited is its answer
+            question = {**question, "again": False}
         reply = self._parent.ask(question)
         if "refused" in reply:
             raise UsageError(reply["refused"])

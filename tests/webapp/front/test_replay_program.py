@@ -260,6 +260,17 @@ def test_a_case_is_saved_and_opened_in_children(front: Front) -> None:
     assert client.get(path.replace("/c/", "/api/v1/cases/")).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "keys", [{"checks": ["nope"]}, {"replay": [{"by": "cuts", "cuts": [99]}]}, {"checks": ["no_terminal_leak"]}]
+)
+def test_a_search_says_of_a_case_through_a_child_what_it_says_without_one(front: Front, keys: dict[str, Any]) -> None:
+    """A search that failed while its request waited is not begun anew for the same request."""
+    alone = Client(create_app(get_settings()))
+    answers = [client.post("/api/v1/find", data=case(**keys), **JSON) for client in (Client(front), alone)]
+    assert answers[0].status_code == answers[1].status_code
+    assert answers[0].status_code == 200 or answers[0].json == answers[1].json
+
+
 def held(client: Client, text: str) -> str:
     """The address of a run that was posted."""
     page = client.post("/run", data={"text": text, "parser": "qwen"})
