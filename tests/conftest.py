@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import ipaddress
 import os
-import sys
+import socket
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
@@ -46,19 +47,36 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.TemporaryDirectory(prefix="toolcall-inspector-")
     config.add_cleanup(folder.cleanup)
     os.environ["XDG_DATA_HOME"] = folder.name
-    sys.addaudithook(refuse_network)
+    stay_here()
 
 
-def refuse_network(event: str, args: tuple[Any, ...]) -> None:
-    """An audit hook: to look up or reach another machine is an error, before anything is sent."""
-    if event == "socket.connect" and isinstance(args[1], tuple):  # a Unix socket's address is a path
-        host = args[1][0]
-    elif event in {"socket.getaddrinfo", "socket.gethostbyname"}:
-        host = args[0]
-    else:
-        return
-    if not is_here(host.decode() if isinstance(host, bytes) else host or "localhost"):
-        raise RuntimeError(f"a test may not use the network: {host}")
+def stay_here() -> None:
+    """To look up or reach another machine is an error, before anything is sent.
+
+    An audit hook would see more and is no choice: CPython 3.11 runs it in the middle of setting a trace function, and
+    threads that start meanwhile under coverage die of that.
+    """
+    for name in ("connect", "connect_ex"):
+        setattr(socket.socket, name, refusing(getattr(socket.socket, name), host_of_address))
+    for name in ("getaddrinfo", "gethostbyname"):
+        setattr(socket, name, refusing(getattr(socket, name), lambda host, *_, **__: host))
+
+
+def host_of_address(_socket: socket.socket, address: Any) -> Any:
+    return address[0] if isinstance(address, tuple) else None  # a Unix socket's address is a path
+
+
+def refusing(function: Callable[..., Any], host_of: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, refusing hosts that are not this machine."""
+
+    @functools.wraps(function)
+    def guarded(*given: Any, **more: Any) -> Any:
+        host = host_of(*given, **more) or "localhost"
+        if not is_here(host.decode() if isinstance(host, bytes) else host):
+            raise RuntimeError(f"a test may not use the network: {host}")
+        return function(*given, **more)
+
+    return guarded
 
 
 def is_here(host: str) -> bool:
