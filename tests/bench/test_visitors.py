@@ -57,7 +57,9 @@ def test_people_find_no_fault_in_a_server(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(visitors, "LONGEST", 4_000)
     ledger = Ledger()
     with serving() as server:
-        Visitor(server, ledger, 1).live(time.monotonic() + 4)
+        somebody, latest = Visitor(server, ledger, 1), time.monotonic() + 90
+        while len(ledger.seconds) <= 5 and time.monotonic() < latest:  # a busy machine takes longer
+            somebody.live(time.monotonic() + 4)
         Visitor(server, ledger, 2).read_a_long_output(time.monotonic() + 1)
         assert server.memory()[1] > 2
     assert ledger.faults == []
