@@ -123,13 +123,13 @@ def test_an_interrupt_at_any_moment_leaves_a_cache_that_can_be_mended() -> None:
     """The last thing that was kept may be lost; what is counted is what is there, and nobody waits for ever."""
     cache: ByteCache[str] = ByteCache(50, len)
     interrupts = 0
-    for wind_up in turns(0.5):
+    for bell in turns(0.5):
         try:
-            wind_up()
-            for number in range(1_000_000):
-                cache.get(number % 17, lambda: "12345")
-                cache.put(number % 13, "123")
-                cache.resize(45 + number % 9)
+            with bell:
+                for number in range(1_000_000):
+                    cache.get(number % 17, lambda: "12345")
+                    cache.put(number % 13, "123")
+                    cache.resize(45 + number % 9)
         except Rung:
             interrupts += 1
         cache.mend()

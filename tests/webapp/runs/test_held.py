@@ -53,11 +53,11 @@ def test_the_same_case_keeps_its_token_and_another_one_gets_another(clock: Clock
 def test_an_interrupt_at_any_moment_leaves_what_can_be_mended(clock: Clock) -> None:
     runs = held(clock, most_bytes=20_000)
     interrupts = 0
-    for wind_up in turns(0.3):
+    for bell in turns(0.3):
         try:
-            wind_up()
-            for number in range(1_000_000):
-                runs.get(runs.hold(CASE, "{}" * (number % 7)).token)
+            with bell:
+                for number in range(1_000_000):
+                    runs.get(runs.hold(CASE, "{}" * (number % 7)).token)
         except Rung:
             interrupts += 1
         runs.mend()

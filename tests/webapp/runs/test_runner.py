@@ -206,11 +206,11 @@ def test_an_interrupt_at_any_moment_leaves_a_runner_that_can_be_mended() -> None
     kept = Runner(get_settings())
     held = kept.run(case_of(title="held"))
     interrupts = 0
-    for seed, wind_up in enumerate(turns(2, longest=0.02)):
+    for seed, bell in enumerate(turns(2, longest=0.02)):
         try:
-            wind_up()
-            kept.run_checked(case_of(context={"id_seed": seed}))
-            kept.checked(held)
+            with bell:
+                kept.run_checked(case_of(context={"id_seed": seed}))
+                kept.checked(held)
         except Rung:
             interrupts += 1
             kept.mend()
