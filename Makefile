@@ -22,7 +22,7 @@ LOCK := $(call stamp,lock,requirements/lock.txt)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint format unit browser bench soak chromium docs lock clean
+.PHONY: help run test lint format unit browser bench soak truth chromium docs lock clean
 
 help:  ## list the targets
 	@awk -F ':.*  ## ' '/^[a-z]+:.*  ## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,10 @@ bench: $(TOOLS)  ## measure speed and memory, and write docs/performance.md
 soak: $(TOOLS)  ## let fifty people use a server for ten minutes (ARGS="--seconds 60" and the like are passed on)
 	$(BIN)/python -m tests.bench.soak $(ARGS)
 
+# TRUTH_VLLM, TRUTH_DYNAMO, TRUTH_LLAMACPP: an unpacked source release or a checkout each; what is not given is absent.
+truth: $(TOOLS)  ## run other projects' tests on our parsers (TRUTH_VLLM=TREE and the like; ARGS=--list)
+	$(BIN)/python -m tests.truth $(ARGS)
+
 # libatomic1 is for the Node that Playwright brings along.
 chromium: $(TOOLS)
 	@missing=; \
@@ -84,7 +88,7 @@ chromium: $(TOOLS)
 # Pins hold for the oldest Python only if they were chosen by it: run this with 3.11.
 lock: $(LOCK) $(TOOLS)  ## pin the requirement sets again (ARGS=--upgrade takes newer releases)
 	cd requirements && for set in run build test lock; do \
-	  CUSTOM_COMPILE_COMMAND='make lock' ../$(VENV)/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe \
+	  CUSTOM_COMPILE_COMMAND='make lock' ../$(VENV)/lock/bin/pip-compile --quiet --generate-hashes --no-strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options $(ARGS) \
 	    --output-file $$set.txt $$set.in || exit; \
 	done
