@@ -67,7 +67,8 @@ def replay(output: str | Sequence[str] | Case, parser: str = "auto", **request: 
 
     A sequence is fed delta by delta, a text character by character; a case says itself what it is fed, and takes no
     further arguments. `request`: tools (a list of OpenAI tools), policy, tool_choice, reasoning_open, prompt_tail,
-    finish_reason and the other keys of a case's `context`, and `replay` (a list of chunkings).
+    finish_reason and the other keys of a case's `context`, `replay` (a list of chunkings), `contract` (a name, or a
+    whole one), and `honest_only` (only chunkings that a server can send for certain).
 
     >>> [finding.check for finding in replay(['{"name": "f"', ', "arguments": {}}'], "json").findings]
     []
@@ -140,7 +141,7 @@ def format_names() -> list[str]:
 
 
 def _case(output: str | Sequence[str] | Case, parser: str, request: dict[str, Any]) -> Case:
-    """A case of these arguments; keys that the parser takes go there, `tools` and `replay` to the top."""
+    """A case of these arguments; keys that the parser takes go there, `tools` and their like to the top."""
     from parsers.cases.case import Case, CaseError
 
     if isinstance(output, Case):
@@ -149,7 +150,10 @@ def _case(output: str | Sequence[str] | Case, parser: str, request: dict[str, An
         return output
     data: dict[str, Any] = {"schema": 1, "parser": {"name": parser}}
     data["parser"] |= {key: request.pop(key) for key in ("policy", "options", "engine") if key in request}
-    data |= {key: request.pop(key) for key in ("tools", "replay", "decode", "checks") if key in request}
+    given = ("tools", "replay", "decode", "checks", "compare", "contract")
+    data |= {key: request.pop(key) for key in given if key in request}
+    if request.pop("honest_only", False):
+        data["compare"] = {**data.get("compare", {}), "cuts": "honest"}
     if isinstance(output, str):
         return load_case({**data, "input": {"text": output}, "context": request})
     deltas = [{"text": text} for text in output]

@@ -6,16 +6,20 @@ from collections.abc import Mapping
 
 from parsers.arguments.contract import ArgumentParser
 from parsers.arguments.elements import Elements
+from parsers.arguments.json_arguments import JsonArguments
 from parsers.arguments.json_call import JsonCall, JsonCalls
 from parsers.arguments.json_span import JsonSpan
 from parsers.arguments.keyvalue import KeyValue
 from parsers.arguments.label import Label
 from parsers.arguments.mistral import Mistral
 from parsers.arguments.pythonic import Pythonic
-from parsers.arguments.tagged import Tagged, TaggedBody, TaggedPairs
+from parsers.arguments.tagged import Tagged
+from parsers.arguments.tagged_body import TaggedBody
+from parsers.arguments.tagged_pairs import TaggedPairs
 
 ARGUMENT_PARSERS: Mapping[str, type[ArgumentParser]] = {
     "elements": Elements,
+    "json_arguments": JsonArguments,
     "json_span": JsonSpan,
     "json_call": JsonCall,
     "json_calls": JsonCalls,

@@ -1,17 +1,26 @@
 """JSON-Schema type coercion of single values, for tagged text and for JSON arguments alike.
 
 Only the value that does not fit its schema is rewritten; everything around it stays as the model wrote it.
-A number that is valid JSON keeps its spelling. The order of attempts (null, integer, number, boolean, object,
-array, string) and the type aliases are those of vLLM 0.33.0's parser engine; unlike there, NaN and Infinity stay
-text and an empty schema changes nothing.
+A number that is valid JSON keeps its spelling.
+
+Text without a type of its own (between tags) is read as the first type of its schema that it can be: null, integer,
+number, boolean, object, array, string. So "3" under ["string", "integer"] is the number, as in vLLM 0.33.0's parser
+engine and in SGLang's parser of MiniMax M2, which try the types in this order too. SGLang 0.5.23's detectors of GLM
+take the type that stands first in a list, and string where the branches of anyOf differ; they are not followed.
+
+What is written as a string (JSON, Python, between delimiters) has a type already. It stays as it is where its schema
+allows any string, alone or beside other types: SGLang's JSON detectors and vLLM's hermes, llama3_json and pythonic
+parsers change no value that they read as JSON. Only a string where none is allowed is read as text is.
+
+Type aliases are those of vLLM; unlike there, NaN and Infinity stay text and an empty schema changes nothing.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 from parsers.vocabulary.json_values import is_json
@@ -36,39 +45,82 @@ _ALIASES = {
     "none": "null",
 }
 _ORDER = ("null", "integer", "number", "boolean", "object", "array", "string")
+_TYPES = frozenset(_ORDER)
 _BRANCHES = ("anyOf", "oneOf", "allOf")
+_SAYING_TYPES = ("enum", "const", *_BRANCHES)
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
-_NUMBER_START = re.compile(r"-?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][-+]?[0-9]*)?\Z")
+_NUMBER_START = re.compile(r"[-+]?[0-9]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]*)?\Z")
+_LED = re.compile(r"([-+]?)0*([0-9][0-9.eE+-]*)\Z")  # with zeros in front, or a sign for nothing
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
 _BOOLEANS = {"true": "true", "false": "false", "1": "true", "0": "false"}
 _WORDS = {"null": ("null",), "boolean": tuple(_BOOLEANS)}
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
 MAX_SCHEMA_DEPTH = 16
+_DEFINITIONS = ("$defs", "definitions")
+_MOST_PARTS = 2_000  # of a schema whose references are written out
+_DEEPEST = 64
 
 
 def types_of(schema: Schema | None, depth: int = 0) -> frozenset[str] | None:
-    """The types a schema allows, or None when it says nothing about the type."""
+    """The types a schema allows, or None when it says nothing about the type. Branches cannot widen a type that the
+    schema declares itself; `nullable` (OpenAPI 3.0) does."""
     if not isinstance(schema, Mapping) or depth > MAX_SCHEMA_DEPTH:
         return None
     found: set[str] = set()
-    declared = schema.get("type")
-    if isinstance(declared, str) and schema.keys().isdisjoint(_BRANCHES):
+    declared, nullable = schema.get("type"), schema.get("nullable") is True
+    if isinstance(declared, str) and not nullable:
         return _one_type(declared)
     for name in declared if isinstance(declared, list) else [declared]:
         if isinstance(name, str):
             found.add(_ALIASES.get(name.lower(), name.lower()))
     if not found and isinstance(schema.get("enum"), list):
         found |= {_JSON_TYPES.get(type(value), "null") for value in schema["enum"]}
-    for branch in _branches(schema):
+    for branch in [] if isinstance(declared, (str, list)) else _branches(schema):
         found |= types_of(branch, depth + 1) or frozenset()
     if not found and isinstance(schema.get("properties"), Mapping):
         found.add("object")
+    if found and nullable:
+        found.add("null")
     return frozenset(found) or None
 
 
 @lru_cache(maxsize=64)
 def _one_type(name: str) -> frozenset[str]:
     return frozenset({_ALIASES.get(name.lower(), name.lower())})
+
+
+def without_references(schema: Schema | None) -> Schema | None:
+    """The schema with references to its own definitions written out, as far as it is no deeper and no larger than a
+    request's usually is; what is beyond that, and what refers elsewhere, stays. vLLM 0.33.0's dots parser does so."""
+    if schema is None or not any(isinstance(schema.get(key), Mapping) for key in _DEFINITIONS):
+        return schema
+    left = [_MOST_PARTS]
+    return {key: _written_out(part, schema, left, 0) for key, part in schema.items() if key not in _DEFINITIONS}
+
+
+def _written_out(part: Any, root: Schema, left: list[int], depth: int) -> Any:
+    left[0] -= 1
+    if depth == _DEEPEST or left[0] < 0:
+        return part
+    if isinstance(part, list):
+        return [_written_out(one, root, left, depth + 1) for one in part]
+    if not isinstance(part, Mapping):
+        return part
+    target = _target(root, part.get("$ref"))
+    if target is not None:
+        beside = {key: value for key, value in part.items() if key != "$ref"}
+        return _written_out({**target, **beside}, root, left, depth + 1)
+    return {key: _written_out(value, root, left, depth + 1) for key, value in part.items()}
+
+
+def _target(root: Schema, reference: Any) -> Schema | None:
+    """The definition that a reference names."""
+    keys = str(reference).split("/")
+    if len(keys) != 3 or keys[0] != "#" or keys[1] not in _DEFINITIONS:
+        return None
+    named = root.get(keys[1])
+    found = named.get(keys[2].replace("~1", "/").replace("~0", "~")) if isinstance(named, Mapping) else None
+    return found if isinstance(found, Mapping) else None
 
 
 def types_in_words(schema: Schema | None) -> str:
@@ -81,34 +133,46 @@ def _in_words(types: frozenset[str]) -> str:
     return " or ".join(sorted(types))
 
 
+def _listed(schema: Schema, key: str) -> list[Any]:
+    found = schema.get(key)
+    return found if isinstance(found, list) else []
+
+
 def _branches(schema: Schema) -> list[Schema]:
-    lists = [schema.get(key) for key in _BRANCHES]
-    return [branch for found in lists if isinstance(found, list) for branch in found if isinstance(branch, Mapping)]
+    return [branch for key in _BRANCHES for branch in _listed(schema, key) if isinstance(branch, Mapping)]
 
 
 def property_schema(schema: Schema | None, key: str, depth: int = 0) -> Schema | None:
-    """The schema of a property, looked for in the schema itself and then in its branches."""
+    """The schema of a property, looked for in the schema itself and then in its branches: all that say something
+    count. None where nothing is known of the property, as where a pattern may be about it."""
     if not isinstance(schema, Mapping) or depth > MAX_SCHEMA_DEPTH:
         return None
     properties = schema.get("properties")
-    if isinstance(properties, Mapping) and isinstance(properties.get(key), Mapping):
-        return properties[key]  # type: ignore[no-any-return]
-    for branch in _branches(schema):
-        if (found := property_schema(branch, key, depth + 1)) is not None:
-            return found
-    extra = schema.get("additionalProperties")
+    if isinstance(properties, Mapping) and key in properties:
+        return properties[key] if isinstance(properties[key], Mapping) else None
+    if (found := _of_branches(schema, partial(property_schema, key=key, depth=depth + 1))) is not None:
+        return found
+    extra = None if schema.get("patternProperties") else schema.get("additionalProperties")
     return extra if isinstance(extra, Mapping) else None
 
 
 def item_schema(schema: Schema | None, depth: int = 0) -> Schema | None:
-    """The schema of an array's items, looked for in the schema itself and then in its branches."""
-    if not isinstance(schema, Mapping) or depth > MAX_SCHEMA_DEPTH:
+    """The schema of an array's items, looked for in the schema itself and then in its branches. None where they have
+    schemas of their own by their places."""
+    if not isinstance(schema, Mapping) or depth > MAX_SCHEMA_DEPTH or "prefixItems" in schema:
         return None
     items = schema.get("items")
-    if isinstance(items, Mapping):
-        return items
-    found = (item_schema(branch, depth + 1) for branch in _branches(schema))
-    return next((schema for schema in found if schema is not None), None)
+    return items if isinstance(items, Mapping) else _of_branches(schema, partial(item_schema, depth=depth + 1))
+
+
+def _of_branches(schema: Schema, part_of: Callable[[Any], Schema | None]) -> Schema | None:
+    """The schema of a part of what the branches describe; where they say different things of it, one with these for
+    its branches."""
+    parts = {key: [part for part in map(part_of, _listed(schema, key)) if part is not None] for key in _BRANCHES}
+    every = [part for found in parts.values() for part in found]
+    if all(part == every[0] for part in every):
+        return every[0] if every else None
+    return {key: found for key, found in parts.items() if found}
 
 
 def describes_contents(schema: Schema | None, bracket: str) -> bool:
@@ -123,9 +187,34 @@ def describes_contents(schema: Schema | None, bracket: str) -> bool:
 
 
 def can_stream(schema: Schema | None) -> bool:
-    """Return whether a string value under this schema can be passed on while it is still open."""
+    """Return whether text without a type can be passed on as a string while it is still open: it can be nothing
+    else."""
     types = types_of(schema)
     return types is None or types == {"string"}
+
+
+def keeps_string(schema: Schema | None) -> bool:
+    """Return whether what is written as a string stays one under this schema, and can be passed on while it is open."""
+    return can_stream(schema) or _allows_string(schema)
+
+
+def _allows_string(schema: Any, depth: int = 0) -> bool:
+    """Return whether there is a string that the schema allows, as far as its types, values and branches say."""
+    if not isinstance(schema, Mapping) or depth > MAX_SCHEMA_DEPTH:
+        return schema is not False
+    values = [schema["const"]] if "const" in schema else _listed(schema, "enum") or [""]
+    if not (_type_allows_string(schema) and any(isinstance(value, str) for value in values)):
+        return False
+    branches = {key: [_allows_string(one, depth + 1) for one in _listed(schema, key)] for key in _BRANCHES}
+    return all(branches.pop("allOf")) and all(any(found) for found in branches.values() if found)
+
+
+def _type_allows_string(schema: Schema) -> bool:
+    """A type that nobody knows may be one of strings; a schema of properties and no more is an object's."""
+    if isinstance(schema.get("type"), (str, list)):
+        types = types_of({"type": schema["type"]}) or frozenset({"string"})
+        return "string" in types or not types <= _TYPES
+    return not isinstance(schema.get("properties"), Mapping) or not {*_SAYING_TYPES}.isdisjoint(schema)
 
 
 def can_only_be_string(text: str, schema: Schema | None) -> bool:
@@ -145,11 +234,20 @@ def _begins(name: str, start: str) -> bool:
 
 def text_to_json(text: str, schema: Schema | None) -> str:
     """JSON text for a value that the format wrote as bare text, by the types its schema allows."""
-    types = types_of(schema)
-    for name in _ORDER if types else ():
-        if name in (types or ()) and (found := _as(name, text.strip() if name != "string" else text)) is not None:
+    types = types_of(schema) or frozenset()
+    said = _without_lead(text.strip(), types)
+    for name in _ORDER:
+        if name in types and (found := _as(name, text if name == "string" else said)) is not None:
             return found
     return json.dumps(text, ensure_ascii=False)
+
+
+def _without_lead(text: str, types: frozenset[str]) -> str:
+    """A number as JSON writes it, 42 for 042, where nothing but a number can be meant: vLLM 0.33.0 and SGLang 0.5.23
+    read both so. Where a string is allowed the zeros belong to one."""
+    led = None if "string" in types else _LED.match(text)
+    spelled = "" if led is None else led[1].replace("+", "") + led[2]
+    return spelled if NUMBER.match(spelled) else text
 
 
 def json_to_json(raw: str, schema: Schema | None) -> str:
@@ -158,7 +256,7 @@ def json_to_json(raw: str, schema: Schema | None) -> str:
     if types is None:
         return raw
     if raw.startswith('"'):
-        return _string_to_json(raw, types)
+        return raw if keeps_string(schema) else _string_to_json(raw, types)
     if _scalar_type(raw) & types or "string" not in types:
         return raw
     return json.dumps(raw, ensure_ascii=False)
@@ -169,8 +267,9 @@ def _string_to_json(raw: str, types: frozenset[str]) -> str:
         text = json.loads(raw, strict=False)
     except ValueError:
         return raw
+    said = _without_lead(text.strip(), types)
     for name in _ORDER[:-1]:
-        if name in types and (found := _as(name, text.strip())) is not None:
+        if name in types and (found := _as(name, said)) is not None:
             return raw if LONE_SURROGATE.search(found) else found
     return raw
 

@@ -5,7 +5,7 @@ Output. Which terminals are visible is its `scope`:
 
 * OPEN: the terminals of the state, and the parser's own literals for `open`;
 * any other name: only the parser's own literals of that name;
-* None: nothing can match. This is how a parser inside a JSON string wins over markers.
+* None: nothing can match. This is how a parser inside a JSON string wins over markers, however they are given.
 
 Text that ends before the buffer does ends at a terminal of the scope, or at the beginning of one: a parser whose scope
 changes before that must stop. Text that ends with the buffer was searched for the scope of its beginning only: a parser
@@ -67,9 +67,16 @@ class Output(ValueOutput, Protocol):
     def knows(self, name: str) -> bool:
         """Return whether a tool of that name is declared, or none are."""
 
+    def quoted_name_fits(self, text: str) -> int:
+        """Return how many characters of a text may stand in a name between quotes; all where it does not matter."""
+
     @property
     def policy(self) -> Mapping[str, str]:
         """The policies in force."""
+
+    @property
+    def named_tool(self) -> str | None:
+        """The tool that the request names, if it names one."""
 
     def marker(self, start: int, end: int, terminal: str = "structure") -> None:
         """Characters that are structure."""
@@ -86,6 +93,9 @@ class Output(ValueOutput, Protocol):
     def name(self, text: str, start: int, end: int, segments: tuple[Segment, ...] | None = None) -> None:
         """The call's whole name. This is what commits a tentative call."""
 
+    def bracketed(self) -> None:
+        """The brackets of the arguments stand in the output, whatever is between them."""
+
 
 class ArgumentParser(Part, ABC):
     """Base of all argument parsers. One instance reads one visit to a state; with `spans_states` a run of states.
@@ -100,6 +110,7 @@ class ArgumentParser(Part, ABC):
     triggers: ClassVar[tuple[str, ...]] = ("DONE",)
     awaits: ClassVar[str] = "An escape sequence is sent whole."  # why text may be left with the machine
     spans_states: ClassVar[bool] = False
+    strings: ClassVar[frozenset[str | None]] = frozenset({None})  # scopes in a string that only its own end closes
     options: ClassVar[Mapping[str, Any]] = {}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
@@ -164,8 +175,24 @@ class ArgumentParser(Part, ABC):
         """One of its own literals stands at raw [start, end). Returns up to where (raw) it was read."""
         return end
 
+    def closed(self, at: int) -> None:
+        """A terminal of the state, by its id, stands at raw offset `at` and ends the value that is being read."""
+
     def terminal(self, name: str, end: int) -> None:
         """A terminal of the machine moved it to another state that this parser goes on reading."""
+
+    def settle(self) -> None:
+        """The last literal was a marker by its id, or the turn ends here: nothing that follows says it was text."""
+
+    @property
+    def closing(self) -> bool:
+        """Return whether what was read is over unless text follows that is none of the terminals in sight."""
+        return False
+
+    def unread(self) -> str:
+        """No more text comes that could say where a value ended. Returns what was read and stands behind its end,
+        to be read again."""
+        return ""
 
     def finish(self, at: int) -> None:
         """The value is over, by a terminal or the end of the output, at raw offset `at`."""

@@ -6,7 +6,8 @@ arrive.
 Literals (options): `open` and `close` begin an opening and a closing tag, `tag_end` ends both, and `implied_close` are
 texts that show that every element ended (they are read again afterwards). An element is named after its argument. Its
 schema, or without one the first thing in it, decides what it is: text is a value, elements are an object, or an array
-where the first one is called `item`.
+where the first one is called `item`. Elements of one name that follow each other inside another one are a list of
+values, if the schema says nothing about them (as in vLLM 0.33.0); what they hold waits for what follows.
 
 The namespace marker is what tells tags from text, so a tag never is part of a value: an opening tag inside a text ends
 it, and so does the closing tag of an element further out. A closing tag that closes nothing is text. A text that ends
@@ -16,8 +17,9 @@ in its element's closing tag without the marker ends there, if another tag follo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import can_stream, item_schema, property_schema, types_of
@@ -35,12 +37,14 @@ _Kind = Literal["new", "text", "object", "array"]
 
 @dataclass(slots=True)
 class _Element(Part):
-    """An open element. `kept` is text that waits: white space before the first thing, or half of a bare closing tag."""
+    """An open element. `kept` is text that waits: white space before the first thing, or half of a bare closing tag;
+    `listed` the name of the last thing in it, if more of that name make a list."""
 
     name: str
     schema: Mapping[str, Any] | None
     kind: _Kind = "new"
     kept: Placed = field(default_factory=Placed)
+    listed: str | None = None
 
 
 class Elements(ArgumentParser):
@@ -67,7 +71,7 @@ class Elements(ArgumentParser):
         self._names: Counter[str] = Counter()
         self._tag = Waiting()
         self._closing = False
-        self._lead = self._tag_at = self._at = 0
+        self._lead = self._tag_at = self._stop = self._at = 0
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
@@ -102,7 +106,7 @@ class Elements(ArgumentParser):
         if kept and kept[-1][2] == at:
             before, start, _ = kept.pop()
             text = before + text
-        for piece in kept:  # something dropped stands between it and the rest
+        for piece in kept:
             self._build.string(*piece)
         cut = len(text) - _half_closer(text, top.name)
         if cut:
@@ -113,7 +117,7 @@ class Elements(ArgumentParser):
     def _become_text(self, top: _Element, at: int) -> None:
         if top.kind == "new":
             top.kind = "text"
-            self._build.begin_string(top.kept[0][1] if top.kept else at)
+            self._build.begin_string(top.kept[0][1] if top.kept else at, typed=False)
 
     def literal(self, name: str, start: int, end: int) -> int:
         if name.startswith("IMPLIED"):
@@ -123,7 +127,7 @@ class Elements(ArgumentParser):
             self.scope = OPEN
             return start
         if name == "TAG_END":
-            self._at = end
+            self._at, self._stop = end, start
             if self._closing:
                 self._closing_tag(start, end)
             else:
@@ -138,6 +142,10 @@ class Elements(ArgumentParser):
         self.scope, self._tag, self._lead, self._tag_at, self._at = TAG, Waiting(), start, end, end
         return end
 
+    def closed(self, at: int) -> None:
+        if self.scope == VALUE:
+            self.literal("IMPLIED", at, at)
+
     def _missing(self, at: int) -> None:
         message = f"The element {self._stack[-1].name} has no closing tag; it ends where the next tag begins."
         self.out.diagnostic("missing_value_close", message, at, at)
@@ -148,19 +156,44 @@ class Elements(ArgumentParser):
         parent = self._stack[-1] if self._stack else self._root()
         if parent.kind == "new":
             self._become_container(parent, name)
-        if parent.kind == "array":
-            schema = item_schema(parent.schema)
-            self.out.marker(self._lead, end, "element_open")
+        if parent.kind == "array" or parent.listed == name:
+            schema = item_schema(parent.schema) if parent.kind == "array" else None
+            if parent.listed is not None:
+                self._build.comma()
+            self._mark_tag(self._lead, end, "element_open")
         else:
             schema = property_schema(parent.schema, name)
+            self._end_list(parent, self._lead)
             self._build.key(named)
-            self.out.marker(self._lead, named[0][1], "element_open")
-            self.out.marker(named[-1][2], end, "element_open")
+            if schema is None and self._stack:
+                parent.listed = name
+                self._build.open("(", named[0][1], unsure=True)
+            self._mark_tag(self._lead, named[0][1], "element_open")
+            self._mark_tag(named[-1][2], end, "element_open")
         element = _Element(name, schema)
         self._stack.append(element)
         self._names[name] += 1
         if types_of(schema) is not None and can_stream(schema):
             self._become_text(element, end)
+
+    def _end_list(self, parent: _Element, at: int) -> None:
+        """No more elements of the last name follow."""
+        if parent.listed is not None:
+            self._build.close(at)
+            parent.listed = None
+
+    def _tag_parts(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The characters of the tag in [start, end), around what was dropped in it."""
+        parts = [(self._lead, self._tag_at), *[(run.start, run.end) for run in self._tag.runs()], (self._stop, end)]
+        for (_, stop), (begin, _) in pairwise(parts):
+            if start < stop < begin and stop <= end:
+                yield start, stop
+                start = begin
+        yield start, end
+
+    def _mark_tag(self, start: int, end: int, terminal: str) -> None:
+        for part in self._tag_parts(start, end):
+            self.out.marker(*part, terminal)
 
     def _root(self) -> _Element:
         """Return the element all arguments stand in: an object, whatever they are called."""
@@ -188,13 +221,14 @@ class Elements(ArgumentParser):
                     self._value(run.text, run.start)
                 self._value(self._tag_end, start)
             else:
-                self.out.drop(self._lead, end, DropReason(Cause.TAG_CLOSES_NOTHING))
+                for part in self._tag_parts(self._lead, end):
+                    self.out.drop(*part, DropReason(Cause.TAG_CLOSES_NOTHING))
             return
         while self._stack[-1].name != name:
             self._missing(self._lead)
             self._end_element(self._lead)
         self._end_element(self._lead, own=True)
-        self.out.marker(self._lead, end, "element_close")
+        self._mark_tag(self._lead, end, "element_close")
 
     def _end_element(self, at: int, *, own: bool = False) -> None:
         """The innermost element is over; `own`: by its own closing tag."""
@@ -205,6 +239,7 @@ class Elements(ArgumentParser):
         elif top.kind == "text":
             self._end_text(top, at, own=own)
         else:
+            self._end_list(top, at)
             self._build.close(at)
 
     def _end_empty(self, top: _Element, at: int) -> None:
@@ -233,7 +268,9 @@ class Elements(ArgumentParser):
         if self.scope == OPEN:
             self.complete = not self.over
         elif self.scope == TAG:
-            self.out.drop(self._lead, at, CUT)
+            self._stop = at
+            for part in self._tag_parts(self._lead, at):
+                self.out.drop(*part, CUT)
         if self.complete or self.out.closes:
             self._root()
         for _, start, end in [piece for element in self._stack for piece in element.kept]:

@@ -4,9 +4,10 @@
 JSON text from it: keys and values own the characters they come from, all JSON punctuation is synthetic. A key is
 written together with its value, so brackets appended to what was written always make it whole.
 
-A string whose schema is exactly string, or that has none, goes out piece by piece; any other waits for its end and is
-written by the types its schema allows. A group is a bracket of which it is not known yet whether it is an array
-(Python's parentheses): everything in it waits until a comma or the closing bracket tells.
+A string that its schema lets stay one goes out piece by piece; any other waits for its end and is written by the
+types its schema allows. So does text that has no type (`typed`): it is a string only where it can be nothing else. A
+group is a bracket of which it is not known yet whether it is an array (Python's parentheses and braces): everything
+in it waits until what follows its first value tells.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from parsers.arguments.coerce import (
     can_stream,
     item_schema,
     json_to_json,
+    keeps_string,
     property_schema,
+    text_to_json,
     types_in_words,
     types_of,
 )
@@ -51,7 +54,7 @@ class _Frame(Part):
 class JsonBuilder(Part):
     """Writer of one JSON value to `out.arguments`."""
 
-    __slots__ = ("_frames", "_groups", "_kept", "_out", "_schema", "_string", "_waits")
+    __slots__ = ("_frames", "_groups", "_kept", "_out", "_schema", "_string", "_typed", "_waits")
     APART: ClassVar[frozenset[str]] = frozenset({"_out"})
 
     def __init__(self, out: Output) -> None:
@@ -60,6 +63,7 @@ class JsonBuilder(Part):
         self._schema: Mapping[str, Any] | None = None
         self._string: Placed | None = None
         self._waits = False
+        self._typed = True
         self._kept: list[tuple[Segment, ...]] = []
         self._groups = 0
 
@@ -68,15 +72,32 @@ class JsonBuilder(Part):
         """Number of open containers."""
         return len(self._frames)
 
-    def open(self, bracket: str, at: int) -> None:
-        """A container begins at raw offset `at`; a group, if the bracket is a parenthesis."""
+    def open(self, bracket: str, at: int, *, unsure: bool = False) -> None:
+        """A container begins at raw offset `at`. `unsure`: a parenthesis, or a brace that may begin a set, is a group
+        until it is settled."""
         frame = _Frame(bracket, self._value_schema())
-        self._groups += bracket == "("
+        self._groups += unsure
         self._begin(at)
-        if bracket == "(":
+        if unsure:
             frame.place = len(self._kept)
-        self._synthetic("" if bracket == "(" else bracket, at)
+        self._synthetic("" if unsure else bracket, at)
         self._frames.append(frame)
+
+    @property
+    def unsure(self) -> bool:
+        """Return whether it is not known yet what the innermost bracket is."""
+        return self._frames[-1].place is not None
+
+    @property
+    def in_object(self) -> bool:
+        """Return whether the innermost bracket is an object's, as far as is known."""
+        return self._frames[-1].bracket == "{"
+
+    def be_array(self) -> None:
+        """The innermost bracket, which was a group, is a set's: JSON has arrays for them."""
+        frame = self._frames[-1]
+        frame.bracket = "["
+        self._settle(frame, "[")
 
     def comma(self) -> None:
         """A comma follows a value: a group is an array."""
@@ -88,11 +109,13 @@ class JsonBuilder(Part):
         """The innermost container ends."""
         frame = self._frames.pop()
         self._forget_key(frame)
-        if frame.place is not None:
+        if frame.place is not None and frame.bracket == "(":
             array = frame.count != 1
             self._synthetic("]" if array else "", at)
             self._settle(frame, "[" if array else "")
         else:
+            if frame.place is not None:
+                self._settle(frame, "{")
             self._synthetic(CLOSERS.get(frame.bracket, "]"), at)
 
     def close_all(self, at: int) -> None:
@@ -104,12 +127,14 @@ class JsonBuilder(Part):
         """A key of the innermost object, in pieces (text, start, end)."""
         frame = self._frames[-1]
         frame.key = pieces
+        if frame.place is not None:
+            self._settle(frame, "{")
         frame.key_schema = property_schema(frame.schema, "".join([text for text, _, _ in pieces]))
 
-    def begin_string(self, at: int) -> None:
-        """A string value begins."""
-        self._schema = self._value_schema()
-        self._waits = not can_stream(self._schema)
+    def begin_string(self, at: int, *, typed: bool = True) -> None:
+        """A string value begins, or text without a type."""
+        self._schema, self._typed = self._value_schema(), typed
+        self._waits = not (keeps_string(self._schema) if typed else can_stream(self._schema))
         self._string = Placed()
         if not self._waits:
             self._begin(at)
@@ -129,14 +154,16 @@ class JsonBuilder(Part):
         if not self._waits:
             self._synthetic('"', at)
             return
-        raw = f'"{escape_json("".join([text for text, _, _ in pieces]))}"'
-        self._value(json_to_json(raw, self._schema), raw, pieces or [("", at, at)])
+        text = "".join([text for text, _, _ in pieces])
+        raw = f'"{escape_json(text)}"'
+        written = json_to_json(raw, self._schema) if self._typed else text_to_json(text, self._schema)
+        self._value(written, raw, pieces or [("", at, at)])
 
-    def scalar(self, text: str, start: int, end: int, *, raw: str) -> None:
-        """A word that means the JSON `text` and stands in the output as `raw`."""
+    def scalar(self, text: str | None, start: int, end: int, *, raw: str) -> None:
+        """A word that means the JSON `text`, or says no type (None), and stands in the output as `raw`."""
         self._schema = self._value_schema()
-        written = json_to_json(text, self._schema)
-        self._value(written, text, [(raw, start, end)], copied=written == raw)
+        written = text_to_json(raw, self._schema) if text is None else json_to_json(text, self._schema)
+        self._value(written, text or f'"{escape_json(raw)}"', [(raw, start, end)], copied=written == raw)
 
     def _value(self, text: str, before: str, pieces: list[Piece], *, copied: bool = False) -> None:
         """Write a whole value over the characters of its pieces; `before` is its JSON as it was read."""
@@ -319,10 +346,12 @@ class NotationParser(ArgumentParser):
             return []
         return [self._name[1]] if self._name[0] else [self._word_at] * bool(self._word)
 
-    def _commit(self, at: int) -> None:
+    def _commit(self, at: int, *, bracketed: bool = True) -> None:
         """The call is named, and its arguments begin."""
         self._committed = True
         self.out.name(*self._name)
+        if bracketed:
+            self.out.bracketed()
         self._builder.open("{", at)
 
     def _push(self, char: str) -> None:

@@ -122,6 +122,12 @@ class JsonCall(PassesJson):
             unit, stop = scan.step(buffer, pos, end, final=final)
             if unit == "hold":
                 break
+            if unit == "string" and self._is_name():
+                fits = self.out.quoted_name_fits(buffer[pos:stop])
+                if fits < stop - pos:
+                    self.queue.append("REJECT")
+                    pos += fits
+                    break
             if unit == "error" or not self._unit(unit, buffer[pos:stop], base + pos, base + stop):
                 self.queue.append("REJECT")
                 pos = stop if unit in ("quote", "close") else pos
@@ -309,6 +315,8 @@ class JsonCall(PassesJson):
         if self._phase == "arguments" and self._value is not None:
             self._value.finish(at)
             self.complete = self._value.done
+        if self.complete and self._phase != "after":
+            self.out.diagnostic("missing_object_end", "The call's object is not closed.", at, at)
 
     def hold(self) -> Hold | None:
         if self._phase == "arguments":

@@ -23,10 +23,10 @@ from typing import Any, ClassVar, Literal
 from parsers.arguments.coerce import (
     LONE_SURROGATE,
     can_only_be_string,
-    can_stream,
     describes_contents,
     item_schema,
     json_to_json,
+    keeps_string,
     property_schema,
     types_in_words,
     types_of,
@@ -38,6 +38,7 @@ from parsers.vocabulary.states import Part, Pieces
 from parsers.vocabulary.trace import CodecState, Hold, Retelling, Stand
 
 Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scalar", "hold", "error"]
+_AN_OBJECT: Mapping[str, Any] = {"type": "object"}  # what arguments are anyway: a string may hold them, encoded twice
 _Previous = Literal["start", "open", "colon", "comma", "value", "key"]
 
 WHITESPACE = re.compile(r"[ \t\r\n]+")
@@ -217,8 +218,8 @@ def unescape_json(raw: str) -> str:
 # One value, passed through with single values coerced to the tool's schema.
 #
 # Text goes out as soon as it is read, in the model's own spelling. Only a value that its schema may want rewritten
-# waits for its end: a string where the schema does not say exactly string, a scalar where it does. Without a schema
-# nothing waits and nothing changes.
+# waits for its end: a string where the schema allows none, a scalar where it allows one. Without a schema nothing
+# waits and nothing changes.
 #
 # Where cut-off arguments are to be closed by appending (`Output.closes`), text since the last point at which closing
 # brackets would make valid JSON is kept back as the tail; it is dropped when the output ends there.
@@ -254,7 +255,7 @@ class JsonValue(Part):
         self.out = out
         self.scan = JsonScanner(strict=strict)
         self.done = False
-        self._root = out.schema
+        self._root = _AN_OBJECT if out.schema is None and not strict else out.schema
         self._frames: list[_Frame] = []
         self._free = 0
         self._held: Waiting | None = None
@@ -328,7 +329,7 @@ class JsonValue(Part):
             if self.scan.is_key:
                 self._frames[-1].key = Pieces()
                 return sent
-            return self._begin_value(buffer, sent, pos, base, held=not can_stream(self._schema()))
+            return self._begin_value(buffer, sent, pos, base, held=not keeps_string(self._schema()))
         if not self.scan.is_key:
             sent = self._end_value(buffer, sent, stop, base)
             self.done = not self._frames
@@ -476,6 +477,10 @@ class JsonValue(Part):
         start = self._held_at if self._tail is None else self._tail_at
         if self._held is None:
             return Hold(start, at, "codec", "Closing here must leave valid JSON.")
+        if self._schema() is _AN_OBJECT:
+            return Hold(
+                start, at, "codec", "The string may hold the arguments, encoded twice: it is written when whole."
+            )
         wanted = types_in_words(self._schema()) or "another type"
         return Hold(start, at, "codec", f"The schema wants {wanted}: the value is checked when it is whole.")
 

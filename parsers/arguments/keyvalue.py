@@ -36,6 +36,7 @@ class KeyValue(NotationParser):
 
     APART: ClassVar[frozenset[str]] = frozenset({"_call_end", "_needs_key"})
     triggers: ClassVar[tuple[str, ...]] = ("REJECT", "OTHER")
+    strings: ClassVar[frozenset[str | None]] = frozenset({_STRING})
     options: ClassVar[Mapping[str, Any]] = {"string": '<|"|>', "call_end": "", "require_key": False}
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
@@ -283,7 +284,7 @@ class KeyValue(NotationParser):
             if self._word:
                 self._name = self._take_word()
             if self._name[0]:  # the end of the call follows its name: it has no arguments
-                self._commit(at)
+                self._commit(at, bracketed=False)
                 self._builder.close(at)
                 self.complete = True
         if not self._committed:
@@ -358,10 +359,10 @@ _ONLY_TOKENS = re.compile(r"(?:\s*<[^<>\s]{1,64}>)*\s*\Z")
 _CONSTANTS = frozenset({"true", "false", "null"})
 
 
-def _word_to_json(text: str) -> str:
-    """A word as JSON: a constant, a number, a string as JSON writes it; anything else is a string's text.
+def _word_to_json(text: str) -> str | None:
+    """A word as JSON: a constant, a number, a string as JSON writes it; None for anything else, which says no type.
 
-    None is what the chat templates of Gemma 4 write for null.
+    The word None is what the chat templates of Gemma 4 write for null.
     """
     if text == "None":
         return "null"
@@ -369,7 +370,7 @@ def _word_to_json(text: str) -> str:
         return text
     if len(text) > 1 and text[0] == text[-1] == '"' and is_json(text):
         return text
-    return f'"{escape_json(text)}"'
+    return None
 
 
 class _OpenTail(Part):

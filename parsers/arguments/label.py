@@ -4,8 +4,8 @@
     Let me see.<channel|>
 
 LABEL fires after a label and its line break, OTHER before any other text. With `after_marker` the block has just been
-opened, so any single word with a line break after it is a label, and a known one needs no line break when a marker
-follows it. Without, only a known label with its line break counts: the opening marker may be missing.
+opened, so a known label needs no line break when a marker follows it, and with `any_word` any single word with a line
+break after it is a label. Without, only a known label with its line break counts: the opening marker may be missing.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ _LONGEST = 11
 class Label(ArgumentParser):
     """Reads a label, or nothing."""
 
-    APART: ClassVar[frozenset[str]] = frozenset({"_labels", "_after_marker"})
+    APART: ClassVar[frozenset[str]] = frozenset({"_labels", "_after_marker", "_any_word"})
     triggers: ClassVar[tuple[str, ...]] = ("LABEL", "OTHER")
     awaits: ClassVar[str] = "It may be a label, which ends with a line break."
-    options: ClassVar[Mapping[str, Any]] = {"labels": ["thought"], "after_marker": False}
+    options: ClassVar[Mapping[str, Any]] = {"labels": ["thought"], "after_marker": False, "any_word": True}
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
         chosen = self.settings
         self._labels = frozenset(chosen["labels"])
         self._after_marker: bool = chosen["after_marker"]
+        self._any_word: bool = self._after_marker and chosen["any_word"]
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         run = _WORD.match(buffer, pos, end)
         word, stop = ("", pos) if run is None else (run.group(), run.end())
         if stop < end:
-            is_label = word in self._labels or (self._after_marker and 0 < len(word) <= _LONGEST)
+            is_label = word in self._labels or (self._any_word and 0 < len(word) <= _LONGEST)
             is_label = is_label and buffer[stop] == "\n"
             stop += 1
         elif final or stop < len(buffer):
@@ -55,6 +56,6 @@ class Label(ArgumentParser):
         return stop
 
     def _may_become(self, word: str) -> bool:
-        if self._after_marker and len(word) <= _LONGEST:
+        if self._any_word and len(word) <= _LONGEST:
             return True
         return any(label.startswith(word) for label in self._labels)

@@ -3,8 +3,8 @@
     [get_weather(city="Bern", days=3), get_time()]
 
 Arguments are keywords with literals: strings, numbers, True, False, None (and JSON's words for them), lists, tuples,
-dicts. A bare name is passed on as a string with a diagnostic. With the option `brackets` off there is no list: calls
-stand one after the other, as Olmo 3 writes them.
+dicts, and sets, which become arrays (vLLM 0.33.0 reads them so). A bare name is passed on as a string with a
+diagnostic. With the option `brackets` off there is no list: calls stand one after the other, as Olmo 3 writes them.
 
 A call counts once its name, the parenthesis and the first keyword's equals sign (if it is not one of two), or the
 closing parenthesis of a call without arguments, are read: until then anything else means prose (REJECT). From then on
@@ -28,7 +28,6 @@ from typing import Any, ClassVar
 
 from parsers.arguments.contract import OPEN, Output
 from parsers.arguments.json_build import PAIRS, JsonBuilder, NotationParser, Piece
-from parsers.arguments.json_value import escape_json
 from parsers.arguments.python_text import QUOTES, WORDS, StringReader, python_number
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.states import Pieces
@@ -58,6 +57,7 @@ class Pythonic(NotationParser):
         self._bad = False
         self._string: StringReader | None = None
         self._key: list[Piece] = []
+        self._key_word: Piece | None = None  # the word that is the key, as it is written
         self._steps = {
             **{"start": self._start, "first": self._first, "name": self._in_name},
             **{"between": self._between, "next": self._between, "over": self._between},
@@ -93,8 +93,7 @@ class Pythonic(NotationParser):
         was read; no name can go on behind it."""
         if self._string is not None:
             self._string.gap()
-            if self._string.done:
-                self._end_string(at)
+            self._end_string(at)
         elif self._phase == "key":
             self._end_key()
         elif self._phase == "word":
@@ -173,6 +172,8 @@ class Pythonic(NotationParser):
         self._key, self._phase = [self._take_word()], "after_key"
 
     def _after_key(self, buffer: str, pos: int, end: int, base: int) -> int:
+        if buffer[pos] in ",}" and self._stack and self._builder.unsure:
+            return self._first_of_set(pos, base)
         if buffer[pos] != (":" if self._stack else "="):
             return self._trouble(pos)
         if self._stack:
@@ -180,6 +181,20 @@ class Pythonic(NotationParser):
         else:
             self._phase = "equals"
         return self._mark(pos, base)
+
+    def _first_of_set(self, pos: int, base: int) -> int:
+        """What was read as the first key of a dict is the first item of a set."""
+        pieces, self._key, self._is_key, self._phase = self._key, [], False, "after"
+        self._builder.be_array()
+        if self._key_word is not None:
+            self._scalar(*self._key_word)
+            return pos
+        at = base + pos
+        self._builder.begin_string(pieces[0][1] if pieces else at)
+        for text, start, end in pieces:
+            self._builder.string(text, start, end, raw=end - start == len(text))
+        self._builder.end_string(at)
+        return pos
 
     def _equals(self, buffer: str, pos: int, end: int, base: int) -> int:
         if buffer[pos] == "=":
@@ -203,7 +218,7 @@ class Pythonic(NotationParser):
         char = buffer[pos]
         if char not in "[({":
             return self._literal(char, pos, base, is_key=False)
-        self._builder.open(char, base + pos)
+        self._builder.open(char, base + pos, unsure=char in "({")
         self._push(char)
         self._phase = "dict_key" if char == "{" else "item"
         return self._mark(pos, base)
@@ -212,12 +227,15 @@ class Pythonic(NotationParser):
         """An item of a list, or a key of a dict; or its end."""
         if buffer[pos] in PAIRS:
             return self._closer(buffer[pos], pos, base)
+        if self._phase == "dict_key" and buffer[pos] in "[({" and self._builder.unsure:
+            self._builder.be_array()
+            self._phase = "item"
         if self._phase == "item":
             return self._value(buffer, pos, end, base)
         return self._literal(buffer[pos], pos, base, is_key=True)
 
     def _literal(self, char: str, pos: int, base: int, *, is_key: bool) -> int:
-        self._is_key = is_key
+        self._is_key, self._key_word = is_key, None
         if char in QUOTES:
             self._string = StringReader(self.out, self._piece, is_key=is_key, of_keyword=not self._stack)
             self.scope = None
@@ -254,14 +272,18 @@ class Pythonic(NotationParser):
     def _end_word(self) -> None:
         """A whole word: a number, a constant, or a name, which is taken for a string."""
         text, start, end = self._take_word()
-        known = WORDS.get(text) or python_number(text)
         if self._is_key:
-            self._key, self._phase = [(known or text, start, end)], "after_key"
-            return
+            self._key_word = text, start, end
+            self._key, self._phase = [(_constant(text) or text, start, end)], "after_key"
+        else:
+            self._scalar(text, start, end)
+
+    def _scalar(self, text: str, start: int, end: int) -> None:
+        known = _constant(text)
         if known is None:
             message = f"The value {text} is a bare name; it is passed on as a string."
             self.out.diagnostic("bare_name", message, start, end)
-        self._builder.scalar(known or f'"{escape_json(text)}"', start, end, raw=text)
+        self._builder.scalar(known, start, end, raw=text)
         self._phase = "after"
 
     def _after(self, buffer: str, pos: int, end: int, base: int) -> int:
@@ -272,7 +294,7 @@ class Pythonic(NotationParser):
         self._phase = "argument"
         if self._stack:
             self._builder.comma()
-            self._phase = "dict_key" if self._stack[-1] == "{" else "item"
+            self._phase = "dict_key" if self._builder.in_object else "item"
         return self._mark(pos, base)
 
     def _closer(self, char: str, pos: int, base: int) -> int:
@@ -321,7 +343,7 @@ class Pythonic(NotationParser):
     def _finish_call(self, at: int) -> bool:
         """Write what is left of the call. Returns whether it is whole; where the output ends a word may be cut off."""
         if self._string is not None:
-            cut = self._string.finish(over=self.over)
+            cut = self._string.finish()
             if cut is not None:
                 self.out.drop(*cut, CUT)
             if self._string.done:
@@ -366,6 +388,10 @@ class Pythonic(NotationParser):
         if self._phase == "name":
             return _IN_NAME
         return _BEFORE if self._phase in ("start", "first") else _BETWEEN
+
+
+def _constant(word: str) -> str | None:
+    return WORDS.get(word) or python_number(word)
 
 
 @lru_cache(maxsize=64)  # asked for after every delta

@@ -4,16 +4,23 @@
     Bern
     </parameter>
 
-Literals (options): `key_open`, `key_close`, an optional `value_open`, `value_close`, and `implied_close`: what shows
-that a value ended without its closer (the text is read again afterwards). Instead of `key_close`, `string_close` and
-`json_close` end a key and say what its value is. The first closer the grammar allows ends a value, because these
-formats cannot escape. `trim` says what surrounds a value and is not part of it: one newline on each side, the same
-for values that begin with one (`pair`), all white space, or nothing. With `unquote`, quotes around a key are
-structure.
+Literals (options): `key_open` and its other spellings `key_opens`, `key_close`, an optional `value_open`,
+`value_close`, and `implied_close`: what shows that a value ended without its closer (the text is read again
+afterwards). Instead of `key_close`, `string_close` and `json_close` end a key and say what its value is. `trim` says
+what surrounds a value and is not part of it: one newline on each side, the same for values that begin with one
+(`pair`), all white space, or nothing. With `unquote`, quotes around a key are structure.
+
+These formats cannot escape, so the first closer ends a value. With `followed` a closer in the text of a value does not:
+one ends it where, after white space, a tag (a key's may be misspelt) or the end of the output follows, and in a value
+that begins with a newline it has to stand at the beginning of a line too. What follows another closer waits. If nothing
+shows that it is text, the last one was the end of the value. With `cdata` a value may be escaped as XML does it: it
+begins with `<![CDATA[`, and only `]]>` before the closer ends it.
+With `followed` a key's tag that implies the end of a value does so if the tool declares such a parameter, or declares
+nothing at all; else it is text of the value.
 
 A value that is said to be a string, whose schema is exactly string, or that has neither, is a JSON string and goes
 out as it is read; others wait for their end and are written by the types their schema allows
-(`python_text.plain_to_json`). `tagged_body` and `tagged_pairs` are variants of it.
+(`python_text.plain_to_json`). `tagged_body` and `tagged_pairs` (modules of these names) are variants of it.
 """
 
 from __future__ import annotations
@@ -22,7 +29,6 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from html import unescape
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import (
@@ -31,22 +37,31 @@ from parsers.arguments.coerce import (
     json_to_json,
     property_schema,
     types_in_words,
-    types_of,
 )
 from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, is_quoted
-from parsers.arguments.json_span import JsonSpan
+from parsers.arguments.entities import EntityDecoder, decode_entities, unescape_attribute
 from parsers.arguments.json_value import coerce_json, escape_json
 from parsers.arguments.python_text import plain_to_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.states import Part, Pieces
-from parsers.vocabulary.trace import CodecState, Hold, Retelling, Stand
+from parsers.vocabulary.states import Pieces, Placed
+from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _STRING: Mapping[str, Any] = {"type": "string"}
 KEY, GAP, VALUE = "key", "gap", "value"
+_CDATA, _CDATA_OPEN, _CDATA_CLOSE = "cdata", "<![CDATA[", "]]>"
 _Trim = Literal["newline", "pair", "space", "none"]
+_WORD = re.compile(r"\S")
+_UNCLEAR = "No tag follows a closing tag of the value; it ends at the last one."
+_MISSING = "A parameter has no closing tag; its value ends where the next tag begins."
+_NAME_TEXT = re.compile(r"[^\s<]*")
 _BETWEEN = CodecState("between parameters", Stand.BETWEEN)
 _IN_KEY = CodecState("in a parameter's name", Stand.KEY)
+
+
+def _stem(tag: str) -> str:
+    """What a tag begins with in another spelling too: up to its name's end, if anything follows that in the tag."""
+    return re.split(r"[\s=\"]", tag)[0]
 
 
 def _refuse(word: str) -> None:
@@ -56,11 +71,15 @@ def _refuse(word: str) -> None:
 class Tagged(ArgumentParser):
     """Reads tagged parameters until the machine's own terminal ends the call."""
 
-    APART: ClassVar[frozenset[str]] = frozenset({"_has_gap", "_pairs", "_unquotes", "_blank", "_blank_at"})
+    APART: ClassVar[frozenset[str]] = frozenset(
+        {"_has_gap", "_pairs", "_unquotes", "_unescapes", "_looks_on", "_drops_unclosed", "_blank", "_blank_at"}
+    )
     INSTEAD: ClassVar[tuple[str, ...]] = ("_waiting_space",)
+    strings: ClassVar[frozenset[str | None]] = frozenset({_CDATA})
     triggers: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, Any]] = {
         "key_open": "<parameter=",
+        "key_opens": [],
         "key_close": ">",
         "value_open": "",
         "value_close": "</parameter>",
@@ -69,6 +88,9 @@ class Tagged(ArgumentParser):
         "implied_close": [],
         "trim": "newline",
         "unquote": False,
+        "unescape": False,
+        "followed": False,
+        "cdata": False,
     }
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"trim": ("newline", "pair", "space", "none")}
 
@@ -79,16 +101,23 @@ class Tagged(ArgumentParser):
         self._trim: _Trim = chosen["trim"]
         self._pairs = self._trim == "pair"
         self._unquotes: bool = chosen["unquote"]
+        self._unescapes: bool = chosen["unescape"]
         self._is_json = False
         self._count = 0
         self._key = Pieces()
-        self._key_text, self._key_start = "", 0
+        self._key_text, self._key_start, self._key_end = "", 0, 0
         self._key_at = self._value_at = self._at = 0
         self._value = Pieces()
         self._schema: Mapping[str, Any] | None = None
         self._streams = self._begun = False
         self._blank = Pieces()
         self._blank_at = 0
+        self._looks_on: bool = chosen["followed"]
+        self._by_lines = self._at_line_start = False
+        self._opener: tuple[int, str] | None = None  # where a tag stands that may be text of the value, and the tag
+        self._closer: tuple[int, int] | None = None  # where a closer stands that may be text of the value
+        self._behind = Placed()  # the text after it, which goes where it goes
+        self._drops_unclosed = out.policy["unclosed_value"] == "drop"
         self._entities = EntityDecoder() if out.policy["entity_decoding"] == "on" else None
 
     @classmethod
@@ -98,31 +127,165 @@ class Tagged(ArgumentParser):
         closers |= {f"IMPLIED_{n}": text for n, text in enumerate(chosen["implied_close"])}
         gap = {GAP: {"VALUE_OPEN": chosen["value_open"]}} if chosen["value_open"] else {}
         ends = {name.upper(): chosen[name] for name in ("key_close", "string_close", "json_close") if chosen[name]}
-        return {OPEN: {"KEY_OPEN": chosen["key_open"]}, KEY: ends, VALUE: closers, **gap}
+        tags = {"KEY_OPEN": chosen["key_open"]}
+        tags |= {f"KEY_OPEN_{n}": text for n, text in enumerate(chosen["key_opens"])}
+        if chosen["followed"] and (stem := _stem(chosen["key_open"])) != chosen["key_open"]:
+            tags["OTHER_TAG"] = stem
+        if chosen["cdata"]:
+            closers["CDATA_OPEN"] = _CDATA_OPEN
+            gap[_CDATA] = {"CDATA_CLOSE": _CDATA_CLOSE + chosen["value_close"]}
+        return {OPEN: tags, KEY: ends, VALUE: closers, **gap}
 
     @classmethod
     def closers(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
         chosen = {**cls.options, **options}
-        return (chosen["value_close"], *chosen["implied_close"])
+        return (chosen["value_close"] + (chosen["key_open"] if chosen["followed"] else ""), *chosen["implied_close"])
+
+    @property
+    def _in_value(self) -> bool:
+        return self.scope in (VALUE, _CDATA)
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
+        if self._closer is not None:
+            return self._text_behind(buffer, pos, end, base)
         if self.scope == KEY:
-            self._key.append(buffer[pos:end])
-        elif self.scope == VALUE:
+            end = self._name_text(buffer, pos, end)
+        elif self._in_value:
             self._value_text(buffer[pos:end], base + pos)
         else:
             self.drop_words(buffer, pos, end, base, DropReason(Cause.BETWEEN_PARAMETERS))
         self._at = base + end
         return end
 
-    def literal(self, name: str, start: int, end: int) -> int:
-        if name.startswith("IMPLIED"):
-            message = "A parameter has no closing tag; its value ends where the next tag begins."
-            self.out.diagnostic("missing_value_close", message, start, start)
+    # a closer that may be text of the value: while the scope is OPEN, a tag or the end shows that it is not
+
+    def _text_behind(self, buffer: str, pos: int, end: int, base: int) -> int:
+        """Text after such a closer. Returns where reading stopped: at the first word, which begins no tag."""
+        if self.scope == OPEN:
+            word = _WORD.search(buffer, pos, end)
+            if word is not None:
+                end, self.scope = word.start(), VALUE
+        if end > pos:
+            self._behind.append((buffer[pos:end], base + pos))
+        self._at = base + end
+        return end
+
+    def _may_close(self, start: int, end: int) -> None:
+        """A closer stands at [start, end)."""
+        self._go_on_with_value()
+        self._closer, self._behind, self._at = (start, end), Placed(), end
+        self.scope = VALUE if self._by_lines and not self._at_line_start else OPEN
+
+    def _go_on_with_value(self) -> None:
+        """The closer was text of the value, and what follows it is."""
+        closer, self._closer = self._closer, None
+        if closer is not None:
+            self._value_text(self.settings["value_close"], closer[0])
+            for text, at in self._behind:
+                self._value_text(text, at)
+
+    def _close_value(self, *, clear: bool) -> None:
+        """The closer ended the value; `clear`: by what follows it. What follows is none of the arguments."""
+        closer, self._closer = self._closer, None
+        if closer is None:
+            return
+        if not clear:
+            self.out.diagnostic("unclear_value_close", _UNCLEAR, *closer)
+        self._end_value(closer[0])
+        self.out.marker(*closer, "value_close")
+        for text, at in self._behind:
+            self.drop_words(text, 0, len(text), at, DropReason(Cause.BETWEEN_PARAMETERS))
+        self._behind = Placed()
+
+    # an opening tag in a value that has no closer yet: the schema says whether it is text of the value
+
+    def _may_open(self, name: str, start: int, end: int) -> bool:
+        """Return whether the schema has to say if a tag in an open value begins the next parameter, or is text; its
+        name is read for that."""
+        schema: Mapping[str, Any] = self.out.schema or {}
+        tag = self.settings["implied_close"][int(name.rpartition("_")[2])] if end > start else ""
+        clear = not tag.endswith(self.settings["key_open"]) or self._has_gap or not self._looks_on
+        if clear or not schema.get("properties") or schema.get("additionalProperties"):
+            return False
+        self._opener, self._at = (start, tag), end
+        self.scope, self._key, self._key_at = KEY, Pieces(), end
+        return True
+
+    def _decide_opener(self, *, whole: bool) -> None:
+        """The name of such a tag is read, as far as it goes; `whole`: it is closed."""
+        opener, self._opener = self._opener, None
+        if opener is None:
+            return
+        (start, tag), said = opener, "".join(self._key)
+        properties = (self.out.schema or {})["properties"]
+        name = said.strip()[1:-1] if self._unquotes and is_quoted(said.strip()) else said.strip()
+        known = name in properties if whole else any(key.startswith(name.strip("\"'")) for key in properties)
+        if known and name != self._key_text:
+            self.out.diagnostic("missing_value_close", _MISSING, start, start)
             self._end_value(start)
+            self.out.marker(start, self._key_at, "key_open")
+            self.scope = KEY
+            return
+        self.scope, self._key = VALUE, Pieces()
+        self._value_text(tag, start)
+        self._value_text(said, start + len(tag))
+
+    def _name_text(self, buffer: str, pos: int, end: int) -> int:
+        """Text of a parameter's name. Returns where reading stopped: what no name has shows that a tag was text."""
+        stop = end if self._opener is None else pos + len(_NAME_TEXT.match(buffer, pos, end)[0])  # type: ignore[index]
+        self._key.append(buffer[pos:stop])
+        if stop < end:
+            self._decide_opener(whole=True)
+        return stop
+
+    def settle(self) -> None:
+        self._close_value(clear=True)
+
+    @property
+    def closing(self) -> bool:
+        return self._closer is not None and self.scope == OPEN
+
+    def unread(self) -> str:
+        if self._closer is None or self.scope == OPEN:
+            return ""
+        text = "".join([text for text, _ in self._behind])
+        self._behind = Placed()
+        self._close_value(clear=False)
+        return text
+
+    def literal(self, name: str, start: int, end: int) -> int:
+        if name.startswith("IMPLIED") and self._closer is not None:
+            self._close_value(clear=False)
+            return start
+        if self._opener is not None:
+            self._decide_opener(whole=True)
+            if self.scope == VALUE:
+                self._value_text(self.scopes(self.settings)[KEY][name], start)
+                self._at = end
+                return end
+        if name == "CDATA_OPEN":
+            self._begin_cdata(start, end)
+            return end
+        if name == "VALUE_CLOSE" and self._looks_on and self.scope == VALUE:
+            self._may_close(start, end)
+            return end
+        self._close_value(clear=True)
+        if name == "OTHER_TAG":
+            self._at = end
+            self.out.drop(start, end, DropReason(Cause.BETWEEN_PARAMETERS))
+            return end
+        if name.startswith("IMPLIED"):
+            if self._may_open(name, start, end):
+                return end
+            self.out.diagnostic("missing_value_close", _MISSING, start, start)
+            if self._drops_unclosed:
+                self._drop_parameter(start, DropReason(Cause.UNCLOSED_VALUE))
+                self.scope, self._blank, self._value = OPEN, Pieces(), Pieces()
+            else:
+                self._end_value(start)
             return start
         self._at = end
-        if name == "KEY_OPEN":
+        if name.startswith("KEY_OPEN"):
             self.scope, self._key, self._key_at = KEY, Pieces(), end
         elif self.scope == KEY:
             self._end_key(name, start, end)
@@ -133,17 +296,32 @@ class Tagged(ArgumentParser):
         self.out.marker(start, end, name.lower())
         return end
 
+    def _begin_cdata(self, start: int, end: int) -> None:
+        """The tag that escapes a whole value, or inside a value text."""
+        if self._begun or self._closer is not None:
+            self.text(_CDATA_OPEN, 0, end - start, start, final=False)
+            return
+        self.scope, self._value_at, self._at, self._begun = _CDATA, end, end, True
+        self.out.marker(start, end, "cdata_open")
+
+    def closed(self, at: int) -> None:
+        self._decide_opener(whole=False)
+        if self.scope == VALUE:  # in a CDATA section nothing else ends it
+            self.literal("IMPLIED", at, at)
+
     def _end_key(self, name: str, start: int, end: int) -> None:
         raw = "".join(self._key)
         lead, text = len(raw) - len(raw.lstrip()), raw.strip()
         if self._unquotes and is_quoted(text):
             lead, text = lead + 1, text[1:-1]
-        self._schema = _STRING if name == "STRING_CLOSE" else property_schema(self.out.schema, text)
+        said = unescape_attribute(text) if self._unescapes else text
+        self._schema = _STRING if name == "STRING_CLOSE" else property_schema(self.out.schema, said)
         self._is_json = name == "JSON_CLOSE"
-        self._streams = can_stream(self._schema) and not self._is_json
-        self._key_text, self._key_start = text, self._key_at + lead
+        self._streams = can_stream(self._schema) and not self._is_json and not self._drops_unclosed
+        self._key_text, self._key_start = said, self._key_at + lead
+        self._key_end = self._key_start + len(text)
         self.out.marker(self._key_at, self._key_start)
-        self.out.marker(self._key_start + len(text), start)
+        self.out.marker(self._key_end, start)
         if self._has_gap:
             self.scope = GAP
         else:
@@ -151,23 +329,25 @@ class Tagged(ArgumentParser):
 
     def _write_key(self) -> None:
         """Write the key; it waits for its value, so that what is written can always be closed."""
-        text, at = self._key_text, self._key_start
+        text, at, end = escape_json(self._key_text), self._key_start, self._key_end
         parts = (
             Segment('{"' if self._count == 0 else ', "', at, at, "synthetic"),
-            Segment(escape_json(text), at, at + len(text), "copied" if escape_json(text) == text else "converted"),
-            Segment('": ', at + len(text), at + len(text), "synthetic"),
+            Segment(text, at, end, "copied" if text == self._key_text and end - at == len(text) else "converted"),
+            Segment('": ', end, end, "synthetic"),
         )
         self._count += 1
-        self.out.arguments("".join(part.text for part in parts), at, at + len(text), parts)
+        self.out.arguments("".join(part.text for part in parts), at, end, parts)
 
     def _begin_value(self, at: int) -> None:
         self.scope, self._value, self._value_at = VALUE, Pieces(), at
+        self._by_lines = self._at_line_start = False
         self._blank, self._blank_at, self._begun = Pieces(), at, False
         if self._streams:
             self._write_key()
             self.synthetic('"', at)
 
     def _value_text(self, text: str, at: int) -> None:
+        self._at_line_start = text.endswith("\n")
         if not self._begun:
             text, at = self._trim_start(text, at)
         if not text:
@@ -193,7 +373,7 @@ class Tagged(ArgumentParser):
             self._trim = "newline" if text.startswith("\n") else "none"
         if self._trim == "newline" and text.startswith("\n"):
             cut = 1
-            self._begun = True
+            self._begun = self._by_lines = True
         else:
             cut = len(text) - len(text.lstrip()) if self._trim == "space" else 0
         self.out.marker(at, at + cut)
@@ -202,7 +382,7 @@ class Tagged(ArgumentParser):
 
     def _trim_length(self, text: str) -> int:
         """Return how much of the text surely is value and not what stands before the closer."""
-        if self._trim == "none":
+        if self._trim == "none" or self.scope == _CDATA:
             return len(text)
         if self._trim == "space":
             return len(text.rstrip())
@@ -226,8 +406,8 @@ class Tagged(ArgumentParser):
         self._blank = Pieces([text] if text else [])
 
     def _write(self, text: str, at: int) -> None:
-        pieces = [(text, at, at + len(text))] if self._entities is None else self._entities.feed(text, at)
-        self._write_pieces(pieces, text)
+        decoder = None if self.scope == _CDATA else self._entities
+        self._write_pieces([(text, at, at + len(text))] if decoder is None else decoder.feed(text, at), text)
 
     def _write_pieces(self, pieces: list[tuple[str, int, int]], raw: str = "") -> None:
         for piece, start, end in pieces:
@@ -247,7 +427,7 @@ class Tagged(ArgumentParser):
             self.synthetic('"', at)
         else:
             text = self._waiting_value()
-            plain = text if self._entities is None else decode_entities(text)
+            plain = text if self._entities is None or self.scope == _CDATA else decode_entities(text)
             written = self._as_json(plain) if self._is_json else None
             self._write_whole(written or coerce_json(plain_to_json(plain, self._schema), self._schema), text, at)
         self.scope, self._blank, self._value = OPEN, Pieces(), Pieces()
@@ -275,17 +455,21 @@ class Tagged(ArgumentParser):
 
     def finish(self, at: int) -> None:
         """At a terminal between parameters the object is whole; elsewhere it was cut off."""
+        self._decide_opener(whole=False)
+        if self.cut and self.scope == VALUE:
+            self._go_on_with_value()
+        self._close_value(clear=self.scope == OPEN)
         at = self._at if self.over and self.scope != OPEN else at
         if self.scope == OPEN:
             self.complete = not self.over
             if self.complete or self.out.closes:
                 self.synthetic("}" if self._count else "{}", at)
-        elif self.scope == VALUE and self._streams:
+        elif self._in_value and self._streams:
             self._finish_entities()
             self.out.marker(self._blank_at if self._blank else at, at)
             self.synthetic('"}' if self.out.closes else "", at)
         elif (
-            self.scope == VALUE
+            self._in_value
             and not (self.out.closes or self._is_json)
             and can_only_be_string("".join(self._value), self._schema)
         ):
@@ -295,33 +479,53 @@ class Tagged(ArgumentParser):
             self._drop_parameter(at)
             self.synthetic(("}" if self._count else "{}") if self.out.closes else "", at)
 
-    def _drop_parameter(self, at: int) -> None:
+    def _drop_parameter(self, at: int, reason: DropReason = CUT) -> None:
         if self.scope == KEY:
-            self.out.drop(self._key_at, at, CUT)
+            self.out.drop(self._key_at, at, reason)
             return
-        self.out.drop(self._key_start, self._key_start + len(self._key_text), CUT)
-        if self.scope == VALUE:
-            self.out.drop(self._value_at, at, CUT)
+        self.out.drop(self._key_start, self._key_end, reason)
+        if self._in_value:
+            self.out.drop(self._value_at, at, reason)
 
     def passes(self) -> str | None:
-        """See ArgumentParser.passes: a value that goes out as it is read."""
-        if self.scope != VALUE or not self._streams or not self._begun or self._blank or self._entities is not None:
+        """See ArgumentParser.passes: a value that goes out as it is read. A newline is one of what is escaped."""
+        if not (self._in_value and self._streams and self._begun) or self._blank or self._closer is not None:
+            return None
+        if self.scope == _CDATA:
+            return ESCAPED
+        if self._entities is not None:
             return None
         return rf"{ESCAPED}|\s\Z" if self._trim == "space" else ESCAPED
 
+    def passed(self, at: int) -> None:
+        self._at_line_start = self._at_line_start and at == self._at
+        super().passed(at)
+
     def hold(self) -> Hold | None:
-        if self.scope == KEY and self._key:
+        if self.scope == KEY and self._key and self._opener is None:
             return Hold(self._key_at, self._at, "codec", "A parameter's name is sent whole.")
         if self.scope == GAP:
             return Hold(self._key_start, self._at, "codec", "A parameter's name is sent with its value.")
-        if self.scope != VALUE:
+        waits = self._opener or self._closer
+        if waits is None and not self._in_value:
             return None
         if not self._streams:
             wants = f"The schema wants {types_in_words(self._schema)}"
             says = "The value is said to be JSON" if self._is_json else wants
             reason = f"{says}: the value is written when it is whole."
             return Hold(self._key_start, self._at, "codec", reason)
-        if self._entities is not None and (entity := self._entities.kept_at) is not None:
+        return self._hold_of_text(waits)
+
+    def _hold_of_text(self, waits: tuple[int, Any] | None) -> Hold | None:
+        """What waits at the end of a value that goes out as it is read: `waits` is a tag that may be text of it."""
+        entity = None if self._entities is None else self._entities.kept_at
+        if waits is not None:
+            start = entity if entity is not None else self._blank_at if self._blank else waits[0]
+            opens = "Its name says whether a tag is text of the value."
+            return Hold(
+                start, self._at, "codec", opens if self._opener else "What follows says whether the value ends here."
+            )
+        if entity is not None:
             return Hold(entity, self._at, "codec", "May be the beginning of an HTML entity.")
         if self._blank:
             return Hold(self._blank_at, self._at, "codec", "White space that may belong to the closing tag.")
@@ -339,224 +543,3 @@ class Tagged(ArgumentParser):
 def _at_value(key: str, *, before: bool) -> CodecState:
     value = f"the value of {key}"
     return CodecState.before(value) if before else CodecState(f"in {value}", Stand.VALUE, value)
-
-
-# `tagged_body`: as `tagged`, for models that put one JSON object in the parameters' place where they like.
-#
-#     <invoke name="f"><parameter name="city" string="true">Bern</parameter></invoke>
-#     <invoke name="f">{"city": "Bern"}</invoke>
-#
-# What stands first decides: a brace begins the object, which is then read as `json_span` reads it; anything else is
-# tagged. `json_closes` are further closers of a key that say that its value is JSON, for formats that name its type. A
-# value that is said to be a string stays one where its schema allows a string; elsewhere the schema decides.
-
-
-class TaggedBody(Tagged):
-    """Reads a call's arguments, tagged or as one object, until the machine's own terminal ends the call."""
-
-    triggers: ClassVar[tuple[str, ...]] = JsonSpan.triggers
-    options: ClassVar[Mapping[str, Any]] = {**Tagged.options, "json_closes": []}
-
-    def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
-        super().__init__(out, options)
-        self._decided = False
-        self._object: JsonSpan | None = None
-
-    @classmethod
-    def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        found = super().scopes(options)
-        more = {f"JSON_CLOSE_{n}": text for n, text in enumerate(options.get("json_closes", []))}
-        return {**found, KEY: {**found[KEY], **more}}
-
-    def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        if not self._decided:
-            pos = self.out.skip_space(buffer, pos, end, base)
-            self._at = base + pos
-            if pos == end:
-                return pos
-            self._decided = True
-            self._object = JsonSpan(self.out, {}) if buffer[pos] == "{" else None
-        if self._object is None:
-            return super().text(buffer, pos, end, base, final=final)
-        pos = self._object.text(buffer, pos, end, base, final=final)
-        self.scope, self.complete = self._object.scope, self._object.complete
-        self.queue += self._object.queue
-        self._object.queue = []
-        return pos
-
-    def literal(self, name: str, start: int, end: int) -> int:
-        self._decided = True
-        if self._object is not None:
-            self.out.drop(start, end, DropReason(Cause.TAG_AT_OBJECT))
-            return end
-        if name.startswith("JSON_CLOSE"):
-            name = "JSON_CLOSE"
-        elif name == "STRING_CLOSE":
-            types = types_of(property_schema(self.out.schema, "".join(self._key).strip()))
-            name = name if types is None or "string" in types else "KEY_CLOSE"
-        return super().literal(name, start, end)
-
-    def finish(self, at: int) -> None:
-        if self._object is None:
-            super().finish(at)
-            return
-        self._object.over = self.over
-        self._object.finish(at)
-        self.complete = self._object.complete
-
-    def passes(self) -> str | None:
-        return super().passes() if self._object is None else self._object.passes()
-
-    def pass_on(self, text: str) -> str | None:
-        return None if self._object is None else self._object.pass_on(text)
-
-    def retelling(self) -> Retelling | None:
-        return None if self._object is None else self._object.retelling()
-
-    def passed(self, at: int) -> None:
-        if self._object is None:
-            super().passed(at)
-        else:
-            self._object.passed(at)
-            self.scope = self._object.scope
-
-    def hold(self) -> Hold | None:
-        return super().hold() if self._object is None else self._object.hold()
-
-    def describe(self) -> CodecState:
-        return super().describe() if self._object is None else self._object.describe()
-
-
-# `tagged_pairs`: as `tagged`, with tags around keys and around values, forgiving between the two.
-#
-#     <arg_key>city</arg_key>
-#     <arg_value>Bern</arg_value>
-#
-# A key that no value follows is dropped, where another key begins or one of the `call_close` texts shows that the call
-# is over (they are read again afterwards). A value's opening tag ends a key that was not closed, and text where that
-# tag is missing is the value. A key's tag that is written twice counts once.
-
-
-class TaggedPairs(Tagged):
-    """Reads pairs of key and value until the machine's own terminal ends the call."""
-
-    options: ClassVar[Mapping[str, Any]] = {
-        **Tagged.options,
-        "key_open": "<arg_key>",
-        "key_close": "</arg_key>",
-        "value_open": "<arg_value>",
-        "value_close": "</arg_value>",
-        "trim": "none",
-        "call_close": [],
-    }
-
-    @classmethod
-    def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-        chosen = {**cls.options, **options}
-        scopes = super().scopes(chosen)
-        over = {f"OVER_{n}": text for n, text in enumerate(chosen["call_close"])}
-        opener = {"VALUE_OPEN": chosen["value_open"]}
-        tags = {"KEY_OPEN": chosen["key_open"], "KEY_CLOSE": chosen["key_close"]}
-        gap = {**tags, **opener, "VALUE_CLOSE": chosen["value_close"], **over}
-        return {**scopes, KEY: {**scopes[KEY], **tags, **opener, **over}, GAP: gap}
-
-    def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        if self.scope == GAP:
-            pos = self.out.skip_space(buffer, pos, end, base)
-            self._at = base + pos
-            if pos == end:
-                return pos
-            self._value_here(self._at)
-            end = pos + 1  # what follows is looked at as a value
-        return super().text(buffer, pos, end, base, final=final)
-
-    def _value_here(self, at: int) -> None:
-        message = "A value has no opening tag; it begins where its text does."
-        self.out.diagnostic("missing_value_open", message, at, at)
-        self._begin_value(at)
-
-    def literal(self, name: str, start: int, end: int) -> int:
-        if name.startswith("OVER"):
-            self._no_value(start)
-            return start
-        if self.scope == GAP:
-            repeated = name == "KEY_CLOSE"
-        else:
-            repeated = self.scope == KEY and name == "KEY_OPEN" and not "".join(self._key).strip()
-        if repeated:
-            self.out.marker(start if self.scope == GAP else self._key_at, end)
-            self._key_at = self._at = end
-            if self.scope == KEY:
-                self._key = Pieces()
-            return end
-        if name == "KEY_OPEN" and self.scope in (KEY, GAP):
-            self._no_value(start)
-        elif name == "VALUE_CLOSE" and self.scope == GAP:
-            self._value_here(start)
-        elif name == "VALUE_OPEN" and self.scope == KEY:
-            message = "A key has no closing tag; it ends where its value begins."
-            self.out.diagnostic("missing_key_close", message, start, start)
-            self._end_key("KEY_CLOSE", start, start)
-        return super().literal(name, start, end)
-
-    def _no_value(self, at: int) -> None:
-        self.out.diagnostic("missing_value", "A key has no value; it is left out.", at, at)
-        self._drop_parameter(at)
-        self.scope = OPEN
-
-
-# HTML entities in values, decoded while the text arrives (policy entity_decoding).
-#
-# An entity may be cut anywhere, so from an ampersand on, text waits until the entity is complete, cannot be one any
-# more, or is longer than any entity name. Names and numbers are those of HTML 5 (the standard library's table); a name
-# needs its semicolon.
-
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_PARTIAL = re.compile(r"&(?:#(?:[0-9]{0,7}|[xX][0-9a-fA-F]{0,6})|[A-Za-z][A-Za-z0-9]{0,31})?\Z")
-
-
-class EntityDecoder(Part):
-    """`feed` gives (text, raw start, raw end) triples; pieces without an entity are as they were."""
-
-    def __init__(self) -> None:
-        self._kept = ""
-        self._at = 0
-
-    def feed(self, text: str, at: int) -> list[tuple[str, int, int]]:
-        """Decode text that stands at raw offset `at`."""
-        start, text = at - len(self._kept), self._kept + text
-        partial = _PARTIAL.search(text, max(0, text.rfind("&")))
-        stop = partial.start() if partial is not None else len(text)
-        self._kept, self._at = text[stop:], start + stop
-        return _decode(text[:stop], start)
-
-    def finish(self) -> list[tuple[str, int, int]]:
-        """What was kept is no entity."""
-        kept, self._kept = self._kept, ""
-        return [(kept, self._at, self._at + len(kept))] if kept else []
-
-    @property
-    def kept_at(self) -> int | None:
-        """Raw offset of what is kept."""
-        return self._at if self._kept else None
-
-
-def decode_entities(text: str) -> str:
-    """A whole text with its entities decoded."""
-    return "".join([piece for piece, _, _ in _decode(text, 0)])
-
-
-def _decode(text: str, start: int) -> list[tuple[str, int, int]]:
-    out: list[tuple[str, int, int]] = []
-    pos = 0
-    for match in _ENTITY.finditer(text):
-        value = unescape(match.group())
-        if value == match.group() or "\ud800" <= value <= "\udfff":
-            continue
-        if match.start() > pos:
-            out.append((text[pos : match.start()], start + pos, start + match.start()))
-        out.append((value, start + match.start(), start + match.end()))
-        pos = match.end()
-    if pos < len(text):
-        out.append((text[pos:], start + pos, start + len(text)))
-    return out

@@ -36,6 +36,7 @@ from parsers.cases.input import (
 from parsers.cases.jsontext import JsonError, read, same
 from parsers.compare.divergence import Rules
 from parsers.decoding import Decode, Decoder
+from parsers.formats.contracts import Contract
 from parsers.formats.model import Format, Identifier, Model, Policy, load_format
 from parsers.replays.chunking import Chunking
 from parsers.vocabulary.types import Context, Mode, Piece, Tool
@@ -71,6 +72,9 @@ class ParserRef(Model):
     engine: Word | None = None
     options: dict[str, Any] = Field(default_factory=dict, description="What the engine takes besides; it checks them.")
     policy: dict[str, str] = Field(default_factory=dict)
+    markers: tuple[Annotated[str, Field(min_length=2)], ...] = Field(
+        (), description="The markers of a grammar that is not built in, where its parser shows only its deltas."
+    )
     format: Annotated[Format | None, BeforeValidator(lambda data: _format(data))] = None
 
     @model_validator(mode="after")
@@ -151,12 +155,14 @@ class Compare(Model):
     """Says how results compare: calls in the order sent or by index; whitespace of text exactly or softly (as blanks).
 
     `calls` and `arguments`: how those of two replays compare; what is expected of a call says itself whether its
-    arguments are a value or text.
+    arguments are a value or text. `cuts`: whether all chunkings are tried, or only those that a server can send for
+    certain.
     """
 
     calls: Literal["order", "index"] = "order"
     arguments: Literal["text", "json"] = "text"
     whitespace: Literal["exact", "soft"] = "exact"
+    cuts: Literal["all", "honest"] = "all"
 
     def rules(self) -> Rules:
         """Return what counts as a difference between two replays of the case."""
@@ -186,6 +192,9 @@ class Case(Model):
     source: Source | None = None
     parent: CaseId | None = None
     parser: ParserRef
+    contract: Annotated[
+        Word | Contract | None, Field(description="What the server promises: a name, or the whole.")
+    ] = None
     input: Input
     tokenizer: TokenizerRef | None = None
     decode: Decode | None = Field(None, description="How the server made text of the tokens; absent: exactly.")
@@ -257,6 +266,7 @@ class Case(Model):
             finish_reason=c.finish_reason,
             model=c.model,
             id_seed=c.id_seed,
+            model_type=c.model_type,
         )
 
     def with_pieces(self, pieces: Iterable[Piece]) -> Case:

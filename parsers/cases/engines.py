@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from parsers.cases.case import Case, CaseError
+from parsers.formats.contracts import DEFAULT, Contract, builtin_contracts, contract_named
 from parsers.formats.lint import lint
 from parsers.formats.model import Format
 from parsers.machine.reasoning import prompt_opens
@@ -44,7 +45,9 @@ class Choice:
 
     `black_box`: the parser shows nothing but its deltas. `one_shot` makes the parser of a second code path for whole
     outputs, where an engine has one. `plays`: the parser plays the case's stream back, so it has one chunking only.
-    `grammar` is the format of the output, where that is not the one that is shown.
+    `grammar` is the format of the output, where that is not the one that is shown. `markers` are those of a grammar
+    that is not built in, besides those that the case declares; without any they are learnt from what the parser
+    consumes. `contract` is the engine's own.
     """
 
     format: Format
@@ -54,6 +57,8 @@ class Choice:
     one_shot: Callable[[], StreamParser] | None = None
     plays: bool = False
     grammar: Format | None = None
+    markers: tuple[str, ...] = ()
+    contract: str = DEFAULT
 
 
 Engine = Callable[[Case, Evidence], Choice]
@@ -66,6 +71,7 @@ def builtin(case: Case, evidence: Evidence) -> Choice:
     """
     if case.parser.options:
         raise UsageError("parser.options are for engines; the built-in parsers have policies instead")
+    _refuse_markers(case)
     fmt, selection = _format(case, evidence)
     return Choice(fmt, selection, maker(fmt, policy_of(case)))
 
@@ -73,6 +79,7 @@ def builtin(case: Case, evidence: Evidence) -> Choice:
 def _fallback(case: Case, evidence: Evidence) -> Choice:
     """The fallback wrapper around the parser that `builtin` would run."""
     options = _wrapper_options(case)
+    _refuse_markers(case)
     fmt, found = _format(case, evidence)
     policy = policy_of(case)
     shown = Fallback(fmt, policy, options).format
@@ -106,7 +113,19 @@ def _recorded(case: Case, evidence: Evidence) -> Choice:
         black_box=True,
         plays=True,
         grammar=grammar,
+        contract=_server(case),
     )
+
+
+def _server(case: Case) -> str:
+    """The contract of the server that a case says it was recorded from, "vllm 0.33.0", where there is one."""
+    name = ((case.source.engine if case.source is not None else None) or "").lower().partition(" ")[0]
+    return name if name in builtin_contracts() else DEFAULT
+
+
+def _refuse_markers(case: Case) -> None:
+    if case.parser.markers:
+        raise CaseError("the markers of a built-in parser are known: declare none", "/parser/markers")
 
 
 def _wrapper_options(case: Case) -> FallbackOptions:
@@ -140,13 +159,32 @@ def _evidence(case: Case, evidence: Evidence, text: str) -> Evidence:
     vocabulary = (case.markers() or ()) if case.mode() == "ids" else ()
     model = evidence.model_id or case.context.model
     kind = evidence.model_type or case.context.model_type
-    return Evidence(None, kind, model, evidence.vocabulary or vocabulary, text)
+    context = case.to_context()
+    return Evidence(
+        model_type=kind,
+        model_id=model,
+        vocabulary=evidence.vocabulary or vocabulary,
+        text=text,
+        tools=[tool.name for tool in context.tools],
+        guided=context.tool_choice in ("required", "named"),
+    )
 
 
-def policy_of(case: Case) -> dict[str, str]:
-    """The policies a case asks for: its own, and strict where the request is strict."""
+def contract_of(case: Case, own: str = DEFAULT) -> Contract:
+    """The contract a case names or brings along, else the engine's `own`. Raises CaseError for a name of none."""
+    try:
+        return contract_named(case.contract, own)
+    except UsageError as error:
+        raise CaseError(str(error), "/contract") from error
+
+
+def policy_of(case: Case, own: str = DEFAULT) -> dict[str, str]:
+    """The policies a case asks for: those of its contract, strict where the request is strict, and its own.
+
+    `own`: the contract of its engine.
+    """
     strict = {"invalid_call": "strict"} if case.context.strict else {}
-    return {**strict, **case.parser.policy}
+    return {**contract_of(case, own).policies(), **strict, **case.parser.policy}
 
 
 ENGINES: Mapping[str, Engine] = {BUILTIN: builtin, FALLBACK: _fallback, RECORDED: _recorded}

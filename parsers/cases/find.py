@@ -18,12 +18,14 @@ from parsers.cases.expect import accept
 from parsers.cases.input import Input, ToolObject
 from parsers.cases.io import case_id, load_case, to_data
 from parsers.cases.run import characters, chunkings_of, replayer_of, settled_case
+from parsers.replays.budget import Budget
 from parsers.replays.chunking import by_tokens
 from parsers.replays.replay import finish_reason
 from parsers.replays.replayer import Rerender
 from parsers.search.found import Found, Group, Guess, Minimized, OutcomeClass, Progress, Verdict
 from parsers.search.search import Played, Search
 from parsers.search.sweep import MAX_REPLAYS
+from parsers.search.variants import CountLines
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.types import Piece
 
@@ -53,6 +55,8 @@ class CaseSearch:
         seed: int = 0,
         max_replays: int = MAX_REPLAYS,
         clock: Callable[[], float] | None = None,
+        lines: CountLines | None = None,
+        budget: Budget | None = None,
         rerender: Rerender | None = None,
     ) -> None:
         self.case = case
@@ -70,7 +74,10 @@ class CaseSearch:
             seed=seed,
             only=case.checks,
             max_replays=max_replays,
+            honest_only=case.compare.cuts == "honest",
             clock=clock,
+            lines=lines,
+            budget=budget,
         )
 
     def run(self) -> Iterator[Progress]:
@@ -122,7 +129,8 @@ def _with_tokens(smaller: Case, case: Case, small: Minimized) -> Case:
 
 def _notes(small: Minimized, size: int) -> tuple[str, ...]:
     how = f"Found by a search of an output of {size} characters; {len(small.text)} of them are left here."
-    return f"{small.check}: {small.finding.message}", how
+    said = small.finding.message.encode("utf-8", "backslashreplace").decode("utf-8")  # a parser may send half a pair
+    return f"{small.check}: {said}", how
 
 
 def _tools(case: Case, small: Minimized) -> tuple[ToolObject, ...]:
@@ -151,6 +159,7 @@ def find_json(result: CaseFound) -> dict[str, Any]:
         "skipped": [{"check": name, "reason": need.words} for name, need in found.skipped],
         "variants": dict(found.variants),
         "samples": [asdict(sample) for sample in found.samples],
+        "robustness": [finding.to_json() for finding in found.robustness],
     }
 
 
@@ -163,6 +172,9 @@ def _outcome(one: OutcomeClass) -> dict[str, Any]:
         "finish_reason": one.finish_reason,
         "count": one.count,
         "honest": one.honest,
+        "assumed": one.assumed,
+        "hostile": one.hostile,
+        "allowed": one.allowed,
         "smallest": one.smallest.model_dump(mode="json", exclude_defaults=True),
         "grade": one.grade,
         "divergence": parting,
@@ -172,7 +184,13 @@ def _outcome(one: OutcomeClass) -> dict[str, Any]:
 
 def _group(group: Group) -> dict[str, Any]:
     counts = [[number, count] for number, count in sorted(group.counts.items())]
-    return {"name": group.name, "label": group.label, "honest": group.honest, "counts": counts}
+    return {
+        "name": group.name,
+        "label": group.label,
+        "honest": group.honest,
+        "grade": group.grade.value,
+        "counts": counts,
+    }
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
@@ -181,6 +199,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "details": list(verdict.sentences),
         "findings": list(verdict.findings),
         "proof": None if verdict.proof is None else verdict.proof.to_json(),
+        "offer": verdict.offer,
         "guesses": [_guess(guess) for guess in verdict.guesses],
     }
 

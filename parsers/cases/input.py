@@ -202,12 +202,17 @@ _Tokens = Annotated[
 
 
 class Input(Model):
-    """The model output, in at least one form; several forms must agree. `stream` is kept as data."""
+    """The model output, in at least one form; several forms must agree. `stream` is kept as data.
+
+    `done`: the end of the stream itself, `[DONE]`, was recorded behind it. `gaps`: chunks of it are missing.
+    """
 
     text: Text | None = None
     tokens: _Tokens | None = None
     deltas: tuple[InputDelta, ...] | None = None
     stream: tuple[dict[str, Any], ...] | None = None
+    done: bool = False
+    gaps: bool = False
 
     @model_validator(mode="after")
     def _agrees(self) -> Input:

@@ -21,8 +21,10 @@ from parsers.cases import jsontext
 from parsers.cases.case import Case, CaseError
 from parsers.cases.input import Input, Token, each_once
 from parsers.cases.jsontext import JsonError
+from parsers.checks.causes import flattened
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import FormatError, Message
+from parsers.wire.halves import with_whole_characters
 
 SCHEMA_VERSION = 1
 NOT_IN_ID = ("$schema", "title", "notes", "flags", "parent")
@@ -54,6 +56,7 @@ def load_case(data: Any) -> Case:
     """Validate decoded JSON as a case. Raises CaseError with the pointer of the first place that is wrong."""
     if not isinstance(data, dict):
         raise CaseError('a case is a JSON object: {"schema": 1, "parser": {"name": ...}, "input": {"text": [...]}}')
+    data = _with_whole_characters(data)
     _check(data)
     _check_version(data)
     try:
@@ -61,7 +64,15 @@ def load_case(data: Any) -> Case:
     except FormatError as error:
         raise CaseError(error.message, f"/parser/format{error.pointer}") from error
     except ValidationError as error:
-        raise _case_error(error.errors()) from error
+        raise _case_error(error.errors(), data) from error
+
+
+def _with_whole_characters(data: dict[str, Any]) -> dict[str, Any]:
+    """The data with the characters joined that a server cut in two, half a character to a chunk."""
+    given = data.get("input")
+    stream = given.get("stream") if isinstance(given, dict) else None
+    joined = with_whole_characters(stream) if isinstance(stream, list) else stream
+    return data if joined is stream else {**data, "input": {**data["input"], "stream": joined}}
 
 
 def to_data(case: Case) -> dict[str, Any]:
@@ -134,7 +145,7 @@ def outcome_digest(message: Message, finish_reason: str | None, findings: Iterab
     where nothing was checked, which the digest says."""
     outcome: dict[str, Any] = {"message": message.to_json(), "finish_reason": finish_reason}
     if findings is not None:
-        rows = {(finding.check, finding.severity, finding.about) for finding in findings}
+        rows = {(finding.check, finding.severity, finding.about) for finding in flattened(findings)}
         outcome["findings"] = [list(row) for row in sorted(rows)]
     digest = hashlib.sha256(rfc8785.dumps(_encodable(outcome))).hexdigest()
     return digest if findings is not None else _UNCHECKED + digest
@@ -173,18 +184,35 @@ def _check_version(data: dict[str, Any]) -> None:
         )
 
 
-def _case_error(errors: list[ErrorDetails]) -> CaseError:
-    """The first error; an unknown key before all others, since a key that is missing may only be misspelled."""
-    error = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
-    path = tuple([part for part in error["loc"] if part != "[key]"])
+def _case_error(errors: list[ErrorDetails], data: Any) -> CaseError:
+    """The first error; an unknown key before all others, since a key that is missing may only be misspelled. Of a value
+    that may be text or an object, an object is judged as one."""
+    judged = [one for one in errors if one["type"] != "string_type" or not isinstance(one["input"], dict)] or errors
+    error = next((one for one in judged if one["type"] == "extra_forbidden"), judged[0])
+    path = error["loc"]
     if path[:2] == ("input", "tokens") and len(path) > 3:
         path = (*path[:3], *_TOKEN_PLACES.get(str(path[3]), path[3:]))
+    else:
+        path = _without_tags(path, data)
     return CaseError(_words(error), jsontext.pointer(path))
+
+
+def _without_tags(path: tuple[int | str, ...], data: Any) -> tuple[int | str, ...]:
+    """The path as it is in the data: validation also names which member of a union it tried, and `[key]`."""
+    found: list[int | str] = []
+    for at, part in enumerate(path):
+        inside = isinstance(data, dict) and part in data
+        if inside or (isinstance(data, list) and isinstance(part, int) and part < len(data)):
+            data = data[part]
+        elif not isinstance(data, dict) or at + 1 < len(path) or part == "[key]":
+            continue
+        found.append(part)
+    return tuple(found)
 
 
 def _words(error: ErrorDetails) -> str:
     if error["type"] == "extra_forbidden":
-        return "unknown key: correct its spelling or remove it"
+        return f"unknown key {jsontext.line(error['loc'][-1])}: correct its spelling or remove it"
     if error["type"] == "missing":
         return "this key is required"
     message = error["msg"].replace("Input should be", "must be", 1)

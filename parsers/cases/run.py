@@ -15,20 +15,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from parsers.cases.case import Case, CaseError
-from parsers.cases.engines import ENGINES, RECORDED, Choice, Engine, choose, engine_of, policy_of
+from parsers.cases.engines import ENGINES, RECORDED, Choice, Engine, choose, contract_of, engine_of, policy_of
 from parsers.cases.input import Input
 from parsers.checks import run_each_check
+from parsers.checks.causes import by_cause
 from parsers.checks.check import CheckReport, Need
+from parsers.checks.leaks import unmistakable_markers
 from parsers.checks.subject import subject_of
 from parsers.compare.beside import Compared, compare_chunking
 from parsers.decoding import Decoded, decode_pieces, schedule, settle_pieces
-from parsers.formats.model import Format, builtin_formats
+from parsers.formats.model import Format
 from parsers.machine.program import Program
-from parsers.replays.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking, Sent
+from parsers.replays.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking, Sent, by_characters
 from parsers.replays.chunking import RECORDED as AS_RECORDED
+from parsers.replays.cut_grades import CutGrade, Grader, studied
 from parsers.replays.recorded import ServerStream, server_stream
 from parsers.replays.replayer import Replayer, Replays, Rerender
 from parsers.search.variants import variants
+from parsers.search.weighed import weigh_by_contract, weigh_by_cuts
 from parsers.selection.registry import Evidence, Selection, known_format, policies
 from parsers.vocabulary.events import CallEnd, Diagnostic, Dropped, Event, Marker, TextEvent
 from parsers.vocabulary.trace import Finding, Step, Trace
@@ -36,6 +40,7 @@ from parsers.vocabulary.types import Context, Piece
 from parsers.wire.chunks import Dialect, Envelope, chunks, recorded_chunks, transcript
 
 HELD_CHARACTERS = 512
+STAND_INS = ("embedded", "characters")  # tokenizers that belong to no model
 IGNORED = "The token ids of the recorded deltas are ignored: no tokenizer made tokens of them that spell the text."
 UNSHARED = "Nobody knows which of the raw output came with which chunk: checks that need it are skipped."
 
@@ -109,11 +114,15 @@ def checked_in_parts(
     case: Case, choice: Choice, replayer: Replayer, stored: tuple[Piece, ...], *, compare: bool = True
 ) -> Generator[float, None, CaseRun]:
     """The same in parts, each of which takes about as long as a replay or two. Yields how much is done, from 0 to 1."""
-    chunkings, rules = chunkings_of(case, choice), case.compare.rules()
-    trace = replayer.trace(chunkings[0])
+    chunkings, rules, honest_only = chunkings_of(case, choice), case.compare.rules(), case.compare.cuts == "honest"
+    traced = studied(replayer, chunkings, honest_only=honest_only)
+    trace = replayer.trace(traced)
     whole = trace if choice.plays else replayer.trace(WHOLE)
-    others = chunkings[1:] or [chunking for chunking in DEFAULT_COMPARED if chunking != chunkings[0]]
+    others = chunkings[1:] or [chunking for chunking in DEFAULT_COMPARED if chunking != traced]
     others = others if compare and not choice.plays else []
+    if honest_only:
+        grader = Grader(replayer)
+        others = [chunking for chunking in others if grader.chunking(chunking) is CutGrade.HONEST]
     beside = []
     for number, chunking in enumerate(others):
         yield number / (len(others) + 1)
@@ -122,6 +131,9 @@ def checked_in_parts(
     subject, report = subject_of(replayer, trace, whole, beside, rules=rules, variants=written), CheckReport([], [], [])
     for done in run_each_check(report, subject, case.checks):
         yield (len(others) + done) / (len(others) + 1)
+    weigh_by_contract(report, subject)
+    weigh_by_cuts(report, subject, replayer)
+    report.findings = by_cause(report.findings)
     trace.findings = report.findings
     return CaseRun(
         case=case,
@@ -170,15 +182,16 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
     decoded = decode_pieces(
         tuple(pieces), case.decode, decoder=case.decoder, prompt_tail=context.prompt_tail, end_tokens=fmt.end_tokens
     )
-    server = None if stream is None else server_stream(stream, decoded.pieces, case.input.deltas)
+    how = {"done": case.input.done, "gaps": case.input.gaps}
+    server = None if stream is None else server_stream(stream, decoded.pieces, case.input.deltas, **how)
     if choice.plays and server is not None:
         context = replace(context, finish_reason=context.finish_reason or server.cut_short)
         if server.fed is None:
             reasons, decoded = (*reasons, *[UNSHARED] * case.has_raw), Decoded((), None, ())
-    terminals = fmt.terminals
-    if choice.plays and choice.grammar is None:  # what is played back may be in any format: any marker of one counts
-        known = [text.strip() for other in builtin_formats().values() for text in other.terminals.values()]
-        terminals = {text: text for text in known}
+    terminals, contract = fmt.terminals, contract_of(case, choice.contract)
+    if choice.plays and not (case.has_raw and choice.grammar):  # whatever the model is called, any marker was left
+        terminals = {**{text: text for text in unmistakable_markers()}, **terminals}
+    terminals = {**terminals, **{marker: marker for marker in (*choice.markers, *case.parser.markers)}}
     return Replayer(
         choice.make,
         decoded.pieces,
@@ -191,14 +204,31 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         black_box=choice.black_box,
         one_shot=choice.one_shot,
         format=grammar,
-        policy={} if grammar is None else policies(grammar, policy_of(case)),
+        policy={} if grammar is None else policies(grammar, policy_of(case, choice.contract)),
         server=server,
         plays=choice.plays,
         decoded=decoded,
         late=schedule(case.decode),
         sent=sent_of(case, server),
         spelled=case.decode is None and case.decoder == "byte_level",
+        start_given="reasoning_open" in case.context.model_fields_set,
+        own_tokenizer=_is_cut_by_its_own(case, decoded.pieces),
+        empty_deltas=_sends_empty(case, decoded.pieces),
+        late_text=case.decode is not None,
+        contract=contract,
     )
+
+
+def _is_cut_by_its_own(case: Case, pieces: Sequence[Piece]) -> bool:
+    """Return whether the tokenizer that a case names made the tokens: where nobody ran it, characters stand in."""
+    named = case.tokenizer is not None and case.tokenizer.name not in (None, *STAND_INS)
+    return named and not by_characters(pieces)
+
+
+def _sends_empty(case: Case, pieces: Sequence[Piece]) -> bool:
+    """Return whether the recording shows deltas without text, or tokens without text make them."""
+    recorded = any(not delta.text for delta in case.input.deltas or ())
+    return recorded or any(piece.recorded and not piece.text for piece in pieces)
 
 
 def sent_of(case: Case, server: ServerStream | None = None) -> Sent | None:

@@ -16,14 +16,18 @@ from parsers.checks import (  # noqa: F401  their checks are registered
     chunkings,
     declared,
     deltas,
+    departures,
     leaks,
     metamorphic_output,
     metamorphic_request,
     origins,
     running,
+    said_again,
     server_stream,
 )
 from parsers.checks.check import LIMIT, REGISTERED, Check, CheckReport
+from parsers.checks.gaps import blamed_on_recording
+from parsers.checks.ill_formed import blamed_on_output
 from parsers.checks.subject import Subject
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import UsageError
@@ -33,12 +37,13 @@ __all__ = ["CHECKS", "Check", "CheckReport", "Subject", "run_checks", "run_each_
 # How they are listed: what every replay must hold first, then what needs more than the output itself.
 _LISTED = (
     "chunking", "whole_equals_streamed", "monotone", "decodes_alike", "spans_cover_input", "all_output_lost",
-    "nothing_invented", "no_double_ownership", "ids_with_text", "no_terminal_leak", "no_reasoning_leak",
+    "nothing_invented", "no_double_ownership", "spaces_kept", "ids_with_text", "no_terminal_leak", "no_reasoning_leak",
     "no_argument_leak", "no_early_leak", "no_control_tokens", "tool_call_dropped", "held_bounded",
-    "name_once_before_arguments", "no_empty_delta", "known_tool", "index_dense", "id_once", "calls_apart",
-    "arguments_json", "arguments_prefix", "arguments_closed", "arguments_schema", "strings_whole", "values_kept",
-    "utf8_clean", "answer_only_in_reasoning", "reasoning_boundary", "ends_idle", "finish_reason", "parser_raised",
-    "linear_time", "emission_lag", "deltas_build_message", "server_agrees", "chunk_shape", "bookkeeping", "rerenders",
+    "name_once_before_arguments", "no_empty_delta", "known_tool", "names_kept", "calls_as_promised", "index_dense",
+    "id_once", "calls_apart", "arguments_json", "arguments_prefix", "arguments_closed", "arguments_schema",
+    "strings_whole", "values_kept", "utf8_clean", "answer_only_in_reasoning", "reasoning_boundary", "channels_kept",
+    "ends_idle", "finish_reason", "call_as_asked", "parser_raised", "linear_time", "emission_lag",
+    "deltas_build_message", "server_agrees", "chunk_shape", "sent_once", "bookkeeping", "rerenders",
     "changed_output_raised", "truncation", "recovers", "reusable", "escapes", "no_length_cap", "linear_arguments",
     "neighbours", "start_state", "schema_changes", "tool_choice",
 )  # fmt: skip
@@ -71,7 +76,7 @@ def run_each_check(report: CheckReport, subject: Subject, only: Sequence[str] | 
         if lacking is not None:
             report.skipped.append((check.name, lacking))
             continue
-        found = check(subject)
+        found = blamed_on_recording(subject, blamed_on_output(subject, check(subject)))
         report.findings += _limited(check, found)
         if all(finding.severity == "info" for finding in found):
             report.holding.append(check.name)

@@ -9,23 +9,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import islice, zip_longest
 
 from parsers.checks.check import LIMIT, Need, any_of, check
+from parsers.checks.departures import moved
+from parsers.checks.known import Fact, Origin
 from parsers.checks.leaks import is_marker
 from parsers.checks.origins import false_copies, is_sound
+from parsers.checks.prose import TAG, lost_prose
+from parsers.checks.spaces import squeezed
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import excerpt
 from parsers.vocabulary.channels import CONTENT, Channel, channel_of, message_texts
-from parsers.vocabulary.drops import LOST, UNSAID, DropReason
+from parsers.vocabulary.drops import LOST, UNSAID, Cause, DropReason
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import Finding, Topic, Trace
-from parsers.vocabulary.types import Span
-from parsers.vocabulary.words import counted
+from parsers.vocabulary.types import Span, ToolCall
+from parsers.vocabulary.words import counted, quoted
 
-_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"-?\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,4})?")
+_WORD = re.compile(rf"(?<![\w.])(?:{_NUMBER.pattern})(?![\w.])|\w+")
 _TOKEN = re.compile(r"<[|｜][^<>|｜\s]*[|｜]>")  # the usual spelling of a special token, whoever's it is
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_PAIR = re.compile(r"(?<!\w)(\w+)(\s+)(?=(\w+))")
+_LONG = 4  # a shorter word stands in another one by chance
+_FEW = 20  # so many lost words are looked for among those that are joined
+ROUNDED = "digits beyond double precision are lost"
 # Words of the envelope around calls in the known formats, and literals whose spelling JSON changes.
 _ENVELOPE = frozenset(("name", "arguments", "parameters", "parameter", "function", "functions", "invoke", "id", "type"))
 _ENVELOPE |= {"action", "call", "string", "tool", "tool_call", "tool_calls", "value", "none", "null", "true", "false"}
@@ -55,7 +67,9 @@ def _all_output_lost(subject: Subject) -> Iterator[Finding]:
     dropped = [run for run in trace.partition if run.owner == "dropped" and run.reason != LOST]
     if not dropped:
         message = "The whole output is lost: the message is empty."
-        yield _all_output_lost.finding(message, within=within, actual=text)
+        sure = subject.known.has(Fact.GRAMMAR) or any(lost_prose(text, ()))  # else all of it may be markup
+        severity: Severity = "error" if sure else "warning"
+        yield _all_output_lost.finding(message, severity=severity, within=within, actual=text)
         return
     reason = dropped[0].reason or UNSAID
     message, policy = f"The message is empty: {reason.words}.", subject.contract(reason.policy)
@@ -71,7 +85,9 @@ def _is_all_lost(subject: Subject) -> bool:
     if subject.builtin.trace is not None:
         return any(text.strip() for text in _wanted(subject, subject.builtin.trace))
     if subject.black_box:
-        return _WORD.search(_markup(subject).sub(" ", trace.text)) is not None
+        bare = _markup(subject).sub(" ", trace.text)
+        unknown = subject.known.grammar is Origin.UNKNOWN
+        return _WORD.search(TAG.sub(" ", bare) if unknown else bare) is not None
     specials = any_of([*subject.tokens.special, *subject.grammar.end_tokens])
     dropped = [trace.text[run.start : run.end] for run in trace.partition if run.owner == "dropped"]
     return any(specials.sub("", text).strip() for text in dropped)
@@ -105,12 +121,18 @@ def _false_copies(trace: Trace) -> Iterator[Finding]:
         )
 
 
+def _is_separator(reason: DropReason | None, text: str) -> bool:
+    """Return whether dropped text is what Llama models write between two calls."""
+    return reason is not None and reason.cause is Cause.SEPARATOR_AT_CALL and text == ";"
+
+
 def _dropped(subject: Subject) -> Iterator[Finding]:
     trace, specials = subject.trace, any_of(subject.tokens.special)
     places: dict[DropReason, list[tuple[int, int]]] = {}
     for run in trace.partition:
         solid = specials.sub("", trace.text[run.start : run.end]).strip()
-        if run.owner == "dropped" and run.reason != LOST and solid:
+        separates = _is_separator(run.reason, solid) and run.end < len(trace.text.rstrip())
+        if run.owner == "dropped" and run.reason != LOST and solid and not separates:
             places.setdefault(run.reason or UNSAID, []).append((run.start, run.end))
     for reason, [(start, end), *others] in places.items():
         more = f" and {len(others)} more places" if others else ""
@@ -126,12 +148,27 @@ def _dropped(subject: Subject) -> Iterator[Finding]:
 def _lost_words(subject: Subject) -> Iterator[Finding]:
     """The weak form: the first word of the output that the message does not hold, else the first sign."""
     trace, reference = subject.trace, subject.builtin.trace
-    known = _words(message_texts(trace.message).values()) | _ENVELOPE
-    bare = _TOKEN.sub(" ", _markup(subject).sub(" ", trace.text))
-    lost = [word for word in _WORD.findall(_unescaped(bare)) if word.casefold() not in known]
+    sent = _words(message_texts(trace.message).values())
+    known = sent | _ENVELOPE | _words(subject.renamed.values())
+    bare = _unescaped(_TOKEN.sub(" ", _markup(subject).sub(" ", trace.text)))
+    words = [*lost_prose(bare, known)] if subject.known.grammar is Origin.UNKNOWN else _WORD.findall(bare)
+    lost = [word for word in words if word.casefold() not in known]
+    values = {_value(word): word for word in sent}
+    yield from islice(_written_otherwise(subject, lost, values), 1)
+    lost = [word for word in lost if _value(word) is None or _value(word) not in values]
+    yield from islice(_rounded(subject, lost, values), 1)
+    doubles = {*map(_double, values.values())}
+    lost = [word for word in lost if _value(word) is None or _double(word) not in doubles]
     if reference is not None:
         wanted = _words(_wanted(subject, reference))
         lost = [word for word in lost if word.casefold() in wanted]
+    else:  # the call that stood between two words may be gone, and they are one
+        joined = "\n".join(message_texts(trace.message).values()).casefold()
+        lost = [word for word in lost if len(word) < _LONG or word.casefold() not in joined]
+        blank = next(iter(_joined_words(subject, bare, lost)), None)
+        if blank is not None:
+            yield blank
+            return
     if not lost:
         yield from _lost_signs(subject)
         return
@@ -146,10 +183,77 @@ def _lost_words(subject: Subject) -> Iterator[Finding]:
     )
 
 
+def _written_otherwise(subject: Subject, lost: Iterable[str], sent: Mapping[Decimal | None, str]) -> Iterator[Finding]:
+    """Numbers whose value is sent, spelled in another way."""
+    for word in lost:
+        value = _value(word)
+        if value is not None and value in sent:
+            start = subject.trace.text.find(word)
+            yield _spans_cover_input.finding(
+                f"The number `{word}` of the output is sent as `{sent[value]}`: the value is the same.",
+                topic=Topic.VALUE,
+                severity="info",
+                about="output",
+                at=None if start < 0 else Place(start, subject.trace.step_at(start)),
+                length=len(word),
+                expected=word,
+                actual=sent[value],
+            )
+
+
+def _rounded(subject: Subject, lost: Iterable[str], sent: Mapping[Decimal | None, str]) -> Iterator[Finding]:
+    """Numbers that are sent as a double holds them, which has not all of their digits."""
+    doubles = {_double(word): word for value, word in sent.items() if value is not None}
+    for word in lost:
+        if _value(word) is not None and (other := doubles.get(_double(word))) is not None:
+            start = subject.trace.text.find(word)
+            yield _spans_cover_input.finding(
+                f"The number `{word}` of the output is sent as `{other}`: {ROUNDED}.",
+                topic=Topic.VALUE,
+                severity="warning",
+                at=None if start < 0 else Place(start, subject.trace.step_at(start)),
+                length=len(word),
+                expected=word,
+                actual=other,
+            )
+
+
+def _double(word: str) -> float | None:
+    """The number that a program with doubles makes of a word; None where it is none."""
+    value = _value(word)
+    return None if value is None else float(value)
+
+
+def _joined_words(subject: Subject, bare: str, lost: Sequence[str]) -> Iterator[Finding]:
+    """Words that stand in the message without the blank that parts them from their neighbours in the output."""
+    texts = [text.casefold() for text in message_texts(subject.trace.message).values()]
+    gone = {word.casefold() for word in lost[:_FEW]}
+    beside = (pair for pair in _PAIR.finditer(bare) if not gone.isdisjoint(map(str.casefold, pair.group(1, 3))))
+    for match in islice(beside, _FEW):
+        one, blank, other = match.groups()
+        pair = f"{one}{other}"
+        if any(pair.casefold() in text for text in texts):
+            start = subject.trace.text.find(one + blank + other)
+            yield _spans_cover_input.finding(
+                f"White space of the output is lost: {quoted(one + blank + other)} is sent as {quoted(pair)}.",
+                topic=Topic.CHANGE,
+                severity="warning",
+                step=None if start < 0 else subject.trace.step_at(start),
+                span=None if start < 0 else Span(start, start + len(one + blank + other)),
+                expected=one + blank + other,
+                actual=pair,
+            )
+
+
+def _value(word: str) -> Decimal | None:
+    """The value of a number, however it is spelled; None for another word."""
+    return Decimal(word) if _NUMBER.fullmatch(word) else None
+
+
 def _lost_signs(subject: Subject) -> Iterator[Finding]:
     """Signs that are no words, where the content of a black box is that of the built-in parser without some of them."""
     trace, reference, markup = subject.trace, subject.builtin.trace, _markup(subject)
-    if reference is None or reference.rejected_calls:
+    if reference is None or reference.rejected_calls or moved(subject):
         return
     wanted, given = reference.channels[CONTENT], trace.message.content or ""
     if markup.search(wanted.text) or markup.search(given):
@@ -175,11 +279,19 @@ def _lost_signs(subject: Subject) -> Iterator[Finding]:
 
 
 def _wanted(subject: Subject, reference: Trace) -> list[str]:
-    """Return what the built-in parser of a black box's format delivers, but for calls that a server may refuse."""
-    message = reference.message
-    calls = [f"{call.name} {call.arguments}" for call in message.tool_calls if is_sound(subject, call)]
-    content = "" if reference.rejected_calls else message.content or ""
-    return [content, message.reasoning or "", *calls]
+    """Return what the built-in parser of a black box's format delivers, but for calls that a server may refuse, and for
+    what differs by white space alone."""
+    message, given = reference.message, subject.trace.message
+    texts = [] if reference.rejected_calls else [(message.content, given.content)]
+    texts.append((message.reasoning, given.reasoning))
+    sound = [call for call in message.tool_calls if is_sound(subject, call)]
+    mine = given.tool_calls if len(given.tool_calls) == len(sound) else []
+    texts += list(zip_longest(map(_call_text, sound), map(_call_text, mine)))
+    return [right or "" for right, wrong in texts if squeezed(right) != squeezed(wrong)]
+
+
+def _call_text(call: ToolCall) -> str:
+    return f"{call.name} {call.arguments}"
 
 
 def _words(texts: Iterable[str]) -> set[str]:
@@ -212,7 +324,8 @@ def _tool_call_dropped(subject: Subject) -> Iterator[Finding]:
             message = (
                 f"A call begins at {call.start}, but the output has no call that can be read: {call.reason.words}."
             )
-            policy = subject.contract("truncated_call" if call.end == len(trace.text) else call.reason.policy)
+            at_end = "truncated_call" if call.end == len(trace.text) else None
+            policy = subject.contract(call.reason.policy or at_end)
             yield _tool_call_dropped.finding(message, within=(trace, call.start, call.end), policy=policy)
 
 
@@ -222,7 +335,8 @@ def _missed(subject: Subject, reference: Trace) -> Iterator[Finding]:
     for index, call in enumerate(reference.message.tool_calls):
         left[call.name] -= 1
         place = reference.channels[Channel(index, "name")].place(0)
-        if left[call.name] >= 0 or not is_sound(subject, call) or _is_shown(subject, place.raw or 0):
+        is_told = index in subject.renamed or left[call.name] >= 0
+        if is_told or not is_sound(subject, call) or _is_shown(subject, place.raw or 0):
             continue
         yield _tool_call_dropped.finding(
             f"The call to `{call.name}` is not found; the built-in parser `{reference.parser}` reads it whole.",

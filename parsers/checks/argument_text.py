@@ -6,16 +6,19 @@ parser broke it (an error); else the model wrote it so (a warning).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from parsers.checks.check import LIMIT, Need, check
 from parsers.checks.deltas import taken_back
 from parsers.checks.json_text import JsonPrefix, is_whole_object, read_object, walk
+from parsers.checks.known import Finish
+from parsers.checks.schema import misfits
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import excerpt, shared_prefix
 from parsers.vocabulary.channels import Channel, call_words
-from parsers.vocabulary.events import CallArguments, CallEnd
-from parsers.vocabulary.trace import About, Finding
+from parsers.vocabulary.events import CallArguments, CallEnd, Severity
+from parsers.vocabulary.trace import About, Finding, Topic
+from parsers.vocabulary.types import Tool
 
 
 @check("J1", "The arguments of every call are one JSON object.", needs=(Need.FINISHED,))
@@ -28,13 +31,56 @@ def _arguments_json(subject: Subject) -> Iterator[Finding]:
             found += _repeated_keys(subject, index)
         elif bad is None and (call.arguments or not call.complete):
             expected = not call.complete and subject.request.finish_reason == "length"
+            if not expected and not subject.known.raw:
+                found.append(_left_open(subject, index))
             # If it is the parser's fault that they are open, arguments_closed tells of it.
-            if not expected and _fault_of_open(subject, index) == "output":
+            elif not expected and _fault_of_open(subject, index) == "output":
                 found.append(_unparsable(subject, index, None, "output"))
         elif call.complete:
             found.append(_unparsable(subject, index, bad, _fault(subject, index, told)))
         told += len(found)
         yield from found
+
+
+# What arguments that end too early say of a stream whose raw output is unknown, by what is known of its end. A server
+# that says why it ended has sent all it was going to.
+_OPEN: Mapping[Finish, tuple[Severity, About, Topic]] = {
+    Finish.SAID: ("error", "parser", Topic.ARGUMENTS),
+    Finish.LEFT_OUT: ("error", "parser", Topic.ARGUMENTS),
+    Finish.CUT: ("warning", "request", Topic.CUT),
+    Finish.ABSENT: ("warning", "request", Topic.CUT),
+}
+
+
+def _left_open(subject: Subject, index: int) -> Finding:
+    call, size = subject.calls[index], len(subject.calls[index].arguments)
+    severity, about, topic = _OPEN[subject.known.finish]
+    how = "end before their JSON does"
+    if not call.arguments:
+        how, severity = _empty(subject.request.tool(call.name), severity)
+    said = topic is Topic.ARGUMENTS and severity != "info"
+    reason = subject.trace.finish_reason
+    why = f", and {f'the finish reason is `{reason}`' if reason else 'the stream ends there'}" if said else ""
+    return _arguments_json.finding(
+        f"The arguments of {call_words(index, call.name)} {how}{why}.",
+        topic=topic,
+        severity=severity,
+        about=about,
+        step=subject.arguments(index).place(size).step,
+        actual=excerpt(call.arguments, size),
+    )
+
+
+def _empty(tool: Tool | None, severity: Severity) -> tuple[str, Severity]:
+    """What empty arguments are, as a clause, and how much they weigh: `severity` only where the schema requires some.
+
+    The API calls a function without arguments by `{}`; several servers send no text for that, which clients mend.
+    """
+    if tool is None:
+        return "are empty, not a JSON object: at most a function that requires nothing is called so", "warning"
+    if misfits(tool.parameters, "{}"):
+        return "are empty, though the schema requires some", severity
+    return "are empty, where the API has `{}`", "info"
 
 
 def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> Finding:
@@ -47,7 +93,7 @@ def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> 
         message = f"The arguments of {words} end before their JSON does."
         # The policy by which a last call that the output cuts off is sent as far as it came.
         is_last = index == len(subject.calls) - 1
-        policy = subject.contract("truncated_call", "as_streamed") if is_last else None
+        policy = subject.contract("truncated_call", "as_streamed") if is_last and _may_stream(subject) else None
     else:
         message = f"The arguments of {words} are not one JSON object: character {bad} cannot stand there."
     place = subject.arguments(index).place(offset)
@@ -60,6 +106,12 @@ def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> 
         actual=excerpt(call.arguments, offset),
         policy=policy,
     )
+
+
+def _may_stream(subject: Subject) -> bool:
+    """Return whether a cut call may be sent as far as it came: a black box keeps to no policy but the contract."""
+    values = subject.promised.values("truncated_call") if subject.black_box else ()
+    return not values or "as_streamed" in values
 
 
 def _repeated_keys(subject: Subject, index: int) -> Iterator[Finding]:

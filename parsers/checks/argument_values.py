@@ -11,9 +11,11 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any
 
+from parsers.checks.accounting import ROUNDED
 from parsers.checks.check import Need, check
 from parsers.checks.json_text import Node, is_whole_object, read_object, walk
 from parsers.checks.schema import Path, misfits, where
@@ -149,11 +151,14 @@ class _Pair:
         waiting: list[_Other] = [_Other((), read_object(self.written.arguments), read_object(self.given.arguments))]
         while waiting:
             one = waiting.pop()
-            if one.written is None or one.given is None or _scalar(one.written) != _scalar(one.given):
+            if one.written is None or one.given is None or self._scalars_differ(one.written, one.given):
                 if not self._is_told_elsewhere(one):
                     yield one
                 continue
             waiting += reversed(_inside(one.path, one.written, one.given))
+
+    def _scalars_differ(self, written: Node, given: Node) -> bool:
+        return _scalar(written, self.written.arguments) != _scalar(given, self.given.arguments)
 
     def _is_told_elsewhere(self, one: _Other) -> bool:
         """Return whether the schema made this value, or a string ends early or is none any more."""
@@ -173,9 +178,26 @@ class _Pair:
         return misfits(schema, self.written.arguments), misfits(schema, self.given.arguments)
 
 
-def _scalar(node: Node) -> tuple[str, object]:
-    """Return what two values must share to be the same, members and items apart: 1 and 1.0 are, true and 1 are not."""
-    return "number" if node.kind == "integer" else node.kind, node.value
+def _scalar(node: Node, text: str) -> tuple[str, object]:
+    """Return what two values must share to be the same, members and items apart: 1 and 1.0 are, true and 1 are not.
+
+    Numbers are compared by all of their digits, however many a double has.
+    """
+    if node.kind not in ("integer", "number"):
+        return node.kind, node.value
+    spelling = text[node.start : node.end]
+    try:
+        return "number", Decimal(spelling)
+    except InvalidOperation:  # an exponent beyond all numbers
+        return "number", spelling
+
+
+def _is_rounded(old: str, new: str) -> bool:
+    """Return whether two spellings of numbers are the same double."""
+    try:
+        return float(old) == float(new)
+    except ValueError:
+        return False
 
 
 def _inside(path: Path, written: Node, given: Node) -> list[_Other]:
@@ -198,8 +220,9 @@ def _changed_values(subject: Subject, index: int, pair: _Pair, places: ChannelTe
         if old is not None:
             change = "is missing" if new is None else f"has become {shortened(new, _SHOWN)}"
             change = f"is {shortened(old, _SHOWN)} in the output and {change}"
+        rounded = old is not None and new is not None and _is_rounded(old, new)
         yield _values_kept.finding(
-            f"{where(one.path)} of {call_words(index, pair.given.name)} {change}.",
+            f"{where(one.path)} of {call_words(index, pair.given.name)} {change}{f': {ROUNDED}' if rounded else ''}.",
             step=mine.place(end if one.given is None else one.given.start).step,
             span=None if one.written is None else places.place(one.written.start).span(len(old or "")),
             expected=old,

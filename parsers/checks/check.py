@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from parsers.checks.known import Fact
 from parsers.checks.subject import Subject, VariantKind
 from parsers.compare.divergence import excerpt
 from parsers.vocabulary.events import Severity
@@ -28,48 +29,61 @@ _Test = Callable[[Subject], object]
 
 
 class Need(Enum):
-    """Holds what a subject must have for a check to run: why the check is skipped without it, and the test of it.
+    """Holds what a subject must have for a check to run: why the check is skipped without it, the test of it, and what
+    is known wherever it is met.
 
     Those at the end need variants of one kind.
     """
 
     INSIGHT = "the parser shows its deltas only", lambda subject: not subject.black_box
-    TOOLS = "the request declares no tools", lambda subject: subject.request.tools
+    TOOLS = "the request declares no tools", lambda subject: subject.request.tools, Fact.TOOLS
     IDS = (
-        "the parser gives no call ids, the server adds them",
-        lambda subject: not subject.black_box or subject.server.plays or any(call.id for call in subject.calls),
+        "the parser gives no call ids, the server adds them, or the shape has none",
+        lambda subject: (
+            any(call.id for call in subject.calls)
+            or not (subject.has_old_call or (subject.black_box and not subject.server.plays))
+        ),
     )
-    COMPARED = "no other chunking was replayed", lambda subject: subject.replays.compared
-    WHOLE = "the output was not replayed whole", lambda subject: subject.replays.whole
+    COMPARED = "no other chunking was replayed", lambda subject: subject.replays.compared, Fact.PARSER
+    WHOLE = "the output was not replayed whole", lambda subject: subject.replays.whole, Fact.PARSER
     COSTS = (
-        "neither the characters examined nor a clock's time were taken",
-        lambda subject: subject.costs.examined or subject.costs.seconds,
+        "neither the characters examined nor the lines executed nor a clock's time were taken",
+        lambda subject: subject.costs.examined or subject.costs.lines or subject.costs.seconds,
     )
     FINISHED = "the parser failed before the end", lambda subject: subject.failed_at is None
     TOKEN_IDS = (
         "the output has no token ids",
         lambda subject: any(piece.token_id is not None for piece in subject.tokens.pieces),
+        Fact.RAW,
     )
     BYTES = (
         "the bytes of the tokens are not known, or the decoder makes another text of them",
         lambda subject: subject.tokens.spelled and {piece.raw is not None for piece in subject.tokens.pieces} == {True},
+        Fact.RAW,
     )
-    REASONING_MARKERS = "the format has no markers of reasoning", lambda subject: subject.grammar.closers
+    REASONING_MARKERS = "the format has no markers of reasoning", lambda subject: subject.grammar.closers, Fact.GRAMMAR
     SERVER_DELTAS = (
         "no server's own log of the same output is at hand",
         lambda subject: subject.server.chunks is not None,
+        Fact.STREAM,
     )
-    SERVER_CHUNKS = "a parser's deltas have the right shape by construction", lambda subject: subject.server.plays
-    RAW = "the raw output is unknown", lambda subject: subject.raw
+    SERVER_CHUNKS = (
+        "a parser's deltas have the right shape by construction",
+        lambda subject: subject.server.plays,
+        Fact.STREAM,
+    )
+    RAW = "the raw output is unknown", lambda subject: subject.known.raw, Fact.RAW
     REFERENCE = (
         "no built-in parser of the same format is laid beside this one",
         lambda subject: subject.builtin.trace is not None and not subject.server.plays,
+        Fact.RAW,
+        Fact.GRAMMAR,
     )
     BOOKKEEPING = (
         "no engine is at hand whose serving layer keeps lists beside the parser",
         lambda subject: subject.server.told is not None,
     )
-    VARIANTS = "no changed output was replayed", lambda subject: subject.variants
+    VARIANTS = "no changed output was replayed", lambda subject: subject.variants, Fact.PARSER
     TRUNCATED = "the output was not cut off at each place", "truncated"
     FOLLOWED = "no call could be appended", "followed"
     NEIGHBOUR = "no text or call could be put beside the first call", "neighbour"
@@ -83,13 +97,15 @@ class Need(Enum):
 
     words: str
     kind: VariantKind | None
+    facts: tuple[Fact, ...]
     _test: _Test
 
-    def __new__(cls, words: str, met: _Test | VariantKind) -> Need:
+    def __new__(cls, words: str, met: _Test | VariantKind, *facts: Fact) -> Need:
         """A need is known by its words, so that it can be sent to another process."""
         need = object.__new__(cls)
         need._value_ = need.words = words
         need.kind = None if callable(met) else met
+        need.facts = facts if callable(met) else (Fact.PARSER,)
         need._test = met if callable(met) else lambda subject: subject.of_kind(met)
         return need
 
@@ -100,7 +116,7 @@ class Need(Enum):
 
     def is_met(self, subject: Subject) -> bool:
         """Return whether a subject has it."""
-        return bool(self._test(subject))
+        return subject.known.has(*self.facts) and bool(self._test(subject))
 
 
 # What the findings of a check are about, by its number, unless they say otherwise.
@@ -113,7 +129,10 @@ _TOPICS: Mapping[str, Topic] = {
     **dict.fromkeys(("A3", "A4"), Topic.ADDITION),
     **dict.fromkeys(("L1", "L2", "L3", "L4", "L5"), Topic.LEAK),
     **dict.fromkeys(("Y2", "Y3", "Y4"), Topic.VALUE),
-    **dict.fromkeys(("R1", "R2"), Topic.START),
+    **dict.fromkeys(("R2", "F4"), Topic.UNANSWERED),
+    **dict.fromkeys(("A6", "N7"), Topic.CHANGE),
+    **dict.fromkeys(("R3", "R4"), Topic.CHANNEL),
+    "R1": Topic.START,
     "Y1": Topic.SCHEMA,
     "N3": Topic.UNKNOWN_TOOL,
     "K2": Topic.SERVER,
@@ -147,6 +166,11 @@ class Check:
     about: About = "parser"
     needs: tuple[Need, ...] = ()
     word: str = ""
+
+    @property
+    def facts(self) -> frozenset[Fact]:
+        """What is known wherever it runs."""
+        return frozenset([fact for need in self.needs for fact in need.facts])
 
     def __call__(self, subject: Subject) -> list[Finding]:
         """Run the check."""

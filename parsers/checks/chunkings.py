@@ -10,10 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from parsers.checks.check import Check, Need, check, chunking_of
+from parsers.checks.spaces import change_words
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import Key, divergence, grade, message_key, same_message
 from parsers.replays.chunking import Chunking
 from parsers.replays.chunking import label as label_of
+from parsers.replays.cut_grades import CutGrade, worst
+from parsers.vocabulary.channels import message_texts
 from parsers.vocabulary.trace import Finding, Proof, Trace
 from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted
@@ -32,10 +35,11 @@ def _chunking(subject: Subject) -> Iterator[Finding]:
         key = message_key(whole.message, rules)
         if _is_single(subject, outcomes.get(key, ())):
             outcomes.pop(key, None)
-    ranked = sorted(outcomes.values(), key=lambda replays: -_share(subject, replays))
+    grades = {key: _contradicted(subject, key) for key in outcomes}
+    ranked = sorted(outcomes.items(), key=lambda pair: (grades[pair[0]].rank, -_share(subject, pair[1])))
     more = f" {counted(len(ranked) - FEW, 'more message')} came of other chunkings." if len(ranked) > FEW else ""
-    for number, replays in enumerate(ranked[:FEW], 1):
-        yield _outcome(subject, replays, more if number == FEW else "")
+    for number, (key, replays) in enumerate(ranked[:FEW], 1):
+        yield _outcome(subject, replays, more if number == FEW else "", grades[key])
 
 
 @check("C2", "Read in one piece, the output gives the same message as read delta by delta.", needs=(Need.WHOLE,))
@@ -49,7 +53,21 @@ def _whole_equals_streamed(subject: Subject) -> Iterator[Finding]:
     told = bool(others) if one_shot else not _is_single(subject, others)
     if not told and key != message_key(trace.message, subject.rules):
         when = "Read by the code path for whole outputs" if one_shot else "Read in one piece"
-        yield _finding(_whole_equals_streamed, subject, when, ".", right=whole, wrong=trace, shown=whole)
+        grade = _contradicted(subject, key)
+        rest = subject.replays.supposing("") + "."
+        yield _finding(_whole_equals_streamed, subject, when, rest, right=whole, wrong=trace, shown=whole, cuts=grade)
+
+
+def _contradicted(subject: Subject, key: Key) -> CutGrade:
+    """The grade of the surest cuts under which this message and another one come: that of the worse of the two."""
+    best = {message_key(subject.trace.message, subject.rules): subject.replays.grade("")}
+    whole = subject.replays.whole
+    labelled = [(label, trace) for label, trace in subject.replays.compared if not trace.failure]
+    for label, trace in [("whole", whole), *labelled] if whole is not None and not whole.failure else labelled:
+        grade, one = subject.replays.grade(label), message_key(trace.message, subject.rules)
+        best[one] = min(best.get(one, grade), grade, key=lambda one: one.rank)
+    others = [grade for one, grade in best.items() if one != key]
+    return worst((best[key], min(others, key=lambda one: one.rank))) if others else CutGrade.HONEST
 
 
 def _outcomes(subject: Subject) -> dict[Key, Replays]:
@@ -77,9 +95,9 @@ def _share(subject: Subject, replays: Replays) -> int:
     return sum([subject.replays.shares.get(label, 1) for label, _ in replays])
 
 
-def _outcome(subject: Subject, replays: Replays, more: str) -> Finding:
+def _outcome(subject: Subject, replays: Replays, more: str, cuts: CutGrade) -> Finding:
     """One other message. Where the whole output gives it too, the traced chunking is the odd one."""
-    label, trace = min(replays, key=lambda replay: len(replay[1].steps))
+    label, trace = min(replays, key=lambda replay: (subject.replays.grade(replay[0]).rank, len(replay[1].steps)))
     base, whole, rules = subject.trace, _one_delta(subject), subject.rules
     share, every = _share(subject, replays), sum(subject.replays.shares.values()) or len(subject.replays.compared)
     own = f'With the chunking "{label_of(Chunking.model_validate(chunking_of(base)))}"'
@@ -87,33 +105,39 @@ def _outcome(subject: Subject, replays: Replays, more: str) -> Finding:
     is_right = reading is not None and same_message(reading, base.message, loose)
     if whole is not None and same_message(whole.message, trace.message, rules) and not is_right:
         which = "that in one delta" if subject.replays.one_shot else "the whole output"
-        rest = f"; {share:,} of {every:,} other chunkings agree with {which}.{more}"
-        return _finding(_chunking, subject, own, rest, right=whole, wrong=base, shown=whole)
+        rest = f"{subject.replays.supposing('')}; {share:,} of {every:,} other chunkings agree with {which}.{more}"
+        return _finding(_chunking, subject, own, rest, right=whole, wrong=base, shown=whole, cuts=cuts)
     if share == every > 1:
-        rest = f"; {share:,} other chunkings agree with one another.{more}"
-        return _finding(_chunking, subject, own, rest, right=trace, wrong=base, shown=trace)
+        rest = f"{subject.replays.supposing('')}; {share:,} other chunkings agree with one another.{more}"
+        return _finding(_chunking, subject, own, rest, right=trace, wrong=base, shown=trace, cuts=cuts)
     give = f"; {share:,} of {counted(every, 'chunking')} give this message" if share > 1 else ""
-    when, rest = f'With the chunking "{label}"', f"{give}.{more}"
-    return _finding(_chunking, subject, when, rest, right=base, wrong=trace, shown=trace)
+    when, rest = f'With the chunking "{label}"', f"{subject.replays.supposing(label)}{give}.{more}"
+    return _finding(_chunking, subject, when, rest, right=base, wrong=trace, shown=trace, cuts=cuts)
 
 
-def _finding(of: Check, subject: Subject, when: str, rest: str, *, right: Trace, wrong: Trace, shown: Trace) -> Finding:
+def _finding(
+    of: Check, subject: Subject, when: str, rest: str, *, right: Trace, wrong: Trace, shown: Trace, cuts: CutGrade
+) -> Finding:
     """Return where two messages part, between the words `when` and `rest`. The step is one of the traced replay; the
-    chunking of `shown` is the proof."""
+    chunking of `shown` is the proof. `cuts`: how far a server can make the chunkings that show it."""
     rules = subject.rules
     parting, level = divergence(right, wrong, rules), grade(right.message, wrong.message, rules)
     assert parting is not None  # their messages differ
     calls = max(right.message.tool_calls, wrong.message.tool_calls, key=len)
     place = "" if parting.channel.part in ("calls", "complete") else f" from character {parting.offset} on"
     only = ", by whitespace only" if level == "whitespace" else ""
+    texts = [message_texts(one.message).get(parting.channel) for one in (right, wrong)] if only else []
+    change = change_words(*texts) if texts else None
+    only += f": {change}" if change is not None else ""
     loose = f" ({rules.words()})" if rules.words() else ""
     return of.finding(
         f"{when}, the message differs in {parting.channel.words(calls)}{place}{only}{loose}{rest}",
-        severity="warning" if level == "whitespace" else "error",
+        severity=cuts.weigh("warning" if level == "whitespace" else "error"),
         step=parting.step_a if right is subject.trace else parting.step_b,
         span=None if parting.raw is None else Span(parting.raw, parting.raw),
         expected=parting.expected,
         actual=parting.actual,
         grade=level,
+        policy=subject.allowed_between(right.message, wrong.message),
         proof=Proof(chunking_of(shown)),
     )

@@ -87,7 +87,8 @@ def _known_tool(subject: Subject) -> Iterator[Finding]:
     trace, names = subject.trace, {tool.name: None for tool in subject.request.tools}
     declared = ", ".join(names)
     for index, call in enumerate(subject.calls):
-        if call.name and call.name not in names:
+        sent_otherwise = index in subject.renamed or (subject.raw and call.name not in trace.text)
+        if call.name and call.name not in names and not sent_otherwise:  # else it is the parser that changed the name
             place = trace.channels[Channel(index, "name")].place(0)
             message = f"`{call.name}` is not one of the declared tools."
             yield _known_tool.finding(message, at=place, length=len(call.name), expected=declared)

@@ -16,9 +16,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from parsers.checks.known import Known
 from parsers.checks.subject import Builtin, Costs, Grammar, Replays, Server, Subject, Tokens, Variant
+from parsers.formats.contracts import contract_named
 from parsers.replays.partition import partition
-from parsers.vocabulary.drops import LOST, UNSAID, stated
+from parsers.vocabulary.drops import LOST, UNSAID, Cause, DropReason, stated
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -56,6 +58,7 @@ _PARTS: dict[str, Any] = {
     "costs": Costs,
     "variants": list[Variant],
     "black_box": bool,
+    "known": Known,
 }
 
 
@@ -88,7 +91,7 @@ def _subject(given: Mapping[str, Any], named: Mapping[str, Any]) -> Subject:
     own = Builtin(_trace(data["builtin"]) if "builtin" in data else None)
     known = {key: kind for key, kind in _PARTS.items() if key in data}
     parts = {key: TypeAdapter(kind).validate_json(json.dumps(data[key])) for key, kind in known.items()}
-    return Subject(Replays(trace, whole, compared), builtin=own, **parts)
+    return Subject(Replays(trace, whole, compared), builtin=own, promised=contract_named(data.get("promised")), **parts)
 
 
 def _trace(data: Mapping[str, Any]) -> Trace:
@@ -96,12 +99,17 @@ def _trace(data: Mapping[str, Any]) -> Trace:
     holds = TypeAdapter(dict[int, list[Hold]]).validate_python(data.get("holds", {}))
     trace = scripted(*data["steps"], deltas=deltas, holds=holds, blind=data.get("blind", False))
     trace.finish_reason = data.get("finish_reason", trace.finish_reason)
-    trace.rejected_calls = [
-        RejectedCall(start, end, None, stated(words)) for start, end, words in data.get("rejected", ())
-    ]
+    trace.rejected_calls = [_rejected(*call) for call in data.get("rejected", ())]
     for step, ids in zip(trace.steps, data.get("ids", ()), strict=False):
         step.ids = tuple(ids)
     return trace
+
+
+def _rejected(start: int, end: int, words: str, cause: str | None = None) -> RejectedCall:
+    """A call that was given back: for a reason in words, or, with its name in their place, for a known cause."""
+    if cause is None:
+        return RejectedCall(start, end, None, stated(words))
+    return RejectedCall(start, end, words, DropReason(Cause[cause]))
 
 
 def scripted(

@@ -2,26 +2,31 @@
 
 Only literals that cannot be ordinary prose count as markers. One that stays as text under every chunking is the model's
 doing (a warning); one that another chunking, or the built-in parser that finds the same calls, reads as a marker is the
-parser's (an error). Markers inside an argument string, or of a rejected call that was kept on purpose, are notes. A
-leak at the edge of a delta is looked for delta by delta: the message need not show it.
+parser's (an error). Markers inside an argument string, of a rejected call that was kept on purpose, or only spoken of
+in reasoning, are notes. A leak at the edge of a delta is looked for delta by delta: the message need not show it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 
 from parsers.checks.check import Check, Need, any_of, check
 from parsers.checks.json_text import JsonPrefix
+from parsers.checks.known import Fact
 from parsers.checks.origins import align
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import ANY_ID, same_message
+from parsers.formats.model import builtin_formats
+from parsers.selection.claims import GLUED
 from parsers.vocabulary.channels import CONTENT, REASONING, Channel, call_words, message_texts
 from parsers.vocabulary.events import Marker, ReasoningEnd, ReasoningText
 from parsers.vocabulary.stretches import Place
-from parsers.vocabulary.trace import Finding, RejectedCall, Trace
+from parsers.vocabulary.trace import About, Finding, RejectedCall, Trace
 from parsers.vocabulary.types import Message, Span
 
 # Tokens that end a turn, begin a text or fill it up in the families whose formats are built in.
@@ -42,20 +47,63 @@ CONTROL = (
     "<｜begin▁of▁sentence｜>",
 )
 
+# What a marker in a text says that nobody else reads as one: whose it is, the raw output shows, or nobody knows.
+_STANDS: Mapping[bool, tuple[str, About]] = {
+    True: ("stands in {}, written as text", "output"),
+    False: ("is left in {}", "parser"),
+}
+SHOWN = 20  # so many places of a marker are looked at one by one
+_FENCE = re.compile(r"^```(\w*)", re.MULTILINE)
+_PLAIN_TAG = re.compile(r"</?[a-z]+>")
 _GIVEN_BACK = frozenset(("rejected_call", "fallback_released"))  # what these tell of became text again
 _BRACKETS = frozenset("<>[]|｜")
+_BODY = re.compile(r"""\s*(?:[{\["'(<]|[\w.:-]+(?:[({\[<"'=]|\s*\n))""")  # the beginning of a call behind its marker
 
 
 def is_marker(literal: str) -> bool:
-    """Return whether a terminal's literal is unmistakable: it has a letter and a bracket or bar."""
-    return not _BRACKETS.isdisjoint(literal) and any(char.isalpha() for char in literal)
+    """Return whether a terminal's literal is unmistakable: it has a letter and a bracket or bar, or is what is left of
+    such ones."""
+    return literal in GLUED or (not _BRACKETS.isdisjoint(literal) and any(char.isalpha() for char in literal))
+
+
+@cache
+def unmistakable_markers() -> tuple[str, ...]:
+    """The markers of all built-in formats that a text in no known format may be searched for: no tag of one plain word,
+    which may be anybody's XML, unless it is one of reasoning."""
+    texts = [text.strip() for fmt in builtin_formats().values() for text in fmt.terminals.values()]
+    known = [text for text in texts if text in _around_reasoning() or not _PLAIN_TAG.fullmatch(text)]
+    return tuple(dict.fromkeys(filter(is_marker, known)))
+
+
+@cache
+def call_markers() -> re.Pattern[str]:
+    """A pattern for those of them that stand around calls."""
+    return any_of([text for text in unmistakable_markers() if text not in _around_reasoning()])
+
+
+def is_shown(text: str, at: int) -> bool:
+    """Return whether what stands at a place is code or quoted, and so only written about."""
+    line = text.rfind("\n", 0, at) + 1
+    return bool(text.count("```", 0, at) % 2 or text.count("`", line, at) % 2 or text[at - 1 : at] in tuple("\"'“‘«("))
+
+
+def is_of_program(text: str, at: int) -> bool:
+    """Return whether a place is in a block of code in a language that is no notation for calls."""
+    fences = list(_FENCE.finditer(text, 0, at))
+    return len(fences) % 2 == 1 and fences[-1].group(1).lower() not in ("", "json", "xml", "tool_call", "tool_code")
+
+
+@cache
+def _around_reasoning() -> frozenset[str]:
+    """The markers of all built-in formats that tell reasoning from the answer, whether or not there are calls."""
+    named = [pair for fmt in builtin_formats().values() for pair in fmt.terminals.items()]
+    return GLUED | {text.strip() for name, text in named if name.startswith(("THINK", "CHANNEL"))}
 
 
 def _markers_of(subject: Subject) -> list[str]:
-    """The markers that may leak: none where the request says that no call is to be read."""
-    if subject.request.tool_choice == "none":
-        return []
-    return [literal for literal in subject.grammar.terminals.values() if is_marker(literal)]
+    """The markers that may leak: none of calls where the request says that none is to be read."""
+    known = [literal for literal in subject.grammar.terminals.values() if is_marker(literal)]
+    return [one for one in known if one in _around_reasoning()] if subject.request.tool_choice == "none" else known
 
 
 @check("L1", "No marker of the format is left in the content.", word="tool_markup_in_content")
@@ -128,9 +176,43 @@ def _markers_in(
                 reader = readers[0] if readers else "the parser itself"
                 message = f"`{literal}` leaks into {where}, while {reader} reads it as a marker."
                 yield of.finding(message, step=first.step, span=span, actual=literal)
+            elif _is_mentioned(subject, channel, literal) or is_all_shown(text.text, literal):
+                message = f"`{literal}` is mentioned in {where}."
+                yield of.finding(message, severity="info", about="output", step=first.step, span=span)
             else:
-                message = f"`{literal}` stands in {where}, written as text."
-                yield of.finding(message, severity="warning", about="output", step=first.step, span=span)
+                words, about = _STANDS[subject.known.raw]
+                message = f"`{literal}` {words.format(where)}."
+                yield of.finding(message, severity="warning", about=about, step=first.step, span=span)
+
+
+def is_all_shown(text: str, literal: str) -> bool:
+    """Return whether a marker is code or quoted wherever it stands; one that stands in very many places is not."""
+    places = [match.start() for match in islice(re.finditer(re.escape(literal), text), SHOWN + 1)]
+    return len(places) <= SHOWN and all(is_shown(text, at) for at in places)
+
+
+def _is_mentioned(subject: Subject, channel: Channel, literal: str) -> bool:
+    """Return whether a marker in reasoning is but spoken of, or drafts a call, as far as anybody can say.
+
+    One of reasoning that a server left there is not, nor one that all of it begins with. What looks like a call is,
+    where an answer follows and the parser is no foreign one, which may have lost it: the server sent a call, or the
+    machine gave this one back.
+    """
+    raw, message = subject.known.raw, subject.trace.message
+    reasoning = subject.trace.channels[channel].text
+    if channel != REASONING:
+        return False
+    if not raw and (literal in _around_reasoning() or reasoning.lstrip().startswith(literal)):
+        return False
+    answered = bool(subject.calls) or (raw and bool((message.content or "").strip()))
+    return (answered and not (raw and subject.black_box)) or not _is_of_call(reasoning, literal)
+
+
+def _is_of_call(text: str, literal: str) -> bool:
+    """Return whether what stands beside a marker anywhere looks like the body of a call; else it is but spoken of."""
+    places = [match.span() for match in re.finditer(re.escape(literal), text)]
+    begins = not literal.startswith("</") and any(_BODY.match(text, end) for _, end in places)
+    return begins or any(text[:start].rstrip().endswith(("}", "]", ")")) for start, _ in places)
 
 
 def _was_read(subject: Subject, place: Place, literal: str) -> bool:
@@ -205,21 +287,38 @@ def _sent_of(literal: str, sent: str, text: str, at: int) -> int:
     return 0
 
 
+def _stops_before_parser(subject: Subject, literal: str) -> bool:
+    """Return whether the output ends with a token that a server may never show its parser: one of another model than
+    the format's, or any where the parser is a foreign one."""
+    foreign = subject.black_box or literal not in subject.grammar.end_tokens
+    return foreign and not subject.server.plays and subject.trace.text.rstrip().endswith(literal)
+
+
 @check("L5", "No token that ends a turn, or begins or fills up a text, is sent as text.")
 def _no_control_tokens(subject: Subject) -> Iterator[Finding]:
-    """One finding per token and channel: an error where it is a token by its id, else the model may have written it."""
-    recorded = {piece.text for piece in subject.tokens.pieces if piece.recorded and piece.kind == "special"}
+    """One finding per token and channel: an error where it is a token by its id, else the model may have written it.
+
+    So it did inside a string of arguments that goes on: servers differ on whether such a token's text is kept.
+    """
+    pieces = subject.tokens.pieces if subject.known.has(Fact.IDS) else ()
+    recorded = {piece.text for piece in pieces if piece.recorded and piece.kind == "special"}
     ends = subject.grammar.end_tokens
     literals = [text for text in dict.fromkeys([*ends, *CONTROL]) if not subject.raw or text in subject.trace.text]
     for channel, text in subject.trace.channels.items():
         for literal in literals:
             offset = -1 if channel.part == "id" else text.text.find(literal)
             if offset >= 0:
-                token = literal in recorded and literal in ends
+                goes_on = channel.part == "arguments" and bool(text.text[offset + len(literal) :].strip())
+                token = literal in recorded and literal in ends and not goes_on
+                stops = _stops_before_parser(subject, literal)
+                before = (
+                    " At the end of an output a server may leave it out before its parser is asked." if stops else ""
+                )
+                mild = stops or (channel.part == "arguments" and not token)
                 yield _no_control_tokens.finding(
-                    f"`{literal}` is sent in {channel.words(subject.calls)}.",
-                    severity="error" if token else "info" if channel.part == "arguments" else "warning",
-                    about="parser" if token else "output",
+                    f"`{literal}` is sent in {channel.words(subject.calls)}.{before}",
+                    severity="info" if mild else "error" if token else "warning",
+                    about="parser" if token or not subject.known.raw else "output",
                     at=text.place(offset),
                     length=len(literal),
                     actual=literal,
@@ -234,19 +333,45 @@ def _no_control_tokens(subject: Subject) -> Iterator[Finding]:
     needs=(Need.FINISHED,),
 )
 def _answer_only_in_reasoning(subject: Subject) -> Iterator[Finding]:
-    message, reason = subject.trace.message, subject.request.finish_reason
-    answered = (message.content or "").strip() or message.tool_calls
-    if not answered and (message.reasoning or "").strip() and reason in (None, "stop"):
-        closed = any_of(subject.grammar.closers).search(subject.trace.text)
+    trace, message = subject.trace, subject.trace.message
+    reason = trace.finish_reason or None if subject.server.plays else subject.request.finish_reason
+    answered = _is_answered(message) or (
+        subject.builtin.trace is not None and _is_answered(subject.builtin.trace.message)  # a parser lost the answer
+    )
+    if not answered and (message.reasoning or "").strip() and reason in (None, "stop", "length"):
+        opened, closed = _is_opened(subject), _is_closed(subject)
         why = "it is closed, and nothing follows" if closed else "it is never closed"
         why = why if subject.raw else "whether it was closed is not known"
+        why = "its length limit cut it off" if reason == "length" else why
         yield _answer_only_in_reasoning.finding(
-            f"All of the output is reasoning: {why}.",
+            f"All of the output is reasoning, without an answer: {why}.",
             severity="warning" if reason == "stop" else "info",
-            about="output" if closed else "request",
-            at=subject.trace.channels[REASONING].place(0),
+            about="output" if subject.raw and (closed or opened or subject.known.start) else "request",
+            at=trace.channels[REASONING].place(0),
             actual=message.reasoning,
         )
+
+
+def _is_answered(message: Message) -> bool:
+    return bool((message.content or "").strip() or message.tool_calls)
+
+
+def _is_opened(subject: Subject) -> bool:
+    """Return whether a marker opens the reasoning: one that can be nothing else, or one that comes before all of it."""
+    text = subject.trace.text
+    if any_of(subject.grammar.openers).search(text) is not None:
+        return True
+    first = (event.start for _, event in subject.trace.events() if isinstance(event, ReasoningText))
+    return not subject.black_box and bool(text[: next(first, 0)].strip())
+
+
+def _is_closed(subject: Subject) -> bool:
+    """Return whether a marker ends the reasoning: one that can be nothing else, or one that comes behind all of it."""
+    text = subject.trace.text
+    if any_of(subject.grammar.closers).search(text) is not None:
+        return True
+    end = max([event.end for _, event in subject.trace.events() if isinstance(event, ReasoningText)], default=0)
+    return not subject.black_box and bool(any_of(subject.grammar.end_tokens).sub("", text[end:]).strip())
 
 
 @check(

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from parsers.checks.changes import Differs, weight_of
 from parsers.checks.check import Check, Need, check
 from parsers.checks.subject import Subject, Variant
 from parsers.compare.divergence import grade
@@ -20,6 +21,7 @@ from parsers.vocabulary.types import Message, Span, ToolCall
 from parsers.vocabulary.words import counted
 
 SLOPE, TIMED_SLOPE = 1.3, 1.6  # work, and time, grow with the length to this power at most
+_SPENT = {"work": ("examines", ""), "lines": ("executes", " lines"), "times": ("takes", " µs")}
 TELLING = 20_000  # microseconds below which a time says nothing
 
 
@@ -90,7 +92,7 @@ def _truncation(subject: Subject) -> Iterator[Finding]:
         gives = f"{one.label.capitalize()}, the output gives {call_words(index, call.name)} as whole"
         yield _truncation.finding(
             f"{gives}, but the whole output has no such call{_others_words(cuts, 'cut')}.",
-            severity="warning" if subject.black_box else "error",
+            severity=weight_of(subject, one.kind, Differs.CALL_MADE_UP, sure=not subject.black_box),
             expected=call_text(whole[index] if index < len(whole) else None),
             actual=call_text(call),
             **changed_at(subject, one),
@@ -120,7 +122,7 @@ def _recovers(subject: Subject) -> Iterator[Finding]:
         name, arguments = one.facts["expected"][-1]
         yield _recovers.finding(
             f"Read {one.label}, the output does not give that call{_others_words(group, 'changed output')}.",
-            severity="warning" if unsure else "error",
+            severity=weight_of(subject, one.kind, Differs.CALL_LOST, sure=not unsure),
             expected=f"{name}({arguments})",
             actual=calls_text(one.message.tool_calls),
             **changed_at(subject, one),
@@ -143,20 +145,29 @@ def _reusable(subject: Subject) -> Iterator[Finding]:
     """At most one finding, with the first use that left something behind. That of a new instance is chance."""
     for one in subject.of_kind("reused"):
         level, failures = grade(one.base, one.message, subject.rules), one.facts.get("failures", (None, None))
-        if level is not None or any(failures):
-            is_new = "failures" in one.facts
-            who = f"Read by the same parser instance {one.label}"
-            who = "Read once more in the same way by a new parser instance" if is_new else who
-            what, expected, actual = _second_reading(one, *failures)
-            yield _reusable.finding(
-                f"{who}, {what}.",
-                topic=Topic.CHANCE if is_new else None,
-                expected=expected,
-                actual=actual,
-                grade=level,
-                proof=one.proof,
-            )
-            return
+        before, now = one.facts.get("numbers", ((), ()))
+        goes_on = level is None and not any(failures) and len(before) == len(now) and before != now
+        if level is None and not any(failures) and not goes_on:
+            continue
+        is_new = "failures" in one.facts
+        who = f"Read by the same parser instance {one.label}"
+        who = "Read once more in the same way by a new parser instance" if is_new else who
+        what, expected, actual = _other_numbers(before, now) if goes_on else _second_reading(one, *failures)
+        yield _reusable.finding(
+            f"{who}, {what}.",
+            topic=Topic.CHANCE if is_new else None,
+            expected=expected,
+            actual=actual,
+            grade=level,
+            proof=one.proof,
+        )
+        return
+
+
+def _other_numbers(before: Sequence[int], now: Sequence[int]) -> tuple[str, str, str]:
+    """Return that the calls of a second request have other numbers than those of the first, in words, and both."""
+    expected, actual = (", ".join(map(str, numbers)) for numbers in (before, now))
+    return f"the numbers of its calls go on from those of another request: {actual}, not {expected}", expected, actual
 
 
 def _second_reading(one: Variant, before: object, now: object) -> tuple[str, str, str]:
@@ -219,22 +230,33 @@ def _no_length_cap(subject: Subject) -> Iterator[Finding]:
 
 def _value_finding(of: Check, subject: Subject, one: Variant, message: str) -> Finding:
     expected, actual = _value_difference(one) or ("", "")
-    return of.finding(message, expected=expected, actual=actual, **changed_at(subject, one))
+    weight = weight_of(subject, one.kind, Differs.VALUE)
+    return of.finding(message, severity=weight, expected=expected, actual=actual, **changed_at(subject, one))
 
 
 @check("P1", "Twice as long an argument takes about twice the work.", severity="warning", needs=(Need.PADDED,))
 def _linear_arguments(subject: Subject) -> Iterator[Finding]:
     for one in subject.of_kind("padded"):
-        for timed, slope in ((False, one.facts["work"]), (True, one.facts["times"])):
-            if len(slope) > 1 and is_steep(slope[0], slope[-1], timed=timed):
-                (short, first), (long, last) = slope[0], slope[-1]
-                verb, unit = ("takes", " µs") if timed else ("examines", "")
-                takes = f"For {short:,} characters the parser {verb} {first:,}{unit}, "
-                takes += f"for {long:,} it {verb} {last:,}{unit}."
-                wanted, given = f"about {first * long / short:,.0f}", f"{last:,}"
-                place = changed_at(subject, one, judged=False)
-                yield _linear_arguments.finding(takes, expected=wanted, actual=given, **place)
-                return
+        for fact, (verb, unit) in _SPENT.items():
+            slope = one.facts.get(fact, ())
+            if not grows_steeply(slope, timed=fact == "times"):
+                continue
+            (short, first), (long, last) = slope[0], slope[-1]
+            takes = f"For {short:,} characters the parser {verb} {first:,}{unit}, "
+            takes += f"for {long:,} it {verb} {last:,}{unit}."
+            wanted, given = f"about {first * long / short:,.0f}", f"{last:,}"
+            place = changed_at(subject, one, judged=False)
+            weight = weight_of(subject, one.kind, Differs.WORK)
+            yield _linear_arguments.finding(takes, severity=weight, expected=wanted, actual=given, **place)
+            return
+
+
+def grows_steeply(slope: Sequence[tuple[int, int]], *, timed: bool) -> bool:
+    """Return whether (length, what was spent) grows clearly faster than the length, from the first to the last length
+    and from the last but one to the last."""
+    if len(slope) < 2:
+        return False
+    return all(is_steep(one, slope[-1], timed=timed) for one in (slope[0], slope[-2]))
 
 
 def is_steep(short: tuple[int, int], long: tuple[int, int], *, timed: bool) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from parsers.checks.changes import Differs, weight_of
 from parsers.checks.check import Need, check
 from parsers.checks.metamorphic_output import call_text, calls_text, changed_at
 from parsers.checks.subject import Subject, Variant
@@ -28,11 +29,12 @@ def _neighbours(subject: Subject) -> Iterator[Finding]:
     found: set[str] = set()
     for one in subject.of_kind("neighbour"):
         first, calls = _first_call(one.base), one.message.tool_calls
+        unsure = subject.black_box and one.facts["bare"]
         if one.label not in found and first is not None and first != _first_call(one.message):
             found.add(one.label)
             yield _neighbours.finding(
                 f"Read {one.label}, the output gives another first call.",
-                severity="warning" if subject.black_box and one.facts["bare"] else "error",
+                severity=weight_of(subject, one.kind, Differs.CALL_CHANGED, sure=not unsure),
                 expected=call_text(one.base.tool_calls[0]),
                 actual=call_text(calls[0] if calls else None),
                 **changed_at(subject, one),
@@ -44,7 +46,7 @@ def _neighbours(subject: Subject) -> Iterator[Finding]:
             fate = f"sends that prose {times} times" if times > 1 else "does not send that prose whole"
             yield _neighbours.finding(
                 f"Read {one.label}, the parser {fate}.",
-                severity="error" if times > 1 else "warning",
+                severity=weight_of(subject, one.kind, Differs.TEXT_TWICE if times > 1 else Differs.TEXT_LOST),
                 expected=one.facts["prose"],
                 actual=(one.message.content or "")[-len(one.facts["prose"]) * 2 :],
                 **changed_at(subject, one, judged=False),
@@ -70,10 +72,14 @@ def _prose_count(one: Variant) -> int:
 )
 def _start_state(subject: Subject) -> Iterator[Finding]:
     """It begins elsewhere than the known prompt says; or no prompt is known, and the output leaves doubt."""
-    yield from islice(filter(None, map(_wrong_start, subject.of_kind("start_state"))), 1)
+    yield from islice(filter(None, [_wrong_start(subject, one) for one in subject.of_kind("start_state")]), 1)
 
 
-def _wrong_start(one: Variant) -> Finding | None:
+# Who says where the output begins, by whether anybody does.
+_START = {True: "The request says how the output begins, but", False: "The prompt is not known, and"}
+
+
+def _wrong_start(subject: Subject, one: Variant) -> Finding | None:
     """Return where the word went that stood in place of the output; else a note about the request, with both
     results."""
     if "expected" in one.facts:
@@ -87,7 +93,7 @@ def _wrong_start(one: Variant) -> Finding | None:
         why = f"no `{marker}` ends the reasoning said to be open"
         why = f"`{marker}` ends reasoning that never began" if one.facts["open"] else why
         finding = _start_state.finding(
-            f"The prompt is not known, and {why}: {one.label}, the output gives another message.",
+            f"{_START[subject.known.start]} {why}: {one.label}, the output gives another message.",
             about="request",
             severity="info",
             expected=wanted,
@@ -139,11 +145,11 @@ def _tool_choice(subject: Subject) -> Iterator[Finding]:
         calls, message = one.message.tool_calls, one.message
         if calls:
             words = f"Read {one.label}, the output still gives {call_words(0, calls[0].name)}."
-            yield _tool_choice.finding(words, expected="no calls", actual=call_text(calls[0]), proof=one.proof)
+            yield _chosen(subject, one, Differs.CALL_KEPT, words, ("no calls", call_text(calls[0])))
             break
         if one.text.strip() and not (message.content or message.reasoning):
             words = f"Read {one.label}, the output gives no text at all."
-            yield _tool_choice.finding(words, expected=one.text, actual="no content", proof=one.proof)
+            yield _chosen(subject, one, Differs.TEXT_LOST, words, (one.text, "no content"))
             break
     for one in subject.of_kind("no_tools"):
         rest = iter([call.name for call in one.message.tool_calls])
@@ -151,9 +157,14 @@ def _tool_choice(subject: Subject) -> Iterator[Finding]:
         if lost:
             index, call = lost[0]
             words = f"Read {one.label}, the output does not give {call_words(index, call.name)}."
-            actual = calls_text(one.message.tool_calls)
-            yield _tool_choice.finding(words, expected=call_text(call), actual=actual, proof=one.proof)
+            sides = call_text(call), calls_text(one.message.tool_calls)
+            yield _chosen(subject, one, Differs.CALL_LOST, words, sides)
             break
+
+
+def _chosen(subject: Subject, one: Variant, differs: Differs, words: str, sides: tuple[str, str]) -> Finding:
+    weight, (expected, actual) = weight_of(subject, one.kind, differs), sides
+    return _tool_choice.finding(words, severity=weight, expected=expected, actual=actual, proof=one.proof)
 
 
 @check(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, pairwise
 
-from parsers.checks.check import Need, check
+from parsers.checks.check import Need, any_of, check
 from parsers.checks.json_text import Node, is_whole_object, read_object, walk
 from parsers.checks.schema import misfits
 from parsers.checks.subject import Subject
@@ -176,15 +176,17 @@ def _stands_at(trace: Trace, stretch: Stretch, offset: int) -> int | None:
 class _Source:
     """One output, and the declared tools, as what values may come from."""
 
-    def __init__(self, text: str, tools: Iterable[Tool]) -> None:
+    def __init__(self, text: str, tools: Iterable[Tool], special: re.Pattern[str]) -> None:
         self.text = text
         self._tools = tools
+        self._special = special
         self._left = _SEARCHES
 
     @cached_property
     def readings(self) -> tuple[str, ...]:
-        """The output as it is, and with its escapes undone in the ways that change it."""
-        forms = [self.text, _unescape(self.text)]
+        """The output as it is, without special tokens, and with its escapes undone in the ways that change it."""
+        texts = dict.fromkeys((self.text, self._special.sub("", self.text)))
+        forms = [*texts, *map(_unescape, texts)]
         forms += [html.unescape(form) for form in forms if "&" in form]
         return tuple(dict.fromkeys(forms))
 
@@ -204,6 +206,10 @@ class _Source:
     @cached_property
     def _squeezed(self) -> tuple[str, ...]:
         return tuple(["".join(_WORD.findall(form)).casefold() for form in self.readings])
+
+    def has_name(self, name: str) -> bool:
+        """Return whether a name stands in the output as it is, or is that of a declared tool."""
+        return any(name in form for form in self.readings) or any(tool.name == name for tool in self._tools)
 
     def missing_word(self, text: str) -> str | None:
         """The first word of `text` that stands nowhere in the output."""
@@ -250,12 +256,14 @@ def _number(text: str) -> float | None:
 
 def _made_up(subject: Subject) -> Iterator[tuple[str, Place, str]]:
     """A sentence, a place and the text for the first thing of each call that was made up."""
-    source = _Source((subject.request.prompt_tail or "") + subject.trace.text, subject.request.tools)
+    text = (subject.request.prompt_tail or "") + subject.trace.text
+    source = _Source(text, subject.request.tools, any_of(subject.tokens.special))
     for index, call in enumerate(subject.calls):
         words = call_words(index, call.name)
-        if (word := source.missing_word(call.name)) is not None:
-            place = subject.trace.channels[Channel(index, "name")].place(0)
-            yield f"The name of {words} is not in the output, which has no `{word}`.", place, call.name
+        if index not in subject.renamed and not source.has_name(call.name):
+            place, word = subject.trace.channels[Channel(index, "name")].place(0), source.missing_word(call.name)
+            rest = f"which has no `{word}`" if word is not None else "as it is sent"
+            yield f"The name of {words} is not in the output, {rest}.", place, call.name
         if call.arguments in subject.trace.text or not is_whole_object(call.arguments):
             continue
         for node, word in _foreign(source, read_object(call.arguments), call.arguments):

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from parsers.checks.check import Need, check, chunking_of
+from parsers.checks.known import Finish
+from parsers.checks.metamorphic_output import grows_steeply
 from parsers.checks.subject import GROWTH, Subject
+from parsers.replays.cut_grades import CutGrade
 from parsers.vocabulary.events import Raised
-from parsers.vocabulary.trace import Finding, Hold, Proof, Trace
+from parsers.vocabulary.trace import Finding, Hold, Proof, Topic, Trace
 from parsers.vocabulary.types import Span
+from parsers.vocabulary.words import counted, listed, quoted
 
 SLOWER = 3.0  # a clock is less exact than a counter
 MEASURABLE = 0.05  # seconds
@@ -52,38 +56,115 @@ def _length(hold: Hold) -> int:
 def _finish_reason(subject: Subject) -> Iterator[Finding]:
     """The reason is wrong; the server saw calls that the parser does not.
 
-    A named tool choice may also end with stop, as in the OpenAI API.
+    A named tool choice may also end with stop, as in the OpenAI API. That a recording has none is no fault: it may end
+    early, or be of a shape that never has one.
     """
     trace, given = subject.trace, subject.request.finish_reason
+    last = trace.steps[-1].index if trace.steps else None
+    if subject.server.plays and (not trace.finish_reason or (trace.finish_reason in _OF_CALLS and not subject.calls)):
+        yield from _finish_of_server(subject, last)
+        return
     wanted = "length" if given == "length" else "tool_calls" if subject.calls else given or "stop"
     named = subject.request.tool_choice == "named" and trace.finish_reason == "stop" and wanted == "tool_calls"
-    last = trace.steps[-1].index if trace.steps else None
-    if trace.finish_reason != wanted and not named:
+    old = subject.has_old_call and trace.finish_reason == "function_call" and wanted == "tool_calls"
+    if trace.finish_reason != wanted and not (named or old):
         message = f"The finish reason is `{trace.finish_reason}` and should be `{wanted}`."
-        if not trace.finish_reason:
-            message = f"No finish reason is sent; it should be `{wanted}`."
         yield _finish_reason.finding(message, step=last, expected=wanted, actual=trace.finish_reason)
     if given == "tool_calls" and not subject.calls:
         message = "The server ended with `tool_calls`, but the parser found no call."
         yield _finish_reason.finding(message, severity="warning", step=last, expected=given, actual=wanted)
 
 
+_OF_CALLS = ("tool_calls", "function_call")
+
+
+def _finish_of_server(subject: Subject, last: int | None) -> Iterator[Finding]:
+    """A server gave no finish reason, or one of calls and sent none. What the model wrote is not known then."""
+    reason, finish = subject.trace.finish_reason, subject.known.finish
+    if reason:
+        message = f"The finish reason is `{reason}`, but no call came."
+        yield _finish_reason.finding(message, severity="warning", step=last, actual=reason)
+    elif finish is Finish.LEFT_OUT:
+        message = "The server ended its stream (`[DONE]`) without a finish reason."
+        yield _finish_reason.finding(message, severity="warning", step=last)
+    elif finish is Finish.CUT:
+        message = "What was recorded ends before a finish reason: what came after it is not known."
+        yield _finish_reason.finding(message, topic=Topic.CUT, severity="warning", about="request", step=last)
+
+
+@check(
+    "F4",
+    "A request that asks for a call gets one, of the tool that it names, and one that forbids calls gets none.",
+    severity="warning",
+    about="output",
+    needs=(Need.FINISHED,),
+)
+def _call_as_asked(subject: Subject) -> Iterator[Finding]:
+    """Where the server's own stream is played back, it is the server that promised. No fault where the end is missing;
+    that a parser reads calls though none are allowed is tool_choice's."""
+    request, played = subject.request, subject.server.plays
+    if subject.known.finish is Finish.CUT and played:
+        return
+    reason = subject.trace.finish_reason if played else request.finish_reason
+    who = "the server sent" if played else "the output has"
+    names = list(dict.fromkeys([call.name for call in subject.calls]))
+    if request.tool_choice == "none" and played and names:
+        clause = f"forbids calls (`tool_choice: none`), and {who} {counted(len(subject.calls), 'call')}"
+    elif request.tool_choice == "named" and request.named_tool not in names:
+        came = (
+            f"only {'one' if len(names) == 1 else 'some'} of {listed([quoted(name) for name in names])}"
+            if names
+            else "none"
+        )
+        clause = f"requires a call of {quoted(request.named_tool or '')}, and {who} {came}"
+    elif request.tool_choice == "required" and not names:
+        clause = f"requires a call (`tool_choice: required`), and {who} none"
+    else:
+        return
+    cut = reason == "length"
+    yield _call_as_asked.finding(
+        f"The request {clause}{': its length limit cut it off' if cut else ''}.",
+        severity="info" if cut else None,
+        about="parser" if played else None,
+    )
+
+
 @check("E1", "The parser never fails on model output, under any chunking.")
 def _parser_raised(subject: Subject) -> Iterator[Finding]:
+    """One finding for each kind of failure. It weighs as the surest cuts that lead to it; slowness is no matter of
+    cuts. A failure of the replay under study is never but a note: nothing else can be said of that replay."""
     known: set[str] = set()
-    for label, trace in [("", subject.trace), *subject.others]:
+    replays = [("", subject.trace), *subject.others]
+    surest = subject.replays.surest()
+    graded = [(subject.replays.grade(label) if label else surest, trace.failure) for label, trace in replays]
+    grades: dict[str, CutGrade] = {}
+    for grade, failure in sorted(graded, key=lambda pair: pair[0].rank):
+        if failure is not None:
+            grades.setdefault(failure.kind, CutGrade.HONEST if failure.slow else grade)
+    for label, trace in replays:
         raised = ((step, event) for step, event in trace.events() if isinstance(event, Raised))
         for step, event in raised:
             if event.failure.kind not in known:
                 known.add(event.failure.kind)
                 when = f'With the chunking "{label}", the parser' if label else "The parser"
+                doubted = not event.failure.slow and (label or surest is not CutGrade.HONEST)
+                rest = subject.replays.supposing(label) if doubted else ""
+                severity = grades.get(event.failure.kind, CutGrade.HONEST).weigh("error")
                 yield _parser_raised.finding(
-                    f"{when} failed at step {step}: {event.message}",
+                    f"{when} failed at step {step}, {fed_at(trace, step)}{rest}: {event.message}",
+                    severity="warning" if severity == "info" and not label else severity,
                     step=None if label else step,  # step numbers belong to the traced replay only
                     span=Span(event.start, event.end),
                     proof=Proof(chunking_of(trace)) if label else None,
                 )
             break
+
+
+def fed_at(trace: Trace, number: int) -> str:
+    """What a step was fed, as a part of a sentence: 'on the delta `"`'."""
+    step = trace.steps[number - 1]
+    text = trace.text[step.span.start : step.span.end]
+    return "at the end of the output" if step.end else f"on the delta {quoted(text)}" if text else "on an empty delta"
 
 
 @check("P1", f"Twice the output takes at most {GROWTH} times the work.", severity="warning", needs=(Need.COSTS,))
@@ -92,6 +173,12 @@ def _linear_time(subject: Subject) -> Iterator[Finding]:
         once, twice = subject.costs.examined
         if twice > GROWTH * once:
             yield _growth(once, twice, "examine", "characters", "")
+        return
+    lines = subject.costs.lines
+    if grows_steeply(lines, timed=False):
+        (short, first), (long, last) = lines[0], lines[-1]
+        takes = f"For {short:,} characters the parser executes {first:,} lines, for {long:,} it executes {last:,}."
+        yield _linear_time.finding(takes, expected=f"about {first * long / short:,.0f}", actual=f"{last:,}")
         return
     once_s, twice_s = subject.costs.seconds or (0.0, 0.0)
     if twice_s > SLOWER * once_s and twice_s >= MEASURABLE:

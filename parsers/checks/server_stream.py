@@ -10,7 +10,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
-from parsers.checks.check import Need, any_of, check
+from parsers.checks.check import Check, Need, any_of, check
+from parsers.checks.known import Finish
+from parsers.checks.leaks import is_all_shown, is_marker
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import Grade, excerpt, shared_prefix
 from parsers.vocabulary.channels import (
@@ -25,7 +27,8 @@ from parsers.vocabulary.channels import (
 from parsers.vocabulary.events import CallStart, Diagnostic
 from parsers.vocabulary.trace import Finding, Topic
 from parsers.vocabulary.types import MessageDelta
-from parsers.vocabulary.words import counted
+from parsers.vocabulary.words import counted, quoted
+from parsers.wire.read import SERVER_ERROR
 
 _PARTS: tuple[Part, ...] = ("name", "id", "arguments")
 _KINDS = ("reasoning", "content", "arguments")
@@ -50,7 +53,17 @@ def _server_agrees(subject: Subject) -> Iterator[Finding]:
         if theirs[channel].text != subject.streamed[channel].text
     ]
     apart += [*_calls_apart(subject, theirs), *_finish_apart(subject)]
-    return iter([*_unparsed(subject, theirs)] or apart or [*_timing(subject)])
+    if subject.server.error is not None:
+        yield _ended_with_error(_server_agrees, subject)
+    told = [*_unparsed(subject, theirs)] or [*_left(subject, theirs)] or apart or [*_timing(subject)]
+    yield from (*_cut_inside(subject), *told)
+
+
+def _ended_with_error(of: Check, subject: Subject) -> Finding:
+    """The server sent an error, and nothing after it."""
+    words = f"The server ended with an error: {(subject.server.error or '').rstrip('.')}."
+    last = subject.trace.steps[-1].index if subject.trace.steps else None
+    return of.finding(words, topic=Topic.SERVER_ERROR, severity="error", about="parser", step=last)
 
 
 def _unparsed(subject: Subject, theirs: Channels) -> Iterator[Finding]:
@@ -70,6 +83,24 @@ def _unparsed(subject: Subject, theirs: Channels) -> Iterator[Finding]:
             actual=theirs[CONTENT].text,
             grade="calls" if subject.calls else "text",
         )
+
+
+def _left(subject: Subject, theirs: Channels) -> Iterator[Finding]:
+    """The first marker that the server left in a text, where the replay has fewer of them in the same text."""
+    pattern, reader = any_of(filter(is_marker, subject.grammar.terminals.values())), subject.trace.parser
+    for channel in [Channel(None, part) for part in TEXT_PARTS]:
+        sent, replayed = theirs[channel].text, subject.streamed[channel].text
+        for literal in dict.fromkeys(pattern.findall(sent)):
+            if replayed.count(literal) < sent.count(literal) and not is_all_shown(sent, literal):
+                yield _server_agrees.finding(
+                    f"The server left {quoted(literal)} in {channel.words([])}; {quoted(reader)} reads it as a marker.",
+                    topic=Topic.LEFT,
+                    step=subject.streamed[channel].place(0).step,
+                    expected=replayed,
+                    actual=sent,
+                    grade="text",
+                )
+                return
 
 
 def _bare(subject: Subject, text: str) -> str:
@@ -150,6 +181,16 @@ def _finish_apart(subject: Subject) -> Iterator[Finding]:
         yield _server_agrees.finding(message, step=last, expected=ours, actual=theirs)
 
 
+def _cut_inside(subject: Subject) -> Iterator[Finding]:
+    """The output ends inside a call, and no finish reason came: so it may be but the recording that ends there."""
+    calls, rejected, size = subject.calls, subject.trace.rejected_calls, len(subject.trace.text)
+    is_open = any(not call.complete for call in calls[-1:]) or any(call.end == size for call in rejected[-1:])
+    if is_open and subject.known.finish is Finish.CUT:
+        message = "What was recorded ends inside a call, before a finish reason: what came after it is not known."
+        last = subject.trace.steps[-1].index if subject.trace.steps else None
+        yield _server_agrees.finding(message, topic=Topic.CUT, about="request", step=last)
+
+
 def _timing(subject: Subject) -> Iterator[Finding]:
     """The first chunk after which the server has sent more or less than the replay has of the same text."""
     theirs = list(accumulate((_sizes(chunk.delta) for chunk in subject.server.chunks or ()), _plus, initial=_NOTHING))
@@ -185,7 +226,11 @@ def _chunk_shape(subject: Subject) -> Iterator[Finding]:
     for step, note in subject.trace.events():
         if isinstance(note, Diagnostic):
             seen.setdefault(note.code, []).append((step, note))
-    for (number, first), *others in seen.values():
+    ended = subject.server.error
+    for code, [(number, first), *others] in seen.items():
+        if code == SERVER_ERROR and ended is not None:
+            yield _ended_with_error(_chunk_shape, subject)
+            continue
         more = f" ({counted(1 + len(others), 'time')} in all)" if others else ""
         message = f"Chunk {number}: {first.message.rstrip('.')}{more}."
         yield _chunk_shape.finding(message, severity=first.severity, step=number)

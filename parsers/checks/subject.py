@@ -8,16 +8,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
+from parsers.checks.known import Known, known_of
+from parsers.checks.prose import consumed_tags
+from parsers.compare.allowed import allowed_by, allowed_however_cut, content_around
 from parsers.compare.beside import Compared
 from parsers.compare.divergence import EXACT, Rules, same_message
+from parsers.formats.contracts import Contract, contract_named
 from parsers.machine.reasoning import reasoning_markers
-from parsers.replays.chunking import TRACED, WHOLE
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.cut_grades import INSIDE_TOKEN, CutGrade, Grader
 from parsers.replays.replayer import Outcome, Replayer
-from parsers.vocabulary.channels import Channel, Channels, ChannelText
-from parsers.vocabulary.events import Failure, Raised
+from parsers.vocabulary.channels import Channel, Channels, ChannelText, message_texts
+from parsers.vocabulary.events import Diagnostic, Failure, Raised
 from parsers.vocabulary.trace import Proof, RejectedCall, Trace
 from parsers.vocabulary.types import Context, Message, Piece, ToolCall
 from parsers.wire.read import ServerChunk
@@ -72,6 +77,26 @@ class Replays:
     one_shot: bool = False
     """`whole` was read by a second code path for whole outputs, so that it is no chunking among others."""
     rules: Rules = EXACT  # what counts as a difference between two messages
+    cuts: Mapping[str, CutGrade] = field(default_factory=dict)
+    """By label, how far a server can make the cuts of a replay; "" is the one under study. Honest where not given."""
+    supposed: Mapping[str, str] = field(default_factory=dict)
+    """By label, what assumed cuts suppose of the tokens."""
+    alike: Sequence[str] = ()  # the labels of replays with the same outcome as the one under study
+
+    def surest(self) -> CutGrade:
+        """Return the grade of the surest cuts that lead to the outcome of the replay under study."""
+        return min(map(self.grade, ("", *self.alike)), key=lambda grade: grade.rank)
+
+    def grade(self, label: str) -> CutGrade:
+        """Return how far a server can make the cuts of a replay."""
+        return self.cuts.get(label, CutGrade.HONEST)
+
+    def supposing(self, label: str) -> str:
+        """What it takes for a replay to have its cuts, as the end of a sentence; "" where a server makes them."""
+        words = self.supposed.get(label)
+        if self.grade(label) is CutGrade.HOSTILE:
+            return f", {words or INSIDE_TOKEN}"
+        return f", if {words}" if words else ""
 
 
 @dataclass(slots=True, frozen=True)
@@ -104,6 +129,7 @@ class Server:
     chunks: Sequence[ServerChunk] | None = None  # the chunks it sent
     ends: Sequence[int] | None = None  # how many characters of the output were there after each of them
     plays: bool = False  # the replay under study is itself what the server sent
+    error: str | None = None  # what the server says went wrong, where its stream ends with that
     told: Sequence[str] | None = None  # the arguments of each call that its serving layer was told of beside the parser
     sent: Sequence[str] = ()  # the arguments of each call that its serving layer has down as sent
 
@@ -114,6 +140,9 @@ class Builtin:
 
     trace: Trace | None = None  # beside a black box: it settles what a marker is, never what is right
     message: Message | None = None  # where replays differ: it says which of them to call right
+    otherwise: Message | None = None
+    """What it reads where the prompt left reasoning open, or did not: given where nobody knows what the prompt did and
+    a black box reads the output otherwise."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -121,6 +150,7 @@ class Costs:
     """Holds what reading the output, and reading an output of twice its length, takes."""
 
     examined: tuple[int, int] | None = None  # characters that the parser looked at
+    lines: Sequence[tuple[int, int]] = ()  # lines executed for outputs of several lengths: (length, lines)
     seconds: tuple[float, float] | None = None  # time by a clock of the caller's
 
 
@@ -137,7 +167,8 @@ class Subject:
     costs: Costs = field(default_factory=Costs)
     variants: Sequence[Variant] = ()  # replays of changed outputs
     black_box: bool = False  # the parser says nothing but its deltas, and makes up ids as it likes
-    raw: bool = True  # the output text is known; else only what became of it is
+    known: Known = field(default_factory=Known)
+    promised: Contract = field(default_factory=partial(contract_named, None))  # what the server promises
 
     @property
     def trace(self) -> Trace:
@@ -145,15 +176,52 @@ class Subject:
         return self.replays.trace
 
     @property
+    def raw(self) -> bool:
+        """Return whether the output text is known; else only what became of it is."""
+        return self.known.raw
+
+    @property
     def calls(self) -> list[ToolCall]:
         """The calls of its message."""
         return self.replays.trace.message.tool_calls
+
+    @cached_property
+    def has_old_call(self) -> bool:
+        """Return whether a server sent a call as the old `function_call`, which has no id and its own finish reason."""
+        said = (event for _, event in self.trace.events() if isinstance(event, Diagnostic)) if self.server.plays else ()
+        return any(event.code == "function_call" for event in said)
 
     @property
     def rules(self) -> Rules:
         """Return what counts as a difference: a black box makes up its ids, so they never do."""
         rules = self.replays.rules
-        return replace(rules, ids=False) if self.black_box else rules
+        return replace(rules, ids=False) if self.black_box and self.promised.ids == "any" else rules
+
+    @cached_property
+    def renamed(self) -> Mapping[int, str]:
+        """By number, the calls of a black box that have another name than the output gives them, with that name."""
+        own = self.builtin.trace if self.black_box else None
+        right = [] if own is None else [call.name for call in own.message.tool_calls]
+        if len(right) != len(self.calls):
+            return {}
+        pairs = [(call.name, name) for call, name in zip(self.calls, right, strict=True)]
+        return {number: name for number, (given, name) in enumerate(pairs) if given and given not in right}
+
+    @cached_property
+    def allowed(self) -> str | None:
+        """The keys of the contract that allow the message of a parser that shows only its deltas where the built-in one
+        reads another; None where none does."""
+        own = self.builtin.trace if self.black_box else None
+        if own is None:
+            return None
+        text, context = self.trace.text, self.request
+        around = content_around([event for _, event in own.events()])
+        return allowed_by(self.promised, own.message, self.trace.message, text=text, context=context, around=around)
+
+    def allowed_between(self, one: Message, other: Message) -> str | None:
+        """The keys of the contract that allow both messages, of replays that are cut in other ways."""
+        own = self.builtin.trace if self.black_box else None
+        return None if own is None else allowed_however_cut(self.promised, own.message, one, other)
 
     @cached_property
     def streamed(self) -> Channels:
@@ -172,8 +240,9 @@ class Subject:
         return next((event.start for _, event in self.trace.events() if isinstance(event, Raised)), None)
 
     def contract(self, key: str | None, default: str | None = None) -> str | None:
-        """The policy of this key with its value, which makes a loss a contract; None where the parser has none."""
-        value = None if key is None else self.grammar.policy.get(key, default)
+        """The policy of this key with its value, which makes a loss a contract; None where the parser has none, as a
+        stream that is played back."""
+        value = None if key is None or self.server.plays else self.grammar.policy.get(key, default)
         return None if value is None else f"{key}={value}"
 
     @property
@@ -207,11 +276,17 @@ def subject_of(
     *,
     rules: Rules = EXACT,
     variants: Sequence[Variant] = (),
+    known: Known | None = None,
+    lines: Sequence[tuple[int, int]] = (),
 ) -> Subject:
-    """Return what the checks look at: two replays and the others, whose labels are all different."""
+    """Return what the checks look at: two replays and the others, whose labels are all different.
+
+    `known`: what may be said of it, worked out from the replayer where nobody says. `lines`: how many lines the parser
+    executes for the output made longer, by its length.
+    """
     differ = not all(other.same for other in others) or not same_message(trace.message, whole.message, rules)
-    fmt = replayer.format
-    own = replayer.by_format() if fmt is not None and fmt.terminals else None
+    known = known or known_of(replayer)
+    cuts, supposed = _graded(replayer, trace, others)
     server = None if replayer.plays else replayer.server
     return Subject(
         Replays(
@@ -221,32 +296,84 @@ def subject_of(
             shares={other.label: other.chunkings for other in others},
             one_shot=replayer.one_shot is not None,
             rules=rules,
+            cuts=cuts,
+            supposed=supposed,
+            alike=[other.label for other in others if other.same],
         ),
         replayer.context,
-        _grammar(replayer),
+        _grammar(replayer, trace),
         Tokens(
             replayer.pieces,
             special=frozenset(piece.text for piece in replayer.pieces if piece.kind == "special"),
             behind=replayer.behind,
             spelled=replayer.spelled,
         ),
-        Server(server.chunks, server.ends) if server is not None else Server(plays=replayer.plays),
-        Builtin(
-            own.trace(TRACED) if own is not None and replayer.black_box else None,
-            own.outcome(WHOLE).message if own is not None and differ else None,
+        Server(
+            None if server is None else server.chunks,
+            None if server is None else server.ends,
+            plays=replayer.plays,
+            error=None if replayer.server is None else replayer.server.error,
         ),
-        Costs(_examined_twice(replayer)),
+        _builtin(replayer, trace, known, differ=differ),
+        Costs(_examined_twice(replayer), lines),
         variants,
         black_box=replayer.black_box,
-        raw=replayer.has_raw,
+        known=known,
+        promised=replayer.contract,
     )
 
 
-def _grammar(replayer: Replayer) -> Grammar:
+def _builtin(replayer: Replayer, trace: Trace, known: Known, *, differ: bool) -> Builtin:
+    """What the built-in parser of the format reads, as far as it is asked: beside a black box, or where replays
+    differ."""
+    fmt = replayer.format
+    own = replayer.by_format() if fmt is not None and fmt.terminals else None
+    if own is None:
+        return Builtin()
+    message = own.outcome(WHOLE).message if differ else None
+    if not replayer.black_box:
+        return Builtin(message=message)
+    reference = own.trace(TRACED)
+    return Builtin(reference, message, None if known.start else _otherwise(own, trace, reference))
+
+
+def _otherwise(own: Replayer, trace: Trace, reference: Trace) -> Message | None:
+    """What the built-in parser reads where the output begins in the other state, where a replay may differ by it."""
+    said, read = trace.message, reference.message
+    if (said.reasoning, said.content) == (read.reasoning, read.content):
+        return None
+    context = replace(own.context, reasoning_open=not own.context.reasoning_open)
+    return own.with_context(context).outcome(WHOLE).message
+
+
+def _graded(replayer: Replayer, trace: Trace, others: Sequence[Compared]) -> tuple[dict[str, CutGrade], dict[str, str]]:
+    """By label, how far a server can make the cuts of these replays, and what assumed ones suppose of the tokens."""
+    if replayer.plays or not trace.chunking.get("by"):
+        return {}, {}
+    grader, own = Grader(replayer), _traced_chunking(trace)
+    grades = {"": grader.chunking(own)}
+    grades |= {other.label: other.cuts or grader.chunking(other.chunking) for other in others}
+    made = {"": own, **{other.label: other.chunking for other in others if not other.same}}
+    return grades, {label: grader.supposed(made[label]) for label in made if grades[label] is not CutGrade.HONEST}
+
+
+def _traced_chunking(trace: Trace) -> Chunking:
+    """The chunking of a trace, without the cuts that follow from it."""
+    given = dict(trace.chunking_json)
+    return Chunking.model_validate({key: cut for key, cut in given.items() if key != "cuts" or given["by"] == "cuts"})
+
+
+def _grammar(replayer: Replayer, trace: Trace) -> Grammar:
+    """The grammar, as far as it is known; markers that nobody told are those that the parser consumes."""
     fmt = replayer.format
     known = Grammar(replayer.terminals, replayer.longest_terminal, policy=replayer.policy)
     if fmt is None:
-        return known
+        shown = (
+            {}
+            if known.terminals
+            else {tag: tag for tag in consumed_tags(trace.text, message_texts(trace.message).values())}
+        )
+        return replace(known, terminals=shown) if shown else known
     markers = reasoning_markers(fmt)
     return replace(known, end_tokens=fmt.end_tokens, openers=markers.openers, closers=markers.closers)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from parsers.compare.divergence import EXACT, Divergence, Rules, divergence, same_message
 from parsers.replays.chunking import Chunking, label, to_json, with_numbers
+from parsers.replays.cut_grades import CutGrade
 from parsers.replays.replay import finish_reason
 from parsers.replays.replayer import Outcome, Replayer
 from parsers.vocabulary.trace import Trace
@@ -16,7 +17,7 @@ class Compared:
     """Another chunking of the same output: whether its message is the same, and where it parts if not.
 
     `deltas` is how many deltas it fed. `trace` has steps only where the message differs. `chunkings`: how many of them
-    this one stands for, itself included.
+    this one stands for, itself included; `cuts`: the grade of the surest of these, where somebody has worked it out.
     """
 
     chunking: Chunking
@@ -26,6 +27,7 @@ class Compared:
     same: bool
     divergence: Divergence | None = None
     chunkings: int = 1
+    cuts: CutGrade | None = None
 
 
 def compare_chunking(replayer: Replayer, chunking: Chunking, trace: Trace, rules: Rules = EXACT) -> Compared:
@@ -47,5 +49,5 @@ def alike(replayer: Replayer, chunking: Chunking, trace: Trace, outcome: Outcome
 
 
 def rules_for(replayer: Replayer, rules: Rules) -> Rules:
-    """The rules for the messages of a parser: a black box makes up its ids, so they never count."""
-    return replace(rules, ids=False) if replayer.black_box else rules
+    """The rules for the messages of a parser: those of a black box count where the contract says so."""
+    return replace(rules, ids=False) if replayer.black_box and replayer.contract.ids == "any" else rules

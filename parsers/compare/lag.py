@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
+from typing import cast
 
-from parsers.vocabulary.events import TextEvent
 from parsers.vocabulary.trace import Hold, StepColumns, Trace
 from parsers.vocabulary.types import Owner
 
@@ -79,27 +80,40 @@ def stays(trace: Trace) -> list[Stay]:
     for claim in _claims(trace):
         at = max(at, claim.start)
         for stop, left in _departures(columns, ends, claim):
-            while at < min(stop, claim.end):
+            stop, gone = min(stop, claim.end), ends[left - 1] if left else 0
+            while at < stop:
                 arrived = bisect_right(ends, at, arrived)
-                end = min(stop, claim.end, ends[arrived] if left else stop)
-                lag = max(0, ends[left - 1] - ends[arrived]) if left else 0
+                fed = ends[arrived]
+                end = fed if left and fed < stop else stop
+                lag = gone - fed if gone > fed else 0
                 found.append(Stay(at, end, claim.channel, arrived + 1, left or arrived + 1, lag))
                 at = end
     return found
 
 
-def waits(trace: Trace, found: Sequence[Stay]) -> list[Wait]:
+def waits(trace: Trace, found: Sequence[Stay], most: int) -> tuple[list[Wait], int]:
+    """The longest waits, so many at most and the longest first, and how many there are at all: the stays with a lag,
+    those that left together as one."""
+    joined = _joined(found)
+    longest = nsmallest(most, joined, key=lambda wait: -wait.lag)
+    for wait in longest:
+        # When the first character was held last, the reason was known best.
+        holds = trace.columns.holds(wait.left - 1)
+        wait.hold = next((hold for hold in holds if hold.start <= wait.start < hold.end), None)
+    return longest, len(joined)
+
+
+def _joined(found: Sequence[Stay]) -> list[Wait]:
     """The stays with a lag, those that left together as one, in the order of the output."""
-    columns, joined = trace.columns, list[Wait]()
+    joined = list[Wait]()
     for stay in found:
+        if not stay.lag:
+            continue
         last = joined[-1] if joined else None
-        if stay.lag and last and (last.end, last.channel, last.left) == (stay.start, stay.channel, stay.left):
+        if last and last.left == stay.left and last.end == stay.start and last.channel == stay.channel:
             last.end = stay.end
-        elif stay.lag:
-            # When the first character was held last, the reason was known best.
-            holds = columns.holds(stay.left - 1)
-            hold = next((hold for hold in holds if hold.start <= stay.start < hold.end), None)
-            joined.append(Wait(stay.start, stay.end, stay.channel, stay.arrived, stay.left, stay.lag, hold))
+        else:
+            joined.append(Wait(stay.start, stay.end, stay.channel, stay.arrived, stay.left, stay.lag))
     return joined
 
 
@@ -129,11 +143,15 @@ class _Claim:
     last: int
 
 
-def _departures(columns: StepColumns, ends: Sequence[int], claim: _Claim) -> Iterator[tuple[int, int]]:
+def _departures(columns: StepColumns, ends: Sequence[int], claim: _Claim) -> Iterable[tuple[int, int]]:
     """Where parts of a claim end, and the step they left in; 0 for what left in the step in which it arrived."""
     if claim.first == claim.last:
-        yield claim.end, claim.first
-        return
+        return ((claim.end, claim.first),)
+    return _departures_of_run(columns, ends, claim)
+
+
+def _departures_of_run(columns: StepColumns, ends: Sequence[int], claim: _Claim) -> Iterator[tuple[int, int]]:
+    """The same of open text that more than one step told."""
     fed, reached = ends[claim.first - 1 : claim.last], columns.reaches(claim.first, claim.last)
     yield reached[0], claim.first
     for number, reach, end in zip(range(claim.first + 1, claim.last + 1), reached, fed, strict=False):
@@ -146,10 +164,8 @@ def _departures(columns: StepColumns, ends: Sequence[int], claim: _Claim) -> Ite
 def _said(trace: Trace) -> Iterator[_Claim]:
     """Return what every text event says of the output."""
     ends, columns, length = trace.ends, trace.columns, len(trace.text)
-    for first, last, event in columns.event_runs():
-        if not isinstance(event, TextEvent) or event.owner is None:
-            continue
-        spans = [(event.start, event.end)]
+    for first, last, event in columns.text_runs():
+        owner, spans = cast(Owner, event.owner), [(event.start, event.end)]
         if event.segments is not None:
             spans = [(part.start, part.end) for part in event.segments]
         fed = ends[first - 2] if first > 1 else 0
@@ -158,7 +174,7 @@ def _said(trace: Trace) -> Iterator[_Claim]:
                 at_once = fed <= start and end <= ends[last - 1]
                 if at_once and first < last:
                     at_once = columns.reaches(first, last) == ends[first - 1 : last]
-                yield _Claim(start, end, event.owner, 0, 0) if at_once else _Claim(start, end, event.owner, first, last)
+                yield _Claim(start, end, owner, 0, 0) if at_once else _Claim(start, end, owner, first, last)
 
 
 def _claims(trace: Trace) -> list[_Claim]:

@@ -16,6 +16,8 @@ from parsers.formats.model import Format, Row, guard_holds, row_ids
 
 END = "END"
 _LONGEST_LABEL = 3  # parts of a label; further rows are counted
+_LONGEST_TEXT, _TEXTS = 18, 2  # characters of a marker beside an edge, and how many of them
+_SEEN = str.maketrans({"\n": "⏎", " ": "·"})
 
 
 @dataclass(slots=True)
@@ -70,6 +72,38 @@ def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
     start = fmt.initial if fmt.initial in fmt.states else next(iter(names), "")
     links = tuple([Link(source, target, tuple(rows), label(rows)) for (source, target), rows in merged.items()])
     return layout(Graph((*names, end) if ends else tuple(names), links, start, end if ends else None))
+
+
+def walked(fmt: Format, times: Mapping[str, int]) -> Diagram:
+    """The drawing of what a replay did: the rows that fired, by id, with the text that each read and how often.
+
+    States between which nothing fired are left out; where nothing fired at all the first state stands alone.
+    """
+    end = END if END not in fmt.states else f"({END})"
+    merged: dict[tuple[str, str], list[tuple[str, Row]]] = {}
+    for row_id, state, row in _rows(fmt, None):
+        if times.get(row_id):
+            merged.setdefault((state, end if row.on == END else row.to), []).append((row_id, row))
+    reached = {name for edge in merged for name in edge}
+    names = [name for name in fmt.states if name in reached] or [fmt.initial]
+    start = fmt.initial if fmt.initial in names else names[0]
+    links = tuple(
+        [
+            Link(source, target, tuple([row_id for row_id, _ in rows]), _walk_label(fmt, rows, times))
+            for (source, target), rows in merged.items()
+        ]
+    )
+    return layout(
+        Graph((*names, end) if end in reached else tuple(names), links, start, end if end in reached else None)
+    )
+
+
+def _walk_label(fmt: Format, rows: list[tuple[str, Row]], times: Mapping[str, int]) -> str:
+    """What the rows of an edge read, in a few characters, and how often they fired."""
+    read = list(dict.fromkeys([fmt.terminals.get(row.on, row.on.lower()).translate(_SEEN) for _, row in rows]))
+    texts = [text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…" for text in read[:_TEXTS]]
+    more = [f"+{len(read) - _TEXTS}"] * (len(read) > _TEXTS)
+    return f"{' '.join([*texts, *more])} × {sum([times[row_id] for row_id, _ in rows]):,}"
 
 
 def label(rows: list[str]) -> str:

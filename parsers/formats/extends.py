@@ -28,7 +28,7 @@ FILE_KEYS = ("extends", "reasoning")
 Parents = Callable[[str], Any]
 
 # What says which format it is belongs to one format only.
-_NOT_INHERITED = ("schema", "name", "title", "description", "aliases", "models", "provenance", "example")
+_NOT_INHERITED = ("schema", "name", "title", "description", "aliases", "models", "splits", "provenance", "example")
 # The objects that are laid over each other key by key. Everything else is replaced as a whole.
 _OBJECTS = (
     (),

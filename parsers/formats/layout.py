@@ -297,11 +297,14 @@ class Diagram:
     edges: tuple[Edge, ...] = ()
 
 
+NOTHING_DRAWN = Diagram(0, 0)
+
+
 @lru_cache(maxsize=128)
 def layout(graph: Graph, max_width: float = _MAX_WIDTH) -> Diagram:
     """Draw the graph, if possible no wider than `max_width`. An empty graph gives an empty drawing."""
     if not graph.names:
-        return Diagram(0, 0)
+        return NOTHING_DRAWN
     sheets = [_Sheet(graph, cells) for count in _column_counts(graph, max_width) for cells in placements(graph, count)]
     costs = [sheet.cost() + _too_wide(sheet.width, max_width) for sheet in sheets]
     rated = []

@@ -26,7 +26,16 @@ from typing import Any
 from parsers.arguments import ARGUMENT_PARSERS
 from parsers.arguments.contract import READ_ON, STRAY, ArgumentParser
 from parsers.formats.extends import Expanded, Parents, expand, pointer_to
-from parsers.formats.model import ENGINE_TRIGGERS, CodecRef, Format, Row, State, load_format, policy_values
+from parsers.formats.model import (
+    ENGINE_TRIGGERS,
+    LAYER_TRIGGERS,
+    CodecRef,
+    Format,
+    Row,
+    State,
+    load_format,
+    policy_values,
+)
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.types import FormatError
 
@@ -223,7 +232,11 @@ def _prefixes(fmt: Format) -> Iterator[LintFinding]:
 
 
 def _names(fmt: Format) -> Iterator[LintFinding]:
-    taken = {*ENGINE_TRIGGERS, *[trigger for *_, codec in _codec_uses(fmt) for trigger in codec.triggers]}
+    taken = {
+        *ENGINE_TRIGGERS,
+        *LAYER_TRIGGERS,
+        *[trigger for *_, codec in _codec_uses(fmt) for trigger in codec.triggers],
+    }
     for name in fmt.terminals:
         if name in taken:
             text = f"The terminal {name} has the name of a trigger, so rows on it are ambiguous: rename the terminal."
@@ -278,9 +291,10 @@ def _tokens(fmt: Format) -> Iterator[LintFinding]:
     for _, ref, codec in _codec_uses(fmt):
         if not codec.check_options(ref.options):  # else there is a finding about these
             texts |= {text for scope in codec.scopes(ref.options).values() for text in scope.values()}
+    within = "\n".join(texts)
     for text in fmt.tokens:
-        if text not in texts:
-            problem = f"`tokens` lists {text!r}, which is the text of no terminal"
+        if text not in within:
+            problem = f"`tokens` lists {text!r}, which stands in no terminal"
             message = f"{problem}: add the terminal or remove the token."
             yield LintFinding("unknown_token", "warning", pointer_to("tokens", text), message)
 
@@ -298,6 +312,9 @@ def _unquote(fmt: Format) -> Iterator[LintFinding]:
         if state.unquote and state.text not in _CALL_TEXT:
             text = f"{name} takes quotes off its text, but reads no name, header or id: remove `unquote`."
             yield LintFinding("unquote", "warning", pointer_to("states", name, "unquote"), text)
+        if state.unescape and state.text not in _CALL_TEXT:
+            text = f"{name} decodes its text, but reads no name, header or id: remove `unescape`."
+            yield LintFinding("unescape", "warning", pointer_to("states", name, "unescape"), text)
 
 
 def _example(fmt: Format) -> Iterator[LintFinding]:

@@ -37,6 +37,13 @@ NOT_WRITTEN_OUT = (
     "`{key}` belongs in a format file only: here the format stands written out, as the editor's Write out gives it"
 )
 ENGINE_TRIGGERS = ("END", "DONE", "REJECT", "OTHER")
+# Triggers of rows that no file has: see `parsers.formats.layers`.
+LAYER_TRIGGERS = GIVEN_BACK, REPEATED, GUIDED_LIST, GUIDED_OBJECT = (
+    "GIVEN_BACK",
+    "REPEATED",
+    "GUIDED_LIST",
+    "GUIDED_OBJECT",
+)
 
 
 class Model(BaseModel):
@@ -62,14 +69,55 @@ class Policy(Model):
         "drop_blank", description="Text after the last call: kept, dropped when only whitespace, or stripped."
     )
     unknown_tool: Literal["keep", "drop", "text"] = Field(
-        "keep", description="A call to a tool that was not declared: kept, dropped, or returned as content."
+        "keep",
+        description="A call to a tool that was not declared, or is not the one that the request names: kept, dropped, "
+        "or returned as content.",
     )
-    invalid_call: Literal["lenient", "strict"] = Field(
-        "lenient", description="A call whose arguments are not one JSON object: kept, or returned as content."
+    invalid_call: Literal["lenient", "strict", "by_schema"] = Field(
+        "lenient",
+        description="A call whose arguments are not one JSON object: kept, or returned as content. By schema so is one "
+        "that lacks arguments which its tool requires, or says one twice.",
     )
     truncated_call: Literal["as_streamed", "close", "text", "drop"] = Field(
         "as_streamed",
-        description="A call the output cuts off: as streamed, closed by appending, returned as content, or dropped.",
+        description="A call the output cuts off: as streamed, closed by appending, returned as content, or dropped. "
+        "The last two also take one whose arguments are whole and whose closing marker does not come.",
+    )
+    rejected_call: Literal["text", "drop"] = Field(
+        "text",
+        description="Markup that begins a call and turns out to be none, and what a section has instead of calls: "
+        "content, or dropped.",
+    )
+    missing_arguments: Literal["empty", "text", "drop"] = Field(
+        "empty",
+        description="A call with a name and nothing for its arguments: one without arguments, returned as content, or "
+        "dropped.",
+    )
+    malformed_call: Literal["read", "reject"] = Field(
+        "read",
+        description="A call with a name and arguments whose markup is not the format's, such as one that only the end "
+        "of its section closes: read, or no call.",
+    )
+    undeclared_arguments: Literal["keep", "unwrap", "drop"] = Field(
+        "keep",
+        description="Arguments that the tool does not declare: kept; or a lone one that holds an object of declared "
+        "ones gives way to them; or all are left out.",
+    )
+    unclosed_value: Literal["keep", "drop"] = Field(
+        "keep",
+        description="A tagged argument whose closing tag is missing where the next tag begins: its value ends there, "
+        "or it is left out.",
+    )
+    reasoning_calls: Literal["read", "text"] = Field(
+        "read", description="A call inside reasoning: read, which ends the reasoning, or part of the reasoning."
+    )
+    stray_reasoning_end: Literal["drop", "text"] = Field(
+        "drop", description="A closing marker of reasoning that is not open: left out, or content."
+    )
+    json_values: Literal["by_schema", "as_written"] = Field(
+        "by_schema",
+        description="Values that the format itself writes with a type, such as a string in JSON: rewritten where the "
+        "tool's schema wants another type, or as the model wrote them.",
     )
     recovery: Literal["content", "fail", "skip_call"] = Field(
         "content",
@@ -80,6 +128,11 @@ class Policy(Model):
     )
     mistral_version: Literal["auto", "pre_v11", "v11"] = Field(
         "auto", description="Grammar after [TOOL_CALLS]: a JSON array (pre_v11), name and object (v11), or looked at."
+    )
+    call_notation: Literal["any", "tags", "typed_tags", "json"] = Field(
+        "any",
+        description="How the request says that a call is written, where a format has several ways: as it comes, in "
+        "tags without types, in tags that say the types, or as JSON. Another way is a fault of the call's markup.",
     )
     id_dialect: Literal["format", "chatcmpl_tool", "call_hex", "mistral9", "kimi"] = Field(
         "format", description="Shape of generated tool call ids; 'format' is the format's own."
@@ -122,6 +175,8 @@ class State(Model):
 
     text: TextKind | None = None
     unquote: bool = Field(False, description="Quotes around a name, header or id are structure.")
+    unescape: bool = Field(False, description="In a name, header or id &quot; and &amp; mean what they stand for.")
+    doubled: bool = Field(False, description="A tool may be named twice with a dot between: f.f is f.")
     codec: CodecRef | None = None
     rows: tuple[Row, ...] = ()
     inert: tuple[Identifier, ...] = Field((), description="Terminals recognised here and kept as text.")
@@ -154,6 +209,15 @@ class MarkerToken(Model):
     id: int | None = None
 
 
+class Splits(Model):
+    """Says how the models' tokenizer cuts markup that is not one token; `markup` has the tokens of each piece of it."""
+
+    tokenizer: str
+    source: str
+    version: str = ""
+    markup: tuple[Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=2)], ...]
+
+
 class Format(Model):
     """A whole format. `schema_version` is spelled `schema` in JSON."""
 
@@ -176,6 +240,9 @@ class Format(Model):
     terminals: dict[Identifier, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
     tokens: dict[str, MarkerToken] = Field(
         default_factory=dict, description="Terminals (by text) that are single tokens of the models' vocabulary."
+    )
+    splits: Splits | None = Field(
+        None, description="How the models' tokenizer cuts markup that is not one token, and who says so."
     )
     end_tokens: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         (), description="Tokens that end a turn: markers wherever a terminal could stand; they move nothing."
@@ -221,10 +288,16 @@ def row_ids(fmt: Format) -> dict[tuple[str, int], str]:
     """The id of every row: (state, index of the row in its state) -> r0, r1, r2 ...
 
     The machine, the trace, the diagram and the transition table name a row by this id. It follows from the format
-    alone: rows are counted in the order of the states, then of the rows. A guard never changes an id.
+    alone: rows are counted in the order of the states, then of the rows, those that layers add last. A guard never
+    changes an id.
     """
-    places = [(name, index) for name, state in fmt.states.items() for index in range(len(state.rows))]
-    return {place: f"r{number}" for number, place in enumerate(places)}
+    places = [
+        (name, index, row.on in LAYER_TRIGGERS)
+        for name, state in fmt.states.items()
+        for index, row in enumerate(state.rows)
+    ]
+    ordered = sorted(places, key=lambda place: place[2])
+    return {(name, index): f"r{number}" for number, (name, index, _) in enumerate(ordered)}
 
 
 def guard_holds(row: Row, policy: Mapping[str, str]) -> bool:

@@ -18,7 +18,9 @@ The modules in the order in which the bytes pass them. Each imports only those a
     string_lists      deltas and texts as programs print them
     token_records     token ids, with or without texts
     server_logs       lines of a server's log that quote an output
+    quoted_outputs    errors, reports and conversations that quote an output
     client_objects    printed objects of client libraries -> chat chunks
+    printed_answers   the same of other libraries, by the keys that they print
     dynamo_cases      test cases in YAML
     recognise         every reader in order -> the answer, with the other readings
 

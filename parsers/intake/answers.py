@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -32,6 +33,7 @@ from parsers.intake.json_frames import object_frames
 from parsers.intake.requests import is_request, merged_request, request_of
 from parsers.intake.written_values import (
     choices_of,
+    literal_at,
     object_of,
     skip_space,
     unfinished_value,
@@ -64,6 +66,7 @@ _FINGERPRINTS = (
     (re.compile(r"\d+\.\d+\.\d+(?:-\w+)?-(?:sha-|native)"), "TGI"),
     (re.compile(r"vllm"), "vLLM"),
 )
+_PRINTED = re.compile(r"\s*(?:\[\s*)?\{\s*'")
 _HEX_ID = re.compile(r"[0-9a-f]{32}")
 _LOOKED_AT = 200  # payloads: the first ones tell, and a usage chunk at the end
 
@@ -110,12 +113,24 @@ def _read_json(body: str) -> Intake | None:
         return _case_intake(body)
     if isinstance(value, dict) and value and all(map(_is_case, value.values())):
         return _corpus_intake(body)
-    return _log_intake(response_log(value))
+    return log_intake(response_log(value))
+
+
+def _read_printed(body: str) -> Intake | None:
+    """Read an answer, or a part of one, that Python printed as a dict or a list of dicts."""
+    found = literal_at(body) if _PRINTED.match(body) else None
+    if found is None or not found.whole or body[found.end :].strip():
+        return None
+    try:
+        value = whole_value(json.dumps(found.value))
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return log_intake(response_log(value))
 
 
 def read_events(body: str) -> Intake | None:
     """Read server-sent events."""
-    return _log_intake(event_log(body))
+    return log_intake(event_log(body))
 
 
 def _read_cut_json(body: str) -> Intake | None:
@@ -123,7 +138,7 @@ def _read_cut_json(body: str) -> Intake | None:
     start = skip_space(body, 0)
     if not body.startswith(("{", "["), start) or value_at(body, start) is not None:
         return None
-    found = _log_intake(response_log(unfinished_value(body)))
+    found = log_intake(response_log(unfinished_value(body)))
     if found is not None:
         found.warnings = (_CUT_JSON, *found.warnings)
     return found
@@ -135,7 +150,7 @@ def _read_wrapped(body: str) -> Intake | None:
     if value is None or family_of(value) is not None:
         return None
     for name in _ANSWERS:
-        found = _log_intake(_log_of(value.get(name)))
+        found = log_intake(_log_of(value.get(name)))
         if found is not None:
             found.why = (f"It stands in an object, under `{name}`.", *found.why)
             asked = next((value[key] for key in _REQUESTS if is_request(object_of(value.get(key)))), None)
@@ -159,7 +174,7 @@ def read_logged_lines(body: str) -> Intake | None:
         values = [row[key] for row in rows if key in row]
         objects = [value for value in values if isinstance(value, dict)]
         lines = "\n".join([value.removesuffix("\n") for value in values if isinstance(value, str)])
-        found = _log_intake(response_log(objects) if len(objects) * 2 > len(values) else _log_of(lines))
+        found = log_intake(response_log(objects) if len(objects) * 2 > len(values) else _log_of(lines))
         if found is not None and found.usable:
             found.why = (f"It stands in {number(len(rows), 'log line')} of JSON, under `{key}`.", *found.why)
             return found
@@ -194,7 +209,7 @@ def _har_answer(entry: Payload) -> Intake | None:
         except (binascii.Error, ValueError):
             return None
     whole = whole_object(text)
-    found = _log_intake(_log_of(text if whole is None else whole))
+    found = log_intake(_log_of(text if whole is None else whole))
     sent = object_of(object_of(entry.get("request")).get("postData")).get("text")
     asked = whole_object(sent) if isinstance(sent, str) else None
     if found is not None and asked is not None and is_request(asked):
@@ -219,7 +234,7 @@ def _one_answer(answers: list[Intake]) -> Intake:
     return made
 
 
-def _log_intake(log: Log | None) -> Intake | None:
+def log_intake(log: Log | None) -> Intake | None:
     """Say what a log is worth: raw output rebuilt, a parsed stream kept, or the reason why there is neither."""
     if log is None:
         return None
@@ -272,11 +287,12 @@ NAMED: dict[str, Reader] = {".case.json": _named_case, ".cases.json": _corpus_in
 # In the order in which they are tried, the surest first.
 READERS: tuple[Reader, ...] = (
     _read_json,
+    _read_printed,
     _read_case_lines,
     _read_wrapped,
     read_logged_lines,
     read_har,
     read_events,
-    lambda body: _log_intake(object_log(body)) if "{" in body else None,
+    lambda body: log_intake(object_log(body)) if "{" in body else None,
     _read_cut_json,
 )

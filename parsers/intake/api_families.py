@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.intake.chat_dialects import anthropic_as_chat, responses_as_chat
+from parsers.intake.chat_dialects import anthropic_as_chat, parts_as_chat, responses_as_chat
 from parsers.intake.evidence import Payload, Warn
 from parsers.intake.json_frames import Frame
 from parsers.intake.plain_text import has_lone_surrogate
 from parsers.intake.token_bytes import choice_tokens, ids_in, llama_tokens, pieces_spelling, sglang_tokens
 from parsers.intake.written_values import choices_of, ids_of, object_of, objects_of, word_of, word_or_number_of
 from parsers.vocabulary.types import Piece, Request
+from parsers.wire.chat_parts import chat_part_of, may_be_delta
 
 # Finish reasons in the words of the OpenAI API; others stay as they are.
 _FINISH = {"eos": "stop", "eos_token": "stop", "word": "stop", "stop_sequence": "stop", "limit": "length"}
@@ -396,6 +397,11 @@ def _is_error(payload: Payload) -> bool:
     return isinstance(error, dict) and "message" in error and ("code" in error or "type" in error)
 
 
+def _is_ollama_message(payload: Payload) -> bool:
+    calls = objects_of(payload.get("tool_calls")) if payload.get("role") == "assistant" else None
+    return any(isinstance(object_of(call.get("function")).get("arguments"), dict) for call in calls or ())
+
+
 CASE = Family(
     "case", lambda p: type(p.get("schema")) is int and "input" in p and "parser" in p,
     verdict="These are several cases. Give one of them, or all as JSON Lines.",
@@ -476,8 +482,20 @@ FAMILIES = (
         framed=True, server="llama.cpp",
     ),
     Family(
+        "an Ollama message", _is_ollama_message, title="Ollama message", parsed=True, translate=parts_as_chat,
+        rewrites="Ollama sends",
+    ),
+    Family(
+        "a part of OpenAI chat", lambda p: chat_part_of(p) is not None, title="partial OpenAI chat", parsed=True,
+        translate=parts_as_chat,
+    ),
+    Family(
         "API error", _is_error, error=True,
         verdict="There is no output in it. If its message quotes the raw output, paste only that.",
+    ),
+    Family(
+        "a part of OpenAI chat", may_be_delta, title="partial OpenAI chat", parsed=True, framed=True,
+        translate=parts_as_chat,
     ),
     Family(
         "OpenAI chat", lambda p: _has(p, sglext=dict) or _has(p, output_ids=list), parsed=True, framed=True,
@@ -486,6 +504,8 @@ FAMILIES = (
     UNKNOWN,
 )  # fmt: skip
 # A payload without any of these keys has none of the shapes: most objects are told apart by this alone.
-_CLUES = frozenset(
-    ("choices", "content", "delta", "error", "event", "generated_text", "message", "msg", "object", "response")
-) | {"output_ids", "schema", "sglext", "text", "token", "type"}
+_CLUES = frozenset((
+    "choices", "content", "delta", "error", "event", "function", "function_call", "generated_text", "message", "msg",
+    "object", "output_ids", "reasoning_content", "response", "role", "schema", "sglext", "text", "token", "tool_calls",
+    "type",
+))  # fmt: skip

@@ -45,7 +45,8 @@ class Log:
     """Frames of one family.
 
     `ends`: after how many frames the stream's end sentinel was seen. `listed`: the frames stood in one array.
-    `others` are the numbers of the lines that are no part of the log, `prefixed` of those after a log's prefix.
+    `finishes`: they have a place for a finish reason. `others` are the numbers of the lines that are no part of the
+    log, `prefixed` of those after a log's prefix.
     """
 
     kind: LogKind
@@ -53,6 +54,7 @@ class Log:
     frames: list[Frame]
     ends: list[int] = field(default_factory=list)
     listed: bool = False
+    finishes: bool = True
     others: list[int] = field(default_factory=list)
     prefixed: list[int] = field(default_factory=list)
 

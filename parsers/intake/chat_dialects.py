@@ -1,7 +1,8 @@
-"""OpenAI Responses and Anthropic Messages: their events and answers as the chat chunks that say the same.
+"""OpenAI Responses, Anthropic Messages, and parts cut out of chat answers, as the chat chunks that say the same.
 
-One event becomes at most one chunk, so the deltas stay those that were sent. Shapes: OpenAI API reference (Responses,
-streaming events), Anthropic API reference (Messages, streaming); vLLM's `output_messages` carry token ids.
+One event becomes at most one chunk, so the deltas stay those that were sent. A part gets its answer back around it,
+with no finish reason where it has none. Shapes: OpenAI API reference (Responses, streaming events), Anthropic API
+reference (Messages, streaming); vLLM's `output_messages` carry token ids.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from parsers.intake.evidence import Payload
 from parsers.intake.json_frames import Frame
 from parsers.intake.written_values import ids_of, object_of, objects_of, word_of
+from parsers.wire.chat_parts import ChatPart, chat_part_of
 
 _STOPS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
 _TEXTS = {
@@ -81,6 +84,61 @@ def responses_as_chat(frames: list[Frame]) -> list[Frame]:
 def anthropic_as_chat(frames: list[Frame]) -> list[Frame]:
     """Translate events or answers of Anthropic's Messages, as `responses_as_chat` does."""
     return list(_chat_frames(frames, _anthropic))
+
+
+def parts_as_chat(frames: list[Frame]) -> list[Frame]:
+    """Return the chunks, or the whole answers, that the parts of answers stood in; frames that cannot be read stay.
+
+    Whole calls that follow one another stood in one message.
+    """
+    if any(frame.payload is not None and _is_step(frame.payload) for frame in frames):
+        return [_around(frame, "delta") for frame in frames]
+    parted = groupby(frames, lambda frame: frame.payload is not None and chat_part_of(frame.payload) is ChatPart.CALL)
+    groups = [(are_calls, list(group)) for are_calls, group in parted]
+    whole = [[_message_of(group)] if are_calls else group for are_calls, group in groups]
+    return [_around(frame, "message") for group in whole for frame in group]
+
+
+def _message_of(calls: list[Frame]) -> Frame:
+    said = {"role": "assistant", "content": None, "tool_calls": [frame.payload for frame in calls]}
+    return Frame(calls[0].line, said)
+
+
+def _around(frame: Frame, kind: str) -> Frame:
+    """Return the chunk or the answer that a part stood in; `kind` is the choice's key, delta or message."""
+    if frame.payload is None:
+        return frame
+    part = chat_part_of(frame.payload)
+    said = {"tool_calls": [frame.payload]} if part is ChatPart.CALL else frame.payload
+    return Frame(frame.line, _as_sent(said if part is ChatPart.CHOICE else {"index": 0, kind: said}), frame.event)
+
+
+def _is_step(payload: Payload) -> bool:
+    """Return whether a part is one step of a stream: a delta, or a call with the place that only chunks give it."""
+    part = chat_part_of(payload)
+    calls = [payload] if part is ChatPart.CALL else objects_of(payload.get("tool_calls")) or []
+    placed = any(type(call.get("index")) is int for call in calls)
+    return placed or (part in (ChatPart.DELTA, None) and not calls)
+
+
+def _as_sent(choice: Payload) -> Payload:
+    """Return the chunk or the answer of a choice, with the arguments of its calls as text."""
+    kind = "delta" if "delta" in choice else "message"
+    said = object_of(choice.get(kind))
+    calls = objects_of(said.get("tool_calls"))
+    if calls:
+        choice = {**choice, kind: {**said, "tool_calls": list(map(_with_text, calls, range(len(calls))))}}
+    return {"object": "chat.completion" + (".chunk" if kind == "delta" else ""), "choices": [choice]}
+
+
+def _with_text(call: Payload, place: int) -> Payload:
+    """Return a call as OpenAI's API sends it; Ollama gives it neither an id nor arguments as text."""
+    function = object_of(call.get("function"))
+    given = function.get("arguments")
+    if not isinstance(given, dict):
+        return call
+    text = json.dumps(given, ensure_ascii=False)
+    return {"id": f"call_{place}", **call, "function": {**function, "arguments": text}}
 
 
 def _chat_frames(frames: list[Frame], chat_payload: Callable[[_State, Payload], Payload | None]) -> Iterator[Frame]:

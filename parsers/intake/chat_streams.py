@@ -174,12 +174,19 @@ def _names_role(choice: Payload) -> bool:
     return isinstance(delta, dict) and bool(delta.get("role"))
 
 
+def may_finish(stream: Sequence[Payload]) -> bool:
+    """Return whether the chunks have a place for a finish reason: a message or a delta alone has none."""
+    return any("finish_reason" in choice for payload in stream for choice in choices_of(payload) or [])
+
+
 def chat_intake(log: Log) -> Intake:
     """Judge a log of chat chunks, or one chat answer; another API's is translated first."""
     if log.family.translate is None:
         return _intake(log)
     frames = log.family.translate(log.frames)
-    found = replace(_intake(replace(log, frames=frames, ends=[len(frames)])), title=log.intake("").title)
+    finishes = may_finish([frame.payload for frame in frames if frame.payload is not None])
+    chat = replace(log, frames=frames, ends=[len(frames)], finishes=finishes)
+    found = replace(_intake(chat), title=log.intake("").title)
     choices = [choice for one in found.outputs for chunk in one.stream or () for choice in chunk["choices"]]
     if log.family.rewrites and any("tool_calls" in choice.get("message", {}) for choice in choices):
         found.warnings += (rewritten_arguments(log.family.rewrites),)
@@ -244,7 +251,7 @@ def _judged_output(log: Log, label: str, output: _Output) -> Intake:
     parts = _parts(output, _recording(log, label, output), streamed=log.streamed)
     for take in (_take_token_ids, _take_log_probabilities, _take_verbose, _take_content):
         take(parts)
-    doubts = list(_doubts(parts.made, parts))
+    doubts = list(_doubts(parts.made, parts, finishes=log.finishes))
     facts = {fact.about: fact for fact in [parts.fact, *[fact for _, facts in doubts for fact in facts]] if fact}
     warnings = (*parts.warnings, *[warn for warn, _ in doubts])
     advice = parts.advice or _advice(parts.made)
@@ -409,9 +416,9 @@ def _take_content(parts: _Parts) -> None:
     )
 
 
-def _doubts(recording: Recording, parts: _Parts) -> Iterator[tuple[Warn, list[Fact]]]:
+def _doubts(recording: Recording, parts: _Parts, *, finishes: bool) -> Iterator[tuple[Warn, list[Fact]]]:
     """Yield each warning that casts doubt on the recording, with the facts that follow from it."""
-    if recording.finish_reason is None:
+    if recording.finish_reason is None and finishes:
         yield NO_FINISH, []
     lost = _swallowed_words(recording, parts)
     if lost:

@@ -19,7 +19,7 @@ from typing import Any
 
 from parsers.intake.api_families import CHAT, rewritten_arguments
 from parsers.intake.api_logs import Log
-from parsers.intake.chat_streams import chat_intake
+from parsers.intake.chat_streams import chat_intake, may_finish
 from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
 from parsers.intake.json_frames import Frame
 from parsers.intake.plain_text import without_lone_surrogates
@@ -127,15 +127,15 @@ def _take_list(printed: _Printed, values: list[Any]) -> None:
     """Take printed objects; calls in one list came in one chunk."""
     items = [(item.name.rpartition(".")[2], item) for item in values if isinstance(item, Named)]
     printed.names.update([name for name, _ in items])
-    calls = [_call_delta(_as_json(item)) for name, item in items if name in _CALLS]
+    calls = [_call_delta(as_json(item)) for name, item in items if name in _CALLS]
     if calls:
-        _add_chunk(printed, {"delta": {"tool_calls": calls}, "finish_reason": None})
+        _add_chunk(printed, {"delta": {"tool_calls": calls}})
     for name, item in items:
         _take(printed, name, item)
 
 
 def _take(printed: _Printed, name: str, item: Named) -> None:
-    fields = _as_json(item)
+    fields = as_json(item)
     if name in _CHUNKS:
         printed.chunks.setdefault(word_of(fields.get("id")), []).append({**fields, "object": _CHUNK})
     elif name in _ANSWERS:
@@ -152,7 +152,7 @@ def _take(printed: _Printed, name: str, item: Named) -> None:
     elif name == "RequestOutput":
         outputs = item.fields.get("outputs")
         outputs = [output for output in outputs if isinstance(output, Named)] if isinstance(outputs, list) else []
-        printed.raw += [_raw_output(_as_json(output), fields) for output in outputs]
+        printed.raw += [_raw_output(as_json(output), fields) for output in outputs]
     elif name in _RAW:
         printed.raw.append(_raw_output(fields, {}))
 
@@ -175,7 +175,8 @@ def _raw_output(fields: Payload, request: Payload) -> Recording:
     )
 
 
-def _as_json(item: Named) -> Payload:
+def as_json(item: Named) -> Payload:
+    """Return a printed object as the JSON that it stands for."""
     return {key: _field_as_json(value) for key, value in item.fields.items()}
 
 
@@ -184,7 +185,7 @@ def _field_as_json(value: Any) -> Any:
     if isinstance(value, Named):
         if value.called and value.args:
             return _field_as_json(value.args[-1])
-        return _as_json(value) if value.called else value.name
+        return as_json(value) if value.called else value.name
     if isinstance(value, dict):
         return {str(key): _field_as_json(one) for key, one in value.items()}
     if isinstance(value, list):
@@ -202,12 +203,12 @@ def _delta_choice(name: str, fields: Payload) -> Payload:
     if name == "StreamingParseResult":
         calls = [_call_delta(call) for call in _objects(fields.get("calls"))]
         fields = {"content": fields.get("normal_text") or None, **({"tool_calls": calls} if calls else {})}
-    return {"delta": fields, "finish_reason": None}
+    return {"delta": fields}
 
 
 def _message_choice(name: str, fields: Payload) -> Payload:
     if name != "AIMessage":
-        return {"message": fields, "finish_reason": None}
+        return {"message": fields}
     calls = [*_objects(fields.get("tool_calls")), *_objects(fields.get("invalid_tool_calls"))]
     return _langchain_choice("message", fields, _own_calls(fields) or [_langchain_call(call) for call in calls])
 
@@ -256,9 +257,12 @@ def _intake(printed: _Printed, most: str, why: str) -> Intake:
     streams = [*printed.chunks.values(), *([answer] for answer in printed.answers)]
     if printed.calls:
         message = {"role": "assistant", "content": None, "tool_calls": printed.calls}
-        streams.append([{"object": _ANSWER, "choices": [{"index": 0, "message": message, "finish_reason": None}]}])
+        streams.append([{"object": _ANSWER, "choices": [{"index": 0, "message": message}]}])
     framed = [[Frame(at, payload) for at, payload in enumerate(stream, 1)] for stream in streams]
-    contents = [chat_intake(Log("ndjson_log", CHAT, frames, listed=True)) for frames in framed]
+    contents = [
+        chat_intake(Log("ndjson_log", CHAT, frames, listed=True, finishes=may_finish(stream)))
+        for stream, frames in zip(streams, framed, strict=True)
+    ]
     outputs = [output for content in contents for output in content.outputs]
     for place, output in enumerate(outputs, 1):
         output.kind, output.label = "client_objects", f"output {place}"

@@ -14,7 +14,8 @@ from functools import cache
 from typing import Any, Literal
 
 from parsers.formats.model import builtin_formats
-from parsers.search.markup import BODY, LEFT_OVER, telling_literals
+from parsers.search.markup import BODY, LEFT_OVER
+from parsers.selection.claims import telling_literals
 from parsers.vocabulary.types import Recording, Request
 
 Kind = Literal[
@@ -28,7 +29,8 @@ Kind = Literal[
     "text_literal",  # one string as a program spells it: a Python repr or a JSON string
     "token_ids",  # token ids without their text, flat or by delta
     "replay_record",  # token ids with the prompt's and the length of each chunk, as vLLM's replay has them
-    "code_block",  # raw text in a fenced code block of other text
+    "code_block",  # raw text that other text quotes, in a code block as a rule
+    "conversation",  # raw text that is the last turn of a conversation, with its prompt
     "client_objects",  # the printed objects of a client library: ChoiceDeltaToolCall(...)
     "server_log",  # lines of a server's own log that quote the output
     "dynamo_yaml",  # a case of Dynamo's parity tests or of the unified suite

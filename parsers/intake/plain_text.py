@@ -33,6 +33,7 @@ _MAGIC = (
 )
 _ANY = "Save it as UTF-8; to study bytes that are no text, write a case file whose tokens carry hex"
 
+_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # those between stand for the bytes that they escape
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL)
 _LETTERS = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\n": "",
@@ -130,7 +131,7 @@ def string_value(spelled: str) -> tuple[str, bool]:
     body = spelled.lstrip("bBuU")[1:-1]
     if spelled[0] not in "bB":
         return _with_pairs_joined(_ESCAPE.sub(_PYTHON, body) if "\\" in body else body, "surrogatepass"), False
-    raw = _ESCAPE.sub(_byte, body).encode("utf-8", "surrogateescape")
+    raw = _ESCAPE.sub(_byte, _LONE.sub("\udcff", body)).encode("utf-8", "surrogateescape")
     try:
         return raw.decode("utf-8"), False
     except UnicodeDecodeError:

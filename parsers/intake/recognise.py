@@ -34,6 +34,8 @@ from parsers.intake.evidence import (
     number,
 )
 from parsers.intake.plain_text import BOM, text_of
+from parsers.intake.printed_answers import read_printed_answer
+from parsers.intake.quoted_outputs import read_conversation, read_quote
 from parsers.intake.requests import RequestBeside, merged_request, take_request
 from parsers.intake.server_logs import read_server_log
 from parsers.intake.string_lists import read_delta_lines, read_quoted, read_string_list
@@ -47,12 +49,16 @@ from parsers.intake.surroundings import (
     without_secrets,
 )
 from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
-from parsers.intake.written_values import choices_of, object_of, whole_object, word_of
+from parsers.intake.written_values import choices_of, object_of, whole_object, whole_value, word_of
+from parsers.search.pasted import look, pasted_as
+from parsers.search.pasted_kinds import Pasted
 from parsers.vocabulary.types import RecordedDelta, Recording
+from parsers.wire.chat_parts import chat_part_of
 
-_NO_CAPTURE: frozenset[Kind] = frozenset(
-    {"raw_text", "case", "corpus", "chunk_list", "text_literal", "code_block", "empty", "not_text", "dynamo_yaml"}
-)
+_NO_CAPTURE: frozenset[Kind] = frozenset({
+    "raw_text", "case", "corpus", "chunk_list", "text_literal", "code_block", "conversation", "empty", "not_text",
+    "dynamo_yaml",
+})  # fmt: skip
 # What no model writes around its calls: in prose only these are taken by themselves.
 _SURE: frozenset[Kind] = frozenset(
     {"sse_log", "json_response", "ndjson_log", "replay_record", "client_objects", "server_log", "dynamo_yaml", "case"}
@@ -121,15 +127,29 @@ def _readings(text: str, filename: str | None, around: Transcript, asked: Reques
     name = (filename or "").lower()
     found += filter(None, [read(around.body) for suffix, read in NAMED.items() if name.endswith(suffix)])
     found += filter(None, [reader(asked.body) for reader in _READERS])
-    found = found or list(filter(None, [_recording_in_prose(asked.body)]))
+    sure, doubtful = ([], []) if found else _within(asked.body)
+    found += sure
     found += filter(None, map(_content_as_text, found[:1]))
     if asked.leading and not found:
         found.append(_after_request(text, asked.body) if asked.body.strip() else _request_alone(asked))
     if all(one.kind != "raw_text" for one in found):
+        found += doubtful if found else []
         found.append(_raw_text(text, () if found else _raw_text_doubts(text)))
     if found[0].kind == "raw_text":
-        found += filter(None, [_text_in_code_block(text)])
+        found += [*doubtful, *filter(None, [_text_in_code_block(text)])]
     return list({one.kind: one for one in reversed(found)}.values())[::-1]
+
+
+def _within(body: str) -> tuple[list[Intake], list[Intake]]:
+    """Return what a longer text holds: a turn, a quoted output, a recording. First what is surely meant, then what may
+    be: in prose that a model may have written, a part of an answer may be its own too."""
+    part, quote = _recording_in_prose(body), read_quote(body)
+    own = part is not None and _is_part(part[0].text) and pasted_as(body) is None
+    recordings = [] if part is None else [part[1]]
+    quotes = [] if quote is None else [quote]
+    first = [*quotes, *recordings] if quote is not None and quote.kind == "server_log" else [*recordings, *quotes]
+    first = [*filter(None, [read_conversation(body)]), *first]
+    return ([], first) if own else (first[:1], first[1:])
 
 
 def _add_surroundings(taken: Intake, around: Transcript, asked: RequestBeside) -> None:
@@ -186,7 +206,8 @@ def _drop_special_token_doubt(found: Intake) -> None:
 
 def _raw_text(text: str, notes: tuple[str, ...]) -> Intake:
     fact = Fact("text", "exact", "The text is taken as it was given, character for character.")
-    title = f"raw model output, {number(len(text), 'character')}"
+    pasted = pasted_as(text)
+    title = f"{pasted.words if pasted else 'raw model output'}, {number(len(text), 'character')}"
     outputs = (Recording(text=text),)
     return Intake(kind="raw_text", title=title, usable=True, outputs=outputs, notes=notes, facts=(fact,))
 
@@ -194,6 +215,11 @@ def _raw_text(text: str, notes: tuple[str, ...]) -> Intake:
 def _raw_text_doubts(text: str) -> tuple[str, ...]:
     """Return a note for each sign that the raw text is something else."""
     notes = [note for sign, note in _DOUBTS if sign.search(text)]
+    found = look(text)
+    if found is not None and found.kind not in (Pasted.PAGE, Pasted.REQUEST):  # these have notes of their own
+        also = f"not like a model's output. {found.kind.advice}"
+        also = also if found.surely else "though a model may have written it as an answer."
+        notes.append(f"It looks like {found.kind.words}, {also}")
     value = whole_object(text) or {}
     if isinstance(value.get("messages"), list):
         notes.append("It looks like a request. Paste the model's output, or the answer beside it.")
@@ -223,8 +249,8 @@ def _after_request(text: str, body: str) -> Intake:
     return found
 
 
-def _recording_in_prose(body: str) -> Intake | None:
-    """Return the first part of a longer text, as of a bug report, that is surely a recording."""
+def _recording_in_prose(body: str) -> tuple[Block, Intake] | None:
+    """Return the first part of a longer text, as of a bug report, that is surely a recording, and what it is."""
     read = next(filter(None, map(_sure_recordings, blocks_by_kind(body))), None)
     if read is None:
         return None
@@ -236,7 +262,14 @@ def _recording_in_prose(body: str) -> Intake | None:
     if len(read) > 1:
         words = f"{number(len(read) - 1, 'other part')} of the text with a recording left out: paste each by itself."
         found.warnings += (Warn("other_recordings", words),)
-    return found
+    return block, found
+
+
+def _is_part(text: str) -> bool:
+    """Return whether it is a message, a delta or calls alone, which models write when they explain an API."""
+    value = whole_value(text)
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and chat_part_of(first) is not None
 
 
 def _sure_recordings(blocks: Sequence[Block]) -> list[tuple[Block, Intake]]:
@@ -307,6 +340,7 @@ _READERS: tuple[Reader, ...] = (
     _read_quoted_log,
     read_string_list,
     read_client_objects,
+    read_printed_answer,
     read_token_ids,
     *ANSWER_READERS,
     read_delta_lines,

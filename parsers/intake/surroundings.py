@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from parsers.intake.written_values import value_at
+from parsers.search.pasted_quotes import FENCE, Marked, blocks_in
 
 # curl's verbose mode marks its own lines: * information, > sent, < received, and byte counts in braces.
 _CURL_STATUS = re.compile(r"^[ \t]*[<>*] (?:HTTP/|[A-Z]+ \S+ HTTP/|Connected to |Trying |Host )", re.MULTILINE)
@@ -51,7 +52,6 @@ TRIES = 16  # values that begin and do not end are given up after so many: each 
 _BEGINS = re.compile(r"^[{\[]", re.MULTILINE)
 _ENDS = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _EVENT = re.compile(r"^data:", re.MULTILINE)
-_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`\r]*)\r?\Z")
 
 
 @dataclass(slots=True)
@@ -132,26 +132,14 @@ def blocks_by_kind(text: str) -> Iterator[list[Block]]:
 
 def is_fence(line: str) -> bool:
     """Return True for a line on which a code block begins or ends."""
-    return _FENCE.match(line) is not None
+    return FENCE.match(line) is not None
 
 
 def code_blocks(text: str) -> Iterator[Block]:
     """Yield the text between fences; the last one may lack its end."""
-    opened: re.Match[str] | None = None
-    lines: list[str] = []
-    start = at = 0
-    for line in text.split("\n") if "```" in text or "~~~" in text else ():
-        fence = _FENCE.match(line)
-        if opened is None:
-            opened, lines, start = fence, [], at + len(line) + 1
-        elif fence is not None and fence[2].startswith(opened[2]) and not fence[3].strip():
-            yield Block(start, at, "\n".join(lines))
-            opened = None
-        else:
-            lines.append(line.removeprefix(opened[1]))
-        at += len(line) + 1
-    if opened is not None:
-        yield Block(min(start, len(text)), len(text), "\n".join(lines))
+    for block in blocks_in(text) if "```" in text or "~~~" in text else ():
+        if block.marked is Marked.FENCE:
+            yield Block(*block.inside, block.text)
 
 
 def _event_lines(text: str) -> Iterator[Block]:

@@ -1,24 +1,27 @@
-"""The life of a call as a table: what may happen to it in each state, and where that leads.
+"""Calls while they are read: what each holds, whether it stands, and where its text goes.
 
-What a state does not list cannot happen to its call, so it is passed over: the end of a call where none is open, a
-second name, the beginning of a call after a failure. `Calls` asks this table and nothing else where a call stands; the
-trace has the state of every step (`StateView.call_state`).
+Where a call stands, `Calls` asks of its life (`call_life`) and of nothing else.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from enum import Enum
 from itertools import pairwise
 from typing import Any, ClassVar
 
+from parsers.arguments.coerce import without_references
 from parsers.arguments.contract import is_quoted
-from parsers.formats.model import Format, TextKind, load_format
+from parsers.arguments.entities import unescape_attribute
+from parsers.formats.model import Format, State, TextKind
+from parsers.machine.call_life import LIFE, CallEvent, CallState
+from parsers.machine.judgement import Judgement
+from parsers.machine.names import NamePart, name_patterns, split_header
 from parsers.machine.output import NO_CALL_WAITS, Writer, call_id
 from parsers.machine.stages import Blank, ContentStage, PlainContent, ReasoningStage, llama_content
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import (
+    END_TOKEN,
     CallArguments,
     CallEnd,
     CallId,
@@ -27,88 +30,25 @@ from parsers.vocabulary.events import (
     Dropped,
     ReasoningEnd,
     Segment,
+    Severity,
 )
 from parsers.vocabulary.json_values import is_object
 from parsers.vocabulary.states import Pieces
 from parsers.vocabulary.trace import Hold, RejectedCall, Tail
 from parsers.vocabulary.types import Context
 
-
-class CallState(Enum):
-    """The states of the call that was begun last. `docs/design.md` says what becomes of its text in each."""
-
-    NONE = "no call"
-    TENTATIVE = "tentative"
-    NAMED = "named, not judged yet"
-    OPEN = "open"
-    AS_TEXT = "not declared, read as text"
-    DROPPED = "not declared, dropped"
-    SKIPPED = "rejected, skipped"
-    FAILED = "rejected, and all that follows"
-
-    __hash__ = object.__hash__  # quicker, and each is equal to itself only
-
-
-class CallEvent(Enum):
-    """The events that may happen to a call."""
-
-    START = "a row begins it"
-    NAME = "its name is known, and it has to be judged yet"
-    COMMIT = "it stands: it is named, or judged to be good"
-    UNKNOWN_AS_TEXT = "its name is no declared tool's, and its text is wanted"
-    UNKNOWN_DROPPED = "its name is no declared tool's, and its text is not wanted"
-    REJECT = "it is no call; what follows is read as ever"
-    SKIP = "it is no call; what follows is passed over"
-    FAIL = "it is no call; nothing that follows is wanted"
-    RESUME = "a marker shows where to read on"
-    CLOSE = "a row ends it, or the output does"
-
-    __hash__ = object.__hash__  # the same
-
-
-_REFUSALS = {
-    CallEvent.REJECT: CallState.NONE,
-    CallEvent.SKIP: CallState.SKIPPED,
-    CallEvent.FAIL: CallState.FAILED,
-}
-LIFE: Mapping[CallState, Mapping[CallEvent, CallState]] = {
-    CallState.NONE: {CallEvent.START: CallState.TENTATIVE},
-    CallState.TENTATIVE: {
-        CallEvent.COMMIT: CallState.OPEN,
-        CallEvent.NAME: CallState.NAMED,
-        CallEvent.UNKNOWN_AS_TEXT: CallState.AS_TEXT,
-        CallEvent.UNKNOWN_DROPPED: CallState.DROPPED,
-        **_REFUSALS,
-    },
-    CallState.NAMED: {CallEvent.COMMIT: CallState.OPEN, **_REFUSALS},
-    CallState.OPEN: {CallEvent.CLOSE: CallState.NONE},
-    CallState.AS_TEXT: {CallEvent.CLOSE: CallState.NONE},
-    CallState.DROPPED: {CallEvent.CLOSE: CallState.NONE},
-    CallState.SKIPPED: {CallEvent.RESUME: CallState.NONE},
-    CallState.FAILED: {},
-}
-
-
-def life_of_a_call() -> Format:
-    """The table as a format, for what draws formats and lists their rows. (The machine never runs it.)"""
-    states = {
-        state.name: {
-            "note": f"{state.value}.",
-            "rows": [{"on": event.name, "to": to.name, "note": f"{event.value}."} for event, to in moves.items()],
-        }
-        for state, moves in LIFE.items()
-    }
-    return load_format({"schema": 1, "name": "call", "title": "Call", "initial": "NONE", "states": states})
-
-
 # What a state means for text and events. In a state that is in none of these, all goes out as it comes.
-_HELD = frozenset({CallState.TENTATIVE, CallState.NAMED})  # events wait, raw text is kept: all of it may be given back
+_HELD = frozenset(
+    {CallState.MENTIONED, CallState.TENTATIVE, CallState.NAMED}
+)  # events wait, raw text is kept: all of it may be given back
+_NONE_OPEN = frozenset({CallState.NONE, CallState.MENTIONED})
 _REJECTED = {CallState.SKIPPED: DropReason(Cause.SKIPPED), CallState.FAILED: DropReason(Cause.FOLLOWS_MALFORMED)}
 _UNWANTED = frozenset({CallState.AS_TEXT, CallState.DROPPED, *_REJECTED})  # raw text goes where the policy says
 
 _RECOVERIES = {"content": CallEvent.REJECT, "skip_call": CallEvent.SKIP, "fail": CallEvent.FAIL}
 _UNKNOWN = {"text": CallEvent.UNKNOWN_AS_TEXT, "drop": CallEvent.UNKNOWN_DROPPED}
 _SPACE = re.compile(r"\s")
+_TAG_ALONE = re.compile(r"(?:<[^<>\s][^<>]+>|\[[A-Z_]{4,}\])\s*\Z")
 HEADS: frozenset[TextKind | None] = frozenset({"name", "header", "id"})  # states whose text names the call
 
 
@@ -125,21 +65,27 @@ class Calls(Writer):
         "_given_id",
         "_head",
         "_ids",
-        "_judges",
+        "_judgement",
         "_kept",
         "_kept_at",
+        "_malformed",
+        "_marked",
+        "_mention",
         "_name",
+        "_name_text",
+        "_named",
         "_number",
         "_reasoning",
-        "_recovery",
         "_refusal",
         "_seed",
         "_silent",
         "_start",
+        "_told_missing",
         "_tools",
         "closes",
         "defers",
         "keeps",
+        "named_tool",
         "policy",
         "rejected",
         "schema",
@@ -147,12 +93,24 @@ class Calls(Writer):
         "state_name",
     )
     APART: ClassVar[frozenset[str]] = frozenset(
-        {"policy", "closes", "defers", "rejected", "_ids", "_seed", "_tools", "_judges", "_recovery"}
+        {
+            "policy",
+            "named_tool",
+            "closes",
+            "defers",
+            "rejected",
+            "_ids",
+            "_seed",
+            "_judgement",
+            "_tools",
+            "_name_text",
+        }
     )
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], context: Context) -> None:
         super().__init__()
         self.policy = policy
+        self.named_tool = context.named_tool if context.tool_choice == "named" else None
         self.closes = policy["truncated_call"] == "close"
         self.defers = fmt.content == "llama" and policy["llama_content"] == "seed_literal"
         self.rejected: list[RejectedCall] = []
@@ -162,13 +120,14 @@ class Calls(Writer):
         self._ids = fmt.ids
         self._seed = context.id_seed
         self._tools = {tool.name: tool for tool in context.tools}
-        self._judges = policy["invalid_call"] == "strict" or policy["truncated_call"] in ("text", "drop")
-        self._recovery = policy["recovery"] if "recovery" in fmt.policies else "content"
+        self._judgement = Judgement(fmt, policy, context)
         self._reasoning = ReasoningStage(self, policy)
         make = llama_content if fmt.content == "llama" else PlainContent
         self._content: ContentStage = make(self, policy)
         self._head = Blank()
         self._number = self._count = 0  # of the call in this state; of those that stand
+        self._mention: tuple[int, str] | None = None  # where a marker inside reasoning stands, and text before the call
+        self._name_text: Mapping[NamePart, re.Pattern[str]] = {}  # made once somebody asks
         self._forget(0)
 
     def _forget(self, start: int) -> None:
@@ -179,22 +138,87 @@ class Calls(Writer):
         self._kept = Pieces()
         self._silent: list[tuple[int, int, bool]] = []
         self._refusal: DropReason | None = None
-        self.argued = False
+        self._malformed = self._told_missing = False
+        self._named = False  # whether any of its name was read
+        self._marked = True  # whether a marker began it; else it may have been plain text all along
+        self.argued = self.written = False
 
     def _go(self, event: CallEvent) -> None:
         self.state = LIFE[self.state][event]
         self.state_name = None if self.state is CallState.NONE else self.state.name
         self.quiet = self.state in _UNWANTED
         self.keeps = self.quiet or self.state in _HELD
-        self.call = None if self.quiet or self.state is CallState.NONE else self._number
+        self.call = None if self.quiet or self.state in _NONE_OPEN else self._number
 
     @property
     def may_reject(self) -> bool:
         """Return whether the call does not stand yet."""
-        return self.state in _HELD
+        return self.state in (CallState.TENTATIVE, CallState.NAMED)
+
+    @property
+    def is_mentioned(self) -> bool:
+        """Return whether what is open was opened inside reasoning and has no name yet: it may only be mentioned."""
+        return self._mention is not None
 
     def knows(self, name: str) -> bool:
         return not self._tools or name in self._tools
+
+    # inside reasoning it may only be mentioned
+
+    def mention(self, start: int) -> None:
+        """A marker inside reasoning may begin a call: all waits until that has a name."""
+        if CallEvent.MENTION not in LIFE[self.state]:
+            return
+        self.hold()
+        self._forget(start)
+        self._mention = start, ""
+        self._go(CallEvent.MENTION)
+
+    def settle(self) -> None:
+        """What the marker inside reasoning began is over, or has a name: reasoning has ended there."""
+        if self._mention is None:
+            return
+        held, self._mention = self.release(), None
+        before = next((at for at, event in enumerate(held) if isinstance(event, CallStart)), len(held))
+        self._silent = [one for one in self._silent if one[0] >= self._start]
+        self._reasoning.end()
+        self.extend(held[:before])
+        if self.state is CallState.MENTIONED:
+            self._kept = Pieces()
+            self._go(CallEvent.SETTLE)
+        else:
+            self.hold()
+            self.extend(held[before:])
+
+    def give_back(self, reason: DropReason) -> None:
+        """What was opened inside reasoning is no call: all of it is reasoning."""
+        start, before = self._mention or (self._start, "")
+        text = before + "".join(self._kept)
+        self.release()
+        self._head.take()
+        self._mention, self._kept = None, Pieces()
+        message = f"A marker inside reasoning begins no call: {reason.words}."
+        self.diagnostic("mentioned_marker", message, start, start + len(text), "info")
+        self._go(CallEvent.GIVE_BACK)
+        self._say_again(text, start, self._reasoning)
+
+    def name_fits(self, text: str) -> int:
+        """Return how many characters of a text a name may go on with; all where no one asks."""
+        if self._mention is None:
+            return len(text)
+        pieces = self._head.pieces
+        if not self._named:
+            return self._fitting(NamePart.BEGINS, text)
+        return self._fitting(NamePart.IS_OVER if pieces and pieces[-1][0][-1].isspace() else NamePart.GOES_ON, text)
+
+    def quoted_name_fits(self, text: str) -> int:
+        return len(text) if self._mention is None else self._fitting(NamePart.QUOTED, text)
+
+    def _fitting(self, part: NamePart, text: str) -> int:
+        if not self._name_text:
+            self._name_text = name_patterns(self._tools)
+        found = self._name_text[part].match(text)
+        return 0 if found is None else found.end()
 
     # its beginning and its name
 
@@ -202,8 +226,13 @@ class Calls(Writer):
         """A call may begin here."""
         if CallEvent.START not in LIFE[self.state]:
             return
-        self.hold()
+        silent: list[tuple[int, int, bool]] = []
+        if self._mention is None:
+            self.hold()
+        else:
+            self._mention, silent = (self._mention[0], "".join(self._kept)), self._silent
         self._forget(start)
+        self._silent, self._marked = silent, end > start
         self._number = self._count
         self._go(CallEvent.START)
         self.add(CallStart(start, end, self._number))
@@ -219,9 +248,11 @@ class Calls(Writer):
         if self.state is not CallState.TENTATIVE:
             self.leave_out(start, end, NO_CALL_WAITS)
             return
-        tool = self._tools.get(text)
-        self._name, self.schema = text, None if tool is None else tool.parameters
-        unknown = None if self.knows(text) else _UNKNOWN.get(self.policy["unknown_tool"])
+        self.settle()
+        tool = self._tools.get(text) if self._judgement.policy["json_values"] == "by_schema" else None
+        self._name, self.schema = text, None if tool is None else without_references(tool.parameters)
+        asked = self.knows(text) and text == (self.named_tool or text)
+        unknown = None if asked else _UNKNOWN.get(self.policy["unknown_tool"])
         if unknown is not None:
             self._refuse(unknown)
             return
@@ -230,14 +261,18 @@ class Calls(Writer):
             made = call_id(self.policy["id_dialect"], self._ids, self._seed, self._number, text)
             given = CallId(start, start, made, (Segment(made, start, start, "synthetic"),), self._number)
         self.after_start([given, CallName(start, end, text, segments, self._number)])
-        if self._judges:
+        if self._judgement.waits:
             self._go(CallEvent.NAME)
         else:
             self._commit()
 
+    def bracketed(self) -> None:
+        self.written = True
+
     def _refuse(self, event: CallEvent) -> None:
-        """The call is to a tool that was not declared."""
-        at, reason = self._start, DropReason(Cause.UNDECLARED, self._name)
+        """The call is to a tool that was not declared, or not to the one that the request names."""
+        cause = Cause.NOT_NAMED if self.knows(self._name) else Cause.UNDECLARED
+        at, reason = self._start, DropReason(cause, self._name)
         self.rejected.append(RejectedCall(at, at, self._name, reason))
         self.release()
         self._go(event)
@@ -254,19 +289,25 @@ class Calls(Writer):
 
     # its end
 
-    def end(self, start: int, end: int, *, complete: bool, over: bool) -> None:
+    def end(self, start: int, end: int, *, complete: bool, over: bool, closed: bool) -> None:
         """A terminal at [start, end) ends the call, or the end of the output does (`over`). `complete`: its arguments
-        are whole."""
+        are whole. `closed`: so is what stands around them."""
         self.flush()
+        if self.state is CallState.MENTIONED:
+            self.settle()
+            return
         if self.state in (CallState.NAMED, CallState.OPEN) and not self.argued and (complete or self.closes):
             self.arguments("{}", start, start, (Segment("{}", start, start, "synthetic"),))
-        if self.state in _HELD:
-            reason = self._judgement(complete=complete, over=over)
+        if self.may_reject:
+            self._leave_undeclared()
+            reason = self._fault(cut=over and not (complete and closed))
             if reason is not None:
-                self.reject(reason, ended=start < end)
+                self.reject(reason, ended=start < end, alone=over and self._is_marker_alone())
                 return
             self._commit()
         if self.state is CallState.OPEN:
+            if complete and self._judgement.misses and not (self.written or self._told_missing):
+                self.diagnostic("missing_arguments", f"Nothing stands for the arguments of {self._name}.", start, end)
             self.add(CallEnd(start, end, self._number, complete))
             if not complete:
                 code, what = "incomplete_call", "The end marker comes inside"
@@ -279,43 +320,80 @@ class Calls(Writer):
             return
         self._go(CallEvent.CLOSE)
 
-    def _judgement(self, *, complete: bool, over: bool) -> DropReason | None:
-        """Return why the call that ends here is none; None for one that is good enough."""
+    def _fault(self, *, cut: bool) -> DropReason | None:
+        """Return why the call that ends here is none; None for one that is good enough. `cut`: the output ends inside
+        it."""
         if self.state is CallState.TENTATIVE:
             return self._refusal or DropReason(Cause.NEVER_NAMED)
-        if not complete and over and self.policy["truncated_call"] in ("text", "drop"):
-            return DropReason(Cause.CUT_CALL)
-        if self.policy["invalid_call"] == "strict" and not is_object(self.held_arguments()):
-            return DropReason(Cause.NOT_ONE_OBJECT)
-        return None
+        written, malformed = self.written, self._malformed
+        return self._judgement.fault(self._name, self.held_arguments, cut=cut, written=written, malformed=malformed)
 
-    def reject(self, reason: DropReason, *, ended: bool) -> None:
+    def _leave_undeclared(self) -> None:
+        """Policy undeclared_arguments: what is left of them stands for all."""
+        left = self._judgement.declared(self._name, self.held_arguments) if self.state is CallState.NAMED else None
+        if left is not None:
+            self.rewrite_arguments(left)
+            words = f"Arguments that {self._name} does not declare: left out, or taken for what they hold."
+            super().diagnostic("undeclared_arguments", words, self._start, self._start)
+
+    def diagnostic(self, code: str, message: str, start: int, end: int, severity: Severity = "warning") -> None:
+        """Something the user should know. Where a call is open that has a name, its markup is not the format's."""
+        self._malformed = self._malformed or self.state is CallState.NAMED
+        self._told_missing = self._told_missing or code == "missing_arguments"
+        super().diagnostic(code, message, start, end, severity)
+
+    def drop(self, start: int, end: int, reason: DropReason) -> None:
+        """Characters of a call that reach nobody. But for what is cut off, none is in the format's markup."""
+        self._malformed = self._malformed or (self.state is CallState.NAMED and reason.policy is None and start < end)
+        super().drop(start, end, reason)
+
+    def _is_marker_alone(self) -> bool:
+        """Return whether nothing but white space stands behind the tag that began the call."""
+        return _TAG_ALONE.match("".join(self._kept)) is not None
+
+    def reject(self, reason: DropReason, *, ended: bool, alone: bool = False) -> None:
         """The call that is held is none: its text is content, or is dropped where a policy says so. `ended`: its end
-        marker has been read, so that there is nothing left to skip."""
+        marker has been read, so that there is nothing left to skip. `alone`: the output ends behind the marker that
+        began it, which is nobody's text."""
+        self.settle()
         text = "".join(self._kept)
         start, end = self._start, self._start + len(text)
-        cut = self.state is CallState.NAMED and self.policy["truncated_call"] == "drop"
+        if alone and self.policy["truncated_call"] != "text":
+            reason = DropReason(Cause.CUT_CALL)
+        named = self.state is CallState.NAMED
+        by = self._judgement.dropped_by(reason, marked=self._marked, alone=alone, named=named)
         self.rejected.append(RejectedCall(start, end, self._name or None, reason))
         self.release()
         self._head.take()
         self._kept = Pieces()
         self.diagnostic("rejected_call", f"Not kept as a call: {reason.words}.", start, end)
-        skips = self._recovery == "skip_call" and not ended
-        self._go(_RECOVERIES[self._recovery] if skips or self._recovery == "fail" else CallEvent.REJECT)
-        if self._recovery != "content" or cut:
-            decided = "truncated_call" if self._recovery == "content" else "recovery"
-            self.add(Dropped(start, end, reason.within(Cause.REJECTED, by=decided)))
+        recovery = self._judgement.recovery(reason, marked=self._marked)
+        skips = recovery == "skip_call" and not ended
+        self._go(_RECOVERIES[recovery] if skips or recovery == "fail" else CallEvent.REJECT)
+        if by is not None or reason.cause is Cause.NUMBER_FOR_NAME:
+            self.add(Dropped(start, end, reason.within(Cause.REJECTED, by=by)))
         else:
-            self._give_back(text, start)
+            self._say_again(text, start, self._content)
 
-    def _give_back(self, text: str, start: int) -> None:
-        """Text of a rejected call is content, but for the tokens in it that are nobody's text."""
+    def _say_again(self, text: str, start: int, stage: ContentStage | ReasoningStage) -> None:
+        """Text of what is no call is that of a stage, but for the tokens in it that are nobody's text."""
         at = start
         for begin, end, ends in self._silent:
-            self._content.text(text[at - start : begin - start], at)
+            stage.text(text[at - start : begin - start], at)
             self.silent(begin, end, ends=ends)
             at = end
-        self._content.text(text[at - start :], at)
+        stage.text(text[at - start :], at)
+
+    def kept_from(self, at: int) -> str:
+        """Return the text of a call that is held, if that began at a raw offset and holds nothing but text; else ''."""
+        return "".join(self._kept) if self.may_reject and self._start == at and not self._silent else ""
+
+    def unread(self) -> None:
+        """The text of the call that is held is read again, as something else."""
+        self.release()
+        self._head.take()
+        self._kept = Pieces()
+        self._go(CallEvent.REJECT)
 
     def resume(self) -> None:
         """A marker shows that the call that was skipped is over."""
@@ -330,6 +408,11 @@ class Calls(Writer):
         self._kept.append(text)
         self.flush()
 
+    def unkeep(self, at: int) -> None:
+        """What was kept from a raw offset on is read again."""
+        if self._kept:
+            self._kept = Pieces(["".join(self._kept)[: at - self._kept_at]])
+
     def flush(self) -> None:
         """What was kept of a call that turns out not to be wanted goes where the policy says."""
         if not (self.quiet and self._kept):
@@ -338,8 +421,10 @@ class Calls(Writer):
         if self.state is CallState.AS_TEXT:
             self._content.text(text, at)
         else:
-            unknown = DropReason(Cause.CALL_TO_UNDECLARED, self._name)
-            self.leave_out(at, at + len(text), _REJECTED.get(self.state, unknown))
+            reason = _REJECTED.get(self.state, DropReason(Cause.CALL_TO_UNDECLARED, self._name))
+            if self.state is CallState.SKIPPED:
+                reason = DropReason(Cause.SKIPPED, chosen_by=self._judgement.skips_by)
+            self.leave_out(at, at + len(text), reason)
 
     # text of states without an argument parser
 
@@ -350,6 +435,7 @@ class Calls(Writer):
         if kind == "reasoning":
             self._reasoning.text(text, at)
         elif kind in HEADS:
+            self._named = self._named or bool(text.strip())
             self._head.add(text, at)
         elif self.keeps:
             self.content(text, at)  # no stage may hold it: if the call is rejected, it is said again
@@ -367,8 +453,8 @@ class Calls(Writer):
         """Return whether the stage for text of this kind keeps any."""
         return (self._reasoning if kind == "reasoning" else self._content).hold() is not None
 
-    def end_head(self, kind: TextKind | None, *, over: bool, unquote: bool) -> None:
-        """The machine leaves a state of this kind: the call's name, header or id is whole now."""
+    def end_head(self, state: State, *, over: bool) -> None:
+        """The machine leaves a state whose text is the call's name, header or id, which is whole now."""
         pieces = self._head.take()
         if self.quiet or not pieces:
             return
@@ -382,35 +468,47 @@ class Calls(Writer):
             self.leave_out(start, end, CUT if over else NO_CALL_WAITS)
         else:
             lead = end - len(raw.lstrip())
-            if unquote and is_quoted(text):
+            if state.unquote and is_quoted(text):
                 text, lead = text[1:-1], lead + 1
             self.marker(start, lead)
-            self._give_head(kind, text, lead)
+            if state.doubled:
+                text = self._once(text)
+            self._give_head(state.text, text, lead, unescape_attribute(text) if state.unescape else text)
             self.marker(lead + len(text), end)
 
-    def _give_head(self, kind: TextKind | None, text: str, at: int) -> None:
+    def _once(self, name: str) -> str:
+        """A name that stands there twice with a dot between, if only that is a declared tool's, else as it is."""
+        first, _, second = name.partition(".")
+        return first if first == second and self.knows(first) and not self.knows(name) else name
+
+    def _give_head(self, kind: TextKind | None, text: str, at: int, said: str) -> None:
         if kind == "name" and _SPACE.search(text):
             self._refusal = DropReason(Cause.SPACE_IN_NAME)
         elif kind == "name" and text:
-            self.name(text, at, at + len(text))
+            end = at + len(text)
+            self.name(said, at, end, None if said == text else (Segment(said, at, end, "converted"),))
         elif text:
             self.call_id(text, at, at + len(text))
             if kind == "header":
                 start, end = split_header(text)
-                self.name(text[start:end], at + start, at + end)
+                if end == len(text) and text[start:end].isdecimal():
+                    self._refusal = DropReason(Cause.NUMBER_FOR_NAME)
+                else:
+                    self.name(text[start:end], at + start, at + end)
 
     def silent(self, start: int, end: int, *, ends: bool) -> None:
         """A token that ends a turn, or a special one that means nothing to the format."""
         if self.state in _HELD:
             self._silent.append((start, end, ends))
         if ends:
-            self.marker(start, end, "end_token")
+            self.marker(start, end, END_TOKEN)
         else:
             self.drop(start, end, DropReason(Cause.UNKNOWN_SPECIAL))
 
     def reasoning_end(self, start: int, end: int) -> None:
-        """Reasoning is over."""
-        self._reasoning.end()
+        """Reasoning is over, unless this is only mentioned."""
+        if self._mention is None:
+            self._reasoning.end()
         self.add(ReasoningEnd(start, end))
 
     # the end of the output
@@ -449,24 +547,12 @@ class Calls(Writer):
         if self._reasoning.blank.pieces or self._content.blank.pieces:
             found += filter(None, (self._reasoning.hold(), self._content.hold()))
         if self.state in _HELD:
-            why = "A call whose name is not known yet."
+            why, start = "A call whose name is not known yet.", self._start
             if self.state is CallState.NAMED:
                 why = f"The call to {self._name} is judged when it is whole."
-            found += [Hold(self._start, at, "tentative", why)] * (at > self._start)
+            elif self._mention is not None:
+                why, start = "A marker inside reasoning: it may begin a call, or is only mentioned.", self._mention[0]
+            found += [Hold(start, at, "tentative", why)] * (at > start)
         elif self._head.pieces:
             found += filter(None, (self._head.hold("codec", "A name or an id is sent whole."),))
         return found
-
-
-# Call headers that are an id with the tool's name inside, such as Kimi K2's `functions.get_weather:0`.
-
-
-def split_header(text: str) -> tuple[int, int]:
-    """Return where the name stands in the header: after the last dot before the last colon, up to that colon.
-
-    A header without dot or colon is all name. (Rule of vLLM 0.33.0's kimi_k2 parser.)
-    """
-    colon = text.rfind(":")
-    end = colon if colon > 0 else len(text)
-    start = text.rfind(".", 0, end) + 1
-    return (start, end) if start < end else (0, end)

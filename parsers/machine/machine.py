@@ -19,13 +19,16 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
-from parsers.arguments.contract import OPEN, READ_ON, ArgumentParser
-from parsers.formats.model import Format
-from parsers.machine.calls import HEADS, Calls, CallState
-from parsers.machine.lexer import IdTerminal, Match, Scanner, Scope, slices
-from parsers.machine.open_text import OpenTextReader
+from parsers.arguments.contract import OPEN, READ_ON, STRAY, ArgumentParser
+from parsers.formats.layers import layered
+from parsers.formats.model import REPEATED, Format
+from parsers.machine.call_life import CallState
+from parsers.machine.calls import HEADS, Calls
+from parsers.machine.layer_reader import NO_ROW, REFUSALS, LayerReader
+from parsers.machine.lexer import IdTerminal, Match, Scanner, slices
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
 from parsers.machine.views import Views
 from parsers.vocabulary.drops import Cause, DropReason
@@ -34,13 +37,12 @@ from parsers.vocabulary.states import State, go_back, state_of
 from parsers.vocabulary.trace import RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
-Programs = dict[tuple[frozenset[str], bool], Program]
-_NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
-_REFUSALS = ("REJECT", "MALFORMED")
+Programs = dict[tuple[object, ...], Program]
+_MOST_PROGRAMS = 32  # that are kept of one format and policy: vocabularies may differ from request to request
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
-class Machine(OpenTextReader):
+class Machine(LayerReader):
     """A StreamParser for a table format under the given policies, and a Resumable one.
 
     `programs` is what machines of one format and policy share: the format compiled, by what begin() depends on.
@@ -49,21 +51,17 @@ class Machine(OpenTextReader):
     __slots__ = (
         "_cut",
         "_fired_at",
-        "_found",
-        "_marked",
         "_over",
-        "_program",
         "_programs",
         "_raw",
         "_reads",
         "_scanner",
         "_skip",
+        "_stopped",
         "_strayed",
         "_stuck",
         "_sub",
-        "_turned",
         "_views",
-        "_whole",
         "format",
         "name",
         "policy",
@@ -85,20 +83,24 @@ class Machine(OpenTextReader):
 
     def begin(self, context: Context, *, mode: Mode = "text", markers: Mapping[str, int] | None = None) -> None:
         self._scanner = Scanner(mode, literals(self.format), markers, drops=bool(self.format.terminals))
-        by_id, skips_tools = self._scanner.by_id, context.tool_choice == "none"
-        if (by_id, skips_tools) not in self._programs:
-            self._programs[by_id, skips_tools] = Program(self.format, self.policy, by_id, skip_tools=skips_tools)
-        self._program = self._programs[by_id, skips_tools]
+        skips_tools = context.tool_choice == "none"
+        by_id, parts = self._scanner.by_id, self._scanner.parts
+        key = by_id, parts, context.tool_choice, context.named_tool is None
+        program = self._programs.get(key)
+        if program is None:
+            if len(self._programs) >= _MOST_PROGRAMS:
+                self._programs.clear()
+            fmt = layered(self.format, context)
+            program = self._programs[key] = Program(fmt, self.policy, by_id, parts, skip_tools=skips_tools)
+        self._program = program
         calls = Calls(self.format, self.policy, context)
         self.rejected = calls.rejected
         self._begin_text(self._program.initial(context), calls, by_text=mode == "text")
-        self._found: dict[Scope, Match] = {}
+        self._begin_layers(opened=self._state.name == self.format.initial_when_reasoning_open)
         self._raw: list[str] = []
-        self._marked: tuple[int, IdTerminal] | None = None  # a marker by its id that was text of a value, and where
         self._skip: CompiledState | None = None  # the state in which a call was rejected that is being skipped
         self._parser = self._new_parser(self._state)
-        self._turned = self._strayed = self._cut = self._over = False
-        self._whole: bool | None = None  # whether the arguments of the open call are whole, once they were read
+        self._strayed = self._cut = self._stopped = self._over = False
         self._sub, self._stuck, self._fired_at = 0, 0, -1
         self._views = Views()
         self._reads = True
@@ -118,7 +120,9 @@ class Machine(OpenTextReader):
         if self._calls.defers:
             return []
         events = self._calls.take()
-        if self._pos == len(self._buffer) and not (self._strayed or self._skip or self._marked):
+        if self._pos == len(self._buffer) and not (
+            self._strayed or self._skip or self._marked or self._ends or self._reopened or self._fresh
+        ):
             self._find_open_text()
         return events
 
@@ -137,6 +141,8 @@ class Machine(OpenTextReader):
             if isinstance(item, IdTerminal):
                 self._id_terminal(item)
             else:
+                if self._ends:
+                    self._give_ends_to_value()
                 at = self._base + len(self._buffer)
                 for part in (item,) if len(text) <= self.stride else slices(item, at, self.stride):
                     self._append(part)
@@ -147,14 +153,18 @@ class Machine(OpenTextReader):
             raise UsageError("finish() needs begin() first, and is called once")
         self._end_open_text()
         self._sub = 0
-        self._cut = reason == "length"
+        self._cut, self._stopped = reason == "length", reason in ("stop", "tool_calls")
+        if not self._cut:
+            self._read_again()
         self._end_value(cut=self._cut)
         self._run(final=True)
+        if self._ends:
+            self._take_ends()
         self._reads, self._over = False, True
         if (row := self._state.rows.get("END")) is not None:
             self._fire(row, "END", self._at, self._at)
         else:
-            self._leave(_NO_ROW, "END")
+            self._leave(NO_ROW, "END")
         if self._calls.state is not CallState.NONE:
             self._end_call(self._at, self._at)
         self._calls.finish("".join(self._raw))
@@ -166,7 +176,7 @@ class Machine(OpenTextReader):
         Anything else, and all that a cut leaves, may be half of the value's own closing tag: it is no value.
         """
         parser, at, held = self._parser, self._at, self._buffer[self._pos :]
-        if parser is None or parser.scope in (OPEN, None):
+        if parser is None or parser.scope is None or (parser.scope == OPEN and not parser.closing):
             return
         own = self._state.own(parser.scope).items()
         implied = next((name for text, name in own if name.startswith("IMPLIED") and text.startswith(held)), None)
@@ -175,11 +185,15 @@ class Machine(OpenTextReader):
         else:
             self._calls.drop(at, at + len(self._consume(len(self._buffer))), DropReason(Cause.CUT_TAG))
 
-    # the text
+    def _read_again(self) -> None:
+        """Text that waited for what would say where a value ends, and stands behind its end, is looked at anew."""
+        text = "" if self._parser is None or self._calls.quiet else self._parser.unread()
+        if text:
+            at = self._at - len(text)
+            self._calls.unkeep(at)
+            self._buffer, self._base, self._pos, self._found = text + self._buffer[self._pos :], at, 0, {}
 
-    @property
-    def _at(self) -> int:
-        return self._base + self._pos
+    # the text
 
     def _append(self, text: str) -> None:
         if self._calls.defers:
@@ -207,14 +221,13 @@ class Machine(OpenTextReader):
         while self._pos < len(self._buffer):
             if self._skip is not None and not self._skipped(self._skip, final):
                 return
-            mark = None
-            if self._marked is not None and self._marked[0] >= self._at and not self._closed_to(self._marked[1]):
-                mark = self._marked[0] - self._base  # the value that it was text of is over by now
-                if mark == self._pos:
-                    self._marker(self._marked[1])
-                    continue
             start, name, stop = self._next(final)
-            start = start if mark is None else min(start, mark)
+            if self._marked is not None and (marked := self._mark()) is not None:
+                mark, item = marked
+                if mark == self._pos and (name is None or start > mark) and (final or start > mark):
+                    self._marker(item)
+                    continue
+                start = min(start, mark)
             if start > self._pos:
                 if not self._text(start, final=final):
                     if not final:
@@ -228,15 +241,15 @@ class Machine(OpenTextReader):
     def _next(self, final: bool) -> Match:
         """The next terminal the scope in force can see; each scope looks at the text once."""
         parser = self._parser
-        if parser is None:
-            scope = self._state.plain
+        if parser is None or parser.scope == OPEN:
+            scope = self._state.plain if self._origin is None else self._beside_ends_of_origin()
         elif parser.scope is None:
             return len(self._buffer), None, len(self._buffer)
         else:
             scope = self._state.scopes[parser.scope]
         found = self._found.get(scope)
         if found is None or found[0] < self._pos or final:
-            found = self._found[scope] = scope.find(self._buffer, self._pos, final=final)
+            found = self._found[scope] = scope.find(self._buffer, self._pos, final=final, given=self._is_part)
             self.examined += found[0] - self._pos
         return found
 
@@ -244,7 +257,9 @@ class Machine(OpenTextReader):
         """Give text up to `limit` to the state; it may stop early. False: it needs more text to go on at all."""
         before, self._turned, parser = self._pos, False, self._parser
         if parser is not None:
+            scope = parser.scope
             self._pass(parser.text(self._buffer, before, limit, self._base, final=final))
+            self._turned = parser.scope not in (scope, OPEN, None)  # it looks for other literals in the same text
             while parser.queue and self._parser is parser:
                 self._trigger(parser.queue.pop(0))
         elif self._strayed:
@@ -256,9 +271,16 @@ class Machine(OpenTextReader):
         elif self._state.text == "marker":
             at = self._at
             self._calls.marker(at, at + len(self._consume(limit)))
+        elif self._state.text in HEADS and (fits := self._calls.name_fits(self._buffer[before:limit])) < limit - before:
+            kind, at = self._state.text or "name", self._base + before
+            self._calls.read(kind, self._consume(before + fits), at)
+            self._back_to_reasoning(Cause.NO_NAME)
+        elif self._fresh and (begins := self._guided_at(limit)) is not None:
+            self._read_as_guided(begins)
         else:
-            at = self._base + before
-            self._calls.read(self._state.text or "content", self._consume(limit), at)
+            text, at = self._consume(limit), self._base + before
+            self._reopened = self._reopened and not text.strip()
+            self._calls.read(self._state.text or "content", text, at)
         return self._pos > before or self._turned
 
     def _go_astray(self) -> None:
@@ -292,8 +314,12 @@ class Machine(OpenTextReader):
     def _found_literal(self, name: str, start: int, stop: int) -> None:
         if name in self._state.rows:
             self._terminal(name, self._base + start, self._base + stop)
+        elif self._reopened and name in self._state.inert and REPEATED in self._state.rows:
+            self._repeat(name, stop)
         elif name.startswith(END_TOKEN):
             self._end_token(stop)
+        elif self._origin is not None and self._is_end_of_origin(self._buffer[start:stop]):
+            self._back_to_reasoning(Cause.REASONING_ENDS_FIRST)
         elif self._parser is not None and name not in self._state.inert:
             self._literal(self._parser, name, self._base + start, self._base + stop)
         else:
@@ -305,28 +331,15 @@ class Machine(OpenTextReader):
     def _end_token(self, stop: int, item: IdTerminal | None = None) -> None:
         """A token that ends a turn is a marker; a special token that means nothing here is left out."""
         at = self._at
+        if self._parser is not None:
+            self._parser.settle()
         self._calls.silent(at, at + stop - self._pos, ends=item is None or item.known)
         self._consume(stop)
 
-    def _id_terminal(self, item: IdTerminal) -> None:
-        """A marker by its id: what was held is text of the old state. In a value only a special token is more."""
-        if self._closed_to(item):
-            self._append(item.text)
-            self._marked = (self._base + len(self._buffer) - len(item.text), item)
-            self._run(final=False)
-            return
-        self._run(final=True)
-        self._append(item.text)
+    def _read_marker(self, item: IdTerminal) -> None:
         names = {} if self._skip is None else self._skip.by_text | self._state.by_text
         if self._skip is None or not self._goes_on(names.get(item.text), len(self._buffer)):
             self._marker(item)
-
-    def _closed_to(self, item: IdTerminal) -> bool:
-        """Return whether an argument parser reads something in which this marker is text."""
-        parser = self._parser
-        if parser is None or parser.scope == OPEN or item.special:
-            return False
-        return item.text not in self._state.own(parser.scope)
 
     def _marker(self, item: IdTerminal) -> None:
         """A marker by its id stands at the buffer's position. It may have to be looked at again in another state."""
@@ -335,21 +348,28 @@ class Machine(OpenTextReader):
             parser = self._parser
             own = {} if parser is None else self._state.own(parser.scope)
             name = self._state.by_text.get(item.text)
-            if name is not None:
-                self._terminal(name, self._at, self._at + size)
-            elif parser is not None and item.text in own:
+            if parser is not None and item.text in own and (name is None or parser.scope != OPEN):
                 self._literal(parser, own[item.text], self._at, self._at + size)
-            elif item.known and item.text not in self._program.end_tokens:
-                break
-            else:
+                parser.settle()
+            elif name is not None:
+                if parser is not None:
+                    parser.closed(self._at)
+                self._terminal(name, self._at, self._at + size)
+            elif self._origin is not None and self._is_end_of_origin(item.text):
+                self._back_to_reasoning(Cause.REASONING_ENDS_FIRST)
+            elif self._reopened and item.text in self._state.inert_texts and REPEATED in self._state.rows:
+                self._repeat(self._state.inert_texts[item.text], self._pos + size)
+            elif not item.known or item.text in self._program.end_tokens:
                 self._end_token(self._pos + size, item)
+            else:
+                self._text(before + size, final=True)
             if self._pos > before:
-                return
+                break
         self._opaque(before + size)
 
     def _skipped(self, rejecting: CompiledState, final: bool) -> bool:
         """Policy recovery skip_call: pass over text up to a terminal of this state or of the one that gave up."""
-        start, name, stop = self._state.joint(rejecting).find(self._buffer, self._pos, final=final)
+        start, name, stop = self._state.joint(rejecting).find(self._buffer, self._pos, final=final, given=self._is_part)
         self._consume(start)
         if name is None:
             return False
@@ -372,11 +392,13 @@ class Machine(OpenTextReader):
         """Fire the row for a trigger that is not text. Without one the parser reads on after what is whole, and text is
         stray after all else."""
         row = self._state.rows.get(trigger)
-        if row is not None:
+        if trigger in STRAY and self._origin is not None and self._leads_nowhere(trigger, row):
+            self._back_to_reasoning(Cause.NO_NAME)
+        elif row is not None:
             self._fire(row, trigger, self._at, self._at)
         elif trigger not in READ_ON:
-            if trigger in _REFUSALS and self._calls.may_reject:
-                self._reject(_NO_ROW)
+            if trigger in REFUSALS and self._calls.may_reject:
+                self._reject(NO_ROW)
             self._go_astray()
 
     def _terminal(self, name: str, start: int, end: int) -> None:
@@ -387,7 +409,15 @@ class Machine(OpenTextReader):
         if row.keep == "again" and self._circles(start):
             self._stray(stop)
             return
+        if row.opens:
+            self._calls.mention(start)
+            self._origin = self._state
+        elif self._fresh and "CallStart" in row.emit and row.keep == "text":
+            self._claimed = start
         continues = self._leave(row, name)
+        if self._origin is not None and not row.opens and self._leads_nowhere(name, row):
+            self._back_to_reasoning(Cause.NO_NAME)
+            return
         early = "CallStart" in row.emit
         if early:
             self._emit(row, start, end)
@@ -396,7 +426,7 @@ class Machine(OpenTextReader):
             self._calls.marker(start, end, name)
         if not early:
             self._emit(row, start, end)
-        self._move(row, name, start, end, continues)
+        self._move(row, name, start, end, continues=continues)
         if row.keep == "text":
             self._opaque(stop)
 
@@ -405,13 +435,15 @@ class Machine(OpenTextReader):
         if self._circles(start) and self._pos < len(self._buffer):
             self._stray(self._pos + 1)
             return
-        if trigger in _REFUSALS and self._calls.may_reject:
+        if trigger in REFUSALS and self._calls.may_reject:
+            if self._claimed >= 0 and self._unread_for_guided(row, trigger):
+                return
             self._reject(row)
             continues = False
         else:
             continues = self._leave(row, trigger)
         self._emit(row, start, end)
-        self._move(row, trigger, start, end, continues)
+        self._move(row, trigger, start, end, continues=continues)
 
     def _reject(self, row: CompiledRow) -> None:
         """The call that is open is none."""
@@ -438,7 +470,8 @@ class Machine(OpenTextReader):
             self._whole = parser.complete
             self._parser = None
         if self._state.text in HEADS:
-            self._calls.end_head(self._state.text, over=trigger == "END", unquote=self._state.unquote)
+            none = row.keep == "again" and "CallEnd" in row.emit  # what follows it shows that it was no name
+            self._calls.end_head(self._state.declared, over=none or trigger == "END")
         if self._calls.quiet:
             self._calls.flush()
         return False
@@ -452,7 +485,7 @@ class Machine(OpenTextReader):
             self._calls.diagnostic(row.diagnostic, row.note, start, end, "info")
         for emit in row.emit:
             if emit == "CallStart":
-                if self._calls.state is not CallState.NONE:
+                if self._calls.state not in (CallState.NONE, CallState.MENTIONED):
                     self._end_call(start, start)
                 self._whole = None
                 self._calls.start(start, end)
@@ -465,7 +498,9 @@ class Machine(OpenTextReader):
 
     def _end_call(self, start: int, end: int) -> None:
         whole = self._whole if self._parser is None else self._parser.complete
-        self._calls.end(start, end, complete=not self._over if whole is None else whole, over=self._over)
+        complete = not self._over if whole is None else whole
+        closed = not (self._over and self._state.closes_call) or (self._stopped and self._state.stops)
+        self._calls.end(start, end, complete=complete, over=self._over, closed=closed)
         self._follow_call()
 
     def _follow_call(self) -> None:
@@ -473,13 +508,25 @@ class Machine(OpenTextReader):
         if self._calls.state is CallState.SKIPPED and self._skip is None:
             self._skip = self._state
 
-    def _move(self, row: CompiledRow, trigger: str, start: int, end: int, continues: bool) -> None:
+    def _move(
+        self,
+        row: CompiledRow,
+        trigger: str,
+        start: int,
+        end: int,
+        *,
+        continues: bool = False,
+        target: CompiledState | None = None,
+    ) -> None:
         self._sub += 1
-        old, new = self._state, self._target(row)
+        old, new = self._state, target or self._target(row)
         if self.transitions is not None:
             moved = Transition(old.name, trigger, new.name, row.id, start, end, self._sub, row.note)
             self.transitions.append(moved)
         self._state, self._strayed = new, False
+        self._reopened = self._reopened and trigger == "OTHER"
+        if "ReasoningEnd" in row.emit or "CallStart" in row.emit:
+            self._fresh = self._program.guides and "CallStart" not in row.emit
         if continues and self._parser is not None:
             self._parser.terminal(trigger, end)
             self._calls.flush()
@@ -501,11 +548,16 @@ class Machine(OpenTextReader):
             self._tell_of_open_text()
             self._open_at = self._base
         self._buffer, self._base, self._pos = self._buffer[self._pos :], self._at, 0
+        self._forget_parts()
         return state_of(self)
 
     def resume(self, state: State) -> None:
         go_back(state)
         self._open_view = None
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._parser is not None or self._skip is not None
 
     # the view
 
@@ -519,5 +571,7 @@ class Machine(OpenTextReader):
                 self._parser.passed(self._base)
         held = "" if self._over else self._buffer[self._pos :]
         made = self._views.view(self._state, self._calls, self._parser, self._base + self._pos, held)
+        if self._ends:
+            made = replace(made, holds=(*made.holds, self._held_ends()))
         self._open_view = made
         return made

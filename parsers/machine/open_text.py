@@ -76,6 +76,11 @@ class OpenTextReader(Part):
         self._open_call = self._open_at = 0
         self._open_view: StateView | None = None
 
+    @property
+    def _at(self) -> int:
+        """Where in the output stands what was not consumed."""
+        return self._base + self._pos
+
     @abstractmethod
     def _read_delta(self, delta: Delta, text: str) -> list[Event]:
         """Read a delta, of this text, in which something may matter."""
@@ -142,7 +147,7 @@ class OpenTextReader(Part):
         start, self._base = self._base, self._base + len(text)
         self.examined += len(text)
         if self._open_kind is CallArguments:
-            self._calls.argued = True
+            self._calls.argued = self._calls.written = True
             return CallArguments(start, self._base, text, None, self._open_call)
         return self._open_kind(start, self._base, text)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from parsers.machine.held_events import STRUCTURE, HeldEvents, joined
@@ -37,7 +38,8 @@ class Writer(Part):
     """Events in order. Between hold() and release() they go to a list of their own.
 
     `quiet` is set while the structure and the arguments of a call go nowhere, because it is not wanted. `call` is the
-    number of the call that is being written, None where there is none; `argued` whether it has arguments.
+    number of the call that is being written, None where there is none; `argued` whether it has arguments, `written`
+    whether anything in the output stands for them.
     """
 
     __slots__ = (
@@ -53,6 +55,7 @@ class Writer(Part):
         "argued",
         "call",
         "quiet",
+        "written",
     )
     APART: ClassVar[frozenset[str]] = frozenset(
         {
@@ -63,7 +66,7 @@ class Writer(Part):
     INSTEAD: ClassVar[tuple[str, ...]] = ("_held",)
 
     def __init__(self) -> None:
-        self.quiet = self.argued = False
+        self.quiet = self.argued = self.written = False
         self.call: int | None = None
         self._events: list[Event] = []
         self._target = self._events
@@ -138,7 +141,7 @@ class Writer(Part):
         if self.call is None:
             self.leave_out(start, end, NO_CALL_WAITS)
         else:
-            self.argued = True
+            self.argued, self.written = True, self.written or start < end
             self.text(CallArguments, text, start, end, segments, self.call)
 
     def join(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
@@ -245,6 +248,15 @@ class Writer(Part):
         """The text of the arguments among the held events."""
         self._end_run()
         return "".join([event.text for event in self._target if isinstance(event, CallArguments)])
+
+    def rewrite_arguments(self, text: str) -> None:
+        """The arguments among the held events are another text, of the same characters of the output."""
+        self._end_run()
+        for at, event in enumerate(self._target):
+            if isinstance(event, CallArguments):
+                segments = (Segment(text, event.start, event.end, "converted"),)
+                self._target[at], text = replace(event, text=text, segments=segments), ""
+        self._joined = 0
 
     def release(self) -> list[Event]:
         """Stop holding. Returns what was held; it is forgotten unless it is added again."""

@@ -8,26 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from parsers.arguments import ARGUMENT_PARSERS
-from parsers.arguments.contract import OPEN, ArgumentParser, Output
-from parsers.formats.model import CodecRef, Emit, Format, Row, State, TextKind, guard_holds, row_ids
+from parsers.arguments.contract import OPEN, STRAY, ArgumentParser, Output
+from parsers.formats.layers import TOPMOST, leads_to_call, opens_call
+from parsers.formats.model import GUIDED_LIST, CodecRef, Emit, Format, Row, State, TextKind, guard_holds, row_ids
 from parsers.machine.lexer import Scope
 from parsers.machine.reasoning import prompt_opens
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.states import Constant
 from parsers.vocabulary.types import Context, FormatError
 
+_NO_CLOSERS = frozenset({*STRAY, "END"})  # triggers that end a call without closing it
 _SKIPPING = "It may be a marker at which a call that is passed over ends (recovery)."
-TOPMOST = ("content", "reasoning")
 END_TOKEN = "end token"  # the name of an end token's literal begins with it; no terminal is called so
 
 
 @dataclass(slots=True)
 class CompiledRow:
-    """A row with its id. `guard` is the policy that has it in force, if one does; `target` the state it leads to;
-    `refusal` why there is no call where it rejects one."""
+    """A row with its id. `guard` is the policy that has it in force, if one does; `opens` says whether it leads from
+    reasoning towards a call; `target` is the state it leads to; `refusal` why there is no call where it rejects one."""
 
     id: str
     to: str
@@ -36,6 +37,7 @@ class CompiledRow:
     diagnostic: str | None
     note: str
     guard: str | None
+    opens: bool = False
     target: CompiledState | None = None
     refusal: DropReason = field(init=False)
 
@@ -48,6 +50,9 @@ class CompiledState(Constant):
     """A state with its rows by trigger and the literals it can see.
 
     `scopes` are the literals by the scope that its argument parser is in; `plain` are those where there is none.
+    `end_texts` are the texts, given by their ids as well, that end reasoning here and lead to no call, by name.
+    `closes_call`: a marker, or the end of what a call stands in, closes it here; until that comes it is open. `stops`:
+    one such marker is a special token, which servers take for the end of the turn and leave out.
     `make_parser` gives a new argument parser for a visit to the state. `codec` names it: states that refer to the same
     one share an instance.
     """
@@ -58,16 +63,21 @@ class CompiledState(Constant):
             "_joint",
             "_literals",
             "_own",
+            "_parts",
             "accepts",
+            "end_texts",
             "awaits",
             "by_text",
+            "closes_call",
             "codec",
             "inert",
+            "inert_texts",
             "make_parser",
             "name",
             "searches",
+            "stops",
         ),
-        *("plain", "rows", "scopes", "text", "unquote"),
+        *("declared", "plain", "rows", "scopes", "text"),
     )
 
     def __init__(
@@ -78,14 +88,22 @@ class CompiledState(Constant):
         terminals: Mapping[str, str],
         ends: Mapping[str, str],
         by_id: frozenset[str],
+        parts: frozenset[str],
+        special: frozenset[str],
     ) -> None:
         self.name = name
         self.text: TextKind | None = state.text
-        self.unquote = state.unquote
+        self.declared = state
         self.rows = dict(rows)
         self.inert = frozenset(state.inert)
+        self.inert_texts = {terminals[name]: name for name in state.inert}
         self.accepts = tuple(trigger for trigger in rows if trigger in terminals)
         self.by_text = {terminals[trigger]: trigger for trigger in self.accepts}
+        over = [trigger for trigger, row in rows.items() if "ReasoningEnd" in row.emit and not row.opens]
+        self.end_texts = {text: name for text, name in self.by_text.items() if name in over}
+        closers = [trigger for trigger, row in rows.items() if "CallEnd" in row.emit and "CallStart" not in row.emit]
+        self.closes_call = any(trigger not in _NO_CLOSERS for trigger in closers)
+        self.stops = any(terminals.get(trigger) in special for trigger in closers)
         self.codec = state.codec
         self.make_parser: Callable[[Output], ArgumentParser] | None = None
         self.awaits, own = _SKIPPING, _own_literals(state.codec)
@@ -96,10 +114,11 @@ class CompiledState(Constant):
         self._own = {key: {text: n for n, text in literals.items()} for key, literals in own.items()}
         scopes = {**own, OPEN: {**seen, **own.get(OPEN, {})}}
         self.scopes = {
-            key: Scope({n: text for n, text in literals.items() if text not in by_id})
+            key: Scope({n: text for n, text in literals.items() if text not in by_id}, parts)
             for key, literals in scopes.items()
         }
         self.plain = self.scopes[OPEN]
+        self._parts = parts
         self._joint: dict[str, Scope] = {}
         self.searches: dict[tuple[Scope | None, str], Callable[[str], object]] = {}  # for what matters in open text
         self._becomes: dict[tuple[Scope | None, str], tuple[tuple[str, ...], str]] = {}
@@ -116,10 +135,20 @@ class CompiledState(Constant):
         return self._own.get(scope or "", {})
 
     def joint(self, other: CompiledState) -> Scope:
-        """The literals of both states."""
+        """The literals of both states, of the other one those that move it."""
         if other.name not in self._joint:
-            self._joint[other.name] = Scope({**other.plain.literals, **self.plain.literals})
+            own = {text for literals in other._own.values() for text in literals}
+            moving = {n: text for n, text in other.plain.literals.items() if n in other.rows or text not in own}
+            self._joint[other.name] = Scope({**moving, **self.plain.literals}, self._parts)
         return self._joint[other.name]
+
+    def beside_ends_of(self, reasoning: CompiledState) -> Scope:
+        """The literals of this state, and those that end reasoning in another, not towards a call."""
+        key = f"ends of {reasoning.name}"
+        if key not in self._joint:
+            seen = {n: text for text, n in reasoning.end_texts.items() if text in reasoning.plain.literals.values()}
+            self._joint[key] = Scope({**seen, **self.plain.literals}, self._parts)
+        return self._joint[key]
 
     def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], str]:
         """The literals that held text may become, and why it is held in words."""
@@ -153,36 +182,64 @@ def literals(fmt: Format) -> Iterator[str]:
 
 
 class Program:
-    """All states of a format under one set of policies."""
+    """All states of a format under one set of policies. `by_id` and `parts` as a Scanner has them; `guides` says
+    whether guided output may be read."""
 
-    def __init__(self, fmt: Format, policy: Mapping[str, str], by_id: frozenset[str], *, skip_tools: bool) -> None:
+    def __init__(
+        self,
+        fmt: Format,
+        policy: Mapping[str, str],
+        by_id: frozenset[str] = frozenset(),
+        parts: frozenset[str] = frozenset(),
+        *,
+        skip_tools: bool,
+    ) -> None:
         self._format = fmt
         self.end_tokens = frozenset(fmt.end_tokens)
+        self.guides = any(row.on == GUIDED_LIST for state in fmt.states.values() for row in state.rows)
         ends = {f"{END_TOKEN} {text}": text for text in fmt.end_tokens}
-        ids = row_ids(fmt)
+        ids, special = row_ids(fmt), frozenset(text for text, token in fmt.tokens.items() if token.special)
         self._states: dict[str, CompiledState] = {}
         for name, state in fmt.states.items():
             rows: dict[str, CompiledRow] = {}
             for index, given in enumerate(state.rows):
-                if given.on in rows or not guard_holds(given, policy):
+                if given.on in rows or not guard_holds(given, policy) or self._is_off(state, given, policy):
                     continue
-                tool_row = skip_tools and self._calls(state, given)
+                if skip_tools and name == fmt.initial and self._reports_orphan(state, given):
+                    continue
+                tool_row = skip_tools and leads_to_call(fmt, state, given)
                 row = self._without_tools(state, given) if tool_row else given
                 if row is not None:
                     guard = next(iter(row.when), None)
-                    made = CompiledRow(ids[name, index], row.to, row.emit, row.keep, row.diagnostic, row.note, guard)
+                    opens = opens_call(fmt, state, row)
+                    made = CompiledRow(
+                        ids[name, index], row.to, row.emit, row.keep, row.diagnostic, row.note, guard, opens
+                    )
                     rows[row.on] = made
-            self._states[name] = CompiledState(name, state, rows, fmt.terminals, ends, by_id)
+            self._states[name] = CompiledState(name, state, rows, fmt.terminals, ends, by_id, parts, special)
         for compiled in self._states.values():
             for reached in compiled.rows.values():
                 reached.target = self._states.get(reached.to)
 
-    def _calls(self, state: State, row: Row) -> bool:
-        """Return whether a row leads from ordinary text towards a tool call, and not through a header to reasoning."""
-        target = self._format.states.get(row.to)
-        if "CallStart" in row.emit or target is None or state.text not in TOPMOST:
-            return "CallStart" in row.emit
-        return target.text not in TOPMOST and "reasoning" not in self._exits(row.to)
+    def _is_off(self, state: State, row: Row, policy: Mapping[str, str]) -> bool:
+        """Return whether a policy makes text of the marker a row waits for."""
+        if policy["reasoning_calls"] == "text" and opens_call(self._format, state, row):
+            return True
+        return policy["stray_reasoning_end"] == "text" and state.text == "content" and row.on in self._reasoning_ends
+
+    @cached_property
+    def _reasoning_ends(self) -> frozenset[str]:
+        """The terminals that end reasoning and lead to no call."""
+        fmt = self._format
+        inner = [(state, row) for state in fmt.states.values() if state.text == "reasoning" for row in state.rows]
+        ends = {row.on for _, row in inner if "ReasoningEnd" in row.emit and row.on in fmt.terminals}
+        return frozenset(ends - {row.on for state, row in inner if opens_call(fmt, state, row)})
+
+    def _reports_orphan(self, state: State, row: Row) -> bool:
+        """Return whether a row takes the closing marker of no open call out of content: text, where none was read."""
+        stays = state.text == "content" and row.diagnostic is not None and not row.emit
+        inner = [one for one in self._format.states.values() if one.text not in TOPMOST]
+        return stays and any(other.on == row.on for one in inner for other in one.rows)
 
     def _without_tools(self, state: State, row: Row) -> Row | None:
         """Return what is left of a row that leads to a call: a marker that ends reasoning still does, as content."""
@@ -190,14 +247,6 @@ class Program:
         if state.text != "reasoning" or "ReasoningEnd" not in row.emit or content is None:
             return None
         return row.model_copy(update={"to": content, "emit": ("ReasoningEnd",), "keep": "text", "diagnostic": None})
-
-    def _exits(self, name: str) -> set[TextKind | None]:
-        """Return what the text is of the first ordinary states that are reached from a state without a call."""
-        states, queue = self._format.states, [name]
-        for reached in queue:
-            following = [row.to for row in states[reached].rows if "CallStart" not in row.emit and row.to in states]
-            queue += [to for to in dict.fromkeys(following) if to not in queue and states[reached].text not in TOPMOST]
-        return {states[reached].text for reached in queue} & {*TOPMOST}
 
     def state(self, name: str) -> CompiledState:
         """A state by name. Raises FormatError where the format has none of that name."""

@@ -222,18 +222,20 @@ def llama_content(out: Writer, policy: Mapping[str, str]) -> ContentStage:
     value = policy["llama_content"]
     if value == "seed_literal":
         return _SeedLiteral(out)
-    return _PrefixOnly(out, policy) if value == "upstream_engine" else _Structural(out)
+    return _PrefixOnly(out, policy) if value == "upstream_engine" else _Structural(out, policy)
 
 
 class _Structural(ContentStage):
-    """Drops separators at calls, joins runs of prose with one space. Nothing inside a run of prose changes."""
+    """Drops separators at calls, joins runs of prose with one space. Nothing inside a run of prose changes. What stands
+    before the first call is kept with content_before_calls keep."""
 
-    APART: ClassVar[frozenset[str]] = frozenset({"_joins"})
+    APART: ClassVar[frozenset[str]] = frozenset({"_joins", "_keeps"})
     why = "White space or separators that a call would drop."
 
-    def __init__(self, out: Writer) -> None:
+    def __init__(self, out: Writer, policy: Mapping[str, str]) -> None:
         super().__init__(out)
         self._joins = out.join
+        self._keeps = policy["content_before_calls"] == "keep"
         self._any = False
 
     def text(self, text: str, at: int) -> None:
@@ -272,7 +274,8 @@ class _Structural(ContentStage):
         return kept, at
 
     def call(self) -> None:
-        self._drop(self.blank.take())
+        keeps = self._keeps and not self._calls
+        (self._pass if keeps else self._drop)(self.blank.take())
         self._calls += 1
         self._solid = False
 

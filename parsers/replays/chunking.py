@@ -126,7 +126,7 @@ def apply(
     in_time = not (chunking.holdback_chars or chunking.text_delay or (counted and (due or sent)))
     if in_time and by_tokens(chunking):
         one = chunking.by == "token" and chunking.size == 1
-        return Deltas(pieces, None if one else (*_grid(chunking, len(pieces)), len(pieces)))
+        return Deltas(pieces, None if one else (*grid(chunking, len(pieces)), len(pieces)))
     ends = _ends(chunking, pieces, mode, sent)
     if in_time:
         return _deltas(_cut(pieces, ends))
@@ -143,6 +143,11 @@ def _deltas(parts: Iterable[tuple[Piece, ...]], ids: Sequence[tuple[int, ...]] |
         pieces += part
         stops.append(len(pieces))
     return Deltas(pieces, stops, ids)
+
+
+def by_characters(pieces: Sequence[Piece]) -> bool:
+    """Return whether the pieces are the characters of a text, as where no tokenizer made tokens of it."""
+    return len(pieces) > 1 and all(len(piece.text) == 1 and piece.token_id is None for piece in pieces)
 
 
 def by_tokens(chunking: Chunking) -> bool:
@@ -224,11 +229,11 @@ def _ends(chunking: Chunking, pieces: Sequence[Piece], mode: Mode, sent: Sent | 
     """Return where the deltas end before any lateness; the last one is the end of the output."""
     starts = [0, *accumulate([len(piece.text) for piece in pieces])]
     if by_tokens(chunking):
-        return [_End(count, starts[count]) for count in (*_grid(chunking, len(pieces)), len(pieces))]
+        return [_End(count, starts[count]) for count in (*grid(chunking, len(pieces)), len(pieces))]
     length = starts[-1]
     if sent is not None:
         return _as_sent(sent, pieces, starts, mode)
-    cuts = _checked_cuts(chunking.cuts or (), length) if chunking.by == "cuts" else _grid(chunking, length)
+    cuts = _checked_cuts(chunking.cuts or (), length) if chunking.by == "cuts" else grid(chunking, length)
     return [*_with_pieces(_beside_markers(cuts, pieces, mode, length), starts), _End(len(pieces), length)]
 
 
@@ -252,7 +257,7 @@ def _counts(sent: Sent, pieces: Sequence[Piece]) -> tuple[int, ...] | None:
     return sent.counts if sent.counts is not None and sum(sent.counts) == len(pieces) else None
 
 
-def _grid(chunking: Chunking, length: int) -> list[int]:
+def grid(chunking: Chunking, length: int) -> list[int]:
     """Cuts strictly between 0 and `length`, in the chunking's own unit."""
     if chunking.by != "random":
         return [] if chunking.by == "whole" else list(range(chunking.size, length, chunking.size))

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -24,6 +23,7 @@ from operator import attrgetter, ne
 from parsers.replays.delta_columns import texts_of
 from parsers.replays.event_columns import OF_CALLS, Events, Spans
 from parsers.replays.lazy import Lazy
+from parsers.replays.partition import Claim
 from parsers.vocabulary.events import (
     CallArguments,
     CallStart,
@@ -35,9 +35,9 @@ from parsers.vocabulary.events import (
 )
 from parsers.vocabulary.trace import (
     CodecState,
+    Fired,
     Hold,
     OpenText,
-    Ownership,
     Retelling,
     Shape,
     StateView,
@@ -45,11 +45,11 @@ from parsers.vocabulary.trace import (
     StepColumns,
     Tail,
     Transition,
+    row_of,
 )
 from parsers.vocabulary.types import Delta, MessageDelta, Span
 from parsers.wire.assemble import delta_of
 
-_row_of = attrgetter("from_state", "trigger", "to_state", "row", "note")
 _shape_of = attrgetter("state", "candidates", "accepts", "codec", "call_state")
 # A step, or so many of open text without a tail: (how many, events, rows, the view afterwards, the text they were fed)
 Recorded = tuple[int, Sequence[Event], Sequence[Transition], StateView, str]
@@ -105,7 +105,7 @@ class Steps(Lazy[Step], StepColumns):
             if view is not self._view:
                 self._look(view)
             for move in moves:
-                self._moves.add(self._size, _row_of(move), move.start, move.end)
+                self._moves.add(self._size, row_of(move), move.start, move.end)
             told = _told_by(events, start, at, text)
             if told is None or told != self._told:
                 self._begin_block(start, events)
@@ -195,9 +195,13 @@ class Steps(Lazy[Step], StepColumns):
         yield from (delta.token_ids for delta in self._deltas)
         yield from repeat((), self._size - len(self._deltas))
 
-    def event_runs(self) -> Iterator[tuple[int, int, Event]]:
+    def event_runs(self, *kinds: type[Event]) -> Iterator[tuple[int, int, Event]]:
         firsts, stops = self._firsts, self._stops
-        return ((firsts[block] + 1, stops[block], event) for block, event in self._events)
+        return ((firsts[block] + 1, stops[block], event) for block, event in self._events.of(kinds or (Event,)))
+
+    @property
+    def event_rows(self) -> int:
+        return len(self._events.spans)
 
     def events(self) -> Iterator[tuple[int, Event]]:
         return ((number, event) for number, events in self._written() for event in events)
@@ -248,35 +252,47 @@ class Steps(Lazy[Step], StepColumns):
         return number + (self.reaches(number, number)[0] <= raw)
 
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
-        for stretch, places in self._holding_stretches():
-            same = self._holds_at(places)
+        for stretch, _, _ in self._held_stretches():
+            same = self._holds_at(self._holds.of(stretch))
             for number in range(self._from[stretch] + 1, self._until[stretch] + 1):
                 if holds := (*self._tail_hold(stretch, number), *same):
                     yield number, holds
 
     def holds(self, number: int) -> tuple[Hold, ...]:
         stretch = self._stretch(number - 1)
-        return (*self._tail_hold(stretch, number), *self._holds_at(self._holds.of(stretch)))
+        told = self._holds_at(self._holds.of(stretch))
+        return (*self._tail_hold(stretch, number), *told) if stretch in self._tails else told
 
     def held(self) -> Iterator[tuple[int, int, int]]:
-        for stretch, places in self._holding_stretches():
-            numbers = range(self._from[stretch] + 1, self._until[stretch] + 1)
-            low, high = self._holds.extent(places) or (len(self.text), 0)
-            if stretch not in self._tails:
-                yield from ((number, low, high) for number in numbers)
-                continue
-            reached, fed = self._reached(stretch), self._ends[numbers.start - 1 : numbers.stop - 1]
-            for number, reach, end in zip(numbers, reached, fed, strict=True):
-                if reach < end:
-                    yield number, min(low, reach), end
-                elif places:
-                    yield number, low, high
+        begins, until, tails = self._from, self._until, self._tails
+        for stretch, low, high in self._held_stretches():
+            last = until[stretch]
+            if stretch in tails:
+                yield from self._held_with_tail(stretch, low, high)
+            elif begins[stretch] + 1 == last:
+                yield last, low, high
+            else:
+                yield from zip(range(begins[stretch] + 1, last + 1), repeat(low), repeat(high))
+
+    def _held_with_tail(self, stretch: int, low: int, high: int) -> Iterator[tuple[int, int, int]]:
+        """What is held after the steps of a stretch with a tail, [low, high) after each, which may be nothing."""
+        numbers = range(self._from[stretch] + 1, self._until[stretch] + 1)
+        reached, fed = self._reached(stretch), self._ends[numbers.start - 1 : numbers.stop - 1]
+        for number, reach, end in zip(numbers, reached, fed, strict=True):
+            if reach < end:
+                yield number, min(low, reach), end
+            elif low <= high:
+                yield number, low, high
 
     def moves(self) -> Iterator[tuple[int, Transition]]:
         for index, places in self._moves.by_block():
             yield from ((index + 1, move) for move in self._moves_at(places))
 
-    def claims(self) -> Iterator[Ownership]:
+    def fired(self) -> Iterator[tuple[int, Fired]]:
+        kinds = self._moves.kinds
+        return ((index + 1, kinds[code]) for index, code, _, _ in self._moves.rows())
+
+    def claims(self) -> Iterator[Claim]:
         """The claims of all events. Events of one kind that touch claim as one."""
         return self._events.claims()
 
@@ -319,15 +335,14 @@ class Steps(Lazy[Step], StepColumns):
         """The text that the step at `index` is fed, recorded or not."""
         return self._ends[index - 1] if index else 0, self._ends[index]
 
-    def _holding_stretches(self) -> Iterator[tuple[int, range]]:
-        """Every stretch after whose steps text may be held, with the places of its holds."""
-        tails = deque(self._tails)
-        for stretch, places in self._holds.by_block():
-            while tails and tails[0] <= stretch:
-                if (tail := tails.popleft()) < stretch:
-                    yield tail, range(0)
-            yield stretch, places
-        yield from ((tail, range(0)) for tail in tails)
+    def _held_stretches(self) -> Iterator[tuple[int, int, int]]:
+        """Every stretch after whose steps text may be held, with where its holds begin and end: nowhere if it has
+        none."""
+        if not self._tails:
+            return self._holds.extents()
+        held = dict.fromkeys(self._tails, (len(self.text), 0))
+        held |= {stretch: (low, high) for stretch, low, high in self._holds.extents()}
+        return ((stretch, *held[stretch]) for stretch in sorted(held))
 
     def _reached(self, stretch: int) -> Sequence[int]:
         """Where the text ends that each step of a stretch with a tail told."""
@@ -396,7 +411,7 @@ class Steps(Lazy[Step], StepColumns):
         return () if start == reach else (self._events.made(start, reach, facts),)
 
     def _holds_at(self, places: range) -> tuple[Hold, ...]:
-        return tuple([Hold(start, end, *kind) for start, end, kind in map(self._holds.at, places)])
+        return tuple([Hold(start, end, *kind) for start, end, kind in map(self._holds.at, places)]) if places else ()
 
     def _moves_at(self, places: range) -> tuple[Transition, ...]:
         return tuple([self._move(place, sub) for sub, place in enumerate(places, 1)])

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Any
 
-from parsers.replays.partition import claims_of
+from parsers.replays.partition import Claim, claims_of
+from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -25,7 +26,7 @@ from parsers.vocabulary.events import (
     Segment,
     TextEvent,
 )
-from parsers.vocabulary.trace import Ownership
+from parsers.vocabulary.types import Owner
 
 
 class Spans:
@@ -68,11 +69,18 @@ class Spans:
         """The start, the end and the kind of a span."""
         return self._starts[place], self._ends[place], self.kinds[self._codes[place]]
 
-    def extent(self, places: range) -> tuple[int, int] | None:
-        """The first start and the last end of these spans; None where there are none."""
-        if not places:
-            return None
-        return min(self._starts[places.start : places.stop]), max(self._ends[places.start : places.stop])
+    def extents(self) -> Iterator[tuple[int, int, int]]:
+        """Every block that has spans, with the first start and the last end of these."""
+        block, low, high = -1, 0, 0
+        for now, start, end in zip(self._blocks, self._starts, self._ends, strict=True):
+            if now == block:
+                low, high = min(low, start), max(high, end)
+                continue
+            if block >= 0:
+                yield block, low, high
+            block, low, high = now, start, end
+        if block >= 0:
+            yield block, low, high
 
     def rows(self) -> Iterator[tuple[int, int, int, int]]:
         """For every span its block, the place of its kind among the kinds, its start and its end."""
@@ -100,6 +108,7 @@ _REST: dict[type[Event], Callable[[Any], tuple[Any, ...]] | None] = {
     Diagnostic: attrgetter("code", "severity", "message"),
 }
 OF_CALLS = frozenset({CallArguments, CallName, CallId, CallStart, CallEnd})
+_TEXTS = frozenset(kind for kind in _REST if issubclass(kind, TextEvent))
 _AS_IT_IS = (Event, False)
 _SIMPLE = {kind: (kind, False) for kind, rest in _REST.items() if rest is None}
 
@@ -163,22 +172,26 @@ class Events:
     def made(self, start: int, end: int, facts: _Facts, segments: tuple[Segment, ...] | None = None) -> Event:
         """An event of these facts. Without segments its text is that of the output."""
         (kind, _, *rest), call = facts
-        last = (call, *rest) if kind in OF_CALLS else rest
+        if kind in OF_CALLS:
+            rest.insert(0, call)
         found: Event
-        if issubclass(kind, TextEvent):
+        if kind in _TEXTS:
             text = self._text[start:end] if segments is None else "".join([part.text for part in segments])
-            found = kind(start, end, text, segments, *last)
+            found = kind(start, end, text, segments, *rest)
         else:
-            found = kind(start, end, *last)
+            found = kind(start, end, *rest)
         return found
 
-    def __iter__(self) -> Iterator[tuple[int, Event]]:
-        """Every event with its block."""
+    def of(self, wanted: tuple[type[Event], ...]) -> Iterator[tuple[int, Event]]:
+        """Every event of these types with its block."""
         kinds, calls = self.spans.kinds, self._calls
+        plain = [not _is_apart(kind) for kind in kinds]
+        asked = [kind is _AS_IT_IS or issubclass(kind[0], wanted) for kind in kinds]
         for place, (block, code, start, end) in enumerate(self.spans.rows()):
-            kind = kinds[code]
-            plain = not kind[1] and kind is not _AS_IT_IS
-            yield block, self.made(start, end, (kind, calls[place])) if plain else self.at(place)
+            if asked[code] and plain[code]:
+                yield block, self.made(start, end, (kinds[code], calls[place]))
+            elif asked[code] and isinstance(event := self.at(place), wanted):
+                yield block, event
 
     def told(self) -> Iterator[tuple[int, int, type[Event]]]:
         """The place, the block and the type of every event."""
@@ -194,7 +207,7 @@ class Events:
     def length(self, place: int) -> int:
         """The length of the text of the text event at a place."""
         start, end, kind = self.spans.at(place)
-        if kind[1] or kind is _AS_IT_IS:
+        if _is_apart(kind):
             event = self.at(place)
             return len(event.text) if isinstance(event, TextEvent) else 0
         return end - start
@@ -203,17 +216,35 @@ class Events:
         kind, text = what
         return Segment(self._text[start:end] if text is None else text, start, end, kind)
 
-    def claims(self) -> Iterator[Ownership]:
+    def claims(self) -> Iterator[Claim]:
         """The claims of all events. Events of one kind that touch claim as one."""
-        joined: list[tuple[int, int, int, int]] = []
+        owned = [None if _is_apart(kind) else _owned_by(kind) for kind in self.spans.kinds]
+        last, low, high = -1, 0, 0  # the kind of the claim that may go on, and where that stands
+        going: _Owned = "marker", None
         for place, (_, code, start, end) in enumerate(self.spans.rows()):
-            plain = not self.spans.kinds[code][1] and place not in self._kept
-            if plain and joined and joined[-1][0] == code and joined[-1][2] == start:
-                start, first = joined[-1][1], joined.pop()[3]
-                joined.append((code, start, end, first))
-            else:
-                joined.append((code, start, end, place))
-        for code, start, end, place in joined:
-            kind = self.spans.kinds[code]
-            plain = not kind[1] and place not in self._kept
-            yield from claims_of(self.made(start, end, (kind, 0)) if plain else self.at(place))
+            if code == last and start == high:
+                high = end
+                continue
+            if last >= 0:
+                yield (low, high, *going)
+            last, now = -1, owned[code]
+            if now is not None:
+                last, low, high, going = code, start, end, now
+            elif _is_apart(self.spans.kinds[code]):
+                yield from claims_of(self.at(place))
+        if last >= 0:
+            yield (low, high, *going)
+
+
+_Owned = tuple[Owner, DropReason | None]
+
+
+def _is_apart(kind: tuple[Any, ...]) -> bool:
+    """Return whether events of a kind are more than a span: they have segments, or are kept as they are."""
+    return kind is _AS_IT_IS or kind[1]
+
+
+def _owned_by(kind: tuple[Any, ...]) -> _Owned | None:
+    """The owner of what an event of a kind claims, and why; None where it claims nothing."""
+    claims = claims_of(kind[0](0, 0, *([""] if issubclass(kind[0], TextEvent) else kind[2:])))
+    return claims[0][2:] if claims else None

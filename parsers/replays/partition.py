@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from operator import attrgetter
+from operator import itemgetter
 
 from parsers.replays.lazy import Lazy
 from parsers.vocabulary.drops import LOST, DropReason
@@ -13,21 +13,25 @@ from parsers.vocabulary.events import Dropped, Event, Marker, TextEvent
 from parsers.vocabulary.trace import Ownership
 from parsers.vocabulary.types import Owner
 
+# Characters [start, end) that an event claims, the owner, and for dropped ones the reason.
+Claim = tuple[int, int, Owner, DropReason | None]
+
 
 class _Runs:
     """Runs that tile an output, as columns: those of one owner that touch are one."""
 
-    def __init__(self, found: Iterable[Ownership], size: int) -> None:
+    def __init__(self, found: Iterable[Claim], size: int) -> None:
         self.starts, self._ends, self._codes = array("i"), array("i"), array("i")
         self._kinds: list[tuple[Owner, DropReason | None]] = []
         self._known: dict[tuple[Owner, DropReason | None], int] = {}
         at = 0
-        for claim in _split_ids(sorted(found, key=attrgetter("start", "end"))):
-            if claim.start > at:
-                self._add(at, claim.start, ("dropped", LOST))
-            if claim.end > at:
-                self._add(max(claim.start, at), claim.end, (claim.owner, claim.reason))
-            at = max(at, claim.end)
+        for start, end, owner, reason in _split_ids(sorted(found, key=itemgetter(0, 1))):
+            if start > at:
+                self._add(at, start, ("dropped", LOST))
+                at = start
+            if end > at:
+                self._add(at, end, (owner, reason))
+                at = end
         if at < size:
             self._add(at, size, ("dropped", LOST))
 
@@ -35,10 +39,12 @@ class _Runs:
         return Ownership(self.starts[index], self._ends[index], *self._kinds[self._codes[index]])
 
     def _add(self, start: int, end: int, kind: tuple[Owner, DropReason | None]) -> None:
-        code = self._known.setdefault(kind, len(self._kinds))
-        if code == len(self._kinds):
+        """What follows the last run, and belongs to one owner."""
+        code = self._known.get(kind)
+        if code is None:
+            code = self._known[kind] = len(self._kinds)
             self._kinds.append(kind)
-        if self.starts and self._codes[-1] == code and self._ends[-1] == start:
+        if self._codes and self._codes[-1] == code:
             self._ends[-1] = end
             return
         self.starts.append(start)
@@ -50,7 +56,7 @@ class Partition(Lazy[Ownership]):
     """Runs that tile an output of `size` characters, worked out when somebody looks. What no claim covers is dropped as
     lost."""
 
-    def __init__(self, claims: Callable[[], Iterable[Ownership]], size: int) -> None:
+    def __init__(self, claims: Callable[[], Iterable[Claim]], size: int) -> None:
         self._claims = claims
         self._size = size
 
@@ -74,26 +80,27 @@ def partition(events: Iterable[Event], size: int) -> Partition:
     return Partition(lambda: claims, size)
 
 
-def claims_of(event: Event) -> list[Ownership]:
+def claims_of(event: Event) -> list[Claim]:
     """The characters that an event claims."""
     if isinstance(event, TextEvent) and event.owner is not None:
         if event.segments is None:
-            return [Ownership(event.start, event.end, event.owner)]
-        return [Ownership(part.start, part.end, event.owner) for part in event.segments if part.end > part.start]
+            return [(event.start, event.end, event.owner, None)]
+        return [(part.start, part.end, event.owner, None) for part in event.segments if part.end > part.start]
     if isinstance(event, Dropped):
-        return [Ownership(event.start, event.end, "dropped", event.reason)]
+        return [(event.start, event.end, "dropped", event.reason)]
     if isinstance(event, Marker):
-        return [Ownership(event.start, event.end, "marker")]
+        return [(event.start, event.end, "marker", None)]
     return []
 
 
-def _split_ids(claims: list[Ownership]) -> list[Ownership]:
-    """Cut the name out of the id that contains it."""
-    out: list[Ownership] = []
+def _split_ids(claims: list[Claim]) -> list[Claim]:
+    """Cut the name out of the id that contains it. Returns no claim to nothing."""
+    out: list[Claim] = []
     for claim in claims:
-        last = out[-1] if out else None
-        if last is not None and last.owner == "id" and claim.owner == "name" and claim.end <= last.end:
-            out[-1:] = [Ownership(last.start, claim.start, "id"), claim, Ownership(claim.end, last.end, "id")]
+        start, end, owner, _ = claim
+        if owner == "name" and out and out[-1][2] == "id" and end <= out[-1][1]:
+            first, last = out[-1][:2]
+            out[-1:] = [(first, start, "id", None), claim, (end, last, "id", None)]
         else:
             out.append(claim)
-    return [run for run in out if run.end > run.start]
+    return [claim for claim in out if claim[1] > claim[0]]

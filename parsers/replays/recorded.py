@@ -31,7 +31,7 @@ from parsers.vocabulary.events import (
 from parsers.vocabulary.json_values import is_object
 from parsers.vocabulary.trace import RejectedCall, StateView, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, MessageDelta, Mode, Piece, ToolCallDelta
-from parsers.wire.read import NOTES, ServerChunk, read_stream
+from parsers.wire.read import MOST_CALLS, NOTES, ServerChunk, read_stream
 
 UNKNOWN = StateView("UNKNOWN")
 
@@ -90,7 +90,7 @@ class BlackBox:
         return events
 
     def _call(self, part: ToolCallDelta) -> list[Event]:
-        at, call, events = self._at, part.index, list[Event]()
+        at, call, events = self._at, min(part.index, MOST_CALLS), list[Event]()
         if call not in self._arguments:
             self._arguments[call] = []
             events.append(CallStart(at, at, call))
@@ -132,15 +132,33 @@ class _RawDelta(Protocol):
 
 @dataclass(slots=True, frozen=True)
 class ServerStream:
-    """Holds what a server sent. `fed`: the tokens that came with each chunk, None where nobody knows."""
+    """Holds what a server sent. `fed`: the tokens that came with each chunk, None where nobody knows.
+
+    `done`: the stream's own end came behind them. `gaps`: some chunks were not recorded.
+    """
 
     chunks: tuple[ServerChunk, ...]
     fed: tuple[tuple[Piece, ...], ...] | None = None
+    done: bool = False
+    gaps: bool = False
 
     @property
     def finish_reason(self) -> str | None:
         """The last finish reason that was sent."""
         return next((chunk.finish_reason for chunk in reversed(self.chunks) if chunk.finish_reason is not None), None)
+
+    @property
+    def may_finish(self) -> bool:
+        """Return whether what was recorded has a place for a finish reason."""
+        return any(chunk.may_finish for chunk in self.chunks)
+
+    @property
+    def error(self) -> str | None:
+        """What the server says went wrong, where it sent nothing after that."""
+        last = next(
+            (chunk for chunk in reversed(self.chunks) if chunk.delta is not None or chunk.error is not None), None
+        )
+        return None if last is None else last.error
 
     @property
     def cut_short(self) -> str | None:
@@ -167,11 +185,16 @@ class ServerStream:
 
 
 def server_stream(
-    stream: Iterable[Mapping[str, Any]], pieces: Sequence[Piece] = (), deltas: Sequence[_RawDelta] | None = None
+    stream: Iterable[Mapping[str, Any]],
+    pieces: Sequence[Piece] = (),
+    deltas: Sequence[_RawDelta] | None = None,
+    *,
+    done: bool = False,
+    gaps: bool = False,
 ) -> ServerStream:
     """The stream, with the output's tokens `pieces` shared out over its chunks; `deltas`: how the output arrived."""
     chunks = tuple(read_stream(stream))
-    return ServerStream(chunks, _shared(chunks, pieces, deltas))
+    return ServerStream(chunks, _shared(chunks, pieces, deltas), done, gaps)
 
 
 def _shared(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from parsers.replays.budget import Look, OverBudgetError
 from parsers.replays.columns import Recorded, Steps
 from parsers.replays.delta_columns import texts_of
 from parsers.replays.partition import Partition
@@ -36,13 +37,16 @@ def parse(
     *,
     mode: Mode = "text",
     markers: Mapping[str, int] | None = None,
+    look: Look | None = None,
 ) -> Message:
-    """Run without tracing and return the message."""
+    """Run without tracing and return the message. `look` is called before each delta, and may raise."""
     parser.transitions = None
     parser.begin(context, mode=mode, markers=markers)
     assembler, texts, at = Assembler(), texts_of(deltas), 0
     reads_open = _open_reader(parser)
     while at < len(deltas):
+        if look is not None:
+            look()
         found = None if reads_open is None else reads_open(deltas, texts, at)
         if found is None:
             assembler.absorb(parser.feed(deltas[at]))
@@ -64,16 +68,18 @@ def replay(
     chunking: Mapping[str, Any] | None = None,
     reasons: Sequence[str] = (),
     sent: Sequence[MessageDelta | None] = (),
+    look: Look | None = None,
 ) -> Trace:
     """Run with tracing. Step i is delta i (from 1); the last step is the end of the output.
 
     A parser that raises is not fed again: the step has a `Raised` diagnostic, and what was made until then is kept.
-    `sent` are the deltas that the first steps sent, where these do not follow from what the parser says.
+    `sent` are the deltas that the first steps sent, where these do not follow from what the parser says. `look` is
+    called before each delta; what it raises counts as raised by the parser.
     """
     parser.transitions = []
     texts = texts_of(deltas)
     steps = Steps(deltas, "".join(texts), sent)
-    recorder = _Recorder(parser, steps)
+    recorder = _Recorder(parser, steps, look)
     recorder.begin(partial(parser.begin, context, mode=mode, markers=markers))
     recorder.feed(deltas, texts)
     recorder.finish(context.finish_reason)
@@ -103,8 +109,9 @@ def _open_reader(parser: StreamParser) -> Callable[[Sequence[Delta], Sequence[st
 class _Recorder:
     """Records what the parser does with each delta. One that raises is asked nothing more."""
 
-    def __init__(self, parser: StreamParser, steps: Steps) -> None:
+    def __init__(self, parser: StreamParser, steps: Steps, look: Look | None = None) -> None:
         self.assembler = Assembler()
+        self._look = look
         self._parser = parser
         self._steps = steps
         self._view = StateView("FAILED")
@@ -130,6 +137,8 @@ class _Recorder:
                 at = found.stop
                 continue
             try:
+                if self._look is not None:
+                    self._look()
                 events = parser.feed(deltas[at])
             except Exception as error:
                 events = [self._failure(error, *steps.span(at))]
@@ -189,6 +198,8 @@ class _Recorder:
 
 def failure_of(error: Exception) -> Failure:
     """An exception as a failure of the parser."""
+    if isinstance(error, OverBudgetError):
+        return Failure("TooSlow", str(error), slow=True)
     message, place = " ".join(str(error).split()), error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next

@@ -15,7 +15,9 @@ from itertools import accumulate
 from typing import Any, Literal, TypeVar
 
 from parsers.decoding import Decoded, Schedule
+from parsers.formats.contracts import Contract, contract_named
 from parsers.formats.model import Format
+from parsers.replays.budget import Budget, Look, OverBudgetError
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json, with_numbers
 from parsers.replays.recorded import ServerStream, as_sent
 from parsers.replays.replay import REFUSALS, failure_of, parse
@@ -210,8 +212,11 @@ class Replayer:
     turn.
     `decoded` is what a decode policy made of the output, and `late` says when the text of a changed one is out;
     `due` is how many characters are out after each token, None where all are. `sent`: the deltas that a chunking as
-    recorded follows. `spelled`: the text is the bytes of the tokens joined. `known`: what was replayed already; a
-    replayer of anything changed begins without.
+    recorded follows. `spelled`: the text is the bytes of the tokens joined. `start_given`: the request says whether
+    reasoning is open when the output begins. `own_tokenizer`: it was the model's own tokenizer that made the tokens, if
+    one did. `empty_deltas` and `late_text`: somebody has told that the server sends deltas without text, and text later
+    than its tokens. `contract`: what the server promises. `known`: what was replayed already; a replayer of anything
+    changed begins without.
     """
 
     make: Callable[[], StreamParser]
@@ -233,7 +238,13 @@ class Replayer:
     late: Schedule | None = None
     sent: Sent | None = None
     spelled: bool = True
+    start_given: bool = False
+    own_tokenizer: bool = False
+    empty_deltas: bool = False
+    late_text: bool = False
+    contract: Contract = field(default_factory=partial(contract_named, None))
     known: Replays | None = field(default=None, compare=False)
+    budget: Budget | None = field(default=None, compare=False)
     text: str = field(init=False)
     due: Sequence[int] | None = field(init=False)
 
@@ -324,9 +335,11 @@ class Replayer:
             return Outcome(self.trace(chunking).message, len(deltas))
         parser = self._parser(chunking)
         try:
-            message = parse(parser, deltas, self.context, mode=self.mode, markers=self.markers)
+            message = parse(parser, deltas, self.context, mode=self.mode, markers=self.markers, look=self.begin())
         except REFUSALS:
             raise
+        except OverBudgetError as error:
+            return Outcome(Message(), len(deltas), failure_of(error))
         except Exception as error:
             trace = self.trace(chunking)  # which a parser that fails by chance may survive
             return Outcome(trace.message, len(deltas), trace.failure or failure_of(error))
@@ -343,12 +356,17 @@ class Replayer:
             chunking=with_numbers(to_json(chunking, deltas)),
             reasons=self.reasons,
             sent=() if self.own is None else [chunk.delta for chunk in self.own.chunks],
+            look=self.begin(),
         )
         if self.black_box:
             trace.partition = []
         if self.own is not None:
             as_sent(trace, self.own)
         return trace
+
+    def begin(self) -> Look | None:
+        """A replay begins; what is to be called between its deltas. Raises SpentBudgetError."""
+        return None if self.budget is None else self.budget.begin()
 
     def _applied(self, chunking: Chunking) -> Sequence[Delta]:
         return apply(chunking, self.pieces, self.mode, due=self.due, sent=self.sent)

@@ -8,8 +8,10 @@ from enum import Enum, auto
 from typing import Literal
 
 from parsers.checks.check import Need
+from parsers.checks.known import Fact
 from parsers.compare.divergence import Divergence, Grade
 from parsers.replays.chunking import Chunking
+from parsers.replays.cut_grades import CutGrade
 from parsers.vocabulary.events import Failure, Severity
 from parsers.vocabulary.trace import About, Finding, Proof
 from parsers.vocabulary.types import Context, Message, Piece
@@ -22,23 +24,31 @@ VerdictKind = Literal[
     "text_lost",
     "text_added",
     "marker_leak",
+    "wrong_channel",
+    "text_changed",
     "broken_arguments",
     "broken_stream",
     "parser_flawed",
     "server_departs",
     "server_unparsed",
+    "server_failed",
     "template_departs",
     "wrong_parser",
     "no_complete_call",
     "prompt_state_unknown",
     "types_changed",
     "output_flawed",
+    "recording_cut",
+    "no_output",
+    "no_answer",
 ]
 
 
 class Why(Enum):
     """The rule by which a verdict was reached. Several of them may come to verdicts of one kind."""
 
+    ERROR = auto()  # the server says that it failed
+    NO_OUTPUT = auto()  # what was given is no output of a model
     CHANCE = auto()  # the same replay gave two messages
     FAILURE = auto()  # the parser raised
     OTHER_FORMAT = auto()  # another format reads the output
@@ -48,10 +58,16 @@ class Why(Enum):
     NO_CALL = auto()  # no format finds a whole call
     UNPARSED = auto()  # the server sent the output as it is
     SERVER = auto()  # the server sent something else
+    LEFT = auto()  # the server left markup in a text
+    CUT = auto()  # what was recorded ends early
+    ASSUMED = auto()  # chunkings give different messages if the tokens are as assumed
     LESSER_FAULT = auto()  # a check blames the parser for a warning
     MISSED_CALLS = auto()  # only the built-in parser finds calls
     TEMPLATE = auto()  # the chat template writes other calls
     OUTPUT = auto()  # the model, or the request, is to blame
+    MENDED = auto()  # the output leaves its grammar, and nothing came of that
+    UNANSWERED = auto()  # only reasoning came, or not the call that was asked for, and nobody is to blame
+    STRAY = auto()  # markers of another format stay in the content
     NOTHING = auto()  # all checks hold
 
 
@@ -70,14 +86,19 @@ class Progress:
 class Group:
     """A row of the matrix: chunkings of one kind ("every cut in two"), and how many gave each outcome.
 
-    `honest`: a server could send these (cuts between tokens); others are hostile. `counts` is by outcome number.
+    `grade`: how far a server can send these. `counts` is by outcome number.
     """
 
     name: str
     label: str
-    honest: bool
+    grade: CutGrade
     counts: dict[int, int] = field(default_factory=dict)
     examples: dict[int, Chunking] = field(default_factory=dict)
+
+    @property
+    def honest(self) -> bool:
+        """Return whether a server can send these for certain."""
+        return self.grade is CutGrade.HONEST
 
 
 @dataclass(slots=True, frozen=True)
@@ -99,8 +120,9 @@ class Sample:
 class OutcomeClass:
     """All chunkings that gave one message. Number 0 is the traced replay's own.
 
-    `smallest`: the chunking with the fewest cuts that gives it, honest ones first. `divergence` and `grade`: how it
-    differs from number 0, None for number 0 itself.
+    `honest`, `assumed` and `hostile` count them by how far a server can send them. `smallest`: the chunking with the
+    fewest cuts that gives it, honest ones first. `divergence` and `grade`: how it differs from number 0, None for
+    number 0 itself. `allowed`: the keys of the contract that allow both messages.
     """
 
     number: int
@@ -113,6 +135,14 @@ class OutcomeClass:
     grade: Grade | None = None
     divergence: Divergence | None = None
     raised: Failure | None = None
+    assumed: int = 0
+    hostile: int = 0
+    allowed: str | None = None
+
+    @property
+    def cuts(self) -> CutGrade:
+        """The grade of the surest chunking that gave it."""
+        return CutGrade.HONEST if self.honest else CutGrade.ASSUMED if self.assumed else CutGrade.HOSTILE
 
 
 @dataclass(slots=True)
@@ -120,7 +150,7 @@ class Minimized:
     """The smallest output and chunking that still give the finding named `check`.
 
     `beside`: chunkings that give another message, for findings that compare. `right`: that message, where it stands as
-    the right one.
+    the right one. `never_read`: under no chunking that was tried does the parser give what the format itself reads.
     """
 
     check: str
@@ -131,6 +161,7 @@ class Minimized:
     replays: int
     beside: tuple[Chunking, ...] = ()
     right: Message | None = None
+    never_read: bool = False
 
     @property
     def text(self) -> str:
@@ -177,15 +208,23 @@ class Guess:
 
 @dataclass(slots=True, frozen=True)
 class Detail:
-    """A sentence beside a verdict's headline; `finding` is the number of the finding whose message it is."""
+    """A sentence beside a verdict's headline; `finding` is the number of the finding whose message it is.
+
+    `facts` are what must be known of the output to say it.
+    """
 
     words: str
     finding: int | None = None
+    facts: frozenset[Fact] = frozenset()
 
 
 @dataclass(slots=True)
 class Verdict:
-    """One sentence about the whole, and what proves it: numbers of findings, or a proof of its own."""
+    """One sentence about the whole, and what proves it: numbers of findings, or a proof of its own.
+
+    `facts` are what must be known of the output to say the headline. `offer`: an output that can be put together from
+    what was given, for the parser of `proof` to read.
+    """
 
     kind: VerdictKind
     severity: Severity | Literal["pass"]
@@ -196,6 +235,8 @@ class Verdict:
     proof: Proof | None = None
     guesses: tuple[Guess, ...] = ()
     why: Why = Why.NOTHING
+    facts: frozenset[Fact] = frozenset()
+    offer: str | None = None
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -208,6 +249,7 @@ class Found:
     """Everything a search found. `cuts[i]` is the number of the outcome of the output cut in two after character i + 1,
     -1 where that was not tried.
 
+    `findings` are what the output itself shows, `robustness` what only changed outputs do: it never leads.
     `replays`: how many were run, be it only beside the cuts. `complete`: false where the caller stopped it or the
     budget ran out; `samples` are the kinds of which not all were tried then. `variants`: how many of each were run.
     """
@@ -225,3 +267,9 @@ class Found:
     complete: bool = True
     variants: Mapping[str, int] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
+    robustness: list[Finding] = field(default_factory=list)
+
+    @property
+    def judged(self) -> bool:
+        """Return whether there was an output to judge: what is none passes no check, and fails none."""
+        return self.verdict.kind != "no_output"

@@ -16,8 +16,9 @@ from functools import cache
 from parsers.compare.divergence import shared_prefix
 from parsers.formats.model import Format, builtin_formats
 from parsers.search.found import Guess, Leave
-from parsers.search.markup import BODY, SHORT, AlmostMarker, almost_markers, is_bare, telling_literals
+from parsers.search.markup import BODY, AlmostMarker, almost_markers
 from parsers.search.reading import Reading, first_leave, read
+from parsers.selection.claims import SHORT, is_bare, telling_literals
 from parsers.vocabulary.events import CallEnd, CallStart
 from parsers.vocabulary.types import Context
 from parsers.vocabulary.words import counted, listed, quoted

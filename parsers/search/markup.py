@@ -13,9 +13,9 @@ from functools import cache, lru_cache
 from parsers.checks.check import any_of
 from parsers.checks.leaks import is_marker
 from parsers.compare.divergence import shared_prefix
-from parsers.formats.model import Format, builtin_formats
+from parsers.formats.model import builtin_formats
+from parsers.selection.claims import SHORT
 
-SHORT = 4  # a literal below this many characters tells nothing: braces, brackets, fences of other kinds
 _NEAR = 7  # from this many letters on, one wrong letter still leaves a marker recognisable
 
 _WORDS = r"(?:tool|function|invoke|param|arg_|call|think|action|channel|dsml|steptml)"
@@ -45,6 +45,11 @@ _TAGLIKE = re.compile(r"<[^<>\s{}\"'=\[\]]{3,48}[>=]?|\[/?[A-Z_ ]{4,24}\]?")
 _LETTERS = re.compile(r"[^a-z0-9]+")
 
 
+def marker_in(text: str) -> int:
+    """The place of the first marker of a call or of reasoning in a text, whoever's it is; -1 where there is none."""
+    return min([match.start() for pattern in (LEFT_OVER, BODY) if (match := pattern.search(text))], default=-1)
+
+
 @dataclass(slots=True, frozen=True)
 class AlmostMarker:
     """Text [start, end) that is almost the marker `literal`."""
@@ -54,23 +59,11 @@ class AlmostMarker:
     literal: str
 
 
-def telling_literals(fmt: Format) -> tuple[str, ...]:
-    """The literals of a format that tell it from plain text."""
-    words = [text for text in fmt.terminals.values() if len(text) >= SHORT and not text.replace(" ", "").isalpha()]
-    return tuple(dict.fromkeys([*words, *fmt.models.text]))
-
-
 @cache
 def any_marker() -> re.Pattern[str]:
     """A pattern for the markers around calls of all built-in formats."""
     named = [pair for fmt in builtin_formats().values() for pair in fmt.terminals.items()]
     return any_of([text for name, text in named if is_marker(text) and not name.startswith("THINK")])
-
-
-def is_bare(fmt: Format) -> bool:
-    """Return whether a call may begin with a mere bracket, so that no marker has to be in the output."""
-    rows = fmt.states[fmt.initial].rows
-    return any(len(fmt.terminals.get(row.on, "long enough")) <= 2 for row in rows)
 
 
 def almost_markers(text: str) -> list[AlmostMarker]:

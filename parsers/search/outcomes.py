@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from parsers.compare.allowed import allowed_however_cut
 from parsers.compare.beside import Compared, alike, compare_chunking
 from parsers.compare.divergence import Rules, divergence, grade, message_key
 from parsers.replays.chunking import WHOLE, Chunking, label
+from parsers.replays.cut_grades import CutGrade, Grader
 from parsers.replays.replay import finish_reason
 from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.found import Group, OutcomeClass
-from parsers.search.sweep import LABELS, Trial
+from parsers.search.sweep import HALVES, LABELS, Trial
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Message
 
@@ -24,14 +26,23 @@ UNKNOWN = -1  # the outcome of a cut that was not tried
 
 @dataclass(slots=True)
 class Seen:
-    """One outcome so far. `smallest` is the best chunking for it, `rank` what makes it so."""
+    """One outcome so far. `smallest` is the best chunking for it, `rank` what makes it so; `counts` is by grade."""
 
     number: int
     outcome: Outcome
     smallest: Chunking
-    rank: tuple[bool, bool, int]
-    count: int = 0
-    honest: int = 0
+    rank: tuple[bool, int, int]
+    counts: dict[CutGrade, int] = field(default_factory=lambda: dict.fromkeys(CutGrade, 0))
+
+    @property
+    def count(self) -> int:
+        """Return how many chunkings gave it."""
+        return sum(self.counts.values())
+
+    @property
+    def best(self) -> CutGrade:
+        """The grade of the surest chunking that gave it."""
+        return next((grade for grade in CutGrade if self.counts[grade]), [*CutGrade][self.rank[1]])
 
 
 @dataclass(slots=True)
@@ -41,26 +52,27 @@ class Outcomes:
     replayer: Replayer
     rules: Rules
     seen: list[Seen] = field(default_factory=list)
-    groups: dict[str, Group] = field(default_factory=dict)
+    groups: dict[tuple[str, CutGrade], Group] = field(default_factory=dict)
     cuts: dict[int, int] = field(default_factory=dict)
     _numbers: dict[Hashable, int] = field(default_factory=dict)
     _last: tuple[Message | None, int] = (None, 0)
 
     def begin(self, chunking: Chunking, trace: Trace) -> None:
         """Number 0 is the traced replay's own outcome."""
-        self._seen(Trial("case", chunking, False), Outcome(trace.message, len(trace.steps) - 1, trace.failure))
+        trial = Trial("case", chunking, Grader(self.replayer).chunking(chunking))
+        self._seen(trial, Outcome(trace.message, len(trace.steps) - 1, trace.failure))
 
     def add(self, trial: Trial, outcome: Outcome) -> int:
         """Take one replay in; returns the number of its outcome."""
         seen, rank = self._seen(trial, outcome), self._rank(trial, outcome)
-        seen.count += 1
-        seen.honest += trial.honest
+        seen.counts[trial.grade] += 1
         if rank < seen.rank:
             seen.smallest, seen.rank = trial.chunking, rank
-        group = self.groups.setdefault(trial.group, Group(trial.group, LABELS[trial.group], trial.honest))
+        row = Group(trial.group, LABELS[trial.group], trial.grade)
+        group = self.groups.setdefault((trial.group, trial.grade), row)
         group.counts[seen.number] = group.counts.get(seen.number, 0) + 1
         group.examples.setdefault(seen.number, trial.chunking)
-        if trial.group in ("cuts_honest", "cuts_hostile") and trial.chunking.cuts:
+        if trial.group in HALVES.values() and trial.chunking.cuts:
             self.cuts[trial.chunking.cuts[0]] = seen.number
         return seen.number
 
@@ -79,10 +91,16 @@ class Outcomes:
             self._last = outcome.message, number
         return self.seen[number]
 
-    def _rank(self, trial: Trial, outcome: Outcome) -> tuple[bool, bool, int]:
+    def reduced(self, seen: Seen, chunking: Chunking) -> None:
+        """A chunking with fewer cuts gives the same outcome. It may be one that a server is surer to send."""
+        seen.smallest, grade = chunking, Grader(self.replayer).chunking(chunking)
+        if not any(count for one, count in seen.counts.items() if one.rank <= grade.rank):
+            self.add(Trial("certain", chunking, grade), seen.outcome)
+
+    def _rank(self, trial: Trial, outcome: Outcome) -> tuple[bool, int, int]:
         """A second code path for whole outputs comes last: it stands only for what no streamed replay gives."""
         apart = self.replayer.one_shot is not None and trial.chunking == WHOLE
-        return apart, not trial.honest, outcome.deltas
+        return apart, trial.grade.rank, outcome.deltas
 
     def heat(self, solid: frozenset[int]) -> list[int]:
         """The outcome of every cut in two. A cut inside a marker that is never split is the cut at its end."""
@@ -101,7 +119,7 @@ class Outcomes:
                 row = compare_chunking(self.replayer, seen.smallest, base, self.rules)
             else:
                 row = alike(self.replayer, seen.smallest, base, seen.outcome)
-            row.chunkings = seen.count
+            row.chunkings, row.cuts = seen.count, seen.best
             rows.append(row)
         known: set[str] = set()
         for row in rows:
@@ -111,15 +129,22 @@ class Outcomes:
 
     def classes(self, base: Trace) -> list[OutcomeClass]:
         """The outcomes as they are shown. Those that differ from number 0 are traced, to say where."""
-        return [self._class(seen, base) for seen in self.seen]
+        own = self.replayer.by_format() if self.replayer.black_box else None
+        right = None if own is None else own.outcome(WHOLE).message
+        return [self._class(seen, base, right) for seen in self.seen]
 
-    def _class(self, seen: Seen, base: Trace) -> OutcomeClass:
+    def _class(self, seen: Seen, base: Trace, right: Message | None) -> OutcomeClass:
         message = seen.outcome.message
         reason = finish_reason(message, self.replayer.context.finish_reason)
-        shown = OutcomeClass(seen.number, message, reason, seen.count, seen.honest, seen.smallest, label(seen.smallest))
+        many = seen.counts
+        honest = many[CutGrade.HONEST]
+        shown = OutcomeClass(seen.number, message, reason, seen.count, honest, seen.smallest, label(seen.smallest))
+        shown.assumed, shown.hostile = many[CutGrade.ASSUMED], many[CutGrade.HOSTILE]
         shown.raised = seen.outcome.raised
         if seen.number:
             shown.grade = grade(base.message, message, self.rules)
+            contract = self.replayer.contract
+            shown.allowed = None if right is None else allowed_however_cut(contract, right, base.message, message)
             shown.divergence = divergence(base, self.replayer.trace(seen.smallest), self.rules)
         return shown
 

@@ -6,19 +6,20 @@ text, a warning, or markup left in the content. What was missing there is asked 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
+from parsers.checks.ill_formed import MENDED
 from parsers.checks.json_text import JsonPrefix, is_whole_object
+from parsers.formats.layers import TOPMOST
 from parsers.formats.model import Format, State
 from parsers.machine.machine import Machine
-from parsers.machine.program import TOPMOST
 from parsers.replays.partition import partition
 from parsers.search.found import Leave
-from parsers.search.markup import LEFT_OVER, SHORT, is_bare, telling_literals
+from parsers.search.markup import LEFT_OVER
+from parsers.selection.claims import CALL_NAME, SHORT, is_bare, telling_literals
 from parsers.vocabulary.events import CallArguments, CallEnd, CallName, CallStart, Diagnostic, Event, Marker
 from parsers.vocabulary.trace import CodecState, Ownership, RejectedCall, Stand, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Message, Piece, ToolCall
@@ -26,10 +27,8 @@ from parsers.vocabulary.words import listed, quoted
 from parsers.wire.assemble import Assembler
 
 BARE_COSTS = 500  # a format without markers of its own is the last guess where markup is left over
-NAME = re.compile(r"[\w.$:/@-]{1,128}")
 JSON_CODECS = frozenset(("json_call", "json_calls", "json_span", "mistral"))
 OUTCOMES = frozenset(("rejected_call", "truncated_call", "incomplete_call"))  # said of a call that is looked at itself
-MENDED = ("missing_", "malformed_")  # notes on what the parser put right: the grammar was left all the same
 
 
 @dataclass
@@ -100,7 +99,7 @@ class Reading:
     def score(self) -> int:
         """One number to rank readings by. A good call outweighs everything that may be said against a reading."""
         calls, fmt = self.message.tool_calls, self.fmt
-        whole = sum([call.complete and NAME.fullmatch(call.name) is not None for call in calls]) - self.good
+        whole = sum([call.complete and CALL_NAME.fullmatch(call.name) is not None for call in calls]) - self.good
         score = 1000 * self.good + 250 * max(whole, 0) + 100 * (len(calls) - self.complete)
         own = len(self.left) - len(self.strange)
         score -= 120 * min(len(self.strange), 5) + 20 * min(own, 5)
@@ -129,7 +128,7 @@ def read(fmt: Format, text: str, context: Context) -> Reading:
 def is_good(call: ToolCall, context: Context) -> bool:
     """Return whether a call is whole, its arguments are an object, and its name is a name and known where names are."""
     known = not context.tools or context.tool(call.name) is not None
-    return call.complete and known and NAME.fullmatch(call.name) is not None and is_whole_object(call.arguments)
+    return call.complete and known and CALL_NAME.fullmatch(call.name) is not None and is_whole_object(call.arguments)
 
 
 # Where the output leaves the grammar.
@@ -174,7 +173,11 @@ def _bad_call(reading: Reading) -> Leave | None:
 
 def _bad_name(reading: Reading) -> Leave | None:
     for event in reading.events:
-        if isinstance(event, CallName) and (odd := NAME.match(event.text)) is not None and odd.end() < len(event.text):
+        if (
+            isinstance(event, CallName)
+            and (odd := CALL_NAME.match(event.text)) is not None
+            and odd.end() < len(event.text)
+        ):
             return Leave(event.start + odd.end())
     return None
 
@@ -214,7 +217,7 @@ def _unnamed(reading: Reading, rejected: RejectedCall) -> Leave | None:
             given = reading.text[entered.end : left.start].strip()
             if rejected.name:
                 return None
-            if NAME.fullmatch(given) and left.trigger == "END":
+            if CALL_NAME.fullmatch(given) and left.trigger == "END":
                 return Leave(left.start)
             return Leave(entered.end if given else left.start, "the name of the call")
     return None

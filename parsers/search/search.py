@@ -8,29 +8,40 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from parsers.checks import CHECKS, CheckReport, run_checks
+from parsers.checks.causes import by_cause
+from parsers.checks.changes import apart
+from parsers.checks.known import Fact
 from parsers.checks.subject import Variant, subject_of
 from parsers.compare.beside import rules_for
 from parsers.compare.divergence import EXACT, Rules
-from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, label, resolved
+from parsers.replays.budget import Budget, SpentBudgetError
+from parsers.replays.chunking import RECORDED, WHOLE, Chunking, label, resolved
+from parsers.replays.cut_grades import studied
 from parsers.replays.replayer import Outcome, Replayer
 from parsers.replays.resumed import Resumed
 from parsers.search.found import Detail, Found, OutcomeClass, Progress, Sample, Stage, Verdict
 from parsers.search.minimize import Start, minimized, start_of
+from parsers.search.no_output import nothing_judged
 from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.shrink import SHRINKS, Shrinker, reduce
 from parsers.search.sweep import MAX_CHARACTERS, MAX_REPLAYS, Sweep, cut_at, json_of
-from parsers.search.variants import total, variants
+from parsers.search.variants import CountLines, Meters, total, variants
+from parsers.search.variants.growth import Slope, counted_lines, repeated
 from parsers.search.verdict import verdict
-from parsers.vocabulary.trace import Proof, Trace
+from parsers.search.weighed import weigh_by_contract, weigh_by_cuts
+from parsers.vocabulary.trace import Finding, Proof, Trace
+from parsers.vocabulary.words import counted, listed
 
 EVERY = 16  # replays between two reports of progress
 LONG = 20_000  # characters from which on every replay is reported
 FEW_CUTS = 3  # cuts, of which only the surroundings are read where the parser can resume
 REDUCED = 4  # of so many outcomes the smallest chunking is looked for
 REDUCTIONS = 200  # replays spent on each
+NEVER_READ = "The smallest form of this is read rightly under no chunking that was tried."
 REPEATS = 3  # what no other replay of the same chunking contradicts is no chance
 
 
@@ -39,8 +50,10 @@ class Search:
 
     `asked`: chunkings to try besides, the first of which is the one under study. `recorded`: the cuts of the deltas
     that a server sent. `only`: the checks to run, all where None. `max_replays` bounds the sweep, `shrinks`
-    the replays that make a finding small. `clock` gives seconds: with one, a parser is also found slow that does more
-    than it counts. The same seed finds the same.
+    the replays that make a finding small. `honest_only`: only chunkings that a server can send for certain are tried.
+    `clock` gives seconds, and `lines` runs what it is given and says how many lines of Python that took: with these a
+    parser is also found slow that does more than it counts. `budget` is what each replay and all of them may take. The
+    same seed finds the same.
     """
 
     def __init__(
@@ -53,60 +66,90 @@ class Search:
         seed: int = 0,
         only: Sequence[str] | None = None,
         max_replays: int = MAX_REPLAYS,
+        honest_only: bool = False,
         shrinks: int = SHRINKS,
         clock: Callable[[], float] | None = None,
+        lines: CountLines | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.replays = 0
-        self._replayer = replayer
+        replayer = self._replayer = replace(replayer, budget=budget)
         self._rules = rules_for(replayer, rules)
-        self._traced = asked[0] if asked else TRACED
+        self._traced = studied(replayer, asked, honest_only=honest_only)
         self._only = only
         self._shrinks = shrinks
-        self._clock = clock
+        self._meters = Meters(clock, lines)
+        self._budget = budget
         self._seed = seed
-        self._every = EVERY if len(replayer.text) < LONG else 1
+        self._every = EVERY if len(replayer.text) < LONG and budget is None else 1
         self._variants: list[Variant] = []
         self._samples: list[Sample] = []
-        self._sweep = Sweep(replayer, asked=asked, recorded=recorded, seed=seed, max_replays=max_replays)
+        self._sweep = Sweep(
+            replayer, asked=asked, recorded=recorded, seed=seed, max_replays=max_replays, honest_only=honest_only
+        )
         self._outcomes = Outcomes(replayer, self._rules)
         self._traces: tuple[Trace, Trace] | None = None
         self._report: CheckReport | None = None
         self._small: tuple[Start, Shrinker] | None = None
         self._over = False
+        self._unjudged = nothing_judged(replayer.text, replayer.context, replayer.format)
 
     def run(self) -> Iterator[Progress]:
-        """Search. What is yielded says how far it is; stop iterating to stop it."""
+        """Search. What is yielded says how far it is; stop iterating to stop it. A spent budget ends it early.
+
+        What is no output of a model is not searched.
+        """
+        if self._unjudged is not None:
+            yield Progress("done", 0, 0, 0)
+            return
+        try:
+            yield from self._stages()
+        except SpentBudgetError:
+            return
+        self._over = True
+        yield self._progress("done", 1, 1)
+
+    def _stages(self) -> Iterator[Progress]:
         yield self._progress("replay", 0, 2)
-        self._replayed()
+        failure = self._replayed()[0].failure
+        if failure is not None and failure.slow:
+            raise SpentBudgetError  # whatever else is tried would take as long
         yield from self._swept()
         yield from self._reduced()
         yield from self._varied()
         yield from self._shrunk()
-        self._over = True
-        yield self._progress("done", 1, 1)
 
     def found(self) -> Found:
         """Return what is known by now."""
+        if self._unjudged is not None:
+            return self._unjudged
+        if self._budget is not None:
+            self._budget.lift()
         base, _ = self._replayed()
         report, small = self._checked(), None
+        own, changed = self._told()
         samples = (*self._sweep.untried(self._outcomes.cuts), *self._samples)
         if self._small is not None:
             start, shrinker = self._small
             small = minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
+        said = self._verdict()
+        if small is not None and small.never_read:
+            said.details = (*said.details, Detail(NEVER_READ))
         return Found(
             text=self._replayer.text,
-            findings=report.findings,
+            findings=own,
             holding=report.holding,
             skipped=report.skipped,
             outcomes=self._outcomes.classes(base),
             groups=list(self._outcomes.groups.values()),
             cuts=self._outcomes.heat(self._sweep.solid),
-            verdict=self._verdict(),
+            verdict=said,
             minimized=small,
             replays=self.replays,
             complete=self._over and not samples,
             variants=Counter([variant.kind for variant in self._variants]),
             samples=samples,
+            robustness=changed,
         )
 
     def _progress(self, stage: Stage, done: int, total: int) -> Progress:
@@ -153,7 +196,8 @@ class Search:
         seen = self._outcomes.seen
         for one in seen[: REDUCED + 1] if len(seen) > 1 else ():
             yield self._progress("sweep", self._sweep.total(), self._sweep.total())
-            if self._is_repeated(one):
+            slow = one.outcome.raised is not None and one.outcome.raised.slow
+            if not slow and self._is_repeated(one):
                 self._fewer_cuts(one)
 
     def _is_repeated(self, seen: Seen) -> bool:
@@ -181,7 +225,7 @@ class Search:
 
         cuts = resolved(self._replayer.deltas(chunking))
         if len(cuts) > 1 and fails(cuts):
-            seen.smallest = cut_at(reduce(cuts, fails))
+            self._outcomes.reduced(seen, cut_at(reduce(cuts, fails)))
             self._report = None
 
     def _varied(self) -> Iterator[Progress]:
@@ -189,7 +233,7 @@ class Search:
         if not any(need.is_metamorphic for name in self._only or CHECKS for need in CHECKS[name].needs):
             return
         expected = total(self._replayer, base)
-        made = variants(self._replayer, base, seed=self._seed, clock=self._clock, samples=self._samples)
+        made = variants(self._replayer, base, seed=self._seed, meters=self._meters, samples=self._samples)
         for done, variant in enumerate(made):
             if done % self._every == 0:
                 yield self._progress("variants", done, expected)
@@ -201,7 +245,8 @@ class Search:
         """The smallest form of the worst finding. What comes and goes with chance is not made small."""
         if any("failures" in one.facts for one in self._variants):
             return
-        findings, said = self._checked().findings, self._verdict()
+        (own, changed), said = self._told(), self._verdict()
+        findings = [*own, *changed]
         start = start_of(self._replayer, self._traced, self._outcomes, findings, self._rules, said)
         if start is None:
             return
@@ -212,18 +257,48 @@ class Search:
             yield self._progress("shrink", replays, self._shrinks)
 
     def _verdict(self) -> Verdict:
-        base, _ = self._replayed()
-        return verdict(self._checked().findings, base, self._replayer, outcomes=self._outcomes.classes(base))
+        (base, _), report = self._replayed(), self._checked()
+        own, changed = self._told()
+        outcomes, held = self._outcomes.classes(base), len(report.holding)
+        said = verdict(own, base, self._replayer, outcomes=outcomes, held=held)
+        said.details += tuple(_robustness(changed))
+        return said
+
+    def _told(self) -> tuple[list[Finding], list[Finding]]:
+        """What the output itself shows and what changed ones do, each cause once."""
+        own, changed = apart(self._checked().findings)
+        return by_cause(own), by_cause(changed)
+
+    @cached_property
+    def _lines(self) -> Slope:
+        """The lines that a parser executes which counts no characters, for the output made longer."""
+        count, needed = self._meters.lines, self._only is None or "linear_time" in self._only
+        if count is None or not needed or not self._replayer.black_box or self._replayed()[0].failure is not None:
+            return ()
+        return counted_lines(repeated(self._replayer), count)
 
     def _checked(self) -> CheckReport:
         if self._report is None:
             base, whole = self._replayed()
             others = self._outcomes.compared(base)
-            subject = subject_of(self._replayer, base, whole, others, rules=self._rules, variants=self._variants)
+            subject = subject_of(
+                self._replayer, base, whole, others, rules=self._rules, variants=self._variants, lines=self._lines
+            )
             self._report = run_checks(subject, self._only)
+            weigh_by_contract(self._report, subject)
+            weigh_by_cuts(self._report, subject, self._replayer)
         return self._report
 
 
+def _robustness(changed: Sequence[Finding]) -> Iterator[Detail]:
+    """One line on what changed outputs show, where that is more than notes."""
+    many = Counter([finding.severity for finding in changed])
+    said = [counted(many[word], word) for word in ("error", "warning") if many[word]]
+    if said:
+        yield Detail(f"Changed outputs show more, told apart as robustness: {listed(said)}.", facts=_CHANGED)
+
+
+_CHANGED = frozenset((Fact.RAW, Fact.PARSER))
 NOT_SEARCHED = (
     "This is a recorded stream: it has one chunking, and its output cannot be changed, so nothing was searched. "
     "What the server sent was judged as it is."
@@ -247,11 +322,12 @@ class Played:
     def found(self) -> Found:
         """Return what the checks say of it."""
         report, trace = self._report, self._trace
-        said = verdict(report.findings, trace, self._replayer)
+        findings = by_cause(report.findings)
+        said = verdict(findings, trace, self._replayer, held=len(report.holding))
         said.details = (*said.details, Detail(NOT_SEARCHED))
         return Found(
             text=self._replayer.text,
-            findings=report.findings,
+            findings=findings,
             holding=report.holding,
             skipped=report.skipped,
             outcomes=[OutcomeClass(0, trace.message, trace.finish_reason, 1, 1, RECORDED, label(RECORDED))],

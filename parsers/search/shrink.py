@@ -11,9 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Protocol, TypeVar
 
+from parsers.checks.check import any_of
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens, resolved
 from parsers.replays.replayer import Edit, Replayer, edited
 from parsers.search.sweep import MARKUP, cut_at, marker_spans
@@ -174,7 +175,7 @@ def _values(text: str) -> Iterator[Edit]:
 
 # First the cuts go, by delta debugging, until only those are left that matter; then whole structures and longer values,
 # then lines, words and characters by delta debugging. The cuts go with the characters they stand between. All of it
-# again until nothing gives, or the replays allowed are spent. In ids mode a recorded marker goes whole or not at all.
+# again until nothing gives, or the replays allowed are spent. A marker of the format goes whole or not at all.
 
 SHRINKS = 3_000
 
@@ -199,9 +200,11 @@ class Form:
 
 
 class Target(Protocol):
-    """Holds what is asked of every smaller form. `replays` counts what the answers cost."""
+    """Holds what is asked of every smaller form."""
 
-    replays: int
+    @property
+    def replays(self) -> int:
+        """Return how many replays the answers took until now."""
 
     def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
         """Return whether this output under this chunking still shows it."""
@@ -216,6 +219,7 @@ class Shrinker:
         self._target = target
         self._left = max_replays
         self._flaws = _flaw_counts(form.text)
+        self._whole = any_of([*replayer.terminals.values(), *_specials(form.pieces)])
         self._known: dict[tuple[str, tuple[int, ...]], bool] = {}
 
     @property
@@ -278,10 +282,10 @@ class Shrinker:
     def _forms(self, edits: Sequence[Edit], form: Form | None = None) -> Iterator[Form]:
         """The form after these edits, and the same with a single cut moved by one where the edit touches it."""
         form = form or self.form
-        spans = marker_spans(form.pieces) if self._replayer.mode == "ids" else []
+        spans = self._markers(form)
         if any(a < place < b for start, end, _ in edits for place in (start, end) for a, b in spans):
             return
-        pieces = edited(form.pieces, edits, self._replayer.markers)
+        pieces = _remains(edited(form.pieces, edits, self._replayer.markers), form.pieces, edits)
         text = "".join([piece.text for piece in pieces])
         size = len(text)
         if not size or any(map(operator.gt, _flaw_counts(text), self._flaws)):
@@ -291,6 +295,29 @@ class Shrinker:
             cuts = _moved(form, edits, near, size)
             if cuts or not form.cuts:
                 yield Form(pieces, cuts, form.fixed)
+
+    def _markers(self, form: Form) -> list[tuple[int, int]]:
+        """The places of the recorded markers, and of what the format or the tokenizer takes for one."""
+        whole = () if self._replayer.mode == "ids" else self._whole.finditer(form.text)
+        return [*marker_spans(form.pieces), *[match.span() for match in whole]]
+
+
+def _specials(pieces: Sequence[Piece]) -> set[str]:
+    return {piece.text for piece in pieces if piece.kind in ("special", "added")}
+
+
+def _remains(pieces: Sequence[Piece], before: Sequence[Piece], edits: Sequence[Edit]) -> tuple[Piece, ...]:
+    """With what is left of one token in one piece, so that no end of a piece is where no token ends."""
+    bounds = {_place(bound, edits) for bound in accumulate([len(piece.text) for piece in before])}
+    found: list[Piece] = []
+    at = 0
+    for piece in pieces:
+        if found and at not in bounds and piece.token_id is None and found[-1].token_id is None:
+            found[-1] = Piece(found[-1].text + piece.text)
+        else:
+            found.append(piece)
+        at += len(piece.text)
+    return tuple(found)
 
 
 def _others(units: Sequence[tuple[int, int]], kept: Sequence[tuple[int, int]]) -> list[Edit]:

@@ -1,9 +1,10 @@
 """The chunkings an output is tried under, cheap and telling ones first.
 
-A chunking is *honest* where a server could have sent it: its deltas end between tokens. All others are *hostile*: a
-right parser stands them too, but a finding under an honest one weighs more. Deltas without text come in between, as
-tokens without text make them; text kept back, or trailing its ids, is tried where ids tell it apart. An output so long
-that every cut in two would cost too much is cut at an even sample of places, and at every place in and beside markers.
+A right parser stands every chunking, but how much a finding weighs is a matter of the grade of the chunking
+(`parsers.replays.cut_grades`): whether a server can send it for certain, if the tokens are as assumed, or never. Deltas
+without text come in between, as tokens without text make them; text kept back, or trailing its ids, is tried where ids
+tell it apart. An output so long that every cut in two would cost too much is cut at an even sample of places, and at
+every place in and beside markers.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, takewhile
+from itertools import takewhile
 from typing import Any
 
 from parsers.checks.check import any_of
 from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.cut_grades import CutGrade, Grader
 from parsers.replays.replayer import Replayer
 from parsers.search.found import Sample
 from parsers.vocabulary.types import Piece
@@ -30,6 +32,7 @@ LATE = (
 )
 MARKUP = re.compile(r"<[^<>\s]{1,60}>|\[/?[A-Z_]{3,60}\]")  # what looks like a marker, whatever the format says
 RANDOM = 200
+CERTAIN = 30  # chunkings at random by places where every tokenizer cuts
 MAX_REPLAYS = 6_000
 MAX_CHARACTERS = 8_000_000
 FLOOR = 200  # so many cuts in two are tried however long the output is
@@ -44,33 +47,37 @@ LABELS = {
     "recorded": "as the server sent it",
     "intervals": "stream intervals",
     "groups": "groups of 2 to 8 tokens",
+    "certain": "where every tokenizer cuts",
     "empty": "empty deltas between others",
     "late": "text later than its ids",
     "cuts_honest": "cut in two between tokens",
+    "cuts_assumed": "cut in two between assumed tokens",
     "cuts_hostile": "cut in two inside a token",
     "random_tokens": "random numbers of tokens",
     "random_characters": "random numbers of characters",
     "random_parts": "two to four random parts",
 }
-HONEST = frozenset(
-    {"whole", "one_shot", "tokens", "recorded", "intervals", "groups", "empty", "late", "cuts_honest", "random_tokens"}
-)
+HALVES = {grade: f"cuts_{grade.value}" for grade in CutGrade}  # the groups of cuts in two
+
+
+_Asked = tuple[str, Chunking]  # a group, and a chunking of it
 
 
 @dataclass(slots=True, frozen=True)
 class Trial:
-    """One chunking to try, the group it belongs to (a key of LABELS), and whether a server could have sent it."""
+    """One chunking to try, the group it belongs to (a key of LABELS), and how far a server can send it."""
 
     group: str
     chunking: Chunking
-    honest: bool
+    grade: CutGrade
 
 
 class Sweep:
     """The chunkings to try on a replayer's output.
 
     `asked`: chunkings to try in any case. `recorded`: the cuts of the deltas that a server sent. `max_replays` bounds
-    the whole. `solid`: the places inside recorded markers, which are never split.
+    the whole. `honest_only`: only what a server can send for certain. `solid`: the places inside recorded markers,
+    which are never split.
     """
 
     def __init__(
@@ -81,6 +88,7 @@ class Sweep:
         recorded: tuple[int, ...] = (),
         seed: int = 0,
         max_replays: int = MAX_REPLAYS,
+        honest_only: bool = False,
     ) -> None:
         pieces, text = replayer.pieces, replayer.text
         fixed = marker_spans(pieces) if replayer.mode == "ids" else []
@@ -88,7 +96,9 @@ class Sweep:
         spans = {match.span() for match in any_of(replayer.terminals.values()).finditer(text)}
         self.markers = tuple(sorted(spans | {match.span() for match in MARKUP.finditer(text)}))
         self._text = text
-        self._bounds = (0, *accumulate([len(piece.text) for piece in pieces]))
+        self.grader = Grader(replayer)
+        self._honest_only = honest_only
+        self._bounds = self.grader.bounds
         self._tokens = len(pieces)
         # Where the parser cannot see ids, late text is not worth trying.
         black_box_ids = replayer.black_box and any(piece.token_id is not None for piece in pieces)
@@ -101,10 +111,14 @@ class Sweep:
 
     def trials(self, affords: Callable[[], bool] = lambda: False) -> Iterator[Trial]:
         """All of them, lazily. `affords` is asked before each cut in two that is not in the sample."""
-        yield from (_trial("case", chunking, self._is_honest(chunking)) for chunking in self._asked)
-        yield _trial("whole", one_delta(self._one_shot))
+        graded = (Trial(group, chunking, self.grader.chunking(chunking)) for group, chunking in self._tried(affords))
+        yield from (trial for trial in graded if trial.grade is CutGrade.HONEST or not self._honest_only)
+
+    def _tried(self, affords: Callable[[], bool]) -> Iterator[_Asked]:
+        yield from (("case", chunking) for chunking in self._asked)
+        yield "whole", one_delta(self._one_shot)
         if self._one_shot:
-            yield _trial("one_shot", WHOLE)
+            yield "one_shot", WHOLE
         yield from self._telling()
         halves, near = self.halves(), frozenset(self._near_markers())
         yield from self._halves([cut for cut in halves if cut in near])
@@ -121,13 +135,15 @@ class Sweep:
     @cached_property
     def places(self) -> Sequence[int]:
         """The places at which the output can be cut in two."""
-        return [cut for cut in range(1, len(self._text)) if cut not in self.solid]
+        size = len(self._text)
+        every = self.grader.honest if self._honest_only else range(1, size)
+        return [cut for cut in every if cut not in self.solid]
 
     def untried(self, tried: Mapping[int, int]) -> Iterator[Sample]:
         """The kinds of cuts in two of which not all were tried. `tried` has the places of those that were."""
-        bounds = {*self._bounds}
-        for name in ("cuts_honest", "cuts_hostile"):
-            places = [cut for cut in self.places if (cut in bounds) is (name in HONEST)]
+        grades = {cut: self.grader.place(cut) for cut in self.places}
+        for grade, name in HALVES.items():
+            places = [cut for cut in self.places if grades[cut] is grade]
             done = sum([cut in tried for cut in places])
             if done < len(places):
                 yield Sample(name, LABELS[name], done, len(places))
@@ -144,24 +160,25 @@ class Sweep:
         even = [places[n * len(places) // left] for n in range(left)]
         return sorted({*near, *even})
 
-    def _telling(self) -> Iterator[Trial]:
+    def _telling(self) -> Iterator[_Asked]:
         for size in (1, *SIZES[1:]):
             if size < max(self._tokens, 2):
-                yield _trial("tokens", Chunking(by="token", size=size))
+                yield "tokens", Chunking(by="token", size=size)
         for group, rows in (
             ("recorded", (self._recorded,)),
             ("markers", self._around_markers()),
             # A stream interval sends the first token at once, and then so many at a time.
             ("intervals", [self._inside(self._bounds[1::interval]) for interval in INTERVALS]),
             ("groups", self._groups()),
+            ("certain", self._certain() if self.grader.assumes else ()),
         ):
-            yield from (_trial(group, cut_at(row)) for row in dict.fromkeys(map(tuple, rows)) if row)
+            yield from ((group, cut_at(row)) for row in dict.fromkeys(map(tuple, rows)) if row)
         for size in SIZES:
             if size < len(self._text):
-                yield _trial("characters", Chunking(by="char", size=size))
-        yield from (_trial("empty", cut_at(row)) for row in dict.fromkeys(self._empty()))
+                yield "characters", Chunking(by="char", size=size)
+        yield from (("empty", cut_at(row)) for row in dict.fromkeys(self._empty()))
         if self.ids:
-            yield from (_trial("late", chunking) for chunking in LATE)
+            yield from (("late", chunking) for chunking in LATE)
 
     def _around_markers(self) -> Iterator[Sequence[int]]:
         """Each marker cut after its first character, before its last, before it, after it, and on its own."""
@@ -175,11 +192,6 @@ class Sweep:
 
     def _near_markers(self) -> list[int]:
         return self._inside([cut for start, end in self.markers for cut in range(start - 1, end + 2)])
-
-    def _is_honest(self, chunking: Chunking) -> bool:
-        if chunking.by in ("char", "cuts"):
-            return chunking.by == "cuts" and {*(chunking.cuts or ())} <= {*self._bounds}
-        return chunking.unit != "char"
 
     def _inside(self, cuts: Iterable[int]) -> list[int]:
         return sorted({cut for cut in cuts if 0 < cut < len(self._text)} - self.solid)
@@ -201,21 +213,30 @@ class Sweep:
                 cuts.append(self._bounds[at])
             yield self._inside(cuts)
 
-    def _halves(self, cuts: Iterable[int]) -> Iterator[Trial]:
-        bounds = set(self._bounds)
-        for cut in cuts:
-            yield _trial("cuts_honest" if cut in bounds else "cuts_hostile", cut_at((cut,)))
+    def _certain(self) -> Iterator[Sequence[int]]:
+        """All places where every tokenizer cuts, those around markers, every so many of them, and some at random."""
+        places = self._inside(self.grader.honest)
+        yield places
+        edges = {edge for span in self.markers for edge in span}
+        yield [place for place in places if place in edges]
+        yield from (places[::size] for size in SIZES[1:4])
+        for number in range(CERTAIN):
+            source = random.Random(self._seed * CERTAIN + number)
+            yield [place for place in places if source.random() < 0.5]
 
-    def _random(self) -> Iterator[Trial]:
+    def _halves(self, cuts: Iterable[int]) -> Iterator[_Asked]:
+        yield from ((HALVES[self.grader.place(cut)], cut_at((cut,))) for cut in cuts)
+
+    def _random(self) -> Iterator[_Asked]:
         if len(self._text) < 2:
             return
         each = RANDOM * 4 // 15
         for number in range(each):
             seed = self._seed * RANDOM + number
-            yield _trial("random_tokens", Chunking(by="random", seed=seed))
-            yield _trial("random_characters", Chunking(by="random", seed=seed, unit="char"))
+            yield "random_tokens", Chunking(by="random", seed=seed)
+            yield "random_characters", Chunking(by="random", seed=seed, unit="char")
             source = random.Random(seed)
-            yield _trial("random_parts", cut_at(self._inside([source.randrange(len(self._text)) for _ in range(3)])))
+            yield "random_parts", cut_at(self._inside([source.randrange(len(self._text)) for _ in range(3)]))
 
 
 def marker_spans(pieces: Iterable[Piece]) -> list[tuple[int, int]]:
@@ -226,10 +247,6 @@ def marker_spans(pieces: Iterable[Piece]) -> list[tuple[int, int]]:
             spans.append((at, at + len(piece.text)))
         at += len(piece.text)
     return spans
-
-
-def _trial(group: str, chunking: Chunking, honest: bool | None = None) -> Trial:
-    return Trial(group, chunking, group in HONEST if honest is None else honest)
 
 
 def one_delta(one_shot: bool) -> Chunking:

@@ -13,18 +13,21 @@ sends models to a grammar they do not write, the grammar they do write stands he
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from parsers.formats.model import Format, builtin_formats, policy_values
 from parsers.machine.machine import Machine, Programs
+from parsers.selection.claims import claiming_formats, has_calls, is_bare, is_shown, reasoning_formats
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import UsageError
+from parsers.vocabulary.words import listed
 
 CODER = ("coder", "qwen3.5", "qwen3.6")
 _NOT_CODER = "qwen2"
 _CODER_PARSER = "qwen_coder"
+_PYTHON_PARSER = "pythonic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +95,27 @@ def _family_of(model_type: str) -> _Family | None:
 
 # Parsers by name: the built-in formats, their aliases, and how one is chosen.
 #
-# Selection is: an enforced name, else evidence from the model (type, then id), else evidence from the tokenizer's
-# vocabulary, else from the output itself, else passthrough. It always says why.
+# Selection is: an enforced name, else the formats that read a complete call of the output, else those whose reasoning
+# it has, else evidence from the model (type, then id), else from the tokenizer's vocabulary, else telling strings of
+# the output, else passthrough. Where several formats read the same call or reasoning, the rest of the evidence decides
+# between them only. It always says why.
 
 _PYTHON_CALLS = re.compile(r"^\[[A-Za-z_]\w*\(", re.MULTILINE)
 
 
 @dataclass(slots=True)
 class Evidence:
-    """Holds what may decide: a name the user enforces, the model, its vocabulary, and as a last hint the output."""
+    """Holds what may decide: a name the user enforces, a call in the output, the model, its vocabulary, and hints."""
 
     enforced: str | None = None
     model_type: str | None = None
     model_id: str | None = None
     vocabulary: Collection[str] = ()
     text: str = ""
+    tools: Collection[str] = ()
+    """The names of the declared tools."""
+    guided: bool = False
+    """Whether the request asks for calls, so that a bare list of them may come from the server's grammar."""
 
 
 @dataclass(slots=True)
@@ -181,13 +190,64 @@ def select(evidence: Evidence) -> Selection:
         name = resolve(evidence.enforced)
         alias = f" (an alias of {name})" if name != evidence.enforced.strip() else ""
         return Selection(name, (f"{evidence.enforced.strip()}{alias} was asked for.",))
+    claiming = [get_format(name) for name in claiming_formats(evidence.text, evidence.tools)]
+    if evidence.guided:
+        claiming = [fmt for fmt in claiming if not is_bare(fmt)]
+    if claiming:
+        return _among_claiming(evidence, claiming)
+    reasoning = [get_format(name) for name in reasoning_formats(evidence.text)]
+    return _among_reasoning(evidence, reasoning) if reasoning else _without_claim(evidence)
+
+
+def _among_reasoning(evidence: Evidence, reasoning: Sequence[Format]) -> Selection:
+    """Choose among the formats whose reasoning stands in an output without a complete call; for want of more, one that
+    reads nothing else, if there is one."""
+    whose = reasoning[0].name if len(reasoning) == 1 else f"{len(reasoning)} formats"
+    read = f"The output has the reasoning markers of {whose}, and no complete call."
     for rule in (_by_type, _by_id, _by_vocabulary, _by_text):
-        if (found := rule(evidence)) is not None:
+        if (found := rule(evidence, reasoning)) is not None:
+            return Selection(found.name, (*found.reasons, read))
+    marked = [fmt for fmt in builtin_formats().values() if not is_bare(fmt)]
+    if (found := _by_text(evidence, marked)) is not None:
+        return found
+    spoken = [fmt for fmt in reasoning if fmt.models.tokens and _has_tokens(evidence.text, fmt)]
+    plain = [fmt for fmt in reasoning if not has_calls(fmt)]
+    return Selection((spoken or plain or reasoning)[0].name, (read,))
+
+
+def _without_claim(evidence: Evidence) -> Selection:
+    """Choose by what is known of the model, else by what is telling in an output that has no complete call."""
+    formats = list(builtin_formats().values())
+    for rule in (_by_type, _by_id, _by_vocabulary):
+        if (found := rule(evidence, formats)) is not None:
             return found
-    return Selection("passthrough", ("Neither model, vocabulary nor output points to a format.",))
+    found = _by_text(evidence, formats)
+    if found is None:
+        return Selection("passthrough", ("Neither model, vocabulary nor output points to a format.",))
+    return Selection(found.name, (*found.reasons, "No model or vocabulary was given that is known."))
 
 
-def _by_type(evidence: Evidence) -> Selection | None:
+def _among_claiming(evidence: Evidence, claiming: Sequence[Format]) -> Selection:
+    """Choose among the formats that read a call of the output: what is known of the model only decides between them."""
+    verb = "read" if len(claiming) > 1 else "reads"
+    read = f"The output has a complete call that {listed([fmt.name for fmt in claiming])} {verb}."
+    for rule in (_by_type, _by_id, _by_vocabulary, _by_text):
+        if (found := rule(evidence, claiming)) is not None:
+            return Selection(found.name, (*found.reasons, read))
+    return Selection(_most_telling(evidence, claiming).name, (read,))
+
+
+def _has_tokens(text: str, fmt: Format) -> bool:
+    return all(token in text for token in fmt.models.tokens)
+
+
+def _most_telling(evidence: Evidence, among: Sequence[Format]) -> Format:
+    """The format with most of its telling tokens in the output, all of them; else the first."""
+    known = [fmt for fmt in among if fmt.models.tokens and _has_tokens(evidence.text, fmt)]
+    return max(known or among, key=lambda fmt: len(fmt.models.tokens) if known else 0)
+
+
+def _by_type(evidence: Evidence, among: Sequence[Format]) -> Selection | None:
     """The family's parser, or the first format that lists the type; among several the model id decides, or the text."""
     wanted = (evidence.model_type or "").strip()
     family = _family_of(wanted)
@@ -197,15 +257,16 @@ def _by_type(evidence: Evidence) -> Selection | None:
         for one in fmt.models.model_type
         if one.casefold() == wanted.casefold() or (family is not None and _family_of(one) is family)
     ]
-    listed = list(dict.fromkeys([*(family.parsers if family else ()), *hinted]))
-    if not wanted or not listed:
+    asked = {fmt.name for fmt in among}
+    known = [one for one in dict.fromkeys([*(family.parsers if family else ()), *hinted]) if one in asked]
+    if not wanted or not known:
         return None
-    first = f"Model type {wanted} is listed for {' and '.join(listed)}."
-    formats = [get_format(name) for name in listed]
+    first = f"Model type {wanted} is listed for {' and '.join(known)}."
+    formats = [get_format(name) for name in known]
     chosen = _by_family(evidence, family) or _by_id(evidence, formats) or _first_in_text(evidence, formats)
-    if chosen is not None and len(listed) > 1:
+    if chosen is not None and chosen.name in known and len(known) > 1:
         return Selection(chosen.name, (first, *chosen.reasons))
-    return Selection(listed[0], (first,))
+    return Selection(known[0], (first,))
 
 
 def _by_family(evidence: Evidence, family: _Family | None) -> Selection | None:
@@ -217,12 +278,12 @@ def _by_family(evidence: Evidence, family: _Family | None) -> Selection | None:
     return Selection(_CODER_PARSER, (f"The model id {evidence.model_id} contains {part!r}.",))
 
 
-def _by_id(evidence: Evidence, among: Collection[Format] | None = None) -> Selection | None:
+def _by_id(evidence: Evidence, among: Sequence[Format]) -> Selection | None:
     """The longest matching part of the model id wins."""
     model = (evidence.model_id or "").lower()
     hits = [
         (len(part), fmt.name, part)
-        for fmt in among or builtin_formats().values()
+        for fmt in among
         for part in fmt.models.id_contains
         if part in model and not any(other in model for other in fmt.models.id_excludes)
     ]
@@ -232,23 +293,23 @@ def _by_id(evidence: Evidence, among: Collection[Format] | None = None) -> Selec
     return Selection(name, (f"The model id {evidence.model_id} contains {part!r}.",))
 
 
-def _by_vocabulary(evidence: Evidence) -> Selection | None:
+def _by_vocabulary(evidence: Evidence, among: Sequence[Format]) -> Selection | None:
     """The format with most of its telling markers in the vocabulary, all of them."""
     known = set(evidence.vocabulary)
-    hits = [f for f in builtin_formats().values() if f.models.tokens and known >= set(f.models.tokens)]
+    hits = [f for f in among if f.models.tokens and known >= set(f.models.tokens)]
     if not hits:
         return None
     found = max(hits, key=lambda fmt: len(fmt.models.tokens))  # the first of these
     return Selection(found.name, (f"The vocabulary has {', '.join(found.models.tokens)} as single tokens.",))
 
 
-def _first_in_text(evidence: Evidence, among: Collection[Format]) -> Selection | None:
+def _first_in_text(evidence: Evidence, among: Sequence[Format]) -> Selection | None:
     """The format one of whose telling strings stands first in the output; the longest one there."""
     hits = [
         (-at, len(text), fmt.name, text)
         for fmt in among
         for text in fmt.models.text
-        if (at := evidence.text.find(text)) >= 0
+        if (at := evidence.text.find(text)) >= 0 and not (is_bare(fmt) and is_shown(evidence.text, at))
     ]
     if not hits:
         return None
@@ -256,12 +317,10 @@ def _first_in_text(evidence: Evidence, among: Collection[Format]) -> Selection |
     return Selection(name, (f"The output has {text!r} at character {-at}.",))
 
 
-def _by_text(evidence: Evidence) -> Selection | None:
+def _by_text(evidence: Evidence, among: Sequence[Format]) -> Selection | None:
     """A telling string of a format, or a line that begins with a list of Python calls."""
-    found = _first_in_text(evidence, builtin_formats().values())
-    if found is not None:
-        return Selection(found.name, (*found.reasons, "No model or vocabulary was given."))
-    listed = _PYTHON_CALLS.search(evidence.text)
-    if listed is None:
-        return None
-    return Selection("pythonic", (f"The output has a list of Python calls at character {listed.start()}.",))
+    found = _first_in_text(evidence, among)
+    calls = _PYTHON_CALLS.search(evidence.text)
+    if found is not None or calls is None or not any(fmt.name == _PYTHON_PARSER for fmt in among):
+        return found
+    return Selection(_PYTHON_PARSER, (f"The output has a list of Python calls at character {calls.start()}.",))

@@ -20,6 +20,7 @@ class Cause(Enum):
     # the output ends inside a call
     CUT = "cut off before its end", "truncated_call"
     CUT_TAG = "cut off: it may begin a closing tag", "truncated_call"
+    UNCLOSED_VALUE = "its value has no closing tag", "unclosed_value"
     CUT_WORDS = "cut off: it is no JSON", "truncated_call"
     CUT_AFTER_CLOSING = "cut off: the arguments were closed before it", "truncated_call"
     CUT_CALL = "the output cuts the call off", "truncated_call"
@@ -47,22 +48,29 @@ class Cause(Enum):
     NO_CALL_WAITS = "it belongs to a call, and none is open that waits for it"
     TURN_ENDS_IN_NAME = "a token that ends the turn stands in its name"
     SPACE_IN_NAME = "a name has no white space inside"
+    NUMBER_FOR_NAME = "its header ends in a number without a colon, and names no tool"
     NEVER_NAMED = "the call was never named"
+    REASONING_ENDS_FIRST = "reasoning ends before it has a name"
+    NO_NAME = "what follows is no name of a tool"
     UNKNOWN_SPECIAL = "special token that the format does not use"
 
     # a whole call
     STATED = "{}"  # as the note of a row says, or the parser itself
     NOT_A_CALL = "it is not a call"
     NOT_ONE_OBJECT = "the arguments are not one JSON object", "invalid_call"
+    AGAINST_SCHEMA = "it {}, by the schema of its tool", "invalid_call"
+    MALFORMED_CALL = "its markup is not the format's", "malformed_call"
+    NO_ARGUMENTS = "it has a name, and nothing for its arguments", "missing_arguments"
     NOT_ALL_VALID = "a call is malformed and llama_content is seed_literal"
     UNDECLARED = "{} is not a declared tool", "unknown_tool"
     CALL_TO_UNDECLARED = "call to {}, which is not a declared tool", "unknown_tool"
+    NOT_NAMED = "{} is not the tool that the request names", "unknown_tool"
     ARGUMENTS_NOT_ONE_OBJECT = "its arguments are not one JSON object", "invalid_call"
     LACKS_REQUIRED = "it lacks what {}"
     INVALID = "invalid call: {}"
     REJECTED = "rejected call: {}"
     FOLLOWS_MALFORMED = "it follows malformed structure (recovery is fail)", "recovery"
-    SKIPPED = "it belongs to a call that is skipped (recovery is skip_call)", "recovery"
+    SKIPPED = "it belongs to a call that is skipped", "recovery"
     NO_READING = "no reading of it gives a call"
     OVER_BUDGET = "more than {} characters were held without a decision"
 

@@ -17,6 +17,7 @@ from parsers.vocabulary.types import Owner
 
 SegmentKind = Literal["copied", "converted", "synthetic"]
 Severity = Literal["error", "warning", "info"]
+END_TOKEN = "end_token"  # the terminal of a marker that ends the turn, which formats do not have as one of their own
 
 
 @dataclass(slots=True)
@@ -150,11 +151,15 @@ class Diagnostic(Event):
 
 @dataclass(slots=True, frozen=True)
 class Failure:
-    """An exception that a parser raised: its type, what it says on one line, and the function and line it came from."""
+    """An exception that a parser raised: its type, what it says on one line, and the function and line it came from.
+
+    `slow`: it raised nothing, but was stopped because it took more than its budget.
+    """
 
     kind: str
     message: str = ""
     place: str = ""
+    slow: bool = False
 
     def __str__(self) -> str:
         return self.words + (f" (in {self.place})" if self.place else "")
@@ -163,6 +168,11 @@ class Failure:
     def words(self) -> str:
         """The failure without its place."""
         return f"{self.kind}: {self.message}" if self.message else self.kind
+
+    @property
+    def uninstalled(self) -> bool:
+        """Return whether something is missing that the parser imports."""
+        return self.kind in ("ImportError", "ModuleNotFoundError")
 
     @property
     def cause(self) -> tuple[str, str]:

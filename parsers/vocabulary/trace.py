@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from parsers.vocabulary.channels import Channels, message_channels, streamed_channels
@@ -48,6 +49,11 @@ class Transition:
     end: int
     sub: int
     note: str = ""
+
+
+# What a transition is besides its place: (from_state, trigger, to_state, row, note)
+Fired = tuple[str, str, str, str, str]
+row_of: Callable[[Transition], Fired] = attrgetter("from_state", "trigger", "to_state", "row", "note")
 
 
 class Stand(Enum):
@@ -150,11 +156,21 @@ class StepColumns(ABC):
         """The token ids that each step was fed."""
 
     @abstractmethod
-    def event_runs(self) -> Iterator[tuple[int, int, Event]]:
-        """Every event with the numbers of the first and the last step that told it, in order.
+    def event_runs(self, *kinds: type[Event]) -> Iterator[tuple[int, int, Event]]:
+        """Every event, or those of these types, with the numbers of the first and the last step that told it, in order.
 
         Those differ for open text only: a copy of the output, of which each step told the part up to where it reaches.
         """
+
+    def text_runs(self) -> Iterator[tuple[int, int, TextEvent]]:
+        """The same of text alone."""
+        runs = self.event_runs(TextEvent)
+        return ((first, last, event) for first, last, event in runs if isinstance(event, TextEvent))
+
+    @property
+    @abstractmethod
+    def event_rows(self) -> int:
+        """How many events `event_runs` gives."""
 
     @abstractmethod
     def events(self) -> Iterator[tuple[int, Event]]:
@@ -205,6 +221,10 @@ class StepColumns(ABC):
     def moves(self) -> Iterator[tuple[int, Transition]]:
         """Every row that fired with the number of its step, in order."""
 
+    def fired(self) -> Iterator[tuple[int, Fired]]:
+        """The same without their places, which takes less time."""
+        return ((number, row_of(move)) for number, move in self.moves())
+
 
 class _StepList(StepColumns):
     """Steps that were made one by one."""
@@ -223,8 +243,12 @@ class _StepList(StepColumns):
     def ids(self) -> Iterator[tuple[int, ...]]:
         return (step.ids for step in self._steps)
 
-    def event_runs(self) -> Iterator[tuple[int, int, Event]]:
-        return ((number, number, event) for number, event in self.events())
+    def event_runs(self, *kinds: type[Event]) -> Iterator[tuple[int, int, Event]]:
+        return ((number, number, event) for number, event in self.events() if isinstance(event, kinds or Event))
+
+    @property
+    def event_rows(self) -> int:
+        return sum([len(step.events) for step in self._steps])
 
     def events(self) -> Iterator[tuple[int, Event]]:
         return ((step.index, event) for step in self._steps for event in step.events)
@@ -321,6 +345,9 @@ class Topic(Enum):
     LOSS = "text is lost"
     ADDITION = "text is made up, or is sent twice"
     LEAK = "a marker is sent as text"
+    CHANNEL = "text is sent in another channel"
+    CHANGE = "white space or a name is changed"
+    PROMISE = "a call is sent that is none by the contract"
     VALUE = "a value is changed"
     SCHEMA = "the arguments do not fit the schema"
     BAD_SCHEMA = "the request declares a schema that is none"
@@ -329,7 +356,12 @@ class Topic(Enum):
     OUTPUT_UNPARSED = "the server sent the whole output as content"
     CALLS_UNPARSED = "the server sent the calls as content"
     SERVER = "the server sent something else"
+    SERVER_ERROR = "the server ended with an error"
+    LEFT = "the server left markup where the parser reads markers"
     TEMPLATE = "the chat template writes other calls"
+    CUT = "what was recorded ends early"
+    GRAMMAR = "the output leaves its grammar, which parsers mend in their own ways"
+    UNANSWERED = "there is no answer, or not the call that the request asks for"
     RULE = "another rule is broken"
 
 
@@ -339,7 +371,8 @@ class Finding:
 
     `topic` is what it says for a program, `message` for a person. `id` is the check's number. `grade`, of checks that
     compare messages: calls, text or whitespace. `policy` names the policy (key=value) that makes this a contract and
-    not a fault. `proof` is what shows it, where the traced replay alone does not.
+    not a fault. `proof` is what shows it, where the traced replay alone does not. `follows` are findings that have this
+    one as their cause.
     """
 
     check: str
@@ -355,6 +388,12 @@ class Finding:
     policy: str | None = None
     proof: Proof | None = None
     topic: Topic = Topic.RULE
+    follows: tuple[Finding, ...] = ()
+
+    def blamed(self, *, played: bool) -> str:
+        """Return whose fault it looks like, as a noun: of a stream that is played back no parser ran, the server's
+        did."""
+        return "server" if played and self.about == "parser" else self.about
 
     def to_json(self) -> dict[str, Any]:
         """As `replay --json` prints it."""
@@ -371,6 +410,7 @@ class Finding:
             "grade": self.grade,
             "policy": self.policy,
             "proof": None if self.proof is None else self.proof.to_json(),
+            "follows": [{key: said for key, said in one.to_json().items() if key != "follows"} for one in self.follows],
         }
 
 

@@ -113,8 +113,9 @@ class Recording:
     one recording apart ("choice 1"). `text` is the raw output with special tokens kept. `pieces` are its tokens where
     their bytes were recorded. `ids` are token ids whose text takes the model's tokenizer; `counts` says how many of
     them came with each delta. `deltas` is the raw text as it was streamed. `stream` are the chunks (or the one answer)
-    that the server's own parser made of the output: OpenAI objects as they came. `prompt_ids` and `prompt_text` are
-    the prompt. `expect` is what should come out, in a case's words. `notes` say what was changed or assumed.
+    that the server's own parser made of the output: OpenAI objects as they came; `done`: the stream's own end came
+    behind them, `gaps`: some of them are missing. `prompt_ids` and `prompt_text` are the prompt. `expect` is what
+    should come out, in a case's words. `notes` say what was changed or assumed.
     """
 
     text: str | None
@@ -125,6 +126,8 @@ class Recording:
     counts: tuple[int, ...] | None = None
     deltas: tuple[RecordedDelta, ...] | None = None
     stream: tuple[dict[str, Any], ...] | None = None
+    done: bool = False
+    gaps: bool = False
     prompt_ids: tuple[int, ...] | None = None
     prompt_text: str | None = None
     finish_reason: str | None = None
@@ -161,6 +164,7 @@ class Context:
     finish_reason: str | None = None
     model: str | None = None
     id_seed: int = 0
+    model_type: str | None = None
 
     def tool(self, name: str) -> Tool | None:
         """The declared tool of that name, or None."""

@@ -22,7 +22,7 @@ def listed(words: Sequence[str], joint: str = "and") -> str:
 
 def quoted(text: str) -> str:
     """Text between quotes, on one line and not too long."""
-    shown = shortened(text.replace("\n", "\\n"), _QUOTED)
+    shown = shortened(text.replace("\n", "\\n").replace("\r", "\\r"), _QUOTED)
     return f'"{shown}"' if "`" in shown else f"`{shown}`"
 
 

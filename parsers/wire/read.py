@@ -17,9 +17,12 @@ from typing import Any
 
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.types import MessageDelta, ToolCallDelta
+from parsers.wire.halves import with_whole_characters
 
+MOST_CALLS = 1_000_000  # of a message: a larger index is none
+SERVER_ERROR = "server_error"
 NOTES: dict[str, Severity] = {
-    "server_error": "error",
+    SERVER_ERROR: "error",
     "no_object": "error",
     "no_index": "error",
     "odd_index": "error",
@@ -46,12 +49,14 @@ class _Note:
 @dataclass(slots=True)
 class ServerChunk:
     """Holds what one chunk says. `delta` None: nothing for the message (a role, usage, a comment). `ids`: its token
-    ids."""
+    ids. `may_finish`: it has a place for a finish reason, be it empty. `error`: what the server says went wrong."""
 
     delta: MessageDelta | None = None
     finish_reason: str | None = None
     ids: tuple[int, ...] | None = None
     notes: tuple[_Note, ...] = ()
+    may_finish: bool = field(default=False, compare=False)
+    error: str | None = field(default=None, compare=False)
 
     @property
     def note(self) -> str:
@@ -62,7 +67,7 @@ class ServerChunk:
 def read_stream(stream: Iterable[Any]) -> list[ServerChunk]:
     """The chunks of one answer, in order, one for each object of `stream`. Never raises; linear in what is given."""
     reader = _Reader()
-    return [reader.read(payload) for payload in stream]
+    return [reader.read(payload) for payload in with_whole_characters([*stream])]
 
 
 @dataclass(slots=True)
@@ -87,7 +92,8 @@ class _Reader:
         finish = self._finish(choice.get("finish_reason"))
         if known is not None and delta is not None:
             self._note("after_finish", f"It comes after the finish reason `{known}`: clients may not read it any more.")
-        return ServerChunk(delta, finish, _ids(choice), tuple(self.notes))
+        error = _error_words(payload) if _is_error(payload) else None
+        return ServerChunk(delta, finish, _ids(choice), tuple(self.notes), "finish_reason" in choice, error)
 
     def _note(self, code: str, words: str) -> None:
         self.notes.append(_Note(code, words))
@@ -96,8 +102,8 @@ class _Reader:
         if not isinstance(payload, Mapping):
             self._note("no_object", "It is no JSON object.")
             return {}
-        if payload.get("error") or payload.get("object") == "error":
-            self._note("server_error", f"The server reports an error: {_error_words(payload)}")
+        if _is_error(payload):
+            self._note(SERVER_ERROR, f"The server reports an error: {_error_words(payload)}")
         choices = payload.get("choices")
         found = [one for one in choices if isinstance(one, Mapping)] if isinstance(choices, list) else []
         if len(found) > 1:
@@ -172,7 +178,7 @@ class _Reader:
 
     def _index(self, call: Mapping[str, Any], said: str | None, named: bool) -> int:
         index = call.get("index")
-        if isinstance(index, int) and not isinstance(index, bool) and index >= 0:
+        if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < MOST_CALLS:
             return index
         new = said not in self.by_id if said else named or self.latest is None
         known = self.by_id.get(said, self.latest) if said else self.latest
@@ -209,6 +215,10 @@ def _ids(choice: Mapping[str, Any]) -> tuple[int, ...] | None:
     if not isinstance(ids, list) or not all(isinstance(one, int) and one >= 0 for one in ids):
         return None
     return tuple(ids)
+
+
+def _is_error(payload: Any) -> bool:
+    return isinstance(payload, Mapping) and bool(payload.get("error") or payload.get("object") == "error")
 
 
 def _error_words(payload: Mapping[str, Any]) -> str:

@@ -12,12 +12,15 @@ Rules
     2. What was sent is never taken back, and no text is dropped: what is no call is content where it stands.
     3. A start marker where no call may begin has the text held to the end, while there is no call: only then it is
        read again, and if that gives calls they are meant.
-    4. Each buffer is read a bounded number of times. The budget counts characters; nothing here has a clock.
+    4. Guided output (see formats.layers) opens a buffer too: the bracket that is the first character of an answer to
+       a request that forces a call.
+    5. Each buffer is read a bounded number of times. The budget counts characters; nothing here has a clock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -25,7 +28,7 @@ from pydantic import Field
 from parsers.formats.model import Format, Model
 from parsers.selection.registry import policies
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.events import ContentText, Dropped, Event, Marker, ReasoningEnd
+from parsers.vocabulary.events import CallStart, ContentText, Dropped, Event, Marker, ReasoningEnd
 from parsers.vocabulary.trace import CodecState, Hold, RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 from parsers.wrappers.attempt import calls_as_text, read_whole, shift_events, with_end_marker, without_spans
@@ -70,6 +73,7 @@ class Fallback:
         self._policy = policies(fmt, policy)
         self._markers = markers_of(fmt, self._policy)
         self._options = options
+        self._opens = frozenset() if self._markers is None else frozenset(self._markers.start)
         self.format = wrapper_format(fmt, self._markers)
         self._trail = Trail(self.format)
         lenient = {**(policy or {}), "invalid_call": "lenient"}
@@ -103,6 +107,7 @@ class Fallback:
         self._gave_up = False
         self._held: Held | None = None
         self._plain = self._readers.plain(self._at, first=True)
+        self._unplaced: list[tuple[int, Item]] = []
         self._trail.restart("REASONING" if self._reasons() and not off else "NORMAL")
         if self._markers is None and context.tool_choice != "none":
             self._trail.restart("BUFFERING")
@@ -177,12 +182,35 @@ class Fallback:
         if self._markup is not None:
             self._markup.parts.append(item.text)
             self._markup.size += len(item.text)
-        self._at += len(item.text)
         plain = self._plain
-        self._pass(shift_events(plain.parser.feed(Delta(1, (item.piece,))), plain.at))
+        if plain.forced:
+            self._unplaced.append((self._at, item))
+        self._at += len(item.text)
+        events = shift_events(plain.parser.feed(Delta(1, (item.piece,))), plain.at)
+        calls = next((index for index, event in enumerate(events) if isinstance(event, CallStart)), None)
+        self._pass(events[:calls])
         for moved in plain.moves():
+            if moved.trigger in self._opens:  # by itself it opens no buffer here
+                continue
             self._trail.move(moved.trigger, moved.start + plain.at, moved.end + plain.at, moved.note)
             self._fenced = self._fenced and self._trail.state != "REASONING"
+            if self._trail.state == "BUFFERING":
+                break
+        if calls is not None:
+            self._hold_guided(events[calls].start)
+        elif not plain.holds():
+            self._unplaced = []
+
+    def _hold_guided(self, at: int) -> None:
+        """Guided output begins at a raw offset. The parser of plain text may have read on: that is read again."""
+        self._examined += self._plain.parser.examined
+        self._plain = self._readers.plain(at)
+        self._at, again, self._unplaced = at, self._unplaced, []
+        self._held = self._readers.held(at, "", "")
+        for start, item in again:
+            if start + len(item.text) > at:
+                text = item.text[max(at - start, 0) :]
+                self._item(replace(item, piece=replace(item.piece, text=text)))
 
     def _pass(self, events: list[Event]) -> None:
         """Events of text: held where there is markup, else sent. The end of reasoning lets its markup go."""
@@ -333,7 +361,10 @@ class Fallback:
         self._held = None
         self._trail.move("BUDGET", self._at, self._at)
         said = self._gate.diagnostic("fallback_budget", f"Released as text: {reason.words}.", self._at, "warning")
-        self._let_go(held, [*held.said, said, *calls_as_text(held.events, held.text, held.at)], reason)
+        bare = held.text.strip() == held.opener != ""  # a marker alone is nobody's text only where the output ends
+        whole: list[Event] = [ContentText(held.at, held.at + len(held.text), held.text)]
+        text = whole if bare else calls_as_text(held.events, held.text, held.at)
+        self._let_go(held, [*held.said, said, *text], reason)
         self._plain = self._readers.plain(self._at)
 
     # the end
@@ -346,7 +377,14 @@ class Fallback:
             words = "Nothing follows the start marker."
             said = self._gate.diagnostic("bare_start", words, stop)
             left = without_spans(held.events, [(held.at, stop)])
-            rest = [event for event in left if isinstance(event, ContentText | Dropped | Marker)]
+            space = held.text[len(held.opener) :]  # dropped with the marker, it is content without it
+            rest = [
+                ContentText(event.start, event.end, space[event.start - stop :])
+                if isinstance(event, Dropped)
+                else event
+                for event in left
+                if isinstance(event, ContentText | Dropped | Marker)
+            ]
             self._trail.move("BARE", self._at, self._at, words)
             self._pass([Marker(held.at, stop, held.name), said, *rest])
             self._examined += held.parser.examined

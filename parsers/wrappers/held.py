@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from parsers.formats.layers import FORCED, TOPMOST
 from parsers.formats.model import Format
 from parsers.machine.lexer import IdTerminal, Scanner, Scope
-from parsers.machine.program import TOPMOST, literals
+from parsers.machine.program import literals
 from parsers.selection.registry import build
 from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import ContentText, Event, Marker, ReasoningText, TextEvent
@@ -18,10 +19,12 @@ from parsers.wrappers.table import plain_format
 
 @dataclass(slots=True)
 class _Plain:
-    """The parser of text between buffers; it began at raw offset `at` and sees no calls."""
+    """The parser of text between buffers; it began at raw offset `at` and sees no calls, but where it is `forced`
+    those of guided output."""
 
     parser: StreamParser
     at: int
+    forced: bool
 
     def moves(self) -> list[Transition]:
         """The rows it fired since the last call."""
@@ -130,6 +133,7 @@ class Readers:
         self._off = whole or context.tool_choice == "none"
         self._context = context
         self._later = replace(context, reasoning_open=False, prompt_tail=None)
+        self._forced = context.tool_choice in FORCED and not self._off
         self._mode: Mode = mode
         self._ids = ids
         self.calling = context if whole else self._later
@@ -139,13 +143,15 @@ class Readers:
         return build(self._format, self._policy)
 
     def plain(self, at: int, *, first: bool = False) -> _Plain:
-        """A parser of plain text from raw offset `at` on; only the first one may begin in reasoning."""
+        """A parser of plain text from raw offset `at` on; only the first one may begin in reasoning, or find guided
+        output."""
         parser = self.build() if self._off else build(self._plain, self._policy)
         parser.transitions = []
         context = self._context if first else self._later
-        context = replace(context, tool_choice="none", named_tool=None) if self._off else context
+        if not (first and self._forced):
+            context = replace(context, tool_choice="none" if self._off else "auto", named_tool=None)
         parser.begin(context, mode=self._mode, markers=self._ids)
-        return _Plain(parser, at)
+        return _Plain(parser, at, first and self._forced)
 
     def held(self, at: int, opener: str, name: str) -> Held:
         """A buffer from raw offset `at` on."""

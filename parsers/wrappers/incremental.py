@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from parsers.formats.layers import TOPMOST
 from parsers.formats.model import Format, builtin_formats
 from parsers.machine.machine import Machine
-from parsers.machine.program import TOPMOST
 from parsers.vocabulary.events import CallEnd, CallStart, Event
 from parsers.vocabulary.types import Context, Delta, Message, Piece
 from parsers.wire.assemble import Assembler
@@ -169,8 +169,9 @@ class IncrementalToolParser:
         return _Reading(family, message, _entered(machine, events, waits), named, waits)
 
 
-def _is_text(machine: Machine, state: str) -> bool:
-    return machine.format.states[state].text in TOPMOST
+def _is_text(machine: Machine, name: str) -> bool:
+    state = machine.format.states.get(name)  # None: a state of guided output
+    return state is not None and state.text in TOPMOST
 
 
 def _entered(machine: Machine, events: Sequence[Event], waits: bool) -> int | None:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.arguments.coerce import property_schema
+from parsers.arguments.entities import decode_entities
 from parsers.arguments.json_value import CLOSERS, JsonScanner, JsonValue, coerce_json
 from parsers.arguments.python_text import plain_to_json
-from parsers.arguments.tagged import decode_entities
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Dropped, Event, Marker, Segment
 from parsers.wrappers.attempt import as_object

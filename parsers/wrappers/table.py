@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from parsers.formats.model import Format, Row, State, row_ids
-from parsers.machine.program import TOPMOST, Program
+from parsers.formats.layers import TOPMOST
+from parsers.formats.model import GUIDED_LIST, GUIDED_OBJECT, Format, Row, State, row_ids
+from parsers.machine.program import Program
 from parsers.vocabulary.trace import Transition
 
 
@@ -46,6 +47,8 @@ def markers_of(fmt: Format, policy: Mapping[str, str]) -> Markers | None:
         without_tools = ordinary.state(name).rows.get(trigger)
         if kind not in TOPMOST:
             end |= {trigger: fmt.terminals[trigger]} if target == "content" else {}
+        elif without_tools is None and target == "content" and not row.emit:
+            moves[_Move(str(kind), trigger, str(target))] = None  # the end of no open call
         elif without_tools is None or without_tools.to != row.to:
             # It leads to a call.
             start |= {trigger: fmt.terminals[trigger]} if kind == "content" else {}
@@ -122,6 +125,7 @@ def _text_states(terminals: Collection[str], markers: Markers | None) -> dict[st
     if markers is None:
         return {"NORMAL": State(text="content", rows=(end,), inert=tuple(terminals))}
     start = [Row(on=name, to="BUFFERING", note="A start marker at the beginning of a line.") for name in markers.start]
+    guided = [Row(on=name, to="BUFFERING", note="Guided output.") for name in (GUIDED_LIST, GUIDED_OBJECT)]
     markup = Row(on="MARKUP", to="HELD", note="A start marker where no call may begin.")
     moves: dict[str, dict[str, Row]] = {"content": {}, "reasoning": {}}
     for move in markers.moves:
@@ -133,7 +137,7 @@ def _text_states(terminals: Collection[str], markers: Markers | None) -> dict[st
     fence = Row(on=FENCE, to="CODE_BLOCK", note="At the beginning of a line.")
     closes = Row(on=FENCE, to="NORMAL", note="At the beginning of a line.")
     return {
-        "NORMAL": State(text="content", rows=(*start, *content, fence, markup, end)),
+        "NORMAL": State(text="content", rows=(*start, *content, fence, markup, end, *guided)),
         "CODE_BLOCK": State(text="content", rows=(closes, *inside, end)),
         "REASONING": State(text="reasoning", rows=(*moves["reasoning"].values(), markup, end)),
         "HELD": State(

@@ -15,6 +15,7 @@ from parsers.selection.registry import build, get_format, names
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import Context, Delta, Piece, Tool
 from tests.growth import assert_linear, seconds
+from tests.parsers.parsing import tokens
 from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.render import Call, Spoken
 
@@ -25,6 +26,8 @@ LARGE = (128_000, 256_000, 512_000)
 TOKEN = 4
 INTEGER = Context(tools=(Tool("f", {"properties": {"q": {"type": "integer"}}}),))
 STRING = Context(tools=(Tool("f", {"properties": {"q": {"type": "string"}}}),))
+REQUIRED = Context(tool_choice="required")
+NAMED = Context(tool_choice="named", named_tool="f")
 M3 = "]<]minimax[>["
 
 
@@ -133,8 +136,66 @@ HOSTILE: dict[str, tuple[str, Context, Callable[[int], str]]] = {
         Context(),
         lambda n: '<|open|>call tool="f"<|sep|>' + '<|open|>argument key="' * (n // 22),
     ),
+    "markers that reasoning mentions": ("glm47_moe", Context(), lambda n: "<think>" + "<tool_call> now. " * (n // 17)),
+    "sections that reasoning mentions": (
+        "kimik2",
+        Context(),
+        lambda n: "<think>" + "<|tool_calls_section_begin|>" * (n // 28),
+    ),
+    "a name inside reasoning that never ends": ("glm47_moe", Context(), lambda n: "<think><tool_call>" + "f" * n),
+    "a JSON name inside reasoning that never ends": (
+        "qwen",
+        STRING,
+        lambda n: '<think><tool_call>{"name": "' + "f" * n,
+    ),
+    "arguments before the name inside reasoning": (
+        "qwen",
+        STRING,
+        lambda n: f'<think><tool_call>{{"arguments": {{"q": {json.dumps(body(n))}}}}}</think>',
+    ),
+    "half ends of reasoning behind a marker": (
+        "glm47_moe",
+        Context(),
+        lambda n: "<think><tool_call>" + "</thin" * (n // 6),
+    ),
+    "guided calls": ("qwen", REQUIRED, lambda n: "[" + '{"name":"f","parameters":{"q":"x"}},' * (n // 36)),
+    "guided text that is claimed and rejected": (
+        "json",
+        REQUIRED,
+        lambda n: '[{"a": "' + body(n).replace('"', "") + '"}]',
+    ),
+    "guided arguments": ("llama", NAMED, lambda n: f'{{"q": {json.dumps(body(n))}}}'),
+    "guided output that waits": ("qwen", REQUIRED, lambda n: "\n" * n + "[{"),
     "separators": ("llama", Context(), lambda n: '{"name":"f","parameters":{}}' + "; " * (n // 2) + "x"),
 }
+
+
+# Recorded tokens: a text that has an id is a special one, any other an ordinary one.
+IDS = {"<|open|>": 1, "<|close|>": 2, "<|sep|>": 3, "<tool_call>": 4, "<think>": 5, "<|im_end|>": 6, "<|a|>": 7}
+STRING_OPEN = ["<tool_call>", '{"name":"f","arguments":{"q":"']
+VALUE_OPEN = ["<|open|>", 'call tool="f"', "<|sep|>", "<|open|>", 'argument key="q"', "<|sep|>"]
+BY_ID: dict[str, tuple[str, list[str], list[str]]] = {
+    "special tokens in a string": ("qwen", STRING_OPEN, ["x", "<|a|>"]),
+    "ends of the turn in a string": ("qwen", STRING_OPEN, ["<|im_end|>"]),
+    "half closing tags in a value": ("kimi_k3", VALUE_OPEN, ["<|close|>", "argu"]),
+    "closing tags that are typed out": ("kimi_k3", VALUE_OPEN, ["<|clo", "se|>", "argument", "<|s", "ep|>"]),
+    "closing tags of which one token is typed out": ("kimi_k3", VALUE_OPEN, ["<|close|>", "argument<|se", "p|>"]),
+    "markers that reasoning mentions": ("glm47_moe", ["<think>"], ["<tool_call>", " now."]),
+    "markers beside markers in reasoning": ("glm47_moe", ["<think>"], ["<tool_call>"]),
+}
+
+
+@pytest.mark.parametrize("name", BY_ID)
+def test_hostile_output_by_ids(name: str) -> None:
+    fmt, head, unit = BY_ID[name]
+    parser = build(get_format(fmt))
+
+    def timed(length: int) -> float:
+        texts = [*head, *unit * (length // len("".join(unit)))]
+        fed = tokens(*[(text, IDS[text], "special") if text in IDS else text for text in texts])
+        return seconds(lambda: parse(parser, fed, Context(), mode="ids", markers=IDS))
+
+    assert_linear(timed, SIZES)
 
 
 def deltas(text: str, size: int) -> list[Delta]:

@@ -18,6 +18,7 @@ from parsers.cases.case import Case, Expect, NamedTool
 from parsers.cases.expect import arguments_text, differences
 from parsers.cases.io import dumps
 from parsers.cases.run import CaseRun
+from parsers.checks.changes import apart
 from parsers.compare.divergence import excerpt, shared_prefix
 from parsers.replays.chunking import DEFAULT_MAX
 from parsers.vocabulary.channels import Channel
@@ -132,6 +133,7 @@ WHOLE_TEXT = 20_000
 AROUND = 400
 CELL = 300
 STEPS_AROUND = 3
+FOLLOWING = 3  # so many findings are told under the one they follow from
 FILENAME = "bug.case.json"
 _SEVERITIES = ("error", "warning", "info")
 _URL_SAFE = ":/?#[]@!$&'()*+,;=%~"
@@ -140,10 +142,17 @@ _URL_SAFE = ":/?#[]@!$&'()*+,;=%~"
 def markdown(run: CaseRun, *, versions: Mapping[str, str] | None = None, permalink: str | None = None) -> str:
     """The report. `versions` maps program to version. It holds the case file where that is not too long."""
     findings = sorted(run.findings, key=lambda finding: _SEVERITIES.index(finding.severity))
-    tables = [_result(run), _findings(findings), _diverging(run), _excerpt(run.trace, findings)]
+    own, changed = apart(findings)
+    tables = [
+        _result(run),
+        _findings(own, "Findings", played=run.plays),
+        _findings(changed, "Robustness", played=run.plays),
+        _diverging(run),
+        _excerpt(run.trace, findings),
+    ]
     sections = [
         f"# {inline(run.case.title or '') or 'Parser result differs'}",
-        _wrong(run, findings),
+        _wrong(run, own),
         _versions(run.case, versions or {}),
         _parser(run),
         _request(run.case),
@@ -265,22 +274,22 @@ def _calls(calls: Sequence[tuple[str, str]]) -> dict[str, str]:
     return fields
 
 
-def _findings(findings: Sequence[Finding]) -> str:
+def _findings(findings: Sequence[Finding], title: str, *, played: bool) -> str:
     if not findings:
         return ""
     rows = [
         [
             cell(finding.check),
-            f"{finding.severity}, about the {finding.about}",
+            f"{finding.severity}, about the {finding.blamed(played=played)}",
             "" if finding.step is None else str(finding.step),
             "" if finding.span is None else f"{finding.span.start} to {finding.span.end}",
-            inline(finding.message),
+            inline(" ".join([finding.message, *[f"From it: {one.message}" for one in finding.follows[:FOLLOWING]]])),
             _or_dash(finding.expected),
             _or_dash(finding.actual),
         ]
         for finding in findings
     ]
-    return _table("## Findings", ("check", "severity", "step", "code points", "message", "expected", "actual"), rows)
+    return _table(f"## {title}", ("check", "severity", "step", "code points", "message", "expected", "actual"), rows)
 
 
 def _diverging(run: CaseRun) -> str:

@@ -14,11 +14,11 @@ from parsers.replays.replayer import Replayer
 from parsers.search.found import Sample
 from parsers.search.variants.changed_outputs import cut_offsets, followed, mutated, mutations, neighbour, truncated
 from parsers.search.variants.changed_requests import no_calls, no_tools, rerendered, reused, start_state
-from parsers.search.variants.ground import BOUNDS, Bounds, Ground
+from parsers.search.variants.ground import BOUNDS, UNCOUNTED, Bounds, CountLines, Ground, Meters
 from parsers.search.variants.planted import SIZES, escaped, padded, plants
 from parsers.vocabulary.trace import Trace
 
-__all__ = ["BOUNDS", "KINDS", "Bounds", "needed", "total", "variants"]
+__all__ = ["BOUNDS", "KINDS", "Bounds", "CountLines", "Meters", "needed", "total", "variants"]
 
 FEW = Bounds(cut=4_000, streamed=400, mutants=4, every=False)
 
@@ -42,17 +42,17 @@ def variants(
     trace: Trace,
     *,
     seed: int = 0,
-    clock: Callable[[], float] | None = None,
+    meters: Meters = UNCOUNTED,
     bounds: Bounds = BOUNDS,
     kinds: Collection[str] | None = None,
     samples: list[Sample] | None = None,
 ) -> Iterator[Variant]:
     """Every variant of an output (those of `kinds`), of which `trace` is a replay; none where the parser fails on it.
 
-    The same output has the same variants: `seed` is taken so that every part of a search has one. `clock`, in
-    seconds, times what they do beside what they count. To `samples` is added of which not all were tried.
+    The same output has the same variants: `seed` is taken so that every part of a search has one. `meters` tell what
+    they do beside what they count. To `samples` is added of which not all were tried.
     """
-    ground = Ground(replayer, trace, clock, bounds, [] if samples is None else samples)
+    ground = Ground(replayer, trace, meters, bounds, [] if samples is None else samples)
     if trace.failure is not None:
         return
     for kind, make in KINDS.items():

@@ -1,7 +1,8 @@
 """Variants of the whole output: cut off at every character, one marker deleted or doubled, prose or a call beside it.
 
 Where something beside the output must change nothing is decided by the format's own reading: prose comes before only
-where the format is still at its beginning after it, and something follows only where it is at rest outside any value.
+where the format is still at its beginning after it (before guided JSON never), and something follows only where it is
+at rest outside any value.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ def _blocks(ground: Ground) -> list[_Block]:
     if "blocks" not in ground.memo:
         fmt, own = ground.replayer.format, ground.own
         example = None if fmt is None else ground.reference((Piece(fmt.example),), tools=())
-        traces = [] if own is None or not ground.can_call else [own, example]
+        traces = [] if own is None or not ground.can_call else [example] if ground.guided else [own, example]
         texts = [text for trace in traces if trace is not None for text in _candidates(trace)]
         found = [_Block(text, _alone(ground, text, ground.chunkings[0])) for text in dict.fromkeys(texts)]
         ground.memo["blocks"] = [block for block in found if block.calls]
@@ -228,7 +229,7 @@ def neighbour(ground: Ground) -> Iterator[Variant]:
     if not any(call.complete for call in ground.base(ground.chunkings[0]).tool_calls):
         return
     size = len(ground.text)
-    if _begins_anew(ground):
+    if not ground.guided and _begins_anew(ground):
         yield from _beside(ground, "with prose before the output", (0, 0, BEFORE), {})
     if ground.own is not None and _at_rest(ground, ground.own):
         yield from _beside(ground, "with prose after the output", (size, size, AFTER), STOPPED)

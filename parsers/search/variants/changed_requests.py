@@ -10,15 +10,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 
+from parsers.checks.check import chunking_of
 from parsers.checks.subject import Variant
 from parsers.machine.reasoning import prompt_opens, reasoning_markers
 from parsers.replays.chunking import Chunking
 from parsers.replays.replayer import Edit, Replayer
 from parsers.search.sweep import json_of, one_delta
 from parsers.search.variants.ground import Ground
-from parsers.vocabulary.events import Diagnostic
+from parsers.vocabulary.events import CallStart, Diagnostic
 from parsers.vocabulary.json_values import is_json
-from parsers.vocabulary.trace import Proof, StreamParser
+from parsers.vocabulary.trace import Proof, StreamParser, Trace
 from parsers.vocabulary.types import Message
 
 PROBE = "Hello"
@@ -42,16 +43,37 @@ def no_calls(ground: Ground) -> Iterator[Variant]:
 def reused(ground: Ground) -> Iterator[Variant]:
     """One parser instance for the output twice, after a broken-off output, and after one with a marker deleted.
 
-    A second code path for whole outputs is another parser: the one that streams is compared with itself.
+    A second code path for whole outputs is another parser: the one that streams is compared with itself. The numbers of
+    the calls are compared with those of the first replay. Where a new instance goes on counting as well, what one
+    request leaves behind is there for every other: then that alone is told.
     """
+    outlives = next(_goes_on(ground), None)
+    if outlives is not None:
+        yield outlives
+        return
     for chunking in (one_delta(ground.replayer.one_shot is not None), ground.streamed):
         for label, edits, ends in _before(ground):
             parser = ground.replayer.make()
             _use(parser, ground.replayer.changed(edits), chunking, ends=ends)
             again = ground.replayer.with_pieces(ground.pieces).with_parser(partial(_identity, parser))
-            outcome, proof = again.outcome(chunking), Proof(json_of(chunking))
-            base = ground.base(chunking)
-            yield Variant("reused", label, proof, ground.text, outcome.message, outcome.raised, base=base)
+            trace, proof = again.trace(chunking), Proof(json_of(chunking))
+            facts, base = {"numbers": (_numbers(ground.trace), _numbers(trace))}, ground.base(chunking)
+            yield Variant("reused", label, proof, ground.text, trace.message, trace.failure, facts, base)
+
+
+def _goes_on(ground: Ground) -> Iterator[Variant]:
+    """The replay under study once more, by a new instance, where that gives its calls other numbers."""
+    said, first = chunking_of(ground.trace), ground.trace
+    trace = ground.replayer.with_pieces(ground.replayer.pieces).trace(Chunking.model_validate(said))
+    numbers = _numbers(first), _numbers(trace)
+    if trace.failure is None and numbers[0] != numbers[1]:
+        facts = {"numbers": numbers, "failures": (None, None)}
+        yield Variant("reused", "again", Proof(said), ground.text, trace.message, None, facts, first.message)
+
+
+def _numbers(trace: Trace) -> tuple[int, ...]:
+    """The numbers that the parser gave to its calls, in order."""
+    return tuple(sorted([event.call for _, event in trace.events() if isinstance(event, CallStart)]))
 
 
 def _identity(parser: StreamParser) -> StreamParser:

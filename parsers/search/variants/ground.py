@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from parsers.checks.subject import Variant, VariantKind
+from parsers.formats.model import GUIDED_LIST, GUIDED_OBJECT
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replay import replay
 from parsers.replays.replayer import Edit, Outcome, Replayer
@@ -40,18 +41,35 @@ class Bounds:
 
 BOUNDS = Bounds()
 
+CountLines = Callable[[Callable[[], object]], int | None]
+
+
+@dataclass(slots=True, frozen=True)
+class Meters:
+    """Holds what measures what a parser does, where it does not count that itself.
+
+    `clock` gives seconds. `lines` runs what it is given and returns how many lines of Python that executed, None where
+    nobody can count them.
+    """
+
+    clock: Callable[[], float] | None = None
+    lines: CountLines | None = None
+
+
+UNCOUNTED = Meters()
+
 
 @dataclass
 class Ground:
     """A replayer and its traced replay, with what several kinds of variants need of them.
 
-    `clock` gives seconds, for what a parser does beside what it counts. `samples` are the kinds of which not all were
-    tried. `memo` is for what several kinds work out alike.
+    `meters` tell what a parser does beside what it counts. `samples` are the kinds of which not all were tried. `memo`
+    is for what several kinds work out alike.
     """
 
     replayer: Replayer
     trace: Trace
-    clock: Callable[[], float] | None = None
+    meters: Meters = UNCOUNTED
     bounds: Bounds = BOUNDS
     samples: list[Sample] = field(default_factory=list)
     memo: dict[str, Any] = field(default_factory=dict)
@@ -151,6 +169,12 @@ class Ground:
     def own(self) -> Trace | None:
         """The format's reading of the output itself."""
         return self.reference(self.pieces)
+
+    @cached_property
+    def guided(self) -> bool:
+        """Return whether the output is guided JSON, which is read at the beginning of an answer only."""
+        moves = [] if self.own is None else self.own.columns.moves()
+        return any(move.trigger in (GUIDED_LIST, GUIDED_OBJECT) for _, move in moves)
 
     def contract(self, kind: VariantKind) -> str | None:
         """Return what makes another reading a contract and no fault: the wrapper that judges at the end, or a

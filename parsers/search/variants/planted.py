@@ -14,12 +14,13 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Literal
 
-from parsers.checks.metamorphic_output import is_steep
 from parsers.checks.subject import Variant
+from parsers.formats.layers import layered
 from parsers.formats.model import Format
 from parsers.replays.chunking import WHOLE, Chunking
-from parsers.replays.replay import parse
+from parsers.replays.replayer import Replayer
 from parsers.search.variants.ground import Ground
+from parsers.search.variants.growth import growth
 from parsers.vocabulary.events import CallEnd, CallName
 from parsers.vocabulary.json_values import object_of
 from parsers.vocabulary.trace import Trace
@@ -64,7 +65,7 @@ def _places(ground: Ground) -> Iterator[_Place]:
     own, fmt = ground.own, ground.replayer.format
     if own is None or fmt is None or not ground.can_call:
         return
-    states = _states(own)
+    fmt, states = layered(fmt, ground.replayer.context), _states(own)
     for index, span in _spans(own).items():
         call = own.message.tool_calls[index]
         tool, arguments = ground.replayer.context.tool(call.name), object_of(call.arguments) if call.complete else None
@@ -138,11 +139,7 @@ SIGNS = ("{", "}", "[", "]", '"', "'", "\\", "</", "\\n", '"}', "')", "}}]", '{"
 AROUND = ("a", "b")  # a plant stands between these
 PAD = "abcdefghi "
 SIZES = (2_000, 16_000, 64_000)
-SLOPE_SIZES = (2_000, 4_000, 8_000)
-TIMED_AGAIN = 2  # times that a steep slope of times is measured again
-SLOPE_STEP = Chunking(by="char", size=16)
 STREAMED_PAD = Chunking(by="char", size=997)
-Slope = tuple[tuple[int, int], ...]
 
 
 def plants(ground: Ground) -> list[tuple[str, bool]]:
@@ -173,50 +170,25 @@ def _with_value(
 
 
 def padded(ground: Ground) -> Iterator[Variant]:
-    """The argument lengthened to three sizes, and what reading it takes at twice and four times a length."""
+    """The argument lengthened to three sizes, and how what reading it takes grows. A parser that is too slow for one
+    size is not asked for a greater one."""
     place = _find_place(ground)
     if place is None:
         return
-    work, times = _work(ground, place)
+
+    def lengthened(size: int) -> Replayer:
+        return ground.replayer.changed(((place.start, place.end, place.written(_pad(size))),))
+
+    slopes = growth(lengthened, ground.meters)
     streamed = ground.streamed if ground.replayer.mode == "ids" or ground.replayer.black_box else STREAMED_PAD
     for size in SIZES:
         label = f"with {size:,} characters in the argument {place.key}"
-        last = size == SIZES[-1]
-        facts = {"size": size, "work": work if last else (), "times": times if last else ()}
-        yield from _with_value(ground, place, "padded", label, _pad(size), facts, WHOLE, streamed)
+        facts = {"size": size, **slopes}
+        for one in _with_value(ground, place, "padded", label, _pad(size), facts, WHOLE, streamed):
+            yield one
+            if one.raised is not None and one.raised.slow:
+                return
 
 
 def _pad(size: int) -> str:
     return PAD * (size // len(PAD) - 1) + "abcdefghij"
-
-
-def _work(ground: Ground, place: _Place) -> tuple[Slope, Slope]:
-    """(length, characters examined) and (length, microseconds) for each slope size; nothing where it is not known.
-
-    A clock is easily disturbed: times that look steep are taken again, and the shortest of each size count.
-    """
-    work, times = _measured(ground, place)
-    for _ in range(TIMED_AGAIN):
-        if not times or not is_steep(times[0], times[-1], timed=True):
-            break
-        again = _measured(ground, place)[1]
-        times = tuple([min(pair, key=itemgetter(1)) for pair in zip(times, again, strict=False)])
-    return work, times
-
-
-def _measured(ground: Ground, place: _Place) -> tuple[Slope, Slope]:
-    work, times, clock = [], [], ground.clock or (lambda: 0.0)
-    for size in SLOPE_SIZES:
-        changed = ground.replayer.changed(((place.start, place.end, place.written(_pad(size))),))
-        parser, began = changed.make(), clock()
-        try:
-            parse(parser, changed.deltas(SLOPE_STEP), changed.context, mode=changed.mode, markers=changed.markers)
-        except Exception:
-            return (), ()
-        work.append((len(changed.text), parser.examined))
-        times.append((len(changed.text), round((clock() - began) * 1e6)))
-    return _known(work), _known(times)
-
-
-def _known(slope: list[tuple[int, int]]) -> Slope:
-    return tuple(slope) if all(spent for _, spent in slope) else ()

@@ -15,6 +15,7 @@ from parsers.arguments.coerce import (
     property_schema,
     text_to_json,
     types_of,
+    without_references,
 )
 
 
@@ -45,6 +46,7 @@ def nested(branch: str, depth: int, leaf: dict[str, Any]) -> dict[str, Any]:
         ({"anyOf": 5}, None),
         ({"anyOf": [5, "x"]}, None),
         ({"properties": {}}, {"object"}),
+        ({"anyOf": [{"type": "integer"}], "nullable": True}, {"integer", "null"}),
         (nested("anyOf", MAX_SCHEMA_DEPTH, {"type": "integer"}), {"integer"}),
         (nested("anyOf", MAX_SCHEMA_DEPTH + 1, {"type": "integer"}), None),
     ],
@@ -97,7 +99,15 @@ def test_the_schema_of_an_item(schema: Any, found: Any) -> None:
         ("integer", " 42 ", "42"),
         ("integer", "4.0", "4.0"),
         ("integer", "4.5", '"4.5"'),
-        ("integer", "042", '"042"'),
+        ("integer", "042", "42"),
+        ("integer", "-007", "-7"),
+        ("integer", "+5", "5"),
+        ("integer", "0", "0"),
+        ("integer", "00", "0"),
+        ("number", "05.50", "5.50"),
+        ("number", "00x", '"00x"'),
+        ("number", "1-2", '"1-2"'),
+        (["integer", "string"], "042", '"042"'),
         ("integer", "1" * 50, "1" * 50),
         ("integer", "1" * 50 + ".0", f'"{"1" * 50}.0"'),
         ("number", "1e3", "1e3"),
@@ -136,6 +146,7 @@ def test_bare_text_is_written_as_the_first_type_it_is(kind: Any, text: str, writ
         ("string", '"x"', '"x"'),
         ("integer", '"12"', "12"),
         ("integer", '" 12 "', "12"),
+        ("integer", '"012"', "12"),
         ("integer", "true", "true"),
         ("integer", '"x"', '"x"'),
         ("integer", '"\\x"', '"\\x"'),
@@ -144,7 +155,8 @@ def test_bare_text_is_written_as_the_first_type_it_is(kind: Any, text: str, writ
         (["integer", "string"], "4.5", '"4.5"'),
         ("boolean", '"true"', "true"),
         ("boolean", "1", "1"),
-        (["string", "null"], '"NULL"', "null"),
+        (["string", "null"], '"NULL"', '"NULL"'),
+        (["integer", "null"], '"NULL"', "null"),
         ("object", '"{\\"a\\": 1}"', '{"a": 1}'),
         ("object", '"{\\"a\\": \\"\\ud800\\"}"', '"{\\"a\\": \\"\\ud800\\"}"'),
         ("array", '"x"', '"x"'),
@@ -173,3 +185,39 @@ def test_a_json_scalar_is_rewritten_only_when_its_schema_wants_another_type(kind
 )
 def test_the_beginning_of_a_value_that_can_only_be_a_string(kind: Any, start: str, string: bool) -> None:
     assert can_only_be_string(start, {"type": kind}) is string
+
+
+PLACE = {"type": "object", "properties": {"n": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    ("part", "written"),
+    [
+        ({"$ref": "#/$defs/Place"}, PLACE),
+        ({"$ref": "#/$defs/Place", "description": "where"}, PLACE | {"description": "where"}),
+        ({"$ref": "#/$defs/a~1b"}, {"type": "string"}),
+        ({"anyOf": [{"$ref": "#/$defs/Place"}, {"type": "null"}]}, {"anyOf": [PLACE, {"type": "null"}]}),
+        *[({"$ref": one}, {"$ref": one}) for one in ("#/$defs/None", "#/$defs/Text", "#/x/Place", "#", "else")],
+    ],
+)
+def test_references_to_a_schemas_own_definitions_are_written_out(part: Any, written: Any) -> None:
+    definitions = {"Place": PLACE, "a/b": {"type": "string"}, "Text": "none"}
+    found = without_references({"properties": {"x": part}, "$defs": definitions})
+    assert found == {"properties": {"x": written}}
+
+
+def test_a_schema_without_definitions_is_itself() -> None:
+    schema = {"properties": {"x": {"$ref": "#/definitions/Place"}}, "definitions": []}
+    assert without_references(schema) is schema
+    assert without_references(None) is None
+    odd = {"properties": {"x": {"$ref": "#/definitions/Place"}}, "definitions": {}, "$defs": 1}
+    assert without_references(odd) == {"properties": {"x": {"$ref": "#/definitions/Place"}}}
+
+
+def test_references_in_a_circle_end() -> None:
+    wide = {"anyOf": [{"$ref": "#/$defs/Tree"}] * 4}
+    found = without_references({"properties": {"x": {"$ref": "#/$defs/Tree"}}, "$defs": {"Tree": wide}})
+    assert found is not None
+    assert 1_000 < str(found).count("anyOf") + str(found).count("$ref") < 10_000
+    deep = without_references({"$ref": "#/$defs/Self", "$defs": {"Self": {"items": {"$ref": "#/$defs/Self"}}}})
+    assert deep is not None

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from parsers.arguments import ARGUMENT_PARSERS
 from parsers.arguments.contract import READ_ON, STRAY
+from parsers.formats.layers import layered
 from parsers.formats.model import builtin_formats
 from parsers.replays.chunking import Chunking
 from parsers.selection.registry import policies
@@ -28,7 +29,7 @@ READERS = [
 
 def fired(run: Run, trace: Trace) -> list[tuple[str, str, tuple[str, ...]]]:
     """(state, trigger, what was due) of every trigger that an argument parser fired, but for those of STRAY."""
-    fmt, due, found = run.fmt, tuple[str, ...](), []
+    fmt, due, found = layered(run.fmt, run.context), tuple[str, ...](), []
     policy = policies(fmt, run.policy)
     for move in chain.from_iterable(step.transitions for step in trace.steps):
         ref, target = fmt.states[move.from_state].codec, fmt.states[move.to_state].codec

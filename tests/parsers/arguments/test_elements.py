@@ -9,7 +9,8 @@ import pytest
 
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context
-from tests.parsers.parsing import calls, codes, dropped, owners, tool, trace_of
+from tests.parsers.parsing import calls, codes, dropped, owners, tokens, tool, trace_of
+from tests.parsers.properties.invariants import owned
 
 NS = "]<]minimax[>["
 HEAD = f'{NS}<tool_call>\n{NS}<invoke name="f">'
@@ -47,6 +48,12 @@ def arguments(inner: str, context: Context | None = None) -> Any:
         ("{a}{b}x{/b}{/a}", {"a": {"b": "x"}}),
         ("{a}\n{b}x{/b}\n{/a}", {"a": {"b": "x"}}),
         ("{a}{item}x{/item}{item}y{/item}{/a}", {"a": ["x", "y"]}),
+        ("{a}{b}x{/b}{b}y{/b}{/a}", {"a": {"b": ["x", "y"]}}),
+        (
+            "{a}{b}x{/b}\n{b}{c}1{/c}{c}2{/c}{/b}{d}z{/d}{/a}{e}w{/e}",
+            {"a": {"b": ["x", {"c": ["1", "2"]}], "d": "z"}, "e": "w"},
+        ),
+        ("{a}{b}x{/b}{c}y{/c}{b}z{/b}{/a}", {"a": {"b": "z", "c": "y"}}),
         ("{a}{item}{item}x{/item}{/item}{/a}", {"a": [["x"]]}),
         ("{a}x</a>{b}y{/b}", {"a": "x", "b": "y"}),
         ("{a}x</a>y{/a}", {"a": "x</a>y"}),
@@ -156,3 +163,43 @@ def test_what_is_held_and_where_the_reader_stands(inner: str, reason: str | None
     view = trace_of("minimax_m3", HEAD + tagged(inner), context=tool(schema)).steps[0].view
     assert str(view.codec) == codec
     assert [hold.reason for hold in view.holds] == ([] if reason is None else [reason])
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ((f"{NS}<a"), "b>"),
+        (f"{NS}</a", "b>"),
+        (f"{NS}<a", ""),
+        (f"{NS}<a>x{NS}</", "a>"),
+        (f"{NS}</tool_", "call>"),
+    ],
+)
+@pytest.mark.parametrize("head", [HEAD, HEAD[:-1] + "\n"])
+def test_a_special_token_in_a_tag_is_left_out_of_it(parts: tuple[str, str], head: str) -> None:
+    fed = tokens(head, parts[0], ("<|x|>", 9, "special"), parts[1])
+    trace = trace_of("minimax_m3", fed=fed, mode="ids", markers={})
+    spans = [(start, end) for start, end, _ in owned([event for _, event in trace.events()])]
+    assert [start for start, _ in spans] == [0, *[end for _, end in spans[:-1]]]
+    assert spans[-1][1] == len(trace.text)
+
+
+@pytest.mark.parametrize(
+    ("begun", "found"),
+    [
+        ((f"{NS}<a>", " ", ("<|x|>", 9, "special"), "x", f"{NS}</a>"), '{"a": " <|x|>x"}'),
+        ((f"{NS}<a>x",), '{"a": "x"}'),
+        ((f"{NS}<a",), ""),
+    ],
+)
+def test_a_closer_by_its_id_ends_an_element_and_a_special_token_is_text_of_it(begun: Any, found: str) -> None:
+    closer = f"{NS}</invoke>"
+    fed = tokens(HEAD, *begun, (closer, 5, "special"), f"{NS}</tool_call>")
+    trace = trace_of("minimax_m3", fed=fed, mode="ids", markers={closer: 5})
+    assert [call.arguments for call in trace.message.tool_calls] == [found]
+
+
+def test_white_space_that_came_in_pieces_before_text_is_text() -> None:
+    output = f"{HEAD}{NS}<a> \n x{NS}</a>{NS}</invoke>{NS}</tool_call>"
+    for trace in (trace_of("minimax_m3", output), trace_of("minimax_m3", fed=tokens(*output))):
+        assert [call.arguments for call in trace.message.tool_calls] == ['{"a": " \\n x"}']

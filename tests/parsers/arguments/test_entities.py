@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.arguments.tagged import EntityDecoder, decode_entities
+from parsers.arguments.entities import EntityDecoder, decode_entities
 
 
 @pytest.mark.parametrize(

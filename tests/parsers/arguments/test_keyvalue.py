@@ -24,7 +24,7 @@ def block(inner: str) -> str:
 @pytest.mark.parametrize(
     ("inner", "written", "said"),
     [
-        ("", "{}", []),
+        ("", "{}", ["missing_arguments"]),
         ("{}", "{}", []),
         (" { } ", "{}", []),
         ("{a:1}", '{"a": 1}', []),
@@ -180,18 +180,21 @@ def test_a_string_that_is_not_closed_ends_with_its_call(inner: str, written: str
     ("inner", "written"),
     [
         (("{a:", "$", "Tokyo}"), '{"a": "Tokyo"}'),
-        (("{a:", "$", "Tokyo"), '{"a": "Tokyo"}'),
-        (("{a:", "$"), '{"a": ""}'),
-        (("{", "$", "a"), "{}"),
+        (("{a:", "$", "Tokyo"), '{"a": "Tokyo'),
+        (("{a:", "$", "}", "so"), '{"a": "}so'),
+        (("{a:", "$", "Tokyo}", CLOSE, "so", "$", "}"), '{"a": "Tokyo}<tool_call|>so"}'),
     ],
 )
-def test_the_end_of_the_call_by_its_id_ends_an_open_string(inner: tuple[str, ...], written: str) -> None:
+def test_the_end_of_the_call_by_its_id_in_an_open_string_is_read_as_it_is_typed(
+    inner: tuple[str, ...], written: str
+) -> None:
     special = {OPEN: 48, CLOSE: 49, S: 52}
-    parts = [OPEN, "call:f", *[S if part == "$" else part for part in inner], CLOSE, "so"]
+    parts = [OPEN, "call:f", *[S if part == "$" else part for part in inner], CLOSE]
     fed = tokens(*[(part, special[part], "special") if part in special else part for part in parts])
     trace = trace_of("gemma4", fed=fed, mode="ids", markers=special)
-    assert calls(trace.message) == [("f", written)]
-    assert (trace.message.tool_calls[0].complete, trace.message.content) == (True, "so")
+    typed = trace_of("gemma4", *parts)
+    assert calls(trace.message)[0][1].startswith(written)
+    assert (trace.message, owners(trace)) == (typed.message, owners(typed))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.vocabulary.types import Context
-from tests.parsers.parsing import codes, owners, rows, tokens, trace_of
+from tests.parsers.parsing import codes, owners, rows, small, tokens, trace_of
 
 MARKERS = {"<|channel>": 100, "<channel|>": 101}
 
@@ -20,7 +20,8 @@ MARKERS = {"<|channel>": 100, "<channel|>": 101}
         ("<|channel>thought", None, None),
         ("<|channel>tho<channel|>b", "tho", "b"),
         ("<|channel>thoughts are free<channel|>b", "thoughts are free", "b"),
-        ("<|channel>plan\na<channel|>b", "a", "b"),
+        ("<|channel>plan\na<channel|>b", "plan\na", "b"),
+        ("<|channel>analysis\na<channel|>b", "a", "b"),
         ("<|channel>plan a\nb<channel|>c", "plan a\nb", "c"),
         ("<|channel>abcdefghijkl\na<channel|>b", "abcdefghijkl\na", "b"),
         ("<|channel>\na<channel|>b", "\na", "b"),
@@ -46,7 +47,10 @@ def test_the_first_line_of_a_channel(text: str, reasoning: str | None, content: 
     [
         ("thought\na<channel|>b", "a", "b"),
         ("a\nb<channel|>c", "a\nb", "c"),
-        ("<|channel>plan\na<channel|>b", "a", "b"),
+        ("<|channel>plan\na<channel|>b", "plan\na", "b"),
+        ("<|channel>thought\na<channel|>b", "a", "b"),
+        ("\n<|channel>thought\na <|channel>b<channel|>c", "\na <|channel>b", "c"),
+        ("a<|channel>thought\nb<channel|>c", "a<|channel>thought\nb", "c"),
         ("<channel|>b", None, "b"),
         ("thought", "thought", None),
     ],
@@ -55,6 +59,20 @@ def test_the_prompt_may_have_written_the_label(text: str, reasoning: str | None,
     for texts in ((text,), tuple(text)):
         message = trace_of("gemma4", *texts, context=Context(reasoning_open=True)).message
         assert (message.reasoning, message.content) == (reasoning, content)
+
+
+@pytest.mark.parametrize(("word", "reasoning"), [("plan", "a"), ("abcdefghijkl", "abcdefghijkl\na")])
+def test_any_short_word_may_be_a_label_after_a_marker(word: str, reasoning: str) -> None:
+    states = {
+        "TOP": {"text": "content", "rows": [{"on": "OPEN", "to": "LABEL"}]},
+        "LABEL": {"text": "reasoning", "codec": {"name": "label", "options": {"after_marker": True}}, "rows": [
+            {"on": "LABEL", "to": "THINK"}, {"on": "OTHER", "to": "THINK"},
+        ]},
+        "THINK": {"text": "reasoning", "rows": [{"on": "END", "to": "THINK"}]},
+    }  # fmt: skip
+    fmt = small(states, {"OPEN": "<o>"})
+    for texts in ((f"<o>{word}\na",), tuple(f"<o>{word}\na")):
+        assert trace_of(fmt, *texts).message.reasoning == reasoning
 
 
 def test_a_label_is_a_marker_and_its_absence_a_row() -> None:

@@ -32,7 +32,7 @@ G = '{"name": "g", "arguments": {}}'
         (item('{"name": "f", "name": "g", "arguments": {}, "arguments": {"b": 1}}'), [("f", "{}")], None, []),
         (item('{"name": "f", "arguments": {}, "name": 5}'), [("f", "{}")], None, []),
         (item('{"na\\u006de": "f\\u0031", "arguments": {}}'), [("f1", "{}")], None, []),
-        (item('{"name": "f"}'), [("f", "{}")], None, []),
+        (item('{"name": "f"}'), [("f", "{}")], None, ["missing_arguments"]),
         (item('{"name": "f", "arguments": "x"}'), [("f", '"x"')], None, ["arguments_not_object"]),
         (item('{"name": "f", "arguments": null}'), [("f", "null")], None, ["arguments_not_object"]),
         (item('{"name": "f", "arguments": [1]}'), [("f", "[1]")], None, ["arguments_not_object"]),

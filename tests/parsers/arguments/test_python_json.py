@@ -67,3 +67,17 @@ def test_a_value_is_read_as_python_only_where_its_schema_allows_the_result(text:
 
 def test_a_value_without_a_schema_stays_text() -> None:
     assert plain_to_json("['a']", None) == "\"['a']\""
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (r"[{\"a\": \"C:\\\\x\"}]", r'[{"a": "C:\\x"}]'),
+        (r"[{\"a\": \"b\"}, \"c", None),
+        (r'["a", \"b\"]', None),
+        (r"[\"\ud800\"]", None),
+    ],
+)
+def test_a_list_whose_quotes_are_all_escaped_is_what_it_says(text: str, written: str | None) -> None:
+    assert plain_to_json(text, {"type": "array"}) == (written or json.dumps(text))
+    assert plain_to_json(text, {"type": "string"}) == json.dumps(text)

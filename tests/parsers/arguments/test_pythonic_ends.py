@@ -45,14 +45,14 @@ END = ("<|python_end|>", 200017, "special")
 @pytest.mark.parametrize(
     ("before", "token", "after", "found", "content"),
     [
-        ("[f(a='x\\", END, " so", '{"a": "x\\\\', " so"),
-        ('[f(a="""x"', END, " so", '{"a": "x\\"', " so"),
+        ("[f(a='x\\", END, " so')]", '{"a": "x\\\\<|python_end|> so"}', None),
+        ('[f(a="""x"', END, ' so""")]', '{"a": "x\\"<|python_end|> so"}', None),
         ("[f(a='x'", END, " so", '{"a": "x"}', " so"),
-        ("[f(a='x\\", ("<|eot|>", 200008, "special"), "y')]", '{"a": "x\\\\y"}', None),
-        ("[f(a='", ("<|eot|>", 200008, "special"), "y')]", '{"a": "y"}', None),
+        ("[f(a='x\\", ("<|eot|>", 200008, "special"), "y')]", '{"a": "x\\\\<|eot|>y"}', None),
+        ("[f(a='", ("<|eot|>", 200008, "special"), "y')]", '{"a": "<|eot|>y"}', None),
     ],
 )
-def test_special_tokens_count_inside_a_string_when_they_come_by_id(
+def test_special_tokens_are_text_inside_a_string_when_they_come_by_id(
     before: str, token: tuple[str, int, str], after: str, found: str, content: str | None
 ) -> None:
     markers = {"<|python_start|>": 200016, "<|python_end|>": 200017}

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from parsers.formats.model import Format
-from tests.parsers.parsing import calls, codes, dropped, owners, small, tool, trace_of
+from parsers.vocabulary.events import CallArguments
+from parsers.vocabulary.types import Context
+from tests.parsers.parsing import calls, codes, dropped, owners, small, tokens, tool, trace_of
 
 HEAD = "<tool_call>\n<function=f>\n"
 TAIL = "</function>\n</tool_call>"
@@ -74,6 +76,92 @@ def test_words_between_parameters_are_dropped() -> None:
         assert dropped(trace_of("qwen_coder", *texts)) == [
             (word, "text between parameters") for word in ("two", "words")
         ]
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ("\nuse </parameter> inside\n</parameter>\n", "use </parameter> inside"),
+        ("\n</parameter>\nis how it ends\n</parameter>\n", "</parameter>\nis how it ends"),
+        ("\n<function=g><parameter=b>1</parameter></function> here\n</parameter>", None),
+        ("x</parameter>y</parameter>", "x</parameter>y"),
+        ("</parameter></parameter>", "</parameter>"),
+        ("x</parameter> \n\t", "x"),
+        ("x</par</parameter>", "x</par"),
+    ],
+)
+def test_a_closing_tag_that_no_tag_follows_is_text_of_the_value(value: str, read: str | None) -> None:
+    read = "<function=g><parameter=b>1</parameter></function> here" if read is None else read
+    text = f"{HEAD}<parameter=a>{value}{TAIL}"
+    for texts in ((text,), tuple(text)):
+        trace = trace_of("qwen_coder", *texts)
+        assert [json.loads(raw) for _, raw in calls(trace.message)] == [{"a": read}]
+        assert codes(trace) == []
+        assert trace.message.tool_calls[0].complete
+
+
+@pytest.mark.parametrize(
+    ("inner", "arguments", "gone"),
+    [
+        ("<parameter=a>\nx</parameter>\n", {"a": "x"}, []),
+        ("<parameter=a>\nx</parameter>\n<parameter=b>\ny\n</parameter>\n", {"a": "x", "b": "y"}, []),
+        ("<parameter=a>\nx</parameter>y</parameter> z ", {"a": "x</parameter>y"}, ["z"]),
+        ("<parameter=i>\n4</parameter> z\n<parameter=a>y</parameter>", {"i": 4, "a": "y"}, ["z"]),
+    ],
+)
+@pytest.mark.parametrize("tail", [TAIL, "</function>", "</function> Done.", "</function><|im_end|>"])
+def test_where_no_tag_follows_any_closing_tag_the_last_one_ends_the_value(
+    inner: str, arguments: dict[str, Any], gone: list[str], tail: str
+) -> None:
+    for texts in ((HEAD + inner + tail,), tuple(HEAD + inner + tail)):
+        trace = trace_of("qwen_coder", *texts, context=tool(SCHEMA))
+        assert [json.loads(raw) for _, raw in calls(trace.message)] == [arguments]
+        assert "unclear_value_close" in codes(trace)
+        assert trace.message.tool_calls[0].complete
+        assert [text for text, _ in dropped(trace)] == gone
+        assert trace.message.content == ("Done." if "Done." in tail else None)
+
+
+@pytest.mark.parametrize("policy", ["keep", "text", "drop"])
+def test_a_call_to_an_unknown_tool_is_read_once_where_its_end_is_unclear(policy: str) -> None:
+    text = f"{HEAD}<parameter=a>\nx</parameter> y</function>"
+    for texts in ((text,), tuple(text)):
+        trace = trace_of("qwen_coder", *texts, policy={"unknown_tool": policy}, context=tool({}, "g"))
+        assert trace.message.content == (text if policy == "text" else None)
+        assert len(trace.message.tool_calls) == (policy == "keep")
+
+
+@pytest.mark.parametrize(
+    ("value", "streamed"),
+    [
+        ("x</parameter>", "x"),
+        ("x</parameter> y", "x"),
+        ("x</parameter> y</parameter> z", "x</parameter> y"),
+        ("\nx</parameter> y</parameter> z", "x</parameter> y"),
+    ],
+)
+def test_what_follows_a_closing_tag_waits_for_what_says_whether_it_is_text(value: str, streamed: str) -> None:
+    trace = trace_of("qwen_coder", f"{HEAD}<parameter=a>{value}", "</parameter>\n</function>")
+    sent = [event.text for event in trace.steps[0].events if isinstance(event, CallArguments)]
+    assert json.loads("".join(sent) + '"}') == {"a": streamed}
+    assert [hold.reason for hold in trace.steps[0].holds] == ["What follows says whether the value ends here."]
+
+
+@pytest.mark.parametrize(("reason", "value"), [("length", "x</parameter> y"), ("stop", "x")])
+def test_an_output_that_was_cut_off_behind_a_closing_tag_was_in_the_value(reason: str, value: str) -> None:
+    text = f"{HEAD}<parameter=a>x</parameter> y"
+    for texts in ((text,), tuple(text)):
+        trace = trace_of(
+            "qwen_coder", *texts, policy={"truncated_call": "close"}, context=Context(finish_reason=reason)
+        )
+        assert [json.loads(raw) for _, raw in calls(trace.message)] == [{"a": value}]
+
+
+def test_an_entity_waits_behind_a_closing_tag_too() -> None:
+    text = f"{HEAD}<parameter=a>\nx&am</parameter> &amp; y\n</parameter>\n{TAIL}"
+    trace = trace_of("qwen_coder", *text, policy=ENTITIES)
+    assert [json.loads(raw) for _, raw in calls(trace.message)] == [{"a": "x&am</parameter> & y"}]
+    assert not [reason for _, reason in dropped(trace)]
 
 
 SCHEMA = {
@@ -272,3 +360,82 @@ def test_a_value_that_waits_says_for_what() -> None:
         "The schema wants integer: the value is written when it is whole."
     ]
     assert str(trace.steps[0].view.codec) == "in the value of i"
+
+
+def test_a_closing_tag_by_its_id_ends_the_value_whatever_follows() -> None:
+    closer = ("</arg_value>", 7)
+    fed = tokens(("<tool_call>", 1), "f", ("<arg_key>", 2), "a</arg_key><arg_value>x", closer, " y", closer)
+    trace = trace_of("glm47_moe", fed=fed, mode="ids", markers={"</arg_value>": 7, "<tool_call>": 1, "<arg_key>": 2})
+    assert trace.message.tool_calls[0].arguments == '{"a": "x"'
+    assert dropped(trace) == [("y</arg_value>", "text between parameters")]
+
+
+def test_a_turn_that_ends_by_id_ends_the_value_at_its_last_closing_tag() -> None:
+    fed = tokens(HEAD, "<parameter=a>\nx</parameter>\n</function>", ("<|im_end|>", 9, "special"))
+    trace = trace_of("qwen_coder", fed=fed, mode="ids", markers={"<|im_end|>": 9})
+    assert calls(trace.message) == [("f", '{"a": "x"}')]
+    assert trace.message.tool_calls[0].complete
+
+
+def test_a_token_left_out_behind_a_closing_tag_does_not_bring_text_back() -> None:
+    fed = tokens(HEAD, "<parameter=i>4</parameter>", ("<|other|>", 9, "special"), " y</function>")
+    trace = trace_of("qwen_coder", fed=fed, mode="ids", context=tool(SCHEMA))
+    assert calls(trace.message) == [("f", '{"i": 4}')]
+
+
+@pytest.mark.parametrize("policy", [{"truncated_call": "text"}, {"invalid_call": "strict"}])
+def test_what_is_read_again_behind_a_value_is_content_once(policy: dict[str, str]) -> None:
+    text = "<tool_call>\n<function=f>\n<parameter=a>\nx\n</parameter> tail"
+    for texts in ((text,), tuple(text)):
+        trace = trace_of("qwen_coder", *texts, policy=policy)
+        assert (trace.message.content, trace.message.tool_calls) == (text, [])
+
+
+@pytest.mark.parametrize(("value", "arguments"), [("keep", {"a": "1", "b": "2"}), ("drop", {"b": "2"})])
+def test_a_value_without_its_closing_tag_is_kept_or_left_out(value: str, arguments: dict[str, str]) -> None:
+    text = HEAD + "<parameter=a>\n1\n" + parameter("b", "2") + TAIL
+    trace = trace_of("qwen_coder", *text, policy={"unclosed_value": value})
+    assert json.loads(trace.message.tool_calls[0].arguments) == arguments
+    assert codes(trace) == ["missing_value_close"]
+
+
+CODE = "<parameter=code>\nx = 1\n<parameter={0}>\n2\n</parameter>\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("limit", {"code": "x = 1", "limit": 2}),
+        ('"limit"', {"code": "x = 1", "limit": 2}),
+        ("other", {"code": "x = 1\n<parameter=other>\n2"}),
+        ("code", {"code": "x = 1\n<parameter=code>\n2"}),
+        ("no name", {"code": "x = 1\n<parameter=no name>\n2"}),
+        ("", {"code": "x = 1\n<parameter=>\n2"}),
+    ],
+)
+def test_a_tag_in_an_open_value_begins_a_parameter_that_is_declared_and_is_text_else(
+    name: str, arguments: dict[str, Any]
+) -> None:
+    context = tool({"code": {"type": "string"}, "limit": {"type": "integer"}})
+    text = HEAD + CODE.format(name) + TAIL
+    for parts in ([text], [*text], [text[at : at + 7] for at in range(0, len(text), 7)]):
+        trace = trace_of("qwen_coder", *parts, context=context)
+        assert json.loads(trace.message.tool_calls[0].arguments) == arguments
+        assert codes(trace) == (["missing_value_close"] if "limit" in arguments else [])
+        assert not dropped(trace)
+
+
+@pytest.mark.parametrize(
+    ("cut", "arguments"),
+    [
+        ("\n<parameter=lim", '{"code": "x = 1'),
+        ("\n<parameter=oth", '{"code": "x = 1\\n<parameter=oth'),
+        ("\n<par", None),
+    ],
+)
+def test_the_output_ends_in_a_tag_inside_a_value(cut: str, arguments: str | None) -> None:
+    context = tool({"code": {"type": "string"}, "limit": {"type": "integer"}})
+    text = f"{HEAD}<parameter=code>\nx = 1{cut}"
+    whole, parts = [trace_of("qwen_coder", *one, context=context).message for one in ([text], [*text])]
+    assert whole == parts
+    assert arguments is None or whole.tool_calls[0].arguments.startswith(arguments)

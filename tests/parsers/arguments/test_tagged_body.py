@@ -147,3 +147,23 @@ def test_every_character_of_an_object_has_an_owner() -> None:
         ('{"a": 1}', "arguments"),
         (" </c>", "marker"),
     ]
+
+
+SECTION = "<ifm|tool_calls><ifm|tool_call>{}</ifm|tool_call></ifm|tool_calls>"
+WAYS = {
+    "json": SECTION.format('{"name": "f", "arguments": {"q": "x"}}'),
+    "tags": SECTION.format("f<ifm|arg_key>q</ifm|arg_key><ifm|arg_value>x</ifm|arg_value>"),
+    "typed_tags": SECTION.format(
+        "f<ifm|arg_key>q</ifm|arg_key><ifm|arg_type>string</ifm|arg_type><ifm|arg_value>x</ifm|arg_value>"
+    ),
+}
+
+
+@pytest.mark.parametrize("asked", ["any", *WAYS])
+@pytest.mark.parametrize("written", WAYS)
+def test_a_call_in_another_notation_than_the_request_asks_for_is_none(asked: str, written: str) -> None:
+    policy = {"call_notation": asked, "malformed_call": "reject"}
+    for texts in ((WAYS[written],), tuple(WAYS[written])):
+        found = calls(trace_of("k2_horizon", *texts, policy=policy).message)
+        assert found == ([("f", '{"q": "x"}')] if asked in ("any", written) else [])
+    assert calls(trace_of("k2_horizon", WAYS["typed_tags"], policy={"call_notation": "tags"}).message) != []

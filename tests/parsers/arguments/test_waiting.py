@@ -50,15 +50,19 @@ def traced(*texts: str, policy: dict[str, str] | None = None, tool: Tool | None 
 @pytest.mark.parametrize(
     ("texts", "policy", "tool", "arguments"),
     [
-        (('"x', END, "y"), {"truncated_call": "close"}, None, '{"a": "xy"}'),
+        (('"x', END, "y"), {"truncated_call": "close"}, None, '{"a": "x<|im_end|>y"}'),
         (("{}, ", '"b', END, "c"), {"truncated_call": "close"}, None, '{"a": {}}'),
-        (('"4', END, '2"', "}}", "</tool_call>"), {}, NUMBER, '{"a": 42}'),
-        (('"4', END, 'x"', "}}", "</tool_call>"), {}, NUMBER, '{"a": "4x"}'),
+        (('"4', END, '2"', "}}", "</tool_call>"), {}, NUMBER, '{"a": "4<|im_end|>2"}'),
+        (('"4', END, 'x"', "}}", "</tool_call>"), {}, NUMBER, '{"a": "4<|im_end|>x"}'),
         (('"4', END, "x"), {}, NUMBER, None),
         (('"nu', END, "x"), {}, TEXT, None),
         (('"4', END, "2"), {"truncated_call": "close"}, NUMBER, None),
+        (('"x', END), {"truncated_call": "close"}, None, '{"a": "x"}'),
     ],
-    ids=["closed in a string", "closed in a key", "converted", "kept", "cut off", "cut off, text", "closed before it"],
+    ids=[
+        *("closed in a string", "closed in a key", "converted", "kept", "cut off", "cut off, text"),
+        *("closed before it", "the end of the output"),
+    ],
 )
 def test_every_character_around_an_end_token_has_one_owner(
     texts: tuple[str, ...], policy: dict[str, str], tool: Tool | None, arguments: str | None, by: str

@@ -367,3 +367,11 @@ def with_text(run: CaseRun, place: str, text: str) -> tuple[CaseRun, dict[str, s
     if place == "label":
         changed.compared[1] = compared(text, run.compared[1].trace, False, run.compared[1].divergence)
     return changed, versions
+
+
+def test_of_a_stream_that_was_played_back_the_server_is_meant() -> None:
+    chunk = {"choices": [{"index": 0, "delta": {"content": "Hm.</think>Hi"}, "finish_reason": "stop"}]}
+    case = load_case({"schema": 1, "parser": {"name": "recorded"}, "input": {"stream": [chunk]}})
+    report = markdown(run_case(case))
+    assert "warning, about the server" in report
+    assert "about the parser" not in report

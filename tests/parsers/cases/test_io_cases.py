@@ -37,6 +37,7 @@ FULL: dict[str, Any] = {
     "source": {"kind": "recorded", "minimized": True},
     "parent": "0123456789abcdef",
     "parser": {"name": "qwen", "policy": {"unknown_tool": "drop"}},
+    "contract": "strict",
     "input": {
         "text": ["a\n", "b"],
         "tokens": [[1, "a\n"], [2, "b", {"hex": "62", "kind": "added"}]],
@@ -183,7 +184,7 @@ def test_a_byte_order_mark_is_not_part_of_the_case() -> None:
         ('{"schema": true}', "/schema: schema true is not known here"),
         ('{"schema": "1"}', '/schema: schema "1" is not known here'),
         ('{"schema": 1}', "/parser: this key is required"),
-        ('{"schema": 1, "prser": {}}', "/prser: unknown key: correct its spelling or remove it"),
+        ('{"schema": 1, "prser": {}}', '/prser: unknown key "prser": correct its spelling or remove it'),
         ('{"schema": 1, "a/b~c": {}}', "/a~1b~0c: unknown key"),
     ],
 )
@@ -216,6 +217,12 @@ def test_what_is_no_case_is_named(source: str | bytes, message: str) -> None:
         ({"context": {"template_kwargs": {1: 2}}}, "/context/template_kwargs: key 1 is not a string"),
         ({"context": {"template_kwargs": {"x": {1}}}}, "/context/template_kwargs/x: set is not a JSON value"),
         ({"engines": {"vllm": {"verdict": 1}}}, "/engines/vllm/verdict: must be 'required'"),
+        ({"contract": {"name": "x", "cut_call": []}}, '/contract/cut_call: unknown key "cut_call": correct its'),
+        ({"contract": {"truncated_call": []}}, "/contract/name: this key is required"),
+        ({"contract": {"name": "x", "ids": "some"}}, "/contract/ids: must be 'any' or 'stable', not \"some\""),
+        ({"contract": {"name": "x", "unknown_tool": ["lose"]}}, "/contract/unknown_tool/0: must be 'keep', 'drop'"),
+        ({"contract": 3}, "/contract: must be a valid string, not 3"),
+        ({"title": {"a": 1}}, "/title: must be a valid string"),
     ],
 )
 def test_a_wrong_value_names_its_place(keys: dict[str, Any], message: str) -> None:
@@ -337,3 +344,14 @@ def test_the_schema_knows_every_key_and_no_other() -> None:
     assert list(schema["properties"]) == list(FULL)
     assert (schema["additionalProperties"], schema["required"]) == (False, ["schema", "parser", "input"])
     assert {"prefixItems", "minItems", "maxItems"} <= schema["$defs"]["Token"].keys()
+
+
+def test_a_contract_is_part_of_a_case_by_name_or_as_a_whole_and_old_ids_stay() -> None:
+    plain = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "Hi"}}
+    own = {"name": "own", "truncated_call": ["drop", "close"]}
+    ids = [case_id(load_case({**plain, **more})) for more in ({}, {"contract": "vllm"}, {"contract": own})]
+    assert len({*ids}) == 3
+    assert case_id(load_case({**plain, "contract": None, "compare": {"cuts": "all"}})) == ids[0] == "dfhq43151b0f8xn3"
+    assert loads(dumps(load_case({**plain, "contract": own}))) == load_case({**plain, "contract": own})
+    with pytest.raises(CaseError, match="/contract"):
+        load_case({**plain, "contract": {"name": "own", "truncated_call": ["lose"]}})

@@ -73,6 +73,37 @@ def test_what_cannot_be_played_says_why(found: Case, message: str) -> None:
         run_case(found)
 
 
+@pytest.mark.parametrize(
+    ("source", "contract"),
+    [
+        (None, "openai"),
+        ({"kind": "recorded"}, "openai"),
+        ({"kind": "recorded", "engine": "vLLM 0.33.0"}, "vllm"),
+        ({"kind": "recorded", "engine": "sglang"}, "sglang"),
+        ({"kind": "recorded", "engine": "llama.cpp b1"}, "openai"),
+    ],
+)
+def test_a_stream_is_judged_by_the_contract_of_the_server_it_is_said_to_come_from(
+    source: Payload | None, contract: str
+) -> None:
+    more: Payload = {} if source is None else {"source": source}
+    assert choose(case(**more)).contract == contract
+    found = case(contract="dynamo", **more)
+    assert replayer_of(found, choose(found), ()).contract.name == "dynamo"
+    assert replayer_of(case(**more), choose(case(**more)), ()).contract.name == contract
+
+
+def test_markers_of_an_unknown_grammar_count_in_a_stream_and_none_are_declared_for_a_built_in_parser() -> None:
+    sent = [chunk({"content": "Hi {call}x"}), chunk({}, "stop")]
+    plain, declared = case("recorded", sent), case({"name": "recorded", "markers": ["{call}", "{end}"]}, sent)
+    assert [one.severity for one in run_case(plain).findings] == []
+    assert "{call}" in replayer_of(declared, choose(declared), ()).terminals
+    for engine in (None, "fallback"):
+        wrong = case({"name": "qwen", "engine": engine, "markers": ["{call}"]}, None, input={"text": TEXT})
+        with pytest.raises(CaseError, match="the markers of a built-in parser are known"):
+            run_case(wrong)
+
+
 def test_an_inline_format_is_nothing_for_a_stream() -> None:
     fmt = {"schema": 1, "name": "recorded", "title": "x", "initial": "C", "states": {"C": {"text": "content"}}}
     with pytest.raises(CaseError, match="it takes no format") as caught:
@@ -105,7 +136,7 @@ def test_the_tokens_that_came_with_a_chunk_are_its_step() -> None:
         ('[TOOL_CALLS]f[ARGS]{"a": 1}', Evidence(), "mistral"),
     ],
 )
-def test_what_counts_as_a_marker_follows_the_model_or_the_text(
+def test_the_grammar_follows_the_model_or_the_text_and_any_marker_counts(
     content: str, evidence: Evidence, name: str | None
 ) -> None:
     found = case(stream=[chunk({"content": content}, "stop")])
@@ -113,7 +144,7 @@ def test_what_counts_as_a_marker_follows_the_model_or_the_text(
     assert (choice.grammar.name if choice.grammar else None) == name
     assert choice.format.name == "recorded"
     markers = replayer_of(found, choice, ()).terminals.values()
-    assert ("[TOOL_CALLS]" in markers) == (name != "qwen")
+    assert {"[TOOL_CALLS]", "</think>", "<|channel|>"} <= {*markers}, "no model hides the markers of another one"
 
 
 def test_a_finish_reason_of_the_servers_own_goes_before_none() -> None:

@@ -38,6 +38,18 @@ def test_a_case_may_name_the_chunkings_itself() -> None:
     assert [other.label for other in run.compared] == ["3 characters"]
 
 
+def test_a_case_may_have_its_message_compared_under_honest_cuts_alone() -> None:
+    run = run_case(case(compare={"cuts": "honest"}))
+    assert [other.label for other in run.compared] == ["whole"]
+    ids = [[1, "Hello "], [2, "there"]]
+    recorded = load_case(
+        {"schema": 1, "parser": {"name": "qwen"}, "input": {"tokens": ids}, "compare": {"cuts": "honest"}}
+    )
+    compared = [other.label for other in run_case(recorded).compared]
+    assert compared[:3] == ["2 tokens", "3 tokens", "5 tokens"]
+    assert "character by character" not in compared
+
+
 def test_other_chunkings_can_be_left_out() -> None:
     assert run_case(case(), compare=False).compared == []
 
@@ -46,10 +58,12 @@ def test_other_chunkings_can_be_left_out() -> None:
     ("text", "more", "evidence", "name"),
     [
         (CALL, {}, None, "qwen"),
-        (CALL, {"context": {"model": "moonshotai/Kimi-K2"}}, None, "kimik2"),
+        (CALL, {"context": {"model": "moonshotai/Kimi-K2"}}, None, "qwen"),
+        ("plain", {"context": {"model": "moonshotai/Kimi-K2"}}, None, "kimik2"),
         ("plain", {}, Evidence(model_type="llama"), "llama"),
         (CALL, {}, Evidence(model_type="llama"), "qwen"),
-        (CALL, {}, Evidence(model_id="mistral-small"), "mistral"),
+        (CALL, {}, Evidence(model_id="mistral-small"), "qwen"),
+        ("plain", {}, Evidence(model_id="mistral-small"), "mistral"),
         ("plain", {}, None, "passthrough"),
     ],
 )
@@ -63,7 +77,7 @@ def test_auto_chooses_by_the_evidence_and_says_why(
 
 
 def test_our_own_marker_ids_are_no_evidence_for_a_format() -> None:
-    tokens = [[2048, "<tool_call>"], [10, "\n"], [1, "<function=f>\n</function>\n"], [2049, "</tool_call>"]]
+    tokens = [[2048, "<tool_call>"], [10, "\n"], [1, "<function=f>\n"]]
     body = {"input": {"tokens": tokens}, "tokenizer": {"vocab": {"<tool_call>": 2048, "</tool_call>": 2049}}}
     own = load_case({"schema": 1, "parser": {"name": "auto"}, **body})
     recorded = load_case({"schema": 1, "source": {"kind": "recorded"}, "parser": {"name": "auto"}, **body})
@@ -138,7 +152,8 @@ feed = Machine.feed
 
 def test_a_chunking_that_differs_is_traced_and_placed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Machine, "feed", broken_feed)
-    run = run_case(case(replay=[{"by": "whole"}, {"by": "char"}, {"by": "char", "size": 2}]))
+    replay = [{"by": "whole"}, {"by": "char"}, {"by": "char", "size": 2}]
+    run = run_case(case(replay=replay, tokenizer={"name": "own"}), pieces=[Piece(char, ord(char)) for char in CALL])
     char = run.compared[0]
     assert not char.same
     assert char.divergence is not None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from parsers.checks import run_checks
 from parsers.checks.examples import examples
+from parsers.checks.known import Fact, Finish, Known, Origin
+from parsers.checks.known import Tokens as TokensKnown
 from parsers.checks.subject import (
     Builtin,
     Costs,
@@ -42,6 +45,7 @@ PARTS = {
     "sent": "server",
     "reference": "builtin",
     "reading": "builtin",
+    "otherwise": "builtin",
     "examined": "costs",
     "seconds": "costs",
 }
@@ -108,3 +112,18 @@ def levels(found: list[Finding]) -> list[tuple[str, str | None]]:
 
 
 X = message('{"a": "x"}')
+
+
+def without(known: Known, fact: Fact) -> Known:
+    """What is known where one fact, and what cannot be known without it, is not."""
+    less: dict[Fact, dict[str, Any]] = {
+        Fact.RAW: {"raw": False, "tokens": TokensKnown.NONE},
+        Fact.IDS: {"tokens": TokensKnown.CUT if known.raw else TokensKnown.NONE},
+        Fact.STREAM: {"stream": False},
+        Fact.PARSER: {"parser": False},
+        Fact.TOOLS: {"tools": False},
+        Fact.START: {"start": False},
+        Fact.FINISH: {"finish": Finish.CUT},
+        Fact.GRAMMAR: {"grammar": Origin.UNKNOWN},
+    }
+    return replace(known, **less[fact])

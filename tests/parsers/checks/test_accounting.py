@@ -14,7 +14,7 @@ from parsers.selection.registry import build as parser_of
 from parsers.selection.registry import get_format, policies
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import CallName, ContentText, ReasoningText
-from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.trace import Finding, Topic, Trace
 from parsers.vocabulary.types import Context, Delta, Piece, Tool
 from tests.parsers.checks.subjects import subject
 
@@ -151,6 +151,77 @@ def test_a_black_box_that_loses_words_is_warned_about(build: Build) -> None:
     (finding,) = findings(trace, **BLACK_BOX)
     assert finding.message == "The word `big` of the output is nowhere in the message (2 words in all)."
     assert (finding.severity, finding.about, finding.step, finding.span) == ("warning", "parser", 2, (14, 17))
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"), [("0.10", "0.1"), ("1e3", "1000.0"), ("2.50", "2.5"), ("7", "7.0"), ("-0.50", "-0.5")]
+)
+def test_a_number_that_is_spelled_otherwise_is_not_lost(build: Build, written: str, sent: str) -> None:
+    entries = [("marker", "<tool_call>"), ("name", "f"), ("arguments", f'{{"a": {written}}}', f'{{"a": {sent}}}')]
+    (finding,) = findings(build(entries, blind=True), **BLACK_BOX)
+    assert finding.message.startswith(f"The number `{written}` of the output is sent as `{sent}`")
+    assert (finding.severity, finding.about, finding.expected, finding.actual) == ("info", "output", written, sent)
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [("3.14159265358979323846", "3.141592653589793"), ("12345678901234567890", "12345678901234567168")],
+)
+def test_a_number_that_lost_digits_is_said_with_both_spellings(build: Build, written: str, sent: str) -> None:
+    entries = [("marker", "<tool_call>"), ("name", "f"), ("arguments", f'{{"a": {written}}}', f'{{"a": {sent}}}')]
+    (finding,) = findings(build(entries, blind=True), **BLACK_BOX)
+    words = f"The number `{written}` of the output is sent as `{sent}`: digits beyond double precision are lost."
+    assert (finding.message, finding.topic) == (words, Topic.VALUE)
+    assert (finding.severity, finding.about) == ("warning", "parser")
+
+
+@pytest.mark.parametrize(
+    ("text", "sent", "words"),
+    [
+        ("It is so.", "Itisso.", "White space of the output is lost: `It is` is sent as `Itis`."),
+        ("We say: it is\nso", "We say: it isso", "White space of the output is lost: `is\\nso` is sent as `isso`."),
+        ("It is so.", "It so.", "The word `is` of the output is nowhere in the message."),
+        ("It is so, so it is.", "It is so", None),
+    ],
+)
+def test_words_that_are_joined_are_told_from_lost_ones(build: Build, text: str, sent: str, words: str | None) -> None:
+    found = findings(build([("content", text, sent)], blind=True), **BLACK_BOX)
+    assert [one.message for one in found] == [words] * (words is not None)
+
+
+def test_words_whose_blanks_alone_are_lost_are_not_lost(build: Build) -> None:
+    own = [("content", "It is so. "), ("name", "f"), ("arguments", '{"a": "New York"}'), ("end",)]
+    sent = [("content", "Itisso."), ("name", "f"), ("arguments", '{"a": "NewYork"}'), ("end",)]
+    trace = build(sent, blind=True)
+    reference = build(own)
+    trace.text = reference.text
+    assert findings(trace, **BLACK_BOX, reference=reference) == []  # spaces_kept and values_kept tell
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ([("content", "3  4, 5 > 2")], "The `<` of the output is nowhere in the content."),
+        ([("content", "3  4 5  2")], "The `<` of the output is nowhere in the content (3 characters in all)."),
+        ([("reasoning", "3 < 4, 5 > 2")], None),  # channels_kept tells
+        ([("content", "3 < 4, 5 > 2 &")], None),  # what is added, others tell
+    ],
+)
+def test_signs_that_are_lost_are_told_from_those_that_went_elsewhere(
+    build: Build, sent: list[tuple[str, ...]], words: str | None
+) -> None:
+    trace, reference = build(sent, blind=True), build([("content", "3 < 4, 5 > 2")])
+    trace.text = reference.text
+    found = findings(trace, **BLACK_BOX, reference=reference)
+    assert [one.message for one in found if one.check == "spans_cover_input"] == [words] * (words is not None)
+
+
+@pytest.mark.parametrize("sent", ["0.2", "10", "0.01"])
+def test_another_number_is(build: Build, sent: str) -> None:
+    entries = [("marker", "<tool_call>"), ("name", "f"), ("arguments", '{"a": 0.10}', f'{{"a": {sent}}}')]
+    (finding,) = findings(build(entries, blind=True), **BLACK_BOX)
+    assert (finding.severity, finding.about) == ("warning", "parser")
+    assert "`0.10`" in finding.message
 
 
 def test_a_lost_word_that_is_spelled_with_escapes_has_no_place(build: Build) -> None:

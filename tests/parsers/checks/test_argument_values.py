@@ -39,6 +39,8 @@ def findings(written: str, given: str, context: Context = TYPED, **fields: Any) 
     [
         ('{"days": 1}', '{ "days" : 1 }'),
         ('{"any": 1}', '{"any": 1.0}'),
+        ('{"any": 0.10}', '{"any": 1e-1}'),
+        ('{"any": 1e99999999999999999999}', '{ "any": 1e99999999999999999999}'),
         ('{"any": "é"}', '{"any": "\\u00e9"}'),
         ('{"any": 1, "zip": "x"}', '{"zip": "x", "any": 1}'),
         ('{"any": 1, "any": 2}', '{"any": 2}'),
@@ -57,6 +59,20 @@ def test_the_same_value_may_be_written_in_many_ways(written: str, given: str) ->
 @pytest.mark.parametrize(
     ("written", "given", "said"),
     [
+        (
+            '{"any": 3.14159265358979323846}',
+            '{"any": 3.141592653589793}',
+            [
+                "`any` of call 0 (`f`) is 3.14159265358979323846 in the output and has become 3.141592653589793: "
+                "digits beyond double precision are lost."
+            ],
+        ),
+        ('{"any": 3.14159}', '{"any": 3.14}', ["`any` of call 0 (`f`) is 3.14159 in the output and has become 3.14."]),
+        (
+            '{"any": 1e99999999999999999999}',
+            '{"any": 2}',
+            ["`any` of call 0 (`f`) is 1e99999999999999999999 in the output and has become 2."],
+        ),
         ('{"days": 0}', "{}", ["`days` of call 0 (`f`) is 0 in the output and is missing."]),
         ("{}", '{"days": 1}', ["`days` of call 0 (`f`) is not in the output."]),
         ('{"days": 2}', '{"days": "2"}', ['`days` of call 0 (`f`) is 2 in the output and has become "2".']),

@@ -40,7 +40,9 @@ def test_a_check_without_its_needs_is_skipped_with_the_reason(good: Trace) -> No
     assert skipped["chunking"] == "no other chunking was replayed"
     assert skipped["whole_equals_streamed"] == "the output was not replayed whole"
     assert skipped["arguments_schema"] == skipped["known_tool"] == "the request declares no tools"
-    assert skipped["linear_time"] == "neither the characters examined nor a clock's time were taken"
+    assert (
+        skipped["linear_time"] == "neither the characters examined nor the lines executed nor a clock's time were taken"
+    )
     assert skipped["server_agrees"] == "no server's own log of the same output is at hand"
     unspelled = "the bytes of the tokens are not known, or the decoder makes another text of them"
     assert skipped["decodes_alike"] == unspelled
@@ -98,7 +100,9 @@ def test_a_note_breaks_no_check(build: Build) -> None:
 
 
 def test_a_flood_of_findings_is_cut_and_counted(build: Build) -> None:
-    trace = build(message=Message(tool_calls=[ToolCall(f"id-{n}", f"tool_{n}", "{}") for n in range(LIMIT + 7)]))
+    names = [f"tool_{n}" for n in range(LIMIT + 7)]
+    said = [("content", " ".join(names))]
+    trace = build(said, message=Message(tool_calls=[ToolCall(f"id-{name}", name, "{}") for name in names]))
     findings = run_checks(subject(trace, Context(tools=TOOLS)), ["known_tool"]).findings
     assert len(findings) == LIMIT + 1
     assert findings[-1].message == "7 more findings of this kind are not listed."

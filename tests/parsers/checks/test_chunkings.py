@@ -32,7 +32,7 @@ def test_each_distinct_outcome_is_named_once_by_its_smallest_chunking(build: Bui
         'With the chunking "whole", the message differs in the arguments of call 0 (`f`) from character 0 on; '
         "2 of 4 chunkings give this message.",
         'With the chunking "random, seed 3", the message differs in the content from character 2 on, '
-        "by whitespace only.",
+        "by whitespace only: `Hi ` becomes `Hi`.",
     ]
     assert [(f.step, f.span, f.actual) for f in findings] == [(2, (7, 7), ""), (1, (2, 2), "Hi")]
     assert [(f.severity, f.grade) for f in findings] == [("error", "calls"), ("warning", "whitespace")]
@@ -85,7 +85,7 @@ def test_the_rules_of_comparison_hold_and_are_named(build: Build) -> None:
     assert len(found(EXACT)) == 1
     assert found(Rules("json", "soft")) == []
     (finding,) = found(Rules("json"))
-    assert finding.message.endswith("by whitespace only (arguments compared as JSON values).")
+    assert finding.message.endswith("by whitespace only: `Hi ` becomes `Hi` (arguments compared as JSON values).")
 
 
 def test_a_missing_call_is_told_by_number(build: Build) -> None:
@@ -112,7 +112,11 @@ def test_made_up_ids_of_a_black_box_do_not_count(build: Build) -> None:
     ("streamed", "severity", "words"),
     [
         ([("content", "Hi \n"), *BARE], "error", "the arguments of call 0 (`f`) from character 0 on."),
-        ([("content", "Hi "), ("dropped", "\n", "x"), *CALL], "warning", "character 3 on, by whitespace only."),
+        (
+            [("content", "Hi "), ("dropped", "\n", "x"), *CALL],
+            "warning",
+            "character 3 on, by whitespace only: `Hi \\n` becomes `Hi `.",
+        ),
         ([("content", "H"), ("dropped", "i \n", LOST), *CALL], "error", "the content from character 1 on."),
         ([("content", "Hi \n"), *CALL[:-1], ("cut",)], "error", "the end of call 0 (`f`)."),
     ],

@@ -9,7 +9,18 @@ from typing import NamedTuple
 import pytest
 
 from parsers.checks import CHECKS
-from parsers.vocabulary.events import CallArguments, CallName, ContentText, Dropped, Event, Marker, ReasoningText
+from parsers.vocabulary.events import (
+    CallArguments,
+    CallEnd,
+    CallId,
+    CallName,
+    CallStart,
+    ContentText,
+    Dropped,
+    Event,
+    Marker,
+    ReasoningText,
+)
 from parsers.vocabulary.types import Context, Tool
 from tests.parsers.checks import test_faults, test_faults_black_box, test_variant_faults
 from tests.parsers.checks.broken import Fault, open_box
@@ -18,6 +29,7 @@ from tests.parsers.search import test_unseen_faults
 
 ENDED = "All is well.<|im_end|>"
 THOUGHT = "<think>It is sunny.</think>Sunny."
+FORCED = Context(TOOLS.tools, tool_choice="required")
 TYPED = Context((Tool("show", {"type": "object", "properties": {"zip": {"type": "string"}}}),))
 
 
@@ -42,13 +54,19 @@ def as_content(text: str) -> Callable[[Event], list[Event]]:
 FAULTS = [
     Case("no_reasoning_leak", lambda: Changes(is_(Marker), as_reasoning(TEXT)), "`<think>` leaks into the reasoning"),
     Case("no_control_tokens", lambda: Changes(is_(Dropped, Marker), as_content(ENDED)), "`<|im_end|>`", ENDED),
-    Case("known_tool", lambda: Changes(is_(CallName), with_(text="lookup", segments=())), "`lookup`"),
+    Case("known_tool", lambda: Changes(is_(CallName), with_(text="city", segments=())), "`city`"),
     Case(
         "calls_apart",
         lambda: Changes(is_(CallArguments, call=1), lambda e: [e, CallArguments(e.end, e.end, " ", (), 0)]),
         "Call 0 goes on after call 1 began.",
     ),
     Case("arguments_schema", Coerces, "zip"),
+    Case(
+        "call_as_asked",
+        lambda: Changes(is_(CallStart, CallName, CallId, CallArguments, CallEnd), lambda _: [], first=False),
+        "requires a call",
+        context=FORCED,
+    ),
     Case(
         "answer_only_in_reasoning",
         lambda: Changes(is_(ContentText), as_reasoning(THOUGHT), first=False),
@@ -72,6 +90,8 @@ ELSEWHERE = {
     "finish_reason": "the server's fault: tests/parsers/checks/test_server_stream.py",
     "server_agrees": "the server's fault: tests/parsers/checks/test_server_stream.py",
     "chunk_shape": "the server's fault: tests/parsers/checks/test_server_stream.py",
+    "sent_once": "the server's fault: tests/parsers/checks/test_said_again.py",
+    "calls_as_promised": "a matter of contracts: tests/parsers/checks/test_departures.py",
 }
 
 

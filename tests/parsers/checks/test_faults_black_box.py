@@ -88,6 +88,10 @@ def says(text: str) -> Callable[[MessageDelta], Sent]:
     return lambda delta: MessageDelta(content=text)
 
 
+def blanks_doubled(delta: MessageDelta) -> Sent:
+    return MessageDelta(delta.reasoning, (delta.content or "").replace(" ", "  "), delta.tool_calls)
+
+
 def calls(delta: MessageDelta) -> bool:
     return bool(delta.tool_calls)
 
@@ -165,7 +169,21 @@ FAULTS = {
         pointed=False,
     ),
     "a name is changed": Case(
-        lambda: Deltas(calls, each(part(name="lookup"))), "nothing_invented", "which has no `lookup`"
+        lambda: Deltas(calls, each(part(name="lookup"))),
+        "names_kept",
+        "The output names call 0 `find`; the parser sends `lookup`.",
+    ),
+    "reasoning is content": Case(
+        lambda: Deltas(lambda d: d.reasoning is not None, lambda d: MessageDelta(None, d.reasoning)),
+        "channels_kept",
+        "`Where is it?` is sent as content; in the output it is reasoning.",
+    ),
+    "a blank is doubled": Case(
+        lambda: Deltas(lambda d: d.content is not None, blanks_doubled),
+        "spaces_kept",
+        "`I look` becomes `I  look`",
+        severity="warning",
+        pointed=False,
     ),
     "a name is empty": Case(
         lambda: Deltas(calls, each(part(name=""))), "no_empty_delta", "The name of call 0 is sent empty."

@@ -51,10 +51,16 @@ def test_a_marker_that_was_read_is_no_leak(build: Build) -> None:
     [
         ([("content", "a </tool_call>")], "`</tool_call>` stands in the content, written as text.", (2, 14)),
         (
-            [("reasoning", "<tool_call>" * 3)],
+            [("reasoning", '<tool_call>{"a' * 3)],
             "`<tool_call>` stands in the reasoning 3 times, written as text.",
             (0, 11),
         ),
+        (
+            [("reasoning", "get_time</tool_call>]) </tool_call>")],
+            "`</tool_call>` stands in the reasoning 2 times, written as text.",
+            (8, 20),
+        ),
+        ([("reasoning", "<tool_call>f\n<a>")], "`<tool_call>` stands in the reasoning, written as text.", (0, 11)),
         (
             [("name", "f<tool_call>")],
             "`<tool_call>` stands in the name of call 0 (`f<tool_call>`), written as text.",
@@ -68,6 +74,22 @@ def test_a_marker_in_text_is_a_warning(
     (finding,) = leaks(subject(build([], entries)))
     assert (finding.message, finding.span, finding.step) == (message, span, 2)
     assert (finding.severity, finding.about) == ("warning", "output")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I could call <tool_call> now.",
+        "With <tool_call>, then.",
+        "Tags: `</tool_call>`.",
+        "<tool_call>",
+        "A </tool_call>",
+    ],
+)
+def test_a_marker_that_is_only_spoken_of_in_reasoning_is_no_fault(build: Build, text: str) -> None:
+    (finding,) = leaks(subject(build([("reasoning", text)])))
+    assert (finding.severity, finding.about) == ("info", "output")
+    assert finding.message.endswith("is mentioned in the reasoning.")
 
 
 def test_a_marker_that_another_chunking_reads_is_the_parsers_fault(build: Build) -> None:

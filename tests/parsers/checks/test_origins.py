@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks import run_checks
+from parsers.checks.check import any_of
 from parsers.checks.origins import _Source, _unescape
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Tool
@@ -63,7 +64,7 @@ def test_a_call_that_the_prompt_began_is_not_made_up(build: Build) -> None:
 
 
 def test_searches_for_missing_words_have_an_end() -> None:
-    source = _Source("abc", ())
+    source = _Source("abc", (), any_of(()))
     assert [source.missing_word(f"w{number}") for number in range(199)] == [f"w{number}" for number in range(199)]
     assert not source.has_number("42", 42)
     assert source.missing_word("zzz") is None
@@ -86,7 +87,7 @@ def test_escapes_are_undone(text: str, plain: str) -> None:
 
 
 def test_a_number_too_large_to_read_is_not_a_number_of_the_output() -> None:
-    assert not _Source("0x" + "f" * 400, ()).has_number("5", 5)
+    assert not _Source("0x" + "f" * 400, (), any_of(())).has_number("5", 5)
 
 
 def whole(build: Build, raw: str, arguments: str, context: Context | None = None) -> list[str]:

@@ -180,10 +180,11 @@ def test_a_servers_deltas_are_compared_channel_by_channel(build: Build) -> None:
 def test_all_reasoning_is_told_by_why_it_is_all(build: Build) -> None:
     closed = build([("reasoning", "Hm."), ("marker", "</think>")])
     (finding,) = found("answer_only_in_reasoning", subject(closed, closers=("</think>",)))
-    assert finding.message == "All of the output is reasoning: it is closed, and nothing follows."
+    assert finding.message == "All of the output is reasoning, without an answer: it is closed, and nothing follows."
     assert (finding.severity, finding.about) == ("info", "output")
     cut = subject(build([("reasoning", "Hm.")]), Context(finish_reason="length"))
-    assert found("answer_only_in_reasoning", cut) == []
+    (note,) = found("answer_only_in_reasoning", cut)
+    assert (note.message.partition(": ")[2], note.severity) == ("its length limit cut it off.", "info")
 
 
 def test_a_message_without_calls_or_text_is_not_all_reasoning() -> None:

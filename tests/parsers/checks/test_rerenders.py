@@ -25,7 +25,12 @@ def qwen(name: str, arguments: Any) -> str:
     return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>\n"
 
 
-def template(object_: Write | str, string: Write | str = qwen) -> Rerender:
+def qwen_twice(name: str, arguments: Any) -> str:
+    """Arguments that were encoded once too often: a parser may decode those that were encoded twice."""
+    return qwen(name, json.dumps(arguments))
+
+
+def template(object_: Write | str, string: Write | str = qwen_twice) -> Rerender:
     """A template as what it makes of one call, or the words of its problem."""
 
     def rerender(calls: Sequence[ToolCall], _context: Context, ends: Sequence[str]) -> Sequence[Rendering]:
@@ -63,7 +68,7 @@ def test_without_a_template_the_check_is_skipped_and_says_so() -> None:
     ("write", "actual"),
     [
         (lambda name, value: qwen(name, {"city": value["city"]}), '{"city": "Bern"}'),
-        (lambda name, value: qwen(name, json.dumps(value)), '\\"city\\"'),
+        (lambda name, value: qwen_twice(name, json.dumps(value)), "city"),
         (lambda _name, _value: "", "no call"),
     ],
     ids=["loses an argument", "escapes twice", "writes nothing"],

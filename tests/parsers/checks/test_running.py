@@ -110,11 +110,11 @@ def test_a_failure_is_found_once_in_whatever_replay_has_it(build: Build) -> None
     other = build([("content", "a"), ("note", "b", "orphan_marker", "It is alone.")])
     seen = subject(broken, whole=fine, compared=[("whole", fine), ("char", other), ("3 tokens", broken)])
     assert [(f.message, f.step, f.span) for f in found("parser_raised", seen)] == [
-        ("The parser failed at step 2: it broke", 2, (1, 2)),
+        ("The parser failed at step 2, on the delta `b`: it broke", 2, (1, 2)),
     ]
     seen = subject(fine, compared=[("char", other), ("3 tokens", broken), ("5 tokens", broken)])
     assert [(f.message, f.step, f.span) for f in found("parser_raised", seen)] == [
-        ('With the chunking "3 tokens", the parser failed at step 2: it broke', None, (1, 2)),
+        ('With the chunking "3 tokens", the parser failed at step 2, on the delta `b`: it broke', None, (1, 2)),
     ]
 
 

@@ -105,7 +105,8 @@ def test_checks_that_need_the_raw_output_are_skipped_with_that_reason() -> None:
     unknown = {name for name, why in skipped.items() if why is Need.RAW}
     assert unknown == {
         "spans_cover_input", "all_output_lost", "nothing_invented", "no_double_ownership", "no_early_leak",
-        "strings_whole", "values_kept", "emission_lag",
+        "strings_whole", "values_kept", "emission_lag", "spaces_kept", "channels_kept", "names_kept",
+        "calls_as_promised",
     }  # fmt: skip
     assert skipped["whole_equals_streamed"] is Need.WHOLE
     assert skipped["server_agrees"] is Need.SERVER_DELTAS
@@ -113,7 +114,7 @@ def test_checks_that_need_the_raw_output_are_skipped_with_that_reason() -> None:
 
 def test_reasoning_that_may_have_been_closed_is_said_so() -> None:
     (finding,) = found([THOUGHT, chunk({}, "stop")])
-    assert finding.message == "All of the output is reasoning: whether it was closed is not known."
+    assert finding.message == "All of the output is reasoning, without an answer: whether it was closed is not known."
 
 
 def test_a_shape_is_told_once_with_how_often_it_comes() -> None:
@@ -186,6 +187,15 @@ def test_who_breaks_is_a_note(stream: list[Payload], message: str) -> None:
 
 
 # Beside a replay
+
+
+def test_the_old_function_call_has_no_id_and_a_finish_reason_of_its_own() -> None:
+    old = chunk({"function_call": {"name": "f", "arguments": "{}"}})
+    ended = {"choices": [{"index": 0, "delta": {}, "finish_reason": "function_call"}]}
+    assert [one.check for one in found([old, ended]) if one.severity == "error"] == []
+    mixed = found([OPEN, ended])
+    assert "finish_reason" in [one.check for one in mixed if one.severity == "error"]
+
 
 TEXT = '<think>Hm.</think>Hi<tool_call>{"name": "f", "arguments": {"x": 1}}</tool_call>'
 AGREES = [ROLE, THOUGHT, ANSWER, OPEN, ARGS, MORE, END]

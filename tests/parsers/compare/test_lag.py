@@ -36,7 +36,7 @@ def told(trace: Trace) -> list[tuple[str, Owner, int, int, int]]:
 def test_what_leaves_in_the_step_it_arrives_in_has_no_lag() -> None:
     trace = trace_of("passthrough", "one ", "", "two")
     assert told(trace) == [("one two", "content", 1, 1, 0)]
-    assert (waits(trace, stays(trace)), longest_hold(trace)) == ([], None)
+    assert (waits(trace, stays(trace), 1), longest_hold(trace)) == (([], 0), None)
 
 
 def test_what_could_be_a_marker_waits_until_it_is_none() -> None:
@@ -47,7 +47,8 @@ def test_what_could_be_a_marker_waits_until_it_is_none() -> None:
         ("l", "content", 2, 3, 4),
         ("-box", "content", 3, 3, 0),
     ]
-    (wait,) = waits(trace, stays(trace))
+    (wait,), count = waits(trace, stays(trace), 5)
+    assert count == 1
     assert (wait.start, wait.end, wait.lag, wait.steps, wait.left) == (2, 7, 5, 2, 3)
     assert wait.hold is not None
     assert (wait.hold.start, wait.hold.end, wait.hold.kind) == (2, 7, "lexer")
@@ -122,10 +123,10 @@ def test_a_parser_that_shows_only_its_deltas_has_no_stays() -> None:
 
 def test_a_wait_nobody_explains_has_no_hold() -> None:
     trace = made((2, []), (1, [ContentText(0, 3, "xxx")]))
-    (wait,) = waits(trace, stays(trace))
+    (wait,), _ = waits(trace, stays(trace), 5)
     assert wait.hold is None
     trace.steps[0].holds = (Hold(1, 2, "codec", "Elsewhere."),)
-    assert waits(trace, stays(trace))[0].hold is None
+    assert waits(trace, stays(trace), 1)[0][0].hold is None
 
 
 @pytest.mark.linear

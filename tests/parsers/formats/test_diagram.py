@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parsers.formats.diagram import END, diagram, label, mermaid, rows_table
+from parsers.formats.diagram import END, diagram, label, mermaid, rows_table, walked
 from parsers.formats.model import Format, Policy, builtin_formats, guard_holds, load_format, row_ids
 
 PRE, V11 = {"mistral_version": ["pre_v11"]}, {"mistral_version": ["v11"]}
@@ -165,3 +165,36 @@ def test_every_built_in_format_has_all_its_rows_in_every_view(name: str) -> None
     assert [line.id for line in rows_table(fmt)] == ids
     assert sorted(row for edge in diagram(fmt).edges for row in edge.rows) == sorted(ids)
     assert re.findall(r" : (r\d+) ", mermaid(fmt)) == ids
+
+
+def walk(fmt: Format, times: dict[str, int]) -> tuple[list[str], dict[tuple[str, str], str]]:
+    drawn = walked(fmt, times)
+    return [node.name for node in drawn.nodes], {(edge.source, edge.target): edge.label for edge in drawn.edges}
+
+
+def test_a_walk_shows_the_rows_that_fired_with_what_they_read_and_how_often() -> None:
+    names, drawn = walk(FORMAT, {"r0": 2, "r2": 1, "r4": 1200, "r1": 1, "r5": 0})
+    assert names == ["CONTENT", "CALL", END]
+    assert drawn == {
+        ("CONTENT", "CALL"): "<call> × 2",
+        ("CALL", "CONTENT"): "</call> done × 1,201",
+        ("CONTENT", END): "end × 1",
+    }
+
+
+def test_a_walk_through_nothing_is_the_first_state() -> None:
+    assert walk(FORMAT, {}) == (["CONTENT"], {})
+
+
+def test_a_walk_may_begin_in_another_state() -> None:
+    names, drawn = walk(FORMAT, {"r3": 1})
+    assert (names, drawn) == (["CALL"], {("CALL", "CALL"): "</call> × 1"})
+
+
+def test_beside_an_edge_stand_two_short_texts_with_their_white_space() -> None:
+    texts = {"A": "x" * 40, "B": "\n ", "C": "c", "D": "d"}
+    rows = [{"on": name, "to": "TWO"} for name in texts]
+    fmt = make({"END": {"rows": rows}, "TWO": {"rows": [{"on": "END", "to": "TWO"}]}}, terminals=texts)
+    names, drawn = walk(fmt, dict.fromkeys(["r0", "r1", "r2", "r3", "r4"], 1))
+    assert names == ["END", "TWO", "(END)"]
+    assert drawn == {("END", "TWO"): f"{'x' * 17}… ⏎· +2 × 4", ("TWO", "(END)"): "end × 1"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from parsers import get_format
@@ -9,7 +11,13 @@ from parsers.replays.replay import replay
 from parsers.selection.registry import build, names
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.types import Context, Delta, Piece
+from tests.corpus import case_named, case_names
+from tests.parsers.properties.invariants import Run, as_ids, check
+from tests.parsers.properties.strategies import TIMES, TOOLS
 
+pytestmark = pytest.mark.replays
+
+ENDS = ("as_streamed", "close", "text", "drop")
 FOREIGN = Piece("<|weird|>", 9_999, None, "special", True)
 
 
@@ -27,3 +35,19 @@ def test_no_character_is_lost_around_a_foreign_token(name: str) -> None:
             pieces = (*letters(example[:cut]), FOREIGN, *rest)
             trace = replay(build(get_format(name), {}), [Delta(1, pieces)], Context(), mode="ids", markers={})
             assert [(at.start, at.end) for at in trace.partition if at.reason is LOST] == [], (cut, rest[:1])
+
+
+@pytest.mark.parametrize("name", names())
+def test_special_tokens_anywhere_leave_every_character_its_one_owner(name: str) -> None:
+    fmt, source = get_format(name), Random(name)
+    markers = {marker: 1_000 + at for at, marker in enumerate(fmt.tokens)}
+    texts = [text for text in (fmt.example, *[case_named(one).text() for one in case_names(name)]) if len(text) < 400]
+    for _ in range(10 * TIMES):
+        pieces = list(as_ids(source.choice(texts), markers, dict.fromkeys(markers, True)))
+        for marker in source.choices([FOREIGN.text, *markers], k=source.choice((1, 1, 2))):
+            special = Piece(marker, markers.get(marker, 9_999), marker.encode(), "special", True)
+            pieces.insert(source.randint(0, len(pieces)), special)
+        run = pieces[: source.randint(1, len(pieces))] if source.random() < 0.3 else pieces
+        policy = {name: source.choice(ENDS) for name in fmt.policies if name == "truncated_call"}
+        request = Context(tools=source.choice(TOOLS), finish_reason=source.choice((None, "stop", "length")))
+        check(Run(fmt, tuple(run), policy, request, "ids", markers))

@@ -97,7 +97,7 @@ LISTED = {"policies": ["mistral_version"]}
 
 def in_content(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
     """The change that gives CONTENT further rows, and adds or replaces other states."""
-    own = {key: more.pop(key) for key in ("inert", "unquote") if key in more}
+    own = {key: more.pop(key) for key in ("inert", "unquote", "unescape") if key in more}
     return {"states": {"CONTENT": content(*rows, **own), **more}}
 
 
@@ -210,6 +210,7 @@ WARNINGS = [
     ("inert_with_row", "/states/CONTENT/inert/0", in_content(inert=["OPEN"])),
     ("unknown_token", "/tokens/<~1a~0>", {"tokens": {"<call>": {}, "</a~>": {}}}),
     ("unquote", "/states/CONTENT/unquote", in_content(unquote=True)),
+    ("unescape", "/states/CONTENT/unescape", in_content(unescape=True)),
     ("reserved_name", "/states/END", in_content(row("CLOSE", "END"), END={"text": "content", "rows": [END]})),
 ]
 

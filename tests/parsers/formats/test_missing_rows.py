@@ -18,7 +18,7 @@ from tests.parsers.properties.strategies import JSON_BITS, TOOLS, WORDS, marker_
 
 pytestmark = pytest.mark.replays
 
-OUTPUTS = 240  # that are tried on each format, besides its cases
+OUTPUTS = 80  # that are tried on each format, besides its cases
 TRIED = 2  # of those in which a row fires, on the format without that row
 LONGEST = 600
 

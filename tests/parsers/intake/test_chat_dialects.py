@@ -1,4 +1,4 @@
-"""OpenAI Responses and Anthropic Messages: their events and answers as the chat chunks that say the same."""
+"""OpenAI Responses, Anthropic Messages and parts cut out of answers, as the chat chunks that say the same."""
 
 from __future__ import annotations
 
@@ -87,3 +87,73 @@ def test_arguments_that_came_as_an_object_are_told() -> None:
     other = answer({"object": "response", "output": [{"type": "x"}], "output_messages": [{"tokens": [1]}, {}]})
     assert other.recording is not None
     assert other.recording.ids is None
+
+
+CALLED = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+STEP = {"index": 0, **CALLED}
+MESSAGE = {"role": "assistant", "content": None, "tool_calls": [CALLED]}
+OBJECT = {"function": {"name": "f", "arguments": {"a": 1}}}
+# what was cut out, as it was pasted; the deltas or messages; the finish reason; whether one is missed
+PARTS: list[tuple[str, list[Any], str | None, bool]] = [
+    (json.dumps(MESSAGE), [MESSAGE], None, False),
+    (json.dumps(MESSAGE, indent=2), [MESSAGE], None, False),
+    (repr(MESSAGE), [MESSAGE], None, False),
+    (json.dumps({"index": 0, "message": MESSAGE, "finish_reason": "tool_calls"}), [MESSAGE], "tool_calls", False),
+    (json.dumps({"index": 0, "message": MESSAGE, "finish_reason": None}), [MESSAGE], None, True),
+    (json.dumps([CALLED, CALLED]), [{**MESSAGE, "tool_calls": [CALLED, CALLED]}], None, False),
+    (json.dumps([STEP, STEP]), [{"tool_calls": [STEP]}, {"tool_calls": [STEP]}], None, False),
+    (json.dumps({"tool_calls": [STEP]}), [{"tool_calls": [STEP]}], None, False),
+    (json.dumps({"tool_calls": [CALLED]}), [{"tool_calls": [CALLED]}], None, False),
+    (
+        '{"role": "assistant", "content": ""}\n{"content": "a"}\n{not whole\n',
+        [{"role": "assistant", "content": ""}, {"content": "a"}], None, False,
+    ),
+    (
+        json.dumps({"role": "assistant", "content": "", "tool_calls": [OBJECT]}),
+        [{"role": "assistant", "content": "", "tool_calls": [
+            {"id": "call_0", "function": {"name": "f", "arguments": '{"a": 1}'}}
+        ]}], None, False,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "deltas", "finish", "missed"), PARTS)
+def test_a_part_cut_out_of_an_answer_is_the_recording_of_it(
+    text: str, deltas: list[Any], finish: str | None, missed: bool
+) -> None:
+    found = recognise(text.encode(), pasted=True)
+    assert found.kind in ("json_response", "ndjson_log")
+    assert "raw_text" in [one.kind for one in found.readings]
+    assert said(found) == deltas
+    assert found.recording is not None
+    assert (found.recording.text, found.recording.finish_reason) == (None, finish)
+    assert ("no_finish" in {warn.code for warn in found.warnings}) is missed
+
+
+def test_a_message_whose_content_holds_markers_is_its_raw_output() -> None:
+    found = answer({"role": "assistant", "content": "<tool_call>{}"})
+    assert found.recording is not None
+    assert found.recording.text == "<tool_call>{}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"name": "f", "arguments": {"a": 1}}]',
+        '{"name": "f", "parameters": {"a": 1}}',
+        '{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}',
+        "{'name': 'f', 'arguments': {1, 2}}",
+        "{'a': b'x'}",
+        "{'a': Kind(1)}",
+        "{'a': 1} and more",
+        f"A message of the API looks so:\n\n```json\n{json.dumps(MESSAGE)}\n```\nIts content is null.",
+    ],
+)
+def test_what_a_model_may_have_written_stays_raw(text: str) -> None:
+    assert recognise(text.encode(), pasted=True).kind == "raw_text"
+
+
+def test_in_a_report_a_part_is_taken() -> None:
+    report = "We deployed vLLM 0.9.2 and I noticed that tool_calls has broken arguments.\n\n"
+    found = recognise(f"{report}```json\n{json.dumps(MESSAGE)}\n```\n".encode(), pasted=True)
+    assert found.kind == "json_response"

@@ -29,16 +29,16 @@ def parts(recording: Recording) -> list[Any]:
 
 
 STREAMS: list[tuple[str, list[list[Any]], list[str]]] = [
-    (DELTA, [[{"tool_calls": [WIRE]}]], ["no_finish"]),
-    (f"call: {DELTA}\n{DELTA}", [[{"tool_calls": [WIRE]}] * 2], ["no_finish"]),
-    (f"[{DELTA}, {DELTA}]", [[{"tool_calls": [WIRE, WIRE]}]], ["no_finish"]),
-    (f"[{DELTA}, None]\n[{DELTA}, {DELTA[:-9]}", [[{"tool_calls": [WIRE]}] * 2], ["broken_off", "no_finish"]),
-    (f"{DELTA}\n{DELTA[:30]}", [[{"tool_calls": [WIRE]}]], ["broken_off", "no_finish"]),
-    ("openai.types.ChoiceDelta(content='<think>')", [[{"content": "<think>"}]], ["no_finish"]),
+    (DELTA, [[{"tool_calls": [WIRE]}]], []),
+    (f"call: {DELTA}\n{DELTA}", [[{"tool_calls": [WIRE]}] * 2], []),
+    (f"[{DELTA}, {DELTA}]", [[{"tool_calls": [WIRE, WIRE]}]], []),
+    (f"[{DELTA}, None]\n[{DELTA}, {DELTA[:-9]}", [[{"tool_calls": [WIRE]}] * 2], ["broken_off"]),
+    (f"{DELTA}\n{DELTA[:30]}", [[{"tool_calls": [WIRE]}]], ["broken_off"]),
+    ("openai.types.ChoiceDelta(content='<think>')", [[{"content": "<think>"}]], []),
     (
         "DeltaMessage(role='assistant', content='\\ud83d')",
         [[{"role": "assistant", "content": "\ufffd"}]],
-        ["lossy_text", "no_markers", "no_finish"],
+        ["lossy_text", "no_markers"],
     ),
     (CHUNK.format("x", "<think>") + CHUNK.format("y", "<think>"), [[{"content": "<think>"}]] * 2, []),
     (
@@ -52,7 +52,7 @@ STREAMS: list[tuple[str, list[list[Any]], list[str]]] = [
                 }
             ]
         ],
-        ["no_finish"],
+        [],
     ),
     (
         "ChatCompletion(choices=[Choice(finish_reason='stop', message=ChatCompletionMessage(content='<think>'))])",
@@ -62,14 +62,14 @@ STREAMS: list[tuple[str, list[list[Any]], list[str]]] = [
     (
         "ToolCallItem(tool_index=1, name='f', parameters='')",
         [[{"tool_calls": [{"index": 1, "function": {"name": "f"}}]}]],
-        ["no_finish"],
+        [],
     ),
     (
         "ChoiceDelta(content=None, a={'k': [Kind(1, 2), x.y, <E.a: 'b'>, b'z']}, f=1.5)",
         [[{"content": None, "a": {"k": [2, "x.y", "b", "z"]}, "f": 1.5}]],
-        ["no_finish"],
+        [],
     ),
-    ("ChoiceDelta(content=['a' ... 'b'])", [[{"content": [None]}]], ["no_finish"]),
+    ("ChoiceDelta(content=['a' ... 'b'])", [[{"content": [None]}]], []),
     (
         "AIMessage(content='', additional_kwargs={'tool_calls': [{'id': 'c', 'function': {'arguments': '{ }', "
         "'name': 'f'}}]}, response_metadata={'finish_reason': 'tool_calls'}, tool_calls=[{'name': 'f', 'args': {}}])",

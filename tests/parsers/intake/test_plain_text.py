@@ -126,6 +126,7 @@ STRINGS = [
     (r"b'\xe2\x82\xac\303\251\n'", "€é\n", False),
     (r"b'\xe2'", "\ufffd", True),
     (r"b'\u0041é'", "\\u0041é", False),
+    ("b'\ud83d'", "\ufffd", True),
 ]
 
 

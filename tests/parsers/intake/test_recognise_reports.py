@@ -111,6 +111,14 @@ def test_what_a_model_may_have_written_stays_the_output(text: str) -> None:
     assert found.recording.text == text
 
 
+def test_a_part_of_an_answer_in_prose_is_offered_and_in_a_report_taken() -> None:
+    calls = '{"tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}'
+    found = read(f"I would call it like this:\n\n```json\n{calls}\n```\n")
+    assert (found.kind, [reading.kind for reading in found.readings]) == ("raw_text", ["json_response", "code_block"])
+    found = read(f"We run vLLM 0.9.1 with streaming and arguments are missing:\n\n```json\n{calls}\n```\n")
+    assert (found.kind, [reading.kind for reading in found.readings]) == ("json_response", ["raw_text"])
+
+
 def test_a_block_with_markup_is_offered() -> None:
     text = fenced("$ vllm serve", ASKED, f"  {CALL}")
     found = read(text)

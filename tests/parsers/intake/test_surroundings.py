@@ -45,6 +45,11 @@ def texts(text: str) -> list[list[str]]:
     return [[block.text for block in blocks] for blocks in blocks_by_kind(text)]
 
 
+def test_only_fences_make_blocks_of_code() -> None:
+    text = "said:\n\n    set in\n\n> cited\n\n```\na\n```\n"
+    assert [block.text for block in code_blocks(text)] == ["a"]
+
+
 def test_a_longer_fence_ends_a_block_and_a_shorter_one_does_not() -> None:
     text = "````\na\n```\nb\n~~~~\nc\n`````\nd\n```\ne\n``` f\n"
     assert [block.text for block in code_blocks(text)] == ["a\n```\nb\n~~~~\nc", "e\n``` f\n"]

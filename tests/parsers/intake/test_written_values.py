@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parsers.intake.written_values import DEPTH, Named, Shortened, is_left_out, literal_at, string_at
@@ -129,6 +129,7 @@ def test_what_python_prints_is_read_back(value: Any) -> None:
     assert (found.value, found.end) == (value, len(repr(value)))
 
 
+@example("b'\ud83d")
 @given(st.text(alphabet="'\"\\[](){},:=.<> abfuxN019\n\ud83d"))
 def test_any_text_is_read_or_not_and_never_raises(text: str) -> None:
     found = literal_at(text)

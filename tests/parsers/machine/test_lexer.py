@@ -75,3 +75,12 @@ def test_terminals_do_not_depend_on_the_cuts(text: str, cuts: list[int]) -> None
         return found
 
     assert terminals(sorted(cut for cut in cuts if cut < len(text))) == terminals([])
+
+
+def test_a_literal_counts_where_its_parts_are_given() -> None:
+    scope = Scope({"A": "<a>", "B": "<a>x<b>", "C": "x<b>"}, ["<b>"])
+    assert scope.find("<a>x<b>", 0) == (0, "B", 7)
+    assert scope.find("<a>x<b>", 0, given=lambda at: at == 4) == (0, "B", 7)
+    assert scope.find("<a>x<b>", 0, given=lambda _: False) == (0, "A", 3)
+    assert scope.find("-x<b>", 0, given=lambda _: False) == (5, None, 5)
+    assert scope.find("-x<", 0, given=lambda _: False) == (2, None, 3)

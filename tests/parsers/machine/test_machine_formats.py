@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from parsers.formats.model import Format
+from parsers.vocabulary.types import Context
 from tests.parsers.parsing import calls, codes, dropped, owners, small, trace_of
 
 OUTSIDE = "it belongs to a call, and none is open that waits for it"
@@ -117,3 +118,11 @@ def test_white_space_in_a_name_state_is_structure() -> None:
     trace = trace_of(chain(NAME, NAME, SPAN), "<a> |f|{}</a>")
     assert calls(trace.message) == [("f", "{}")]
     assert owners(trace)[0] == ("<a> |", "marker")
+
+
+@pytest.mark.parametrize(("finish", "kept"), [(None, False), ("length", False), ("stop", True), ("tool_calls", True)])
+def test_a_stop_token_that_the_server_left_out_leaves_no_call_open(finish: str | None, kept: bool) -> None:
+    text = '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}'
+    for policy in ("text", "drop"):
+        trace = trace_of("harmony", text, policy={"truncated_call": policy}, context=Context(finish_reason=finish))
+        assert calls(trace.message) == ([("f", '{"a": 1}')] if kept else [])

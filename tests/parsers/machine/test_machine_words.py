@@ -108,10 +108,11 @@ def test_an_end_token_in_a_rejected_call_is_no_content() -> None:
     assert ("<eos>", "marker") in owners(trace)
 
 
-def test_an_end_token_by_its_id_is_a_marker_even_in_a_value() -> None:
-    fed = tokens("<c>x:f<k>a</k><v>1", ("<eos>", 7, "special"), "</v></c>", "<eos>")
+def test_an_end_token_by_its_id_is_a_marker_between_values_and_at_the_end() -> None:
+    end = ("<eos>", 7, "special")
+    fed = tokens("<c>x:f<k>a</k><v>1", end, "</v>", end, "</c>", "<eos>", end)
     trace = trace_of(words(), fed=fed, mode="ids", markers={"<eos>": 7})
-    assert calls(trace.message) == [("f", '{"a": "1"}')]
+    assert calls(trace.message) == [("f", '{"a": "1<eos>"}')]
     assert trace.message.content == "<eos>"
 
 

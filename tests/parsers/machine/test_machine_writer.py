@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from parsers.machine.calls import split_header
+import pytest
+
+from parsers.machine.names import split_header
 from parsers.machine.output import Writer
+from parsers.vocabulary.drops import Cause
 from parsers.vocabulary.events import CallArguments, CallStart, ContentText, Event, Marker, ReasoningText, Segment
+from tests.parsers.parsing import trace_of
 
 
 def test_adjacent_text_is_one_event() -> None:
@@ -75,3 +79,11 @@ def test_a_header_holds_the_name_between_the_last_dot_and_the_last_colon() -> No
     }
     found = {text: text[slice(*split_header(text))] for text in names}
     assert found == names
+
+
+@pytest.mark.parametrize(("header", "name"), [("functions.f:0", "f"), ("f", "f"), ("0", None), ("functions.0", None)])
+def test_a_number_is_no_name(header: str, name: str | None) -> None:
+    call = f"<|tool_call_begin|>{header}<|tool_call_argument_begin|>{{}}<|tool_call_end|>"
+    trace = trace_of("kimik2", f"<|tool_calls_section_begin|>{call}<|tool_calls_section_end|>")
+    assert [found.name for found in trace.message.tool_calls] == ([] if name is None else [name])
+    assert [found.reason.cause for found in trace.rejected_calls] == ([Cause.NUMBER_FOR_NAME] if name is None else [])

@@ -54,6 +54,7 @@ def traced(parser: str, text: str, context: Context, chunking: Chunking, *, in_f
     return replay(machine, apply(chunking, (Piece(text),), "text"), context)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("parser", CALLS)
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("schema", SCHEMAS)

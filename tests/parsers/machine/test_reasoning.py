@@ -26,7 +26,7 @@ VOCABULARY = {"<think>": START, "</think>": END}
     ("name", "openers", "closers"),
     [
         ("qwen", ("<think>",), ("</think>",)),
-        ("mistral", ("[THINK]",), ("[/THINK]",)),
+        ("mistral", ("[THINK]", "<think>"), ("[/THINK]", "</think>")),
         ("llama", (), ()),
         ("passthrough", (), ()),
     ],

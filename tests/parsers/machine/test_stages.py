@@ -42,6 +42,14 @@ def test_white_space_of_content_around_calls(where: str, text: str, value: str, 
         assert trace_of("qwen", *texts, policy={f"content_{where}_calls": value}).message.content == content
 
 
+@pytest.mark.parametrize(("value", "content"), [("keep", "a  b c"), ("drop_blank", "a b c"), ("strip", "a b c")])
+def test_white_space_before_the_first_of_llamas_calls_is_kept_where_the_policy_says_so(
+    value: str, content: str
+) -> None:
+    for texts in ((f"a {F} b{G} c",), tuple(f"a {F} b{G} c")):
+        assert trace_of("llama", *texts, policy={"content_before_calls": value}).message.content == content
+
+
 @pytest.mark.parametrize("value", ["keep", "drop_blank", "strip"])
 def test_an_output_without_a_call_keeps_its_white_space(value: str) -> None:
     policy = {f"content_{where}_calls": value for where in ("before", "between", "after")}

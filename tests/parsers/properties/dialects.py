@@ -6,10 +6,15 @@ from collections.abc import Mapping
 
 from tests.parsers.properties.render import (
     Dialect,
+    blocks_content,
     dsml,
+    functionary,
+    functionary_content,
+    gigachat_content,
     harmony,
     harmony_call,
     harmony_content,
+    inkling,
     json_call,
     keyvalue,
     kimi_header,
@@ -18,9 +23,12 @@ from tests.parsers.properties.render import (
     llama_content,
     mistral_array,
     mistral_name,
+    muse,
     named,
     python_call,
+    solar,
     tags,
+    typed_by_tag,
     unpadded_content,
 )
 
@@ -113,6 +121,77 @@ DIALECTS: Mapping[str, Dialect] = {
     ),
     "ling3": Dialect("ling3", tags("<tool_call>{n}\n", ARG_LINES, "</tool_call>"), values="tags"),
     "iquest_q1": Dialect("iquest_q1", tags("<iquest_tool_call>{n}", ARG_TAGS, "</iquest_tool_call>"), values="tags"),
+    "gigachat3": Dialect(
+        "gigachat3", json_call("<|function_call|>", "<|message_sep|>"), None, content=gigachat_content
+    ),
+    "gigachat3_header": Dialect(
+        "gigachat3",
+        json_call("<|message_sep|>\n\nfunction call<|role_sep|>\n", "<|message_sep|>\n\n"),
+        None,
+        content=gigachat_content,
+    ),
+    "minicpm5": Dialect(
+        "minicpm5",
+        tags('<function name="{n}">', '<param name="{k}">{v}</param>', "</function>"),
+        values="tags",
+        policy={"entity_decoding": "off"},
+    ),
+    "minicpm5_cdata": Dialect(
+        "minicpm5",
+        tags('<function name="{n}">\n', '<param name="{k}"><![CDATA[{v}]]></param>\n', "</function>"),
+        values="tags",
+    ),
+    "dots": Dialect(
+        "dots",
+        tags('<invoke name="{n}">\n', '<parameter name="{k}">{v}</parameter>\n', "</invoke>\n"),
+        section=("<dots_function_call>\n", "</dots_function_call>"),
+        values="tags",
+        content=unpadded_content,
+    ),
+    "dots_json": Dialect("dots", json_call("<dots_function_call>", "</dots_function_call>")),
+    "inkling": Dialect("inkling", json_call(key="args"), whole=inkling, content=blocks_content),
+    "k2_horizon": Dialect(
+        "k2_horizon",
+        tags(
+            "<ifm|tool_call>{n}\n",
+            "<ifm|arg_key>{k}</ifm|arg_key>\n<ifm|arg_value>{v}</ifm|arg_value>\n",
+            "</ifm|tool_call>\n",
+        ),
+        ("<ifm|think>", "</ifm|think>"),
+        section=("<ifm|tool_calls>\n", "</ifm|tool_calls>"),
+        values="tags",
+    ),
+    "k2_horizon_typed": Dialect(
+        "k2_horizon",
+        typed_by_tag,
+        ("<ifm|think_fast>", "</ifm|think_fast>"),
+        section=("<ifm|tool_calls>", "</ifm|tool_calls>"),
+        values="typed",
+    ),
+    "k2_horizon_json": Dialect(
+        "k2_horizon",
+        json_call("<ifm|tool_call>", "</ifm|tool_call>"),
+        ("<ifm|think_faster>", "</ifm|think_faster>"),
+        section=("<ifm|tool_calls>", "</ifm|tool_calls>"),
+    ),
+    "plamo3": Dialect(
+        "plamo3",
+        named(
+            "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>",
+            "<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>",
+            "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
+        ),
+        ("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
+        section=("<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>"),
+    ),
+    "muse": Dialect("muse", tags("", "", ""), whole=muse, values="tags", content=blocks_content),
+    "muse_glimmer": Dialect("muse_glimmer", tags("", "", ""), whole=muse, values="tags", content=blocks_content),
+    "functionary_v3_2": Dialect(
+        "functionary_v3_2", named(">>>", "\n", ""), None, whole=functionary, content=functionary_content
+    ),
+    "solar_open": Dialect("solar_open", json_call(), whole=solar, content=blocks_content),
+    "minimax_m1": Dialect("minimax_m1", json_call("", "\n"), section=("<tool_calls>\n", "</tool_calls>")),
+    "nemotron_v2": Dialect("nemotron_v2", json_call(), section=("<TOOLCALL>[", "]</TOOLCALL>"), between=", "),
     "apertus": Dialect(
         "apertus",
         named('{"', '": ', "}"),
@@ -140,6 +219,14 @@ DIALECTS: Mapping[str, Dialect] = {
     "deepseek_v4": dsml("deepseek_v4", "tool_calls"),
     "deepseek_v4_json": dsml("deepseek_v4", "tool_calls", as_object=True),
     "deepseek_v41": dsml("deepseek_v41", " calls", " "),
+    "gigachat35": dsml("gigachat35", "tool_calls", word="GCML"),
+    "apriel": Dialect(
+        "apriel",
+        json_call(),
+        ("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"),
+        section=("<tool_calls>[", "]</tool_calls>"),
+        between=", ",
+    ),
     "step3": Dialect(
         "step3",
         tags(

@@ -1,4 +1,7 @@
-"""Formats nobody has written: a state of content, sometimes one of reasoning, and a few states inside a call."""
+"""Formats nobody has written: a state of content, sometimes one of reasoning, and a few states inside a call.
+
+Calls may begin inside reasoning, which the prompt may open; the marker that opens it may be text there.
+"""
 
 from __future__ import annotations
 
@@ -53,6 +56,7 @@ WORDS = (
     *('{"name":"f","arguments":{"a":"1"}}', '{"a":1}', "<parameter=", "</parameter>"),
 )
 IN_CALL = ("HEAD", "MORE", "GAP", "BODY")
+CALL_IN_REASONING = (["ReasoningEnd", "CallStart"], ["ReasoningEnd"], ["CallStart"])
 LAST = {"on": "END", "to": "TOP", "emit": ["CallEnd"]}
 
 
@@ -90,14 +94,20 @@ def formats(draw: st.DrawFn) -> Format:
             inside({"codec": codec}, (*names, "DONE", "OTHER", "REJECT", "MALFORMED", "ITEM", "ITEM_END", "LABEL"))
         ),
     }
+    opens = draw(st.booleans())
     if think:
         out = {"on": begins[0], "to": "TOP", "emit": ["ReasoningEnd"]}
-        states["THINK"] = {"text": "reasoning", "rows": [out, {"on": "END", "to": "THINK"}]}
+        call = {"on": begins[1], "to": into[1]["to"], "emit": draw(st.sampled_from(CALL_IN_REASONING))}
+        calls = [call] if draw(st.booleans()) else []
+        rows = [out, *calls, {"on": "END", "to": "THINK"}]
+        inert = begins[2:] if draw(st.booleans()) else []
+        states["THINK"] = {"text": "reasoning", "inert": inert, "rows": rows}
     return load_format({
         "schema": 1,
         "name": "drawn",
         "title": "Drawn",
         "initial": "TOP",
+        "initial_when_reasoning_open": "THINK" if opens and "THINK" in states else None,
         "states": states,
         "terminals": TERMINALS,
         "content": draw(st.sampled_from(["plain", "plain", "llama"])),

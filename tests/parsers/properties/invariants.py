@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 
 from parsers.formats.model import Format
-from parsers.machine.calls import LIFE, CallState
+from parsers.machine.call_life import LIFE, CallState
 from parsers.machine.machine import Machine
 from parsers.machine.program import Program
 from parsers.replays.chunking import Chunking, apply

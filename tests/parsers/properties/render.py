@@ -204,13 +204,13 @@ def keyvalue(head: str, string: str, tail: str) -> Write:
     return write
 
 
-def dsml(parser: str, block: str, space: str = "", *, as_object: bool = False) -> Dialect:
-    """DeepSeek's tags, with typed parameters or one JSON object in their place."""
-    head, tail = f'<｜DSML｜{space}invoke name="{{n}}">\n', f"</｜DSML｜{space}invoke>\n"
-    section = (f"<｜DSML｜{block}>\n", f"</｜DSML｜{block}>")
+def dsml(parser: str, block: str, space: str = "", *, word: str = "DSML", as_object: bool = False) -> Dialect:
+    """DeepSeek's tags, or those of another word, with typed parameters or one JSON object in their place."""
+    head, tail = f'<｜{word}｜{space}invoke name="{{n}}">\n', f"</｜{word}｜{space}invoke>\n"
+    section = (f"<｜{word}｜{block}>\n", f"</｜{word}｜{block}>")
     if as_object:
         return Dialect(parser, named(head.split("{n}")[0], head.split("{n}")[1], tail), section=section)
-    one = f'<｜DSML｜{space}parameter name="{{k}}" string="{{t}}">{{v}}</｜DSML｜{space}parameter>\n'
+    one = f'<｜{word}｜{space}parameter name="{{k}}" string="{{t}}">{{v}}</｜{word}｜{space}parameter>\n'
     return Dialect(parser, typed(head, one, tail), section=section, values="typed")
 
 
@@ -239,6 +239,74 @@ def harmony(said: Spoken) -> str:
         parts += [f"<|channel|>{channel}<|message|>{text}{end}"] * (text.strip() != "")
         parts += [harmony_call(call, index, said) for call in said.calls[index : index + 1]]
     return "<|start|>assistant".join(parts)
+
+
+def blocks_content(said: Spoken) -> str:
+    """Texts that are messages of their own; one that is blank is not written."""
+    return "".join([text for text in said.prose if text.strip()])
+
+
+def gigachat_content(said: Spoken) -> str:
+    """As plain, but white space that follows a call stands between two messages."""
+    first, *others = said.prose
+    return plain_content(replace(said, prose=[first, *[text.lstrip() for text in others]]))
+
+
+def inkling(said: Spoken) -> str:
+    """A block each for reasoning, calls and texts that are not blank; a call may be named in its header too."""
+    parts = [] if said.reasoning is None else [f"<|content_thinking|>{said.reasoning}<|end_message|>"]
+    for index, text in enumerate(said.prose):
+        parts += [f"<|content_text|>{text}<|end_message|>"] * (text.strip() != "")
+        for call in said.calls[index : index + 1]:
+            head = call.name if said.style % 2 else ""
+            parts.append(f"{head}<|content_invoke_tool_json|>{json_call(key='args')(call, index, said)}<|end_message|>")
+    return "<|message_model|>".join(parts) + "<|content_model_end_sampling|>" * (said.style % 3 == 0)
+
+
+def muse(said: Spoken) -> str:
+    """A message each for reasoning, calls and texts that are not blank."""
+    one = '<atem:parameter name="{k}">{v}</atem:parameter>\n'
+    write = tags('<atem:function_calls>\n<atem:invoke name="{n}">\n', one, "</atem:invoke>\n</atem:function_calls>")
+    parts = [] if said.reasoning is None else [f" to=self<|message|>{said.reasoning}<|eom|>"]
+    for index, text in enumerate(said.prose):
+        parts += [f" to=user<|message|>{text}<|eom|>"] * (text.strip() != "")
+        for call in said.calls[index : index + 1]:
+            parts.append(f" to={call.name}<|message|>{write(call, index, said)}<|eom|>")
+    return "<|start|>assistant".join(parts)
+
+
+def functionary(said: Spoken) -> str:
+    """Recipients on a line of their own. No text ends in an arrow, which those of the next message would lengthen."""
+    parts = []
+    for index, text in enumerate([text.rstrip(">") for text in said.prose]):
+        parts += [f"all\n{text}"] * (text.strip() != "")
+        parts += [f"{call.name}\n{said.dumped(call.arguments)}" for call in said.calls[index : index + 1]]
+    return ">>>".join(parts)
+
+
+def functionary_content(said: Spoken) -> str:
+    """As it is written."""
+    return blocks_content(replace(said, prose=[text.rstrip(">") for text in said.prose]))
+
+
+def solar(said: Spoken) -> str:
+    """A message each for reasoning, calls and texts that are not blank."""
+    parts = [] if said.reasoning is None else [f"<|think|>{said.reasoning}<|end|>"]
+    for index, text in enumerate(said.prose):
+        parts += [f"<|content|>{text}<|end|>"] * (text.strip() != "")
+        for call in said.calls[index : index + 1]:
+            inner = f"a1b2c3d4e{index % 10}<|tool_call:name|>{call.name}<|tool_call:args|>{said.dumped(call.arguments)}"
+            parts.append(f"<|tool_calls|><|tool_call:begin|>{inner}<|tool_call:end|><|calls|>")
+    return "<|begin|>assistant".join(parts)
+
+
+def typed_by_tag(call: Call, index: int, said: Spoken) -> str:
+    """K2 Horizon's pairs with the type between."""
+    parts = [f"<ifm|tool_call>{call.name}\n"]
+    for key, value in call.arguments.items():
+        kind = f"<ifm|arg_type>{TYPES.get(type(value), 'null')}</ifm|arg_type>"
+        parts += [f"<ifm|arg_key>{key}</ifm|arg_key>\n{kind}\n<ifm|arg_value>{bare(said, value)}</ifm|arg_value>\n"]
+    return "".join([*parts, "</ifm|tool_call>\n"])
 
 
 def harmony_content(said: Spoken) -> str:

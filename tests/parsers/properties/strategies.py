@@ -6,11 +6,14 @@ Strategies are made once for each dialect and parser: making them takes longer t
 from __future__ import annotations
 
 import json
+import os
+import re
 import string
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from parsers.formats.lint import closers_of
@@ -22,6 +25,7 @@ from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.invariants import Run, as_ids, as_text
 from tests.parsers.properties.render import Call, Dialect, Spoken
 
+TIMES = int(os.environ.get("PROPERTY_TIMES", "1"))  # as many examples as a run that has to end soon
 PARSERS = tuple(names())
 WRITTEN = tuple(dict.fromkeys(dialect.parser for dialect in DIALECTS.values()))
 PYTHON_BITS = (
@@ -48,6 +52,7 @@ JSON_BITS = (
     *('"name"', '"arguments"', '"parameters"', '"name":', '"f"', '"name": "f"', '"arguments":', '"a":', '"s":'),
     *('{"name":"f","arguments":{"a":1}}', '{"arguments":{"a":"1"},"name":"f"}', '{"a": "x"}', '{"name": "g", '),
 )
+MENTION_BITS = (" now.", "I could call ", " f ", "[{", '[{"name":"f","parameters":{"a":', "}]", "[]", '{"a": 1}')
 WORDS = (" ", "\n", "  \n", "x", "hello", "é", "😀", "\u2028", "\x00", "<", "&", ";", "; ", "/", "|", "\t")
 TOOLS: tuple[tuple[Tool, ...], ...] = (
     (),
@@ -72,6 +77,11 @@ drawn_names = st.text(string.ascii_letters + string.digits + "_-", min_size=1, m
 letters = st.sampled_from(string.ascii_letters + string.digits + " \n\t.,:'\"\\/{}[]()<>|&=_-éß漢😀\u00a0\u2028")
 
 
+def examples(number: int) -> settings:
+    """So many examples, or as many times more as the environment asks for."""
+    return settings(max_examples=number * TIMES)
+
+
 def marker_texts(fmt: Format) -> tuple[str, ...]:
     return (*dict.fromkeys(literals(fmt)), *EXTRA.get(fmt.name, ()))
 
@@ -84,10 +94,24 @@ def seen_in_text(fmt: Format) -> list[str]:
 
 
 def closers(fmt: Format) -> tuple[str, ...]:
-    """What ends a value of the format where nothing can be escaped."""
+    """What ends a value of the format where nothing can be escaped, wherever it stands in it."""
     options = [state.codec.options for state in fmt.states.values() if state.codec]
-    own = [one[key] for one in options for key in ("value_close", "open", "close") if key in one]
-    return (*own, *[text for one in options for text in one.get("implied_close", ())])
+    own = [one[key] for one in options for key in ("open", "close") if key in one]
+    first = [one["value_close"] for one in options if "value_close" in one and not one.get("followed")]
+    return (*own, *first, *[text for one in options for text in one.get("implied_close", ())])
+
+
+def followed_closers(fmt: Format) -> tuple[str, ...]:
+    """What ends a value of the format where a tag follows."""
+    options = [state.codec.options for state in fmt.states.values() if state.codec]
+    return tuple([one["value_close"] for one in options if one.get("followed")])
+
+
+def _tag_after_closer(fmt: Format) -> re.Pattern[str]:
+    """A closer before what may be a tag; every marker is taken for one."""
+    tags = "|".join([re.escape(text.rstrip('=">')) for text in marker_texts(fmt)])
+    closing = "|".join(map(re.escape, followed_closers(fmt)))
+    return re.compile(rf"(?:{closing})\s*(?:{tags})" if closing else r"(?!)")
 
 
 def _has(text: str, parts: Sequence[str]) -> bool:
@@ -146,15 +170,17 @@ def arguments(dialect: Dialect) -> st.SearchStrategy[dict[str, Any]]:
         return st.dictionaries(st.text(letters, max_size=6) | st.just("name"), values(dialect), max_size=4)
     keys = st.text(string.ascii_letters + "_é.", min_size=1, max_size=8)
     drawn = st.dictionaries(keys, values(dialect), max_size=4)
-    return drawn.map(partial(_that_stay_open, closers(get_format(dialect.parser))))
+    fmt = get_format(dialect.parser)
+    return drawn.map(partial(_that_stay_open, closers(fmt), _tag_after_closer(fmt)))
 
 
-def _that_stay_open(ends: Sequence[str], drawn: dict[str, Any]) -> dict[str, Any]:
+def _that_stay_open(ends: Sequence[str], tagged: re.Pattern[str], drawn: dict[str, Any]) -> dict[str, Any]:
     """The arguments, empty where a value holds what ends it."""
     kept = {}
     for key, value in drawn.items():
         written = f"\n{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}\n"
-        kept[key] = "" if _has(written, ends) or (_has(json.dumps(value), ends)) else value
+        closes = _has(written, ends) or _has(json.dumps(value), ends) or tagged.search(written)
+        kept[key] = "" if closes else value
     return kept
 
 
@@ -177,7 +203,7 @@ def messages(dialect: Dialect) -> st.SearchStrategy[Spoken]:
 def noise(parser: str) -> st.SearchStrategy[str]:
     """Arbitrary text over the format's markers, pieces of JSON and words."""
     bits = st.sampled_from((*marker_texts(get_format(parser)), "<tool_call>"))
-    parts = st.one_of(bits, bits, st.sampled_from(JSON_BITS), st.sampled_from(WORDS))
+    parts = st.one_of(bits, bits, st.sampled_from(JSON_BITS), st.sampled_from((*WORDS, *MENTION_BITS)))
     return st.lists(parts, max_size=16).map("".join)
 
 
@@ -217,7 +243,8 @@ def policies_of(fmt: Format) -> st.SearchStrategy[dict[str, str]]:
 contexts = st.builds(
     Context,
     tools=st.sampled_from(TOOLS),
-    tool_choice=st.sampled_from(["auto", "auto", "auto", "none"]),
+    tool_choice=st.sampled_from(["auto", "auto", "auto", "none", "required", "named"]),
+    named_tool=st.just("f"),
     reasoning_open=st.booleans(),
     finish_reason=st.sampled_from([None, "stop", "length"]),
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.replays.chunking import Chunking
 from tests.parsers.properties.invariants import check
-from tests.parsers.properties.strategies import PARSERS, WRITTEN, damaged, noise, runs
+from tests.parsers.properties.strategies import PARSERS, WRITTEN, damaged, examples, noise, runs
 
 pytestmark = pytest.mark.replays
 
@@ -16,7 +16,7 @@ cuts = st.lists(st.integers(1, 400), max_size=6)
 
 
 @pytest.mark.parametrize("parser", PARSERS)
-@settings(max_examples=40)
+@examples(9)
 @given(data=st.data())
 def test_noise_of_markers_and_json_is_parsed_alike_under_every_chunking(parser: str, data: st.DataObject) -> None:
     run = data.draw(runs(parser, noise(parser)))
@@ -24,7 +24,7 @@ def test_noise_of_markers_and_json_is_parsed_alike_under_every_chunking(parser: 
 
 
 @pytest.mark.parametrize("parser", WRITTEN)
-@settings(max_examples=40)
+@examples(9)
 @given(data=st.data())
 def test_a_damaged_output_is_parsed_alike_under_every_chunking(parser: str, data: st.DataObject) -> None:
     run = data.draw(runs(parser, damaged(parser)))
@@ -32,7 +32,7 @@ def test_a_damaged_output_is_parsed_alike_under_every_chunking(parser: str, data
 
 
 @pytest.mark.parametrize("parser", PARSERS)
-@settings(max_examples=15)
+@examples(4)
 @given(data=st.data())
 def test_any_text_without_markers_is_content_as_it_stands(parser: str, data: st.DataObject) -> None:
     run = data.draw(

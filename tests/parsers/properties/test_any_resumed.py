@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.machine.machine import Machine
@@ -14,7 +14,7 @@ from parsers.replays.replayer import Replayer
 from parsers.replays.resumed import Resumed
 from parsers.search.sweep import marker_spans
 from parsers.selection.registry import build
-from tests.parsers.properties.strategies import PARSERS, noise, runs
+from tests.parsers.properties.strategies import PARSERS, examples, noise, runs
 
 pytestmark = pytest.mark.replays
 
@@ -28,7 +28,7 @@ def short() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("parser", PARSERS)
-@settings(max_examples=30)
+@examples(10)
 @given(data=st.data())
 def test_noise_cut_anywhere_gives_what_a_replay_in_full_gives(parser: str, data: st.DataObject) -> None:
     run = data.draw(runs(parser, noise(parser)))

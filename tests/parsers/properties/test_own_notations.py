@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.selection.registry import get_format
 from tests.parsers.properties.invariants import check
-from tests.parsers.properties.strategies import KEYVALUE_BITS, PYTHON_BITS, marker_texts, runs
+from tests.parsers.properties.strategies import KEYVALUE_BITS, PYTHON_BITS, examples, marker_texts, runs
 
 pytestmark = pytest.mark.replays
 
@@ -34,7 +34,7 @@ def opened(draw: st.DrawFn, parser: str) -> str:
 
 
 @pytest.mark.parametrize("parser", OPENINGS)
-@settings(max_examples=150)
+@examples(80)
 @given(data=st.data())
 def test_whatever_follows_the_opening_of_a_call_is_parsed_alike(parser: str, data: st.DataObject) -> None:
     run = data.draw(runs(parser, opened(parser)))

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.formats.model import builtin_formats
@@ -16,7 +16,7 @@ from parsers.vocabulary.types import Context, Message, Tool
 from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.invariants import Run, as_ids, as_text, check
 from tests.parsers.properties.render import Dialect, Spoken, schema_of
-from tests.parsers.properties.strategies import messages
+from tests.parsers.properties.strategies import examples, followed_closers, messages
 
 pytestmark = pytest.mark.replays
 
@@ -66,7 +66,7 @@ def value_of(value: object, said: Spoken) -> object:
 
 
 @dialects
-@settings(max_examples=20)
+@examples(4)
 @given(data=st.data())
 def test_what_was_written_is_read_back_untyped_by_ids_cut_and_closed_too(dialect: Dialect, data: st.DataObject) -> None:
     said, share = data.draw(messages(dialect)), data.draw(st.floats(0, 1))
@@ -77,7 +77,8 @@ def test_what_was_written_is_read_back_untyped_by_ids_cut_and_closed_too(dialect
     without_schema = untyped.message(Chunking(by="char"))
     require_untouched(dialect, said, without_schema)
     require_same_by_ids(dialect, said, message)
-    require_prefix(cut_at(untyped, share), without_schema)
+    if not any(closer in str(call.arguments) for call in said.calls for closer in followed_closers(run.fmt)):
+        require_prefix(cut_at(untyped, share), without_schema)
     require_closed(cut_at(run, share, truncated_call="close"))
 
 

@@ -8,12 +8,14 @@ from dataclasses import replace
 import pytest
 
 from parsers.compare.lag import stays
+from parsers.machine.machine import Machine
 from parsers.replays.chunking import Chunking
 from parsers.replays.delta_columns import Deltas
 from parsers.replays.replay import replay
 from parsers.replays.replayer import Replayer
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.channels import Channels
+from parsers.vocabulary.events import CallEnd, Diagnostic, Event, TextEvent
 from parsers.vocabulary.stretches import Stretch
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Delta, Piece
@@ -49,8 +51,13 @@ def require_columns(trace: Trace) -> None:
     assert columns is not listed
     assert [step.index for step in steps] == [*range(1, len(steps) + 1)]
     assert list(columns.ends) == list(listed.ends)
-    for name in ("events", "sent", "holding", "held", "moves", "senders", "diagnostics"):
+    for name in ("events", "sent", "holding", "held", "moves", "fired", "senders", "diagnostics"):
         assert list(getattr(columns, name)()) == list(getattr(listed, name)()), name
+    for one in (columns, listed):
+        rows = list(one.event_runs())
+        assert one.event_rows == len(rows)
+        for kinds in ((TextEvent,), (Diagnostic, CallEnd)):
+            assert list(one.event_runs(*kinds)) == [row for row in rows if isinstance(row[2], kinds)]
     assert [columns.holds(step.index) for step in steps] == [step.holds for step in steps]
     assert lags(trace) == lags(other)
     require_channels(trace.channels, other.channels, len(steps))
@@ -90,6 +97,26 @@ def test_columns_say_what_the_steps_say(parser: str) -> None:
         len(trace.message.content or ""),
         len(trace.message.tool_calls),
     )
+
+
+class Stumbling(Machine):
+    """Raises at an x."""
+
+    __slots__ = ()
+
+    def feed(self, delta: Delta) -> list[Event]:
+        if "x" in delta.text:
+            raise ValueError("x")
+        return super().feed(delta)
+
+
+def test_what_a_parser_held_that_raised_is_held_to_the_end() -> None:
+    known = build(get_format("qwen"))
+    assert isinstance(known, Machine)
+    deltas = [Delta(number, (Piece(text),)) for number, text in enumerate(("a <to", "x", "y", "z"), 1)]
+    trace = replay(Stumbling(known.format, known.policy), deltas, Context())
+    require_columns(trace)
+    assert list(trace.columns.held()) == [(number, 2, 5) for number in range(1, 6)]
 
 
 def test_open_text_whose_end_waits_is_told_step_by_step() -> None:

@@ -124,7 +124,7 @@ def test_values_that_wait_and_calls_that_are_judged_wait_in_the_state(name: str,
 # Broken machines: what they get wrong depends on where a delta ends, at once or much later.
 
 
-def _never_holds(self: Scope, buffer: str, pos: int) -> int:
+def _never_holds(self: Scope, buffer: str, *_: object) -> int:
     return len(buffer)
 
 
@@ -178,7 +178,7 @@ def test_a_call_that_only_a_cut_makes_up_is_told(monkeypatch: pytest.MonkeyPatch
     """The machine calls every call whole, whatever it has read of it."""
     end = Calls.end
     monkeypatch.setattr(
-        Calls, "end", lambda self, start, stop, complete, over: end(self, start, stop, complete=True, over=over)
+        Calls, "end", lambda self, start, stop, complete, **how: end(self, start, stop, complete=True, **how)
     )
     made = replayer("qwen", QWEN + QWEN)
     whole = made.outcome(WHOLE).message

@@ -13,7 +13,7 @@ from parsers.replays.recorded import BlackBox
 from parsers.selection.registry import Evidence, get_format, policies
 from parsers.vocabulary.events import CallArguments, CallEnd, CallStart, ContentText, Event, Segment
 from parsers.vocabulary.trace import StreamParser
-from parsers.vocabulary.types import Context, Delta, MessageDelta, ToolCallDelta
+from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece, ToolCallDelta
 
 Change = Callable[[list[Event], str], list[Event]]
 
@@ -123,7 +123,15 @@ LEAKY: Mapping[str, Engine] = {
 }
 
 
+def characters_of(text: str) -> list[Piece]:
+    """The tokens of a model that has one for each character."""
+    return [Piece(char, ord(char)) for char in text]
+
+
 def case_of(text: str | Sequence[str], name: str = "qwen", **more: object) -> Case:
-    """A case that the faulty engine runs."""
-    parts = [text] if isinstance(text, str) else list(text)
-    return load_case({"schema": 1, "parser": {"name": name, "engine": "faulty"}, "input": {"text": parts}, **more})
+    """A case that the faulty engine runs, with a token of the model for each character: so all cuts between them are
+    honest."""
+    tokens = [[piece.token_id, piece.text] for piece in characters_of("".join(text))]
+    parser = {"name": name, "engine": "faulty"}
+    own = {"tokenizer": {"name": "own"}}
+    return load_case({"schema": 1, "parser": parser, "input": {"tokens": tokens}, **own, **more})

@@ -61,6 +61,37 @@ class NeverCounts(Spoilt):
         return sent
 
 
+class CountsOn(Spoilt):
+    """The numbers of calls go on in the next request: the class counts them."""
+
+    before = 0
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        self.first = CountsOn.before
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        for part in sent.tool_calls if sent is not None else ():
+            part.index += self.first
+            CountsOn.before = part.index + 1
+        return sent
+
+
+class CountsOnItself(CountsOn):
+    """The same, by an instance that a server keeps."""
+
+    ours = 0
+
+    def begin(self, context: Context) -> None:
+        Spoilt.begin(self, context)
+        self.first = self.ours
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        sent = super().sent(sent, text)
+        self.ours = max([self.ours, *[part.index + 1 for part in (sent.tool_calls if sent is not None else ())]])
+        return sent
+
+
 class SaysAgain(Spoilt):
     """What it sent last, once more for a delta without text."""
 

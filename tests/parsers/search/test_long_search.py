@@ -61,7 +61,7 @@ def test_every_place_is_cut_where_the_parser_can_resume() -> None:
     assert (found.complete, found.samples) == (True, ())
     assert found.cuts == [0] * (len(LONG) - 1)
     halves = [sum(group.counts.values()) for group in found.groups if group.name.startswith("cuts_")]
-    assert sorted(halves) == sorted([len(tokens()) - 1, len(LONG) - len(tokens())])
+    assert (len(halves), sum(halves)) == (3, len(LONG) - 1)
     assert found.replays > len(LONG)
 
 
@@ -99,7 +99,7 @@ def test_a_search_that_was_stopped_says_what_it_did_not_try() -> None:
     assert len(list(islice(made.run(), 3))) == 3
     found = made.result().found
     assert not found.complete
-    assert [sample.tried for sample in found.samples] == [0, 0]
+    assert [sample.tried for sample in found.samples] == [0, 0, 0]
 
 
 def test_a_cut_inside_a_token_that_breaks_the_parser_is_found_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,8 +130,8 @@ def ground(of: Replayer, bounds: Bounds) -> Ground:
 def test_a_long_output_is_cut_off_everywhere_and_what_says_something_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     end = Calls.end
 
-    def whole(self: Calls, start: int, stop: int, *, complete: bool, over: bool) -> None:
-        end(self, start, stop, complete=True, over=over)
+    def whole(self: Calls, start: int, stop: int, *, complete: bool, **how: bool) -> None:
+        end(self, start, stop, complete=True, **how)
 
     monkeypatch.setattr(Calls, "end", whole)
     few = ground(replayer(), Bounds(cut=4_000, streamed=0, every=False))

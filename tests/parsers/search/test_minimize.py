@@ -9,9 +9,10 @@ from parsers.cases.run import characters
 from parsers.compare.divergence import EXACT
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replayer import Replayer
-from parsers.search.minimize import Start, _Finds, _kind, _own_reading, minimized, start_of
+from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes
 from parsers.search.shrink import form_of
+from parsers.search.targets import Finds, Kept, kind_of, own_reading
 from parsers.selection.registry import get_format, maker
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import About, Finding, Proof
@@ -48,7 +49,8 @@ def test_a_finding_that_no_replay_shows_is_not_made_small(
 
 def test_a_form_that_does_not_show_its_finding_is_not_shown() -> None:
     finding = Finding("arguments_json", "error", "parser", "It is said to fail.")
-    start = Start(finding, form_of(RIGHT, WHOLE), _Finds(finding, EXACT, True), RIGHT)
+    kept = Kept.of(Finds(finding, EXACT, True), RIGHT, WHOLE)
+    start = Start(finding, form_of(RIGHT, WHOLE), kept, RIGHT)
     assert minimized(RIGHT, start, start.form, EXACT, 1) is None
 
 
@@ -65,14 +67,15 @@ def test_what_every_chunking_shows_is_made_small_whole() -> None:
 def test_calls_that_were_whole_stay_whole() -> None:
     finding = Finding("no_such_check", "error", "parser", "It is said to fail.")
     cut = RIGHT.with_pieces(RIGHT.pieces[:-20])
-    assert not _Finds(finding, EXACT, True).holds(cut, Chunking(by="char"))
+    assert not Finds(finding, EXACT, True).holds(cut, Chunking(by="char"))
 
 
-def test_where_no_format_is_known_nothing_is_its__own_reading() -> None:
+def test_where_no_format_is_known_nothing_is_its_own_reading() -> None:
     assert RIGHT.format is None
-    assert _own_reading(RIGHT) is None
+    assert own_reading(RIGHT) is None
 
 
 def test_the_same_calls_in_another_order_differ_in_their_order() -> None:
     calls = [ToolCall("a", "f", "{}"), ToolCall("b", "g", "{}")]
-    assert _kind(Message(tool_calls=calls), Message(tool_calls=calls, order=(1, 0)), EXACT) == ("calls", ((), (1, 0)))
+    turned = Message(tool_calls=calls, order=(1, 0))
+    assert kind_of(Message(tool_calls=calls), turned, EXACT) == {("calls", ((), (1, 0)))}

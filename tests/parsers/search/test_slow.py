@@ -49,7 +49,7 @@ def found(parser: type[Rescans] | type[Disturbed] = Rescans, *, clocked: bool = 
     search = CaseSearch(only, engines=engines, clock=(lambda: parser.now) if clocked else None)
     for _ in search.run():
         pass
-    return [finding.message for finding in search.result().found.findings]
+    return [finding.message for finding in search.result().found.robustness]
 
 
 def test_only_a_clock_shows_work_that_is_not_counted() -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from parsers.replays.chunking import WHOLE, Chunking, apply
+from parsers.replays.cut_grades import CutGrade
 from parsers.replays.replayer import Replayer
-from parsers.search.sweep import FLOOR, HONEST, LABELS, RANDOM, SIZES, Sweep, Trial
+from parsers.search.sweep import FLOOR, LABELS, RANDOM, SIZES, Sweep, Trial
 from parsers.selection.registry import get_format, maker
 from parsers.vocabulary.types import Piece
 
@@ -43,11 +44,30 @@ def test_every_place_is_cut_and_every_group_is_there() -> None:
     assert found[1].chunking == Chunking(by="token")
 
 
-def test_honest_means_that_deltas_end_between_tokens() -> None:
-    made, bounds = replayer(), set(accumulate(map(len, WORDS), initial=0))
-    for trial in trials(recorded=(2, 14)):
-        assert trial.honest == (trial.group in HONEST)
-        assert not trial.honest or set(cuts_of(trial, made)) <= bounds
+def test_cuts_of_a_model_s_own_tokens_are_honest_and_all_others_hostile() -> None:
+    made = replayer(own_tokenizer=True)
+    bounds = set(accumulate(map(len, WORDS), initial=0))
+    for trial in Sweep(made).trials():
+        between = set(cuts_of(trial, made)) <= bounds
+        empty = trial.group == "empty"
+        assert trial.grade is (CutGrade.HOSTILE if not between else CutGrade.ASSUMED if empty else CutGrade.HONEST)
+
+
+def test_cuts_of_a_stand_in_s_tokens_are_assumed_but_where_every_tokenizer_cuts() -> None:
+    made, certain = replayer(), {30}
+    bounds = set(accumulate(map(len, WORDS), initial=0))
+    for trial in Sweep(made).trials():
+        cuts = set(cuts_of(trial, made)) - {0, len(TEXT)}
+        if trial.group != "empty":
+            honest = cuts <= certain
+            grade = CutGrade.ASSUMED if cuts <= bounds | certain else CutGrade.HOSTILE
+            assert trial.grade is (CutGrade.HONEST if honest else grade)
+
+
+def test_only_honest_chunkings_are_tried_where_no_others_are_asked_for() -> None:
+    found = trials(honest_only=True)
+    assert {trial.grade for trial in found} == {CutGrade.HONEST}
+    assert {trial.group for trial in found} >= {"whole", "certain", "cuts_honest"}
 
 
 def test_markers_are_cut_after_their_first_character_and_before_their_last() -> None:
@@ -79,7 +99,7 @@ def test_what_the_case_asks_for_comes_first() -> None:
     asked = (Chunking(by="char", size=4), Chunking(by="token", size=2), Chunking(by="cuts", cuts=(3,)))
     found = trials(asked=(*asked, Chunking(by="random", unit="char")))[:4]
     assert [trial.group for trial in found] == ["case"] * 4
-    assert [trial.honest for trial in found] == [False, True, True, False]
+    assert [trial.grade.rank for trial in found] == [2, 1, 1, 2]
 
 
 def test_the_same_seed_gives_the_same_chunkings_and_another_seed_others() -> None:

@@ -15,11 +15,11 @@ from parsers.cases.engines import choose
 from parsers.cases.io import load_case
 from parsers.cases.run import replayer_of
 from parsers.checks import CHECKS, Subject
-from parsers.checks.subject import Replays, Variant
-from parsers.replays.chunking import TRACED, Chunking
+from parsers.checks.subject import Replays, Variant, subject_of
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.recorded import BlackBox
 from parsers.replays.replayer import Replayer, edited
-from parsers.search.variants import KINDS, Bounds, total, variants
+from parsers.search.variants import KINDS, Bounds, Meters, total, variants
 from parsers.search.variants.ground import Ground
 from parsers.search.variants.planted import _find_place
 from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Piece
@@ -236,6 +236,17 @@ def test_the_other_start_is_tried_where_the_output_gives_reason_to(
     assert notes == ([] if doubt is None else [("info", "request")])
 
 
+@pytest.mark.parametrize(
+    ("text", "context"),
+    [("Hm.</think>Hi", {}), ("Hm.</think>Hi", {"reasoning_open": False}), ("Hi", {"reasoning_open": True})],
+)
+def test_a_start_that_the_request_gives_is_not_called_unknown(text: str, context: Mapping[str, Any]) -> None:
+    of = replayer(text, context=context)
+    subject = subject_of(of, of.trace(TRACED), of.trace(WHOLE), (), variants=made(of, "start_state"))
+    notes = [note.message for note in CHECKS["start_state"](subject)]
+    assert [note.startswith("The request says how") for note in notes] == [bool(context)]
+
+
 @pytest.mark.parametrize(("tail", "channel"), [("<think>\n", "reasoning"), ("assistant\n", "content")])
 def test_a_known_prompt_says_where_a_plain_word_goes(tail: str, channel: str) -> None:
     of = replayer(CALL, context={"prompt_tail": tail})
@@ -270,12 +281,16 @@ class Slow:
 def slow(text: str, *, clocked: bool) -> list[Variant]:
     of = replace(replayer(text), make=lambda: BlackBox("slow", Slow()), black_box=True)
     trace = replayer(text).trace(TRACED)
-    return [one for one in variants(of, trace, clock=(lambda: Slow.now) if clocked else None) if one.kind == "padded"]
+    return [
+        one
+        for one in variants(of, trace, meters=Meters((lambda: Slow.now) if clocked else None))
+        if one.kind == "padded"
+    ]
 
 
 def test_a_clock_times_a_parser_that_counts_nothing() -> None:
     found = slow(CALL, clocked=True)
-    assert (found[-1].facts["work"], len(found[-1].facts["times"])) == ((), 3)
+    assert (found[-1].facts["work"], len(found[-1].facts["times"])) == ((), 4)
     of = replayer(CALL)
     [finding] = CHECKS["linear_arguments"](Subject(Replays(of.trace(TRACED)), variants=found, black_box=True))
     assert "µs" in finding.message

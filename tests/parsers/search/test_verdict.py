@@ -15,10 +15,12 @@ from parsers.checks.subject import subject_of
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replayer import Replayer
 from parsers.search.found import OutcomeClass, Verdict
-from parsers.search.verdict import _kind_of, verdict
-from parsers.selection.registry import build, get_format, policies
+from parsers.search.verdict import verdict
+from parsers.search.verdict_blame import kind_of
+from parsers.selection.claims import claiming_formats
+from parsers.selection.registry import Evidence, build, get_format, policies, select
 from parsers.vocabulary.drops import LOST
-from parsers.vocabulary.events import Failure, Raised
+from parsers.vocabulary.events import ContentText, Event, Failure, Raised, ReasoningText
 from parsers.vocabulary.trace import Finding, StreamParser, Topic
 from parsers.vocabulary.types import Context, Message, Piece, Tool
 from tests.corpus import case_named
@@ -55,6 +57,7 @@ def replayer(text: str, name: str = "qwen", context: Context | None = None) -> R
         longest_terminal=40,
         format=fmt,
         policy=policies(fmt),
+        own_tokenizer=True,
     )
 
 
@@ -117,7 +120,7 @@ def test_a_broken_parser_is_blamed_for_what_it_does(change: Change | None, kind:
         (ONE.replace('{"a": 1}', "[1]"), "qwen", "output_flawed", "warning", "arguments that are not a JSON object"),
         (f"Hm.</think>{ONE}", "qwen", "prompt_state_unknown", "warning", "becomes reasoning"),
         ("</think>Bern.", "deepseek_r1", "all_hold", "pass", "plain answer"),
-        ("<think>\nHmm", "qwen", "all_hold", "pass", "plain answer"),
+        ("<think>\nHmm", "qwen", "no_answer", "info", "it is never closed"),
         ("<think>a</think>b</think>c", "qwen3", "all_hold", "pass", "plain answer"),
         (TAGGED, "qwen", "no_complete_call", "warning", "at character 16, where the opening brace is missing"),
         ("Hm.</think>Bern.", "deepseek_r1", "prompt_state_unknown", "warning", "`Hm.` becomes reasoning, not content"),
@@ -172,6 +175,17 @@ def test_a_tool_that_was_not_declared_is_the_models_doing() -> None:
     assert said.headline.startswith("The model calls a tool that was not declared: `f`")
 
 
+def test_what_a_parser_takes_for_reasoning_unasked_says_nothing_of_the_prompt() -> None:
+    def thinks(events: list[Event], _text: str) -> list[Event]:
+        kept = [event for event in events if isinstance(event, ContentText)]
+        return [ReasoningText(event.start, event.end, event.text, event.segments) for event in kept]
+
+    search = CaseSearch(case_of("Just an answer."), engines=engines(thinks), max_replays=50)
+    assert list(search.run())
+    said = search.result().found.verdict
+    assert (said.kind, said.severity, said.about) == ("no_answer", "info", "request")
+
+
 def test_reasoning_that_never_ends_may_be_a_wrong_start() -> None:
     text = ONE.replace("<tool_call>", "[X]")
     said = judged(replayer(f"Hm. {text}", "deepseek_r1", Context(reasoning_open=True)))
@@ -187,9 +201,99 @@ def test_markers_of_reasoning_that_the_format_does_not_know_are_a_note() -> None
     assert said.sentences[0] == "`<reasoning>` stays in the content: `qwen` has no such marker of reasoning."
 
 
+def test_a_call_between_two_tags_in_prose_is_no_reason_to_blame_the_parser() -> None:
+    said = judged(replayer("See <tool_call>list_files</tool_call> there", "mistral", Context(model="zai-org/GLM-4.5")))
+    assert said.kind == "output_flawed"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "words"),
+    [
+        ('[{"name": "f", "arguments": {"a": 1}}]</TOOLCALL>', "json", "`</TOOLCALL>`, a marker of `nemotron_v2`"),
+        ("a1<|tool_call:name|>f<|tool_call:args|>{}", "passthrough", "`<|tool_call:name|>`, a marker of `solar_open`"),
+        ("So functions.f:0 it is.", "qwen", "`functions.f:0`, which looks like part of a call"),
+        ("Use (<tool_call>) for it, then <tool_call> again.", "qwen", None),
+        ("Use `<TOOLCALL>` around the list.", "qwen", None),
+        ("```xml\n<TOOLCALL>[]</TOOLCALL>\n```", "qwen", None),
+        ('The token "<TOOLCALL>" begins it.', "qwen", None),
+    ],
+)
+def test_markers_that_are_left_in_the_content_are_no_pass(text: str, name: str, words: str | None) -> None:
+    said = judged(replayer(text, name))
+    assert (said.kind, said.severity) == (("output_flawed", "warning") if words else ("all_hold", "pass")), (
+        said.headline
+    )
+    assert (words or "") in said.headline
+    assert judged(replayer(text, name, Context(tool_choice="none"))).kind == "all_hold"
+
+
+REASONED = [
+    ("<think>Hm.", "qwen", "it is never closed"),
+    ("<think>Hm.</think>", "qwen", "it is closed, and nothing follows"),
+    ("<think>Hm.</think>\n\n", "deepseek_r1", "it is closed, and nothing follows"),
+    ("[THINK]Hm.", "mistral", "it is never closed"),
+    ("<|channel>thought\nHm.<channel|>", "gemma4", "it is closed, and nothing follows"),
+    ("<|channel|>analysis<|message|>Hm.", "harmony", "it is never closed"),
+    ("<|channel|>analysis<|message|>Hm.<|end|>", "harmony", "it is closed, and nothing follows"),
+]
+
+
+@pytest.mark.parametrize(("reason", "severity"), [(None, "info"), ("stop", "warning"), ("length", "info")])
+@pytest.mark.parametrize(("text", "name", "why"), REASONED)
+def test_reasoning_alone_is_no_answer(text: str, name: str, why: str, reason: str | None, severity: str) -> None:
+    said = judged(replayer(text, name, Context(finish_reason=reason)))
+    assert (said.kind, said.severity, said.about) == ("no_answer", severity, "output"), said.headline
+    assert ("its length limit cut it off" if reason == "length" else why) in said.headline
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "severity", "words"),
+    [
+        (
+            "Sunny.",
+            Context(tool_choice="required"),
+            "warning",
+            "requires a call (`tool_choice: required`), and the output",
+        ),
+        ("Sun", Context(tool_choice="required", finish_reason="length"), "info", "its length limit cut it off"),
+        (
+            "Sunny.",
+            Context(tool_choice="named", named_tool="g"),
+            "warning",
+            "requires a call of `g`, and the output has none",
+        ),
+        (TWO, Context(tool_choice="named", named_tool="h"), "warning", "only some of `f` and `g`"),
+    ],
+)
+def test_a_call_that_was_asked_for_and_did_not_come_is_said(
+    text: str, context: Context, severity: str, words: str
+) -> None:
+    said = judged(replayer(text, "qwen", context))
+    assert (said.kind, said.severity, said.about) == ("no_answer", severity, "output"), said.headline
+    assert words in said.headline
+
+
+def test_reasoning_that_the_prompt_opened_and_nothing_closes_is_no_answer() -> None:
+    given = replace(replayer("Hm.", "qwen", Context(reasoning_open=True, finish_reason="stop")), start_given=True)
+    said = judged(given)
+    assert (said.kind, said.severity, said.about) == ("no_answer", "warning", "output"), said.headline
+
+
+@pytest.mark.parametrize(("language", "kind"), [("python", "all_hold"), ("json", "no_complete_call")])
+def test_what_a_program_holds_is_no_call_that_was_meant(language: str, kind: str) -> None:
+    text = f'```{language}\nreturn {{"name": "f", "arguments": x}}\n```'
+    assert judged(replayer(text, "llama", Context(tools=(Tool("f"),)))).kind == kind
+
+
+def test_what_reasoning_mentions_and_gives_back_is_nobodys_fault() -> None:
+    for body in ('<tool_call> {"name": ...}</tool_call>', "<tool_call>", "</tool_call>"):
+        said = judged(replayer(f"<think>I should call {body} now.</think>Sure.", "qwen"))
+        assert (said.kind, said.severity) == ("all_hold", "pass"), said.headline
+
+
 def test_formats_are_not_tried_on_a_long_output() -> None:
     given = replayer(CODER + "\n" * 50_000)
-    assert verdict([], given.trace(WHOLE), given).kind == "all_hold"
+    assert verdict([], given.trace(WHOLE), given).kind == "output_flawed"
     assert verdict([], given.trace(WHOLE), given).guesses == ()
 
 
@@ -235,8 +339,8 @@ def test_of_several_faults_the_one_that_explains_most_is_said(ids: list[str], ki
 
 
 def test_text_that_is_sent_twice_is_not_called_lost() -> None:
-    assert _kind_of(finding("A1", topic=Topic.ADDITION)) == "text_added"
-    assert _kind_of(finding("A1", "The word `sent` of the output is nowhere in the message.")) == "text_lost"
+    assert kind_of(finding("A1", topic=Topic.ADDITION)) == "text_added"
+    assert kind_of(finding("A1", "The word `sent` of the output is nowhere in the message.")) == "text_lost"
 
 
 def test_a_fault_is_also_told_beside_the_built_in_parser() -> None:
@@ -271,23 +375,46 @@ def test_a_parser_that_fails_in_every_replay_says_where() -> None:
     trace = given.trace(TRACED)
     trace.steps = list(trace.steps)
     trace.steps[3].events = (Raised.at(7, 8, Failure("KeyError", "'x'", "feed, line 3")),)
-    assert verdict([], trace, given).headline == "The parser fails at character 7 with KeyError: 'x'."
+    assert (
+        verdict([], trace, given).headline == "The parser fails at character 7, on the delta `<`, with KeyError: 'x'."
+    )
     trace.partition = list(trace.partition)
     trace.partition[-1].reason = LOST
     assert verdict([], trace, given).headline.endswith("; the output from character 7 on is lost.")
+
+
+def test_a_parser_that_is_not_whole_here_is_not_to_blame() -> None:
+    given = replayer(TWO)
+    trace = given.trace(TRACED)
+    trace.steps = list(trace.steps)
+    trace.steps[0].events = (Raised.at(0, 1, Failure("ImportError", "It needs the melody package.", "begin, line 3")),)
+    said = verdict([], trace, given)
+    assert (said.kind, said.about) == ("parser_failed", "request")
+    assert said.headline.endswith("something it needs is missing: ImportError: It needs the melody package.")
 
 
 def test_a_call_lost_under_another_chunking_is_no_loss_but_a_matter_of_chunks() -> None:
     given = replayer(TWO)
     trace = given.trace(TRACED)
     other = replay_without_calls(given)
-    chunk = outcome(1, other, Chunking(by="cuts", cuts=(9,)), 3, 0)
+    chunk = outcome(1, other, Chunking(by="cuts", cuts=(9,)), 3, 3)
     base = outcome(0, trace.message, TRACED, 5, 5)
     said = verdict([finding("C1"), finding("A1")], trace, given, outcomes=[base, chunk])
     assert said.headline.endswith("when the output is cut after character 9, both calls are lost.")
-    assert said.sentences[:2] == (
-        "3 of 8 chunkings give this; 5 give the right message, e.g. token by token.",
-        "Only cuts inside a token show it, which no server makes.",
+    assert said.sentences[0] == "3 of 8 chunkings give this; 5 give the right message, e.g. token by token."
+
+
+def test_what_only_cuts_inside_a_token_lose_leads_nowhere_and_assumed_cuts_are_named() -> None:
+    given = replace(replayer(TWO), own_tokenizer=False)
+    trace, at = given.trace(TRACED), TWO.index("call>") + 2
+    chunk = outcome(1, replay_without_calls(given), Chunking(by="cuts", cuts=(at,)), 3, 0)
+    base = outcome(0, trace.message, TRACED, 5, 5)
+    assert verdict([], trace, given, outcomes=[base, chunk]).kind == "all_hold"
+    chunk.smallest, chunk.assumed = Chunking(by="cuts", cuts=(TWO.index("tool_call"),)), 3
+    said = verdict([], trace, given, outcomes=[base, chunk])
+    assert (said.kind, said.severity, said.about) == ("chunk_boundary", "warning", "parser")
+    assert said.headline == (
+        "The parser may depend on chunk boundaries: if `<tool_call>` comes as `< tool_call >`, both calls are lost."
     )
 
 
@@ -309,6 +436,16 @@ def test_the_right_message_may_come_from_the_second_code_path_only_or_from_nowhe
     both = [wrong, outcome(1, Message(content="Hi."), WHOLE, 1, 1)]
     said = verdict([finding("C1")], given.trace(TRACED), given, outcomes=both)
     assert "; none gives what the format reads." in " ".join(said.sentences)
+
+
+def test_what_the_contract_allows_is_not_what_is_blamed() -> None:
+    given = replayer(TWO)
+    right, lost = given.trace(WHOLE).message, replay_without_calls(given)
+    cut, cuts = Chunking(by="cuts", cuts=(5,)), Chunking(by="cuts", cuts=(5, 9))
+    allowed = replace(outcome(1, Message(content="As agreed."), cut, 1, 1), allowed="content_before_calls=drop")
+    known = [outcome(0, right, TRACED, 4, 4), allowed, outcome(2, lost, cuts, 1, 1)]
+    said = verdict([finding("C1")], given.trace(TRACED), given, outcomes=known)
+    assert (said.kind, "both calls are lost" in said.headline) == ("chunk_boundary", True), said.headline
 
 
 def outcome(number: int, message: Message, chunking: Chunking, count: int, honest: int) -> OutcomeClass:
@@ -333,7 +470,7 @@ def test_a_server_without_a_parser_is_told_how_to_start_it() -> None:
     said = verdict_on_served(TWO)
     assert (said.kind, said.severity, said.about) == ("server_unparsed", "warning", "request")
     assert said.headline == (
-        "The server ran no parser for this output: it sent the whole output as content, markup and all, "
+        "The server left markup in the content: it sent the whole output as content, "
         "where `qwen` reads 10 characters of content, 2 calls."
     )
     assert "--tool-call-parser" in said.sentences[0]
@@ -351,3 +488,22 @@ def test_what_a_server_sent_otherwise_leads_with_the_calls() -> None:
     assert (found.verdict.kind, found.verdict.severity, found.verdict.about) == ("server_departs", "warning", "parser")
     assert found.verdict.headline.startswith("The server sent another message than `qwen` reads in the same output: ")
     assert {found.findings[number].id for number in found.verdict.findings} == {"K2"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ONE,
+        TWO,
+        CODER,
+        SEED,
+        '[TOOL_CALLS]f{"a": 1}',
+        "<tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>",
+    ],
+)
+@pytest.mark.parametrize("name", ["kimik2", "qwen", "glm47_moe"])
+def test_the_wrong_parser_is_told_by_what_auto_would_choose(name: str, text: str) -> None:
+    said, chosen = judged(replayer(text, name)), select(Evidence(text=text)).name
+    claimed = name in claiming_formats(text)
+    assert (said.kind == "wrong_parser") is not claimed
+    assert claimed or (said.proof is not None and said.proof.parser == chosen)

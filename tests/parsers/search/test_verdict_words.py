@@ -36,9 +36,10 @@ from tests.parsers.search.faulty import (
     loses_second_call,
 )
 from tests.parsers.search.test_verdict import TWO, judged, replayer
+from webapp.engines import ENGINES
 
 ROOT = Path(__file__).parents[2] / "cases"
-SHARES, ONE_IN = 8, 12
+SHARES, ONE_IN = 8, 24
 
 # Whatever holds words for people, and the names of the fields.
 WORDED: dict[type[Any], tuple[str, ...]] = {
@@ -108,7 +109,7 @@ def of_verdict(one: Verdict) -> tuple[object, ...]:
 
 def of_case(case: Case, wrong: str) -> Iterator[object]:
     """What is said of a case by its own parser, and of its output read by another one."""
-    run = run_case(case)
+    run = run_case(case, engines=ENGINES)
     yield [of_finding(one) for one in run.findings], run.holding, run.skipped
     given = replace(replayer(case.text()), context=run.context, format=run.format)
     yield of_verdict(verdict(run.findings, run.trace, given))

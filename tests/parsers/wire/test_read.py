@@ -103,6 +103,7 @@ def test_what_clients_do_not_expect_of_a_chunk_is_noted(payload: Any, code: str,
         ({"index": None, "function": {"name": "f"}}, "no_index", ToolCallDelta(0, None, "f")),
         ({"index": "0", "function": {"name": "f"}}, "odd_index", ToolCallDelta(0, None, "f")),
         ({"index": -1, "function": {"name": "f"}}, "odd_index", ToolCallDelta(0, None, "f")),
+        ({"index": 10**400, "function": {"name": "f"}}, "odd_index", ToolCallDelta(0, None, "f")),
         ({"index": True, "function": {"name": "f"}}, "odd_index", ToolCallDelta(0, None, "f")),
         (
             {"index": 0, "function": {"name": "f", "arguments": {"ü": 1}}},

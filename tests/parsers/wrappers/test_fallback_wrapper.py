@@ -363,3 +363,42 @@ def test_a_code_fence_that_was_held_with_markup_goes_on_when_the_markup_is_let_g
     trace = traced(text, budget=40)
     assert rows(trace)[1:3] == [("HELD", "RELEASED", "NORMAL"), ("NORMAL", "CODE_FENCE", "CODE_BLOCK")]
     assert trace.message.content == text
+
+
+NAMED = Context(tools=(Tool(name="f"),), tool_choice="named", named_tool="f")
+REQUIRED = Context(tools=(Tool(name="f"),), tool_choice="required")
+
+
+@pytest.mark.parametrize(
+    ("parser", "text", "context", "content", "found"),
+    [
+        ("qwen", '{"name": "f"}', REQUIRED, None, [("f", "{}")]),
+        ("qwen", ' [{"name": "f", "parameters": {"a": 1}}]', REQUIRED, None, [("f", '{"a": 1}')]),
+        ("qwen", '<think>\nHm.\n</think>\n{"a": 1}', NAMED, None, [("f", '{"a": 1}')]),
+        ("mistral", '[{"name": "f", "parameters": {"a": 1}}]', REQUIRED, None, [("f", '{"a": 1}')]),
+        ("qwen", 'So: {"name": "f"}', REQUIRED, 'So: {"name": "f"}', []),
+        ("qwen", CALL, REQUIRED, None, [("f", '{"a": 1}')]),
+        ("qwen", '{"name": "f"}', Context(), '{"name": "f"}', []),
+        ("qwen", "[1, 2]", REQUIRED, "[1, 2]", []),
+        ("qwen", '{"name": "f", "parameters": {"a": "' + "x" * 20 + '"}}', REQUIRED, None, None),
+    ],
+)
+def test_guided_output_is_held_like_a_call_whatever_the_chunking(
+    parser: str, text: str, context: Context, content: str | None, found: list[tuple[str, str]] | None
+) -> None:
+    budget = 20 if found is None else 200
+    cuts = [[text], [*text], [text[at : at + 3] for at in range(0, len(text), 3)]]
+    messages = [traced(*cut, parser=parser, context=context, budget=budget).message for cut in cuts]
+    assert messages[0] == messages[1] == messages[2]
+    assert messages[0].content == (text if found is None else content)
+    assert [(call.name, call.arguments) for call in messages[0].tool_calls] == (found or [])
+    assert codes(traced(*text, parser=parser, context=context, budget=budget)).count("fallback_budget") == (
+        1 if found is None else 0
+    )
+
+
+def test_where_nothing_may_be_called_no_marker_opens_a_buffer() -> None:
+    text = "<tool_call><think><tool_call>"
+    context = Context(tool_choice="none", reasoning_open=True)
+    assert rows(traced(text, context=context)) == rows(traced(*text, context=context))
+    assert "BUFFERING" not in {to for *_, to in rows(traced(text, context=context))}

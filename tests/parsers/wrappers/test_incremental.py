@@ -237,3 +237,14 @@ def test_a_family_reads_a_case_as_its_format_does(name: str) -> None:
     )
     assert [one.name for one in message.tool_calls] == [one.name for one in case.expect.tool_calls or ()]
     assert message.content == (case.expect.content or None)
+
+
+@pytest.mark.parametrize("name", ["qwen", "mistral", "llama", "json"])
+def test_guided_output_grows_into_its_calls(name: str) -> None:
+    parser = get_tool_parser(name, Context(tool_choice="required"))
+    whole = '[{"name": "f", "parameters": {"a": 1}}, {"name": "g", "parameters": {}}] Done.'
+    seen = [type(parser.parse_incremental(whole[:size])) for size in range(2, len(whole) + 1)]
+    assert seen[0] is InProgress
+    assert seen[-1] is Complete
+    found = parser.parse(whole)
+    assert ([call.name for call in found.calls], found.text) == (["f", "g"], " Done.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.replays.chunking import Chunking
-from parsers.search.verdict_evidence import _the_call, harm, under
+from parsers.search.verdict_phrases import _the_call, harm, under
 from parsers.vocabulary.types import Message, ToolCall
 
 
@@ -63,6 +63,11 @@ def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall
             Message(tool_calls=[call("f")]),
             Message(tool_calls=[call("f", complete=False)]),
             "the only call (`f`) is not closed",
+        ),
+        (
+            Message(tool_calls=[call("f", complete=False)]),
+            Message(tool_calls=[call("f")]),
+            "the only call (`f`) is closed",
         ),
         (Message(content="ab"), Message(content="a"), "`b` is lost from the content"),
         (Message(content="a"), Message(content="a<"), "`<` leaks into the content"),

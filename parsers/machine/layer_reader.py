@@ -1,0 +1,144 @@
+"""What the machine does by the rows of layers (`parsers.formats.layers`).
+
+A call that a marker inside reasoning opened has to show that it is one: until it has a name, whatever ends reasoning
+and any text that no name has leads back to reasoning. Guided JSON is looked for at the first character after reasoning;
+what the format's own grammar claimed there and rejected is read again, once.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from parsers.formats.layers import TOPMOST
+from parsers.formats.model import GIVEN_BACK, GUIDED_LIST, GUIDED_OBJECT, REPEATED
+from parsers.machine.id_reader import IdReader
+from parsers.machine.lexer import Match, Scope
+from parsers.machine.program import CompiledRow, CompiledState
+from parsers.vocabulary.drops import Cause, DropReason
+
+NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
+REFUSALS = ("REJECT", "MALFORMED")
+_GUIDED = {"[": GUIDED_LIST, "{": GUIDED_OBJECT}
+
+
+class LayerReader(IdReader):
+    """What knows the rows of layers."""
+
+    __slots__ = ("_claimed", "_found", "_fresh", "_origin", "_reopened", "_turned", "_whole")
+
+    def _begin_layers(self, *, opened: bool) -> None:
+        """A new output is read; `opened` says whether the prompt opened reasoning."""
+        self._found: dict[Scope, Match] = {}
+        self._turned = False
+        self._whole: bool | None = None  # whether the arguments of the open call are whole, once they were read
+        self._origin: CompiledState | None = None  # the state of reasoning in which a call was opened that has no name
+        self._reopened = opened  # the prompt opened reasoning, and nothing but white space was read
+        self._fresh = self._program.guides  # nothing was read that could not stand before guided JSON
+        self._claimed = -1  # where the format's own grammar took the first character for the beginning of a call
+
+    @abstractmethod
+    def _text(self, limit: int, *, final: bool) -> bool:
+        """Give text up to `limit` to the state."""
+
+    @abstractmethod
+    def _target(self, row: CompiledRow) -> CompiledState:
+        """The state a row leads to."""
+
+    @abstractmethod
+    def _fire(self, row: CompiledRow, trigger: str, start: int, end: int) -> None:
+        """Fire the row for a trigger that is not text."""
+
+    @abstractmethod
+    def _move(
+        self,
+        row: CompiledRow,
+        trigger: str,
+        start: int,
+        end: int,
+        *,
+        continues: bool = False,
+        target: CompiledState | None = None,
+    ) -> None:
+        """Go where a row leads, or to `target`."""
+
+    # the opening marker again
+
+    def _repeat(self, name: str, stop: int) -> None:
+        """The marker by which the prompt opened reasoning stands at the buffer's position."""
+        start, end = self._at, self._base + stop
+        self._turned = True
+        self._consume(stop)
+        self._calls.marker(start, end, name)
+        self._move(self._state.rows[REPEATED], REPEATED, start, end)
+
+    # markers that reasoning only mentions
+
+    def _mentioned_in(self) -> CompiledState | None:
+        """Return the state of reasoning in which a call was opened, as long as it has no name."""
+        if self._origin is not None and not self._calls.is_mentioned:
+            self._origin = None
+        return self._origin
+
+    def _leads_nowhere(self, trigger: str, row: CompiledRow | None) -> bool:
+        """Return whether a row leads away from a call that was opened inside reasoning and has no name."""
+        if self._mentioned_in() is None:
+            return False
+        if row is None or trigger in REFUSALS:
+            return True
+        return "CallEnd" in row.emit or self._target(row).text in TOPMOST
+
+    def _beside_ends_of_origin(self) -> Scope:
+        """The literals of the state, and what ends the reasoning in which a call was opened that has no name."""
+        origin = self._mentioned_in()
+        if origin is None or origin is self._state:
+            return self._state.plain
+        return self._state.beside_ends_of(origin)
+
+    def _is_end_of_origin(self, text: str) -> bool:
+        """Return whether a text ends the reasoning in which a call was opened that has no name."""
+        origin = self._mentioned_in()
+        return origin is not None and text in origin.end_texts
+
+    def _back_to_reasoning(self, cause: Cause) -> None:
+        """What was opened inside reasoning is no call. The text from here on is looked at in reasoning."""
+        origin, self._parser, self._origin = self._mentioned_in() or self._state, None, None
+        self._turned = True
+        row = self._state.rows.get(GIVEN_BACK, NO_ROW)
+        self._calls.give_back(DropReason(cause))
+        self._whole = None
+        self._move(row, GIVEN_BACK, self._at, self._at, target=origin)
+
+    # guided output
+
+    def _guided_at(self, limit: int) -> int | None:
+        """Return where guided JSON begins in plain text up to `limit`. The first character that is no white space
+        decides, and there is none before it."""
+        text = self._buffer[self._pos : limit]
+        if self._parser is not None or self._state.text != "content" or not text.strip():
+            return None
+        begins = self._pos + len(text) - len(text.lstrip())
+        self._fresh = False
+        return begins if _GUIDED.get(self._buffer[begins], "") in self._state.rows else None
+
+    def _read_as_guided(self, begins: int) -> None:
+        """Guided JSON begins at a place of the buffer."""
+        if begins > self._pos:
+            self._text(begins, final=True)
+        trigger = _GUIDED[self._buffer[begins]]
+        self._fire(self._state.rows[trigger], trigger, self._at, self._at)
+
+    def _unread_for_guided(self, row: CompiledRow, trigger: str) -> bool:
+        """The format's own grammar gives up a call. Where that began as guided JSON may, its text is read again;
+        returns whether it is."""
+        text, at = self._calls.kept_from(self._claimed), self._at
+        self._claimed = -1
+        guided = _GUIDED.get(text[:1], "")
+        if guided not in self._target(row).rows:
+            return False
+        self._calls.unread()
+        self._parser = None
+        self._buffer, self._base, self._pos = text + self._buffer[self._pos :], at - len(text), 0
+        self._found = {}
+        self._move(row, trigger, self._at, self._at)
+        self._fire(self._state.rows[guided], guided, self._at, self._at)
+        return True

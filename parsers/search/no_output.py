@@ -1,0 +1,74 @@
+"""What the verdict says of a text that is no output of a model, and of one that may be none.
+
+Nothing is judged then: no parser reads what no model wrote, and no search looks for chunkings of it.
+"""
+
+from __future__ import annotations
+
+from parsers.checks.known import Fact
+from parsers.formats.model import Format
+from parsers.search.found import Detail, Found, Verdict, Why
+from parsers.search.guess import guesses
+from parsers.search.pasted import look, pasted_as
+from parsers.search.pasted_kinds import Pasted
+from parsers.search.pasted_outputs import quoted_in
+from parsers.search.verdict_evidence import Evidence
+from parsers.vocabulary.trace import Proof
+from parsers.vocabulary.types import Context
+from parsers.vocabulary.words import quoted
+
+_PROMISING = ("tool_calls", "function_call")  # finish reasons by which more was sent than an empty message
+
+
+def no_output(evidence: Evidence) -> Verdict | None:
+    """What was given is no output of a model: a traceback, a list of packages, a script, a message without anything."""
+    if evidence.known.parser:
+        return no_output_in(evidence.text, evidence.context, evidence.fmt)
+    message = evidence.message
+    texts = ((message.reasoning or "").strip(), (message.content or "").strip())
+    empty = evidence.trace.finish_reason not in _PROMISING and not (message.tool_calls or any(texts))
+    return _said(Pasted.EMPTY_MESSAGE, Fact.STREAM) if empty else None
+
+
+def no_output_in(text: str, context: Context, fmt: Format | None) -> Verdict | None:
+    """The same of a raw text, which needs no replay. `fmt` is the format to read what the text quotes with, where no
+    format finds a call in that."""
+    found = pasted_as(text)
+    if found is None:
+        return None
+    said = _said(found, Fact.RAW)
+    quote = quoted_in(text, found)
+    if quote is not None:
+        _offer(said, quote, (0, len(text)), context, fmt)
+    return said
+
+
+def _said(found: Pasted, fact: Fact) -> Verdict:
+    words = f"This is no output of a model: it looks like {found.words}."
+    advice = (Detail(found.advice),)
+    return Verdict("no_output", "warning", "request", words, advice, why=Why.NO_OUTPUT, facts=frozenset((fact,)))
+
+
+def _offer(said: Verdict, quote: str, span: tuple[int, int], context: Context, fmt: Format | None) -> None:
+    """Offer what a text quotes for replay, with the parser that reads it."""
+    best = next((guess.name for guess in guesses(quote, context) if guess.good), None)
+    name = best or (fmt.name if fmt is not None else None)
+    said.offer = quote
+    if name is not None:
+        said.proof = Proof({"by": "token"}, ((*span, quote),), parser=name)
+        said.details += (Detail(f"The part that it quotes can be replayed with {quoted(name)}."),)
+
+
+def looks_pasted(evidence: Evidence) -> tuple[Detail, ...]:
+    """Say that an output looks like something else, where a model may have written it as well."""
+    found = look(evidence.text)
+    if found is None:
+        return ()
+    words = f"It looks like {found.kind.words}. If a model wrote it, the verdict stands; if not: {found.kind.advice}"
+    return (Detail(words, facts=frozenset((Fact.RAW,))),)
+
+
+def nothing_judged(text: str, context: Context, fmt: Format | None) -> Found | None:
+    """What a search finds of a text that is no output: the verdict alone. None where there is something to judge."""
+    said = no_output_in(text, context, fmt)
+    return None if said is None else Found(text, [], [], [], [], [], [], said)

@@ -1,0 +1,72 @@
+"""What people paste that is no output of a model: what it looks like, and whether that is sure.
+
+A text counts as one of these where it has the form from its first line on. Models write most forms too, as answers: a
+diff, a log, a list of packages. So it is sure only where a form is no answer (a traceback, a prompt, a message without
+text), or where it names what serves models; else it is a doubt, and a doubt takes nothing away from a pass. All of it
+in one code block is as people copy and as models answer: JSON is read inside as the intake reads it, the rest is a
+doubt. Linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from parsers.search.pasted_json import json_of, value_kind
+from parsers.search.pasted_kinds import Given, Pasted
+from parsers.search.pasted_listings import LISTINGS
+from parsers.search.pasted_logs import LOGS
+from parsers.search.pasted_printed import PRINTED
+from parsers.search.pasted_prompts import PROMPTS
+from parsers.search.pasted_reports import REPORTS
+from parsers.search.pasted_settings import DOCUMENTS, SETTINGS
+
+LONGEST = 200_000  # characters: nobody pastes a longer one by mistake
+_SHAPES = (*PROMPTS, *PRINTED, *LOGS, *DOCUMENTS, *LISTINGS, *SETTINGS, *REPORTS)
+# What a model answers in a block of code as well.
+_CODE = frozenset((
+    Pasted.SCRIPT, Pasted.OPTIONS, Pasted.DIFF, Pasted.TEMPLATE, Pasted.SOURCE, Pasted.PAGE, Pasted.CARD,
+    Pasted.LISTING, Pasted.PROMPT, Pasted.CONVERSATION,
+))  # fmt: skip
+# What a server sent, in a block of code as well: the intake reads it there.
+_SENT = frozenset((Pasted.ANSWER, Pasted.EMPTY_MESSAGE, Pasted.SERVER_ERROR))
+_FENCED = re.compile(r"\s*(```|~~~)[\w+-]{0,20}[ \t]*\n(.*)\n[ \t]*\1\s*\Z", re.DOTALL)
+
+
+class Looked(NamedTuple):
+    """What a text looks like, and whether it surely is that: no model writes such an answer."""
+
+    kind: Pasted
+    surely: bool
+
+
+@lru_cache(maxsize=16)
+def look(text: str) -> Looked | None:
+    """Return what a text looks like other than an output of a model; None where it is nothing of the kind."""
+    if not text.strip() or len(text) > LONGEST:
+        return None
+    fenced = _FENCED.match(text)
+    if fenced is None or f"\n{fenced[1]}" in fenced[2]:
+        return _look(text)
+    found = _look(fenced[2])
+    if found is None or found.kind in _CODE:
+        return None
+    return Looked(found.kind, found.surely and found.kind in _SENT)
+
+
+def _look(text: str) -> Looked | None:
+    if text.strip() == "null":
+        return Looked(Pasted.EMPTY_MESSAGE, True)
+    value = json_of(text)
+    if value is not None:
+        found = value_kind(value)
+        return None if found is None else Looked(*found)
+    given = Given(text)
+    return next((Looked(shape.kind, shape.surely(given)) for shape in _SHAPES if shape.is_one(given)), None)
+
+
+def pasted_as(text: str) -> Pasted | None:
+    """Return what a text is, where it is surely no output of a model; else None."""
+    found = look(text)
+    return found.kind if found is not None and found.surely else None

@@ -1,0 +1,53 @@
+"""Objects of client libraries as a program printed them: `Message(id='msg_1', content=[TextBlock(...)])`.
+
+Calls in Python's notation look much the same. What a library prints is told by its keys, which are those of an API's
+answer, in an object whose name is that of a class; a model calls functions with what their parameters are named.
+(openai-python 2, anthropic 0.60, google-genai 1, mistralai 1, pydantic-ai 1, LlamaIndex 0.13, as they print.)
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from parsers.search.pasted_kinds import Given, Pasted, Shape, always
+
+_OBJECT = re.compile(
+    r"\s*+(?:>>> "
+    r"|\w{1,40} ?[=:] ?)?+(?:\[\s*+)?+(?:[a-z_]\w{0,40}\.){0,8}[A-Z]\w{1,80}\(\s*[a-z_]\w{0,60}="
+)
+_CLASS = re.compile(
+    r"(?<![\w.])([A-Z]\w{0,80}?(?:Message|Block|Event|Delta|Chunk|Completion|Response|Call|ToolUse|Choice|Usage|Output"
+    r"|Result|Part|Candidate|Content|Request))\("
+)
+_KEY = re.compile(
+    r"(?<=[(\s])(type|role|content|choices|candidates|parts|usage|model|finish_reason|stop_reason|delta|tool_calls"
+    r"|index"
+    r"|model_name|tool_call_id|call_id|object|created|logprobs|status|message|content_block|args|tool_name)="
+)
+_TYPE = re.compile(r"(?<=[(\s])type='([a-z_.]{2,60})'")
+_LINE = re.compile(r"^\s*[\[\])}]|^\s*(?:>>> |\w{1,40} ?[=:] ?)?(?:[a-z_]\w*\.)*[A-Za-z_]\w{0,80}(?:\(|=)|^\s+\S")
+_LOOKED = 40  # names, the first of which tell
+
+
+def is_printed_object(text: str) -> bool:
+    """Return whether a text begins with an object of a client library, as its classes and its keys tell."""
+    if _OBJECT.match(text) is None:
+        return False
+    classes = {found[1].casefold() for found in islice(_CLASS.finditer(text), _LOOKED)}
+    keys = {found[1] for found in islice(_KEY.finditer(text), _LOOKED)}
+    several = len(keys) >= 3 or (len(keys) >= 2 and len(classes) > 1)
+    return bool(classes) and (several or _is_of_its_type(text, classes))
+
+
+def _is_of_its_type(text: str, classes: set[str]) -> bool:
+    """Return whether the `type` of an object says what its class is called: `ToolUseBlock(type='tool_use')`."""
+    types = [re.split(r"[_.]", found[1]) for found in islice(_TYPE.finditer(text), _LOOKED)]
+    return any(all(word in name for word in words) for words in types for name in classes)
+
+
+def _is_printed(given: Given) -> bool:
+    return is_printed_object(given.text) and given.are(_LINE)
+
+
+PRINTED = (Shape(Pasted.PRINTED, _is_printed, always),)

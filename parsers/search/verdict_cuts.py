@@ -1,0 +1,95 @@
+"""Rules of the verdict for what depends on how an output is cut: which chunking shows it, which reading is right."""
+
+from __future__ import annotations
+
+from parsers.compare.divergence import ANY_ID, message_key
+from parsers.compare.divergence import grade as grade_of
+from parsers.replays.cut_grades import CutGrade, Grader
+from parsers.search.found import Detail, OutcomeClass, Verdict
+from parsers.search.sweep import json_of
+from parsers.search.verdict_blame import BLAME, led
+from parsers.search.verdict_evidence import Evidence, good_calls
+from parsers.search.verdict_phrases import harm, lowered, rank, under
+from parsers.vocabulary.trace import Proof, Topic
+from parsers.vocabulary.words import counted
+
+
+def chunk_boundary(evidence: Evidence) -> Verdict | None:
+    """What comes out depends on how a server cuts the output, by more than white space."""
+    numbers = evidence.numbers(Topic.CHUNKS, severity="error")
+    others = _differing(evidence, CutGrade.HONEST)
+    if not others:
+        if not numbers:
+            return None
+        words = f"{BLAME['chunk_boundary']}: {lowered(evidence.findings[numbers[0]].message)}"
+        return led(evidence, "chunk_boundary", words, numbers)
+    right = _right(evidence)
+    sure = [one for one in evidence.outcomes if one.cuts is CutGrade.HONEST]
+    blamed = [one for one in sure if one.allowed is None]
+    wrong = [one for one in blamed if message_key(one.message, ANY_ID) != message_key(right.message, ANY_ID)]
+    streamed = [one for one in sure if one.raised is None and not evidence.is_one_shot(one)]
+    worst = min(wrong or others, key=lambda one: (evidence.is_one_shot(one), *rank(one)))
+    own = evidence.own  # the format's own reading is meant where no chunking gives as many of its calls
+    more = own is not None and own.good > good_calls(right.message, evidence.context)
+    meant = own.message if own is not None and more else None
+    when, damage = under(worst.smallest, len(evidence.text)), harm(meant or right.message, worst.message)
+    if len(streamed) == 1:
+        when = "read by the one for whole outputs" if evidence.is_one_shot(worst) else "streamed, in whatever deltas"
+        words = f"The parser's two code paths disagree: {when}, {damage}."
+    else:
+        words = f"{BLAME['chunk_boundary']}: {when}, {damage}."
+    details = (Detail(_shares(evidence, worst, None if meant else right)), *evidence.messages(numbers))
+    proof = Proof(json_of(worst.smallest))
+    return Verdict("chunk_boundary", "error", "parser", words, details, tuple(numbers), proof)
+
+
+def assumed_boundary(evidence: Evidence) -> Verdict | None:
+    """What comes out depends on cuts that a server makes if the model's tokens are as they are assumed."""
+    others = _differing(evidence, CutGrade.ASSUMED)
+    if not others:
+        return None
+    right = _right(evidence)
+    wrong = [one for one in [evidence.outcomes[0], *others] if one.number != right.number]
+    worst = min(wrong, key=rank)
+    shown = next((one for one in (worst, right) if one.cuts is CutGrade.ASSUMED), worst)
+    supposed = Grader(evidence.replayer).supposed_tokens(shown.smallest)
+    if_so = f"if {supposed}" if supposed else under(shown.smallest, len(evidence.text))
+    words = f"The parser may depend on chunk boundaries: {if_so}, {harm(right.message, worst.message)}."
+    numbers = evidence.numbers(Topic.CHUNKS, severity="warning")
+    details = (Detail(_shares(evidence, worst, right)), *evidence.messages(numbers))
+    return Verdict(
+        "chunk_boundary", "warning", "parser", words, details, tuple(numbers), Proof(json_of(worst.smallest))
+    )
+
+
+def _differing(evidence: Evidence, grade: CutGrade) -> list[OutcomeClass]:
+    """The outcomes that differ by more than white space from another one, all under cuts of this grade or better."""
+    heard = [one for one in evidence.outcomes if one.raised is None and one.allowed is None]
+    sure = [one for one in heard if one.cuts.rank <= grade.rank]
+    if sure and not sure[0].number:
+        return [one for one in sure[1:] if one.grade in ("calls", "text")]
+    return [one for one in sure[1:] if grade_of(sure[0].message, one.message, ANY_ID) in ("calls", "text")]
+
+
+def _shares(evidence: Evidence, worst: OutcomeClass, right: OutcomeClass | None) -> str:
+    total = sum([one.count for one in evidence.outcomes])
+    given = f"{worst.count:,} of {counted(total, 'chunking')} {'gives' if worst.count == 1 else 'give'} this"
+    if right is None:
+        return f"{given}; none gives what the format reads."
+    if evidence.is_one_shot(right):
+        return f"{given}; the code path for whole outputs gives the right message."
+    verb = "gives" if right.count == 1 else "give"
+    return f"{given}; {right.count:,} {verb} the right message, e.g. {right.label}."
+
+
+def _right(evidence: Evidence) -> OutcomeClass:
+    """The outcome that is right: the grammar's own reading, else the one with most good calls, then most chunkings."""
+    read = [one for one in evidence.outcomes if one.raised is None]
+    own = None if evidence.own is None else message_key(evidence.own.message, ANY_ID)
+    same = next((one for one in evidence.outcomes if message_key(one.message, ANY_ID) == own), None)
+    if same is not None and same.raised is None:
+        return same
+    return max(
+        read,
+        key=lambda one: (good_calls(one.message, evidence.context), -len(one.message.content or ""), one.count),
+    )

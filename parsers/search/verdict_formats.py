@@ -1,0 +1,94 @@
+"""The rule of the verdict for a parser of another format: one of the built-in formats reads what it cannot."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from parsers.checks.ill_formed import first_flaw
+from parsers.checks.leaks import SHOWN, call_markers, is_shown
+from parsers.formats.model import builtin_formats
+from parsers.search.found import Detail, Guess, Verdict
+from parsers.search.verdict_evidence import Evidence
+from parsers.selection.claims import SHORT, has_calls
+from parsers.vocabulary.events import Severity
+from parsers.vocabulary.trace import Proof
+from parsers.vocabulary.words import listed, quoted
+
+_DOUBT = 180  # a reading that loses more than this dropped text or left markup over: it does not fit either
+_LOOSE = re.compile(
+    r"\bfunctions\.[\w.-]{1,64}:\d{1,4}|\bto=functions\.\w|✿[A-Z]{3,9}✿"
+)  # calls' own, but no terminals
+# What follows from a wrong parser.
+_MISREAD = frozenset((
+    "no_terminal_leak", "no_reasoning_leak", "no_argument_leak", "no_control_tokens", "tool_call_dropped",
+    "spans_cover_input", "all_output_lost", "arguments_json", "known_tool",
+))  # fmt: skip
+
+
+def wrong_parser(evidence: Evidence) -> Verdict | None:
+    """Another format reads what this parser's own grammar cannot."""
+    if not evidence.doubtful:
+        return None
+    best = next((guess for guess in evidence.guesses if guess.good and guess.name == evidence.selected), None)
+    if best is None or best.score < 1000 * best.good - _DOUBT or _fits(evidence, best):
+        return None
+    if evidence.attempt is None and not evidence.proven(best):
+        return None
+    if evidence.fmt is None and first_flaw(evidence.reading(best).events) is not None:
+        return None  # a stricter parser of that grammar may have been at work
+    calls = "call" if best.good == 1 else "calls"
+    found = f"{best.good} complete {calls}" if best.good > evidence.reach else f"the {calls} and leaves nothing over"
+    also = f" (so {'does' if len(best.same) == 1 else 'do'} {listed([quoted(name) for name in best.same])})"
+    whose = f"{quoted(best.name)} reads {found} in this output{also if best.same else ''}"
+    also = " and leaves markup in the content" if evidence.left else ""
+    mine = f"reads {evidence.reach}{also}" if evidence.reach else "reads none"
+    words = f"Wrong parser: {whose}, {quoted(evidence.trace.parser)} {mine}."
+    numbers = [number for number, one in enumerate(evidence.findings) if one.check in _MISREAD and one.policy is None]
+    details = (Detail(f"{best.title}: {'; '.join(best.evidence)}."), *evidence.messages(numbers))
+    proof = Proof(parser=best.name)
+    severity: Severity = "error" if may_call(evidence) else "warning"
+    return Verdict("wrong_parser", severity, "request", words, details, tuple(numbers), proof)
+
+
+def stray_markup(evidence: Evidence) -> Verdict | None:
+    """Markers of calls that this format does not have stay in the content, and are not only written about."""
+    content = evidence.message.content or ""
+    if evidence.replayer.black_box or evidence.context.tool_choice == "none":
+        return None
+    own = () if evidence.fmt is None else evidence.fmt.terminals.values()
+    places = (match for pattern in (call_markers(), _LOOSE) for match in pattern.finditer(content))
+    others = (match for match in islice(places, SHOWN) if match.group() not in own)
+    found = next((match for match in others if not is_shown(content, match.start())), None)
+    if found is None:
+        return None
+    whose = [fmt.name for fmt in builtin_formats().values() if found.group() in fmt.terminals.values()]
+    of = f"a marker of {listed([quoted(name) for name in whose[:3]])}" if whose else "which looks like part of a call"
+    words = f"The content holds {quoted(found.group())}, {of}: {quoted(evidence.trace.parser)} does not read it as one."
+    return Verdict("output_flawed", "warning", "output", words)
+
+
+def may_call(evidence: Evidence) -> bool:
+    """Return whether calls are to be expected: the format has them, or tools are declared."""
+    return evidence.fmt is None or has_calls(evidence.fmt) or bool(evidence.context.tools)
+
+
+def _fits(evidence: Evidence, best: Guess) -> bool:
+    """Return whether the parser's own grammar reads the output as well as the best guess does."""
+    own = evidence.fmt
+    if own is None:
+        return best.good <= evidence.reach or _knows(evidence, best)
+    mine = next((guess for guess in evidence.guesses if guess.name == own.name), None)
+    reach = max(evidence.reach, 0 if mine is None else mine.good)
+    if best.name == own.name or (own.name in best.same and best.good <= reach):
+        return True
+    if best.good > reach:
+        return False
+    return not (evidence.left and mine is not None and best.leaves is None and mine.leaves is not None)
+
+
+def _knows(evidence: Evidence, best: Guess) -> bool:
+    """Return whether a parser of an unknown grammar has all the markers of the guess that are in the output."""
+    own = evidence.replayer.terminals.values()
+    used = [text for text in builtin_formats()[best.name].terminals.values() if len(text) >= SHORT]
+    return all(any(text in marker for marker in own) for text in used if text in evidence.text)

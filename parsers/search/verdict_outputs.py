@@ -1,0 +1,164 @@
+"""Rules of the verdict for the output and its request: where no parser is at fault, what the model wrote wrongly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from parsers.checks.ill_formed import first_flaw
+from parsers.compare.divergence import ANY_ID, same_message
+from parsers.replays.chunking import WHOLE
+from parsers.search.found import Detail, Guess, Verdict, VerdictKind
+from parsers.search.markup import BODY
+from parsers.search.verdict_evidence import Evidence
+from parsers.search.verdict_formats import may_call
+from parsers.search.verdict_phrases import harm, lowered, summary
+from parsers.selection.claims import CALL_NAME
+from parsers.vocabulary.events import Diagnostic
+from parsers.vocabulary.trace import Proof, Topic
+from parsers.vocabulary.words import quoted
+
+_FLAWS = {
+    "strings_whole": "Types change by the schema",
+    "schema_changes": "Types change by the schema",
+    "known_tool": "The model calls a tool that was not declared",
+    "arguments_json": "The model wrote arguments that are not a JSON object",
+    "arguments_prefix": "The model wrote arguments that are not a JSON object",
+    "arguments_schema": "The model's arguments do not fit the schema",
+    "no_terminal_leak": "The model wrote a marker as text",
+    "spans_cover_input": "The model wrote text that belongs nowhere",
+}
+# The same where the raw output is unknown: whether the model or the server did it nobody can say.
+_SENT_FLAWS = {
+    "known_tool": "A call names a tool that was not declared",
+    "arguments_json": "Arguments are not a JSON object",
+    "arguments_prefix": "Arguments are not a JSON object",
+    "arguments_schema": "Arguments do not fit the schema",
+}
+# What a flaw is by what its finding says, whatever check it is of.
+TOLD = {
+    Topic.BAD_SCHEMA: "The request is at fault",
+    Topic.GRAMMAR: "The output is not well-formed, and parsers may read it in their own ways",
+}
+
+
+def prompt_state(evidence: Evidence) -> Verdict | None:
+    """Return whether the prompt left reasoning open is not known, and the two answers give different messages."""
+    context = evidence.context
+    doubted = evidence.numbers(Topic.START, severity="warning")
+    if doubted:
+        first, rest = evidence.findings[doubted[0]], evidence.messages(doubted[1:])
+        return Verdict("prompt_state_unknown", "warning", "request", first.message, rest, tuple(doubted), first.proof)
+    found = evidence.numbers(Topic.START) or evidence.numbers(Topic.UNANSWERED, about="request")
+    if evidence.known.start or not (found or _orphan(evidence) or _all_reasoning(evidence)):
+        return None
+    if evidence.message.reasoning and not context.reasoning_open:
+        return None  # the output itself says where its reasoning begins
+    flipped = not context.reasoning_open
+    other = evidence.replayer.with_context(replace(context, reasoning_open=flipped)).outcome(WHOLE)
+    if other.raised is not None or same_message(other.message, evidence.message, ANY_ID):
+        return None
+    words = (
+        f"Where the output begins is not known: read as {_begun(flipped)}, {harm(evidence.message, other.message)}; "
+        "say with reasoning_open or prompt_tail how the prompt ends."
+    )
+    details = (
+        Detail(f"Read as {_begun(not flipped)}: {summary(evidence.message)}."),
+        Detail(f"As {_begun(flipped)}: {summary(other.message)}."),
+    )
+    proof = Proof(context={"reasoning_open": flipped})
+    return Verdict("prompt_state_unknown", "warning", "request", words, details, tuple(found), proof)
+
+
+def _orphan(evidence: Evidence) -> bool:
+    if evidence.context.reasoning_open or evidence.message.reasoning:
+        return False
+    notes = (event for _, event in evidence.trace.events() if isinstance(event, Diagnostic))
+    return any(note.code == "orphan_reasoning_end" for note in notes)
+
+
+def _all_reasoning(evidence: Evidence) -> bool:
+    """Reasoning was taken to be open and never ends, though a call seems to stand in it."""
+    message = evidence.message
+    silent = message.content is None and not message.tool_calls
+    return evidence.context.reasoning_open and silent and BODY.search(message.reasoning or "") is not None
+
+
+def _begun(reasoning: bool) -> str:
+    return "reasoning from the start" if reasoning else "content from the start"
+
+
+def incomplete(evidence: Evidence) -> Verdict | None:
+    """A call was meant, and no format finds a whole one."""
+    if not evidence.doubtful or evidence.good or not may_call(evidence):
+        return None
+    nearest = _nearest(evidence)
+    if nearest is None or nearest.leaves is None or nearest.good or not _is_begun(evidence, nearest):
+        return None
+    leave, size = nearest.leaves, len(evidence.text.rstrip())
+    if leave.missing is None and not nearest.calls and leave.at >= size:
+        return None  # a whole object that is no call, and so is data
+    cut = evidence.context.finish_reason == "length"
+    grammar = f"the grammar of {quoted(nearest.name)}"
+    place = f"it ends inside {grammar}" if leave.at >= size else f"it leaves {grammar} at character {leave.at}"
+    words = f"The output holds no complete call{', cut off by its length limit' if cut else ''}: {place}"
+    words += f", where {leave.clause}." if leave.missing else "."
+    details = (Detail(f"{nearest.title}: {'; '.join(nearest.evidence)}."),)
+    numbers = [n for n, one in enumerate(evidence.findings) if one.about == "output" and one.severity != "info"]
+    return Verdict("no_complete_call", "info" if cut else "warning", "output", words, details, tuple(numbers))
+
+
+def _is_begun(evidence: Evidence, nearest: Guess) -> bool:
+    calls, rejected = evidence.message.tool_calls, evidence.trace.rejected_calls
+    if calls:
+        return not any(call.complete and CALL_NAME.fullmatch(call.name) for call in calls)
+    named = any(call.name for call in rejected)
+    return named or (evidence.attempt is not None and (bool(rejected) or nearest.calls > 0))
+
+
+def _nearest(evidence: Evidence) -> Guess | None:
+    best = evidence.guesses[0] if evidence.guesses else None
+    own = None if evidence.fmt is None else evidence.fmt.name
+    mine = next((guess for guess in evidence.guesses if guess.name == own and guess.leaves is not None), None)
+    if best is None or mine is None or best.good:
+        return mine
+    return mine if best.score - mine.score < 200 else best
+
+
+def flawed_output(evidence: Evidence) -> Verdict | None:
+    """What the model wrote, or the request, is wrong by a check."""
+    flaws = [number for about in ("output", "request") for number in evidence.numbers(about=about)]
+    found = sorted([number for number in flaws if evidence.findings[number].severity != "info"])
+    if not found:
+        return None
+    first = evidence.findings[found[0]]
+    if first.topic is Topic.UNANSWERED:
+        return unanswered(evidence)
+    words_of, whose = (_FLAWS, "The output") if evidence.known.raw else (_SENT_FLAWS, "What was sent")
+    flaw = words_of.get(first.check, f"{whose} is at fault")
+    flaw = TOLD.get(first.topic, flaw)
+    kind: VerdictKind = "types_changed" if first.topic is Topic.VALUE else "output_flawed"
+    words, details = f"{flaw}: {lowered(first.message)}", evidence.messages(found[1:])
+    return Verdict(kind, first.severity, first.about, words, details, tuple(found), first.proof)
+
+
+def unanswered(evidence: Evidence) -> Verdict | None:
+    """Only reasoning came, or not the call that the request asks for. That is nobody's fault where it was cut off."""
+    numbers = evidence.numbers(Topic.UNANSWERED)
+    if not numbers:
+        return None
+    first = evidence.findings[numbers[0]]
+    return Verdict(
+        "no_answer", first.severity, first.about, first.message, evidence.messages(numbers[1:]), tuple(numbers)
+    )
+
+
+def mended(evidence: Evidence) -> Verdict | None:
+    """No check finds anything, but the built-in parser notes that it put the output right. What is missing at the very
+    end may be a stop string, which servers leave out."""
+    own = evidence.own
+    flaw = first_flaw([event for _, event in evidence.trace.events()] if own is None else own.events)
+    if flaw is None or flaw.start >= len(evidence.text.rstrip()):
+        return None
+    whose = "the parser mends it" if own is None else "other parsers may mend it in another way"
+    words = f"The output is not well-formed at character {flaw.start:,}, and {whose}: {lowered(flaw.message)}"
+    return Verdict("output_flawed", "warning", "output", words, (Detail(f"Read: {summary(evidence.message)}."),))

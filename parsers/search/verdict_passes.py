@@ -1,0 +1,76 @@
+"""The verdict where no rule speaks: all checks hold, with what was judged, and what is said beside it."""
+
+from __future__ import annotations
+
+import re
+
+from parsers.checks.causes import flattened
+from parsers.formats.contracts import contract_keys
+from parsers.search.found import Detail, Verdict
+from parsers.search.no_output import looks_pasted
+from parsers.search.verdict_evidence import BESIDE, Evidence
+from parsers.search.verdict_phrases import harm
+from parsers.vocabulary.trace import Topic
+from parsers.vocabulary.words import counted, listed, quoted
+
+_THINK = re.compile(r"</?(?:think|seed:think|mm:think|longcat_think|reasoning)>|\[/?THINK\]|◁/?think▷")
+
+
+def all_hold(evidence: Evidence) -> Verdict:
+    """No rule has anything to say."""
+    notes = (*looks_pasted(evidence), *_unknown_marker(evidence))
+    notes += evidence.messages(range(len(evidence.findings)))
+    words = f"All checks hold: {_calls_words(evidence)}{_judged(evidence)}."
+    found = Verdict("all_hold", "pass", None, words, notes[:4])
+    found.guesses = tuple(evidence.asked[:5])
+    return found
+
+
+def _calls_words(evidence: Evidence) -> str:
+    calls, is_cut = evidence.message.tool_calls, evidence.trace.finish_reason == "length"
+    whole, bare = sum([call.complete for call in calls]), 0
+    if not is_cut and not evidence.known.raw:  # a server may send no text for no arguments
+        bare = sum([not call.complete and not call.arguments for call in calls])
+    cut = len(calls) - whole - bare
+    parts = [counted(whole, "complete call")] * (whole > 0) + [f"{counted(bare, 'call')} without arguments"] * (
+        bare > 0
+    )
+    parts += [f"{counted(cut, 'call')} cut off"] * (cut > 0)
+    return listed(parts) if parts else "a plain answer without calls"
+
+
+def _judged(evidence: Evidence) -> str:
+    """Return what the checks were run on, and how many, in brackets: only as much holds."""
+    known, tried = evidence.known, sum([one.count for one in evidence.outcomes])
+    on = ["the output"] * known.raw + ["what the server sent"] * (not known.parser)
+    on += [counted(tried, "chunking")] * (known.parser and tried > 0)
+    checks = "" if evidence.held is None else f"{counted(evidence.held, 'check')} on {listed(on)}"
+    unknown = "" if known.raw else "the raw output is unknown"
+    torn = "" if known.whole else "chunks of what was recorded are missing"
+    judged = "; ".join([words for words in (checks, unknown, torn) if words])
+    return f" ({judged})" if judged else ""
+
+
+def by_contract(evidence: Evidence) -> list[Detail]:
+    """Return what the contract decides: what it allows a parser that is not ours, else the keys that findings name."""
+    own, contract = evidence.own, evidence.replayer.contract
+    if own is not None and evidence.allowed is not None:
+        change = harm(own.message, evidence.message)
+        words = f"Beside the built-in {own.fmt.name}, {change}; the contract {quoted(contract.name)} allows that"
+        return [Detail(f"{words} ({evidence.allowed}).", facts=BESIDE)]
+    every = flattened(evidence.findings)
+    told = [policy for one in every if one.policy is not None for policy in one.policy.split(", ")]
+    named = {key for key in contract_keys() if contract.values(key)}
+    keys = dict.fromkeys([policy for policy in told if policy.partition("=")[0] in named])
+    if not keys or any(one.topic is Topic.PROMISE for one in every):  # that one names the contract
+        return []
+    return [Detail(f"The contract {quoted(contract.name)} decides here: {', '.join(keys)}.")]
+
+
+def _unknown_marker(evidence: Evidence) -> list[Detail]:
+    found = _THINK.search(evidence.message.content or "")
+    known = () if evidence.fmt is None else evidence.fmt.terminals.values()
+    if found is None or found.group() in known:
+        return []
+    name = quoted(evidence.trace.parser)
+    return [Detail(f"{quoted(found.group())} stays in the content: {name} has no such marker of reasoning.")]

@@ -1,0 +1,88 @@
+"""Printed objects of any client library are read by what they print, and never as calls in Python's notation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from parsers.intake import recognise
+from parsers.intake.printed_answers import read_printed_answer
+
+USE = "ToolUseBlock(id='t1', input={'city': 'Bern'}, name='f', type='tool_use')"
+TEXT = "TextBlock(citations=None, text='Hm.', type='text')"
+MESSAGE = (
+    f"Message(id='m1', content=[{TEXT}, {USE}], model='m', role='assistant', stop_reason='tool_use', type='message')"
+)
+EVENTS = (
+    "RawMessageStartEvent(message=Message(id='m1', content=[], role='assistant'), type='message_start')\n"
+    "RawContentBlockDeltaEvent(delta=TextDelta(text='Hm.', type='text_delta'), index=0, type='content_block_delta')\n"
+    "RawMessageDeltaEvent(delta=Delta(stop_reason='end_turn'), type='message_delta')\n"
+)
+CALL = "ResponseFunctionToolCall(arguments='{}', call_id='c1', name='f', type='function_call', id='i1')"
+SAID = "ResponseOutputMessage(id='i2', content=[ResponseOutputText(text='Hm.', type='output_text')], type='message')"
+RESPONSE = f"Response(id='r1', object='response', output=[{SAID}, {CALL}], status='completed')"
+MISTRAL = (
+    "ChatCompletionResponse(id='c1', object='chat.completion', choices=[ChatCompletionChoice(index=0, "
+    "message=AssistantMessage(content='Hm.', role='assistant'), finish_reason='stop')])"
+)
+
+
+def said(text: str) -> tuple[list[Any], list[Any]]:
+    """The messages and deltas of what was recognised, and their finish reasons."""
+    found = recognise(text.encode(), pasted=True)
+    assert (found.kind, found.usable) == ("client_objects", True)
+    choices = [choice for output in found.outputs for chunk in output.stream or () for choice in chunk["choices"]]
+    parts = [choice.get("message", choice.get("delta")) for choice in choices]
+    return parts, [choice.get("finish_reason", "no place for one") for choice in choices]
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "calls", "finish"),
+    [
+        (MESSAGE, "Hm.", ["f"], "tool_calls"),
+        (f"message = {MESSAGE}", "Hm.", ["f"], "tool_calls"),
+        (f"[{TEXT}, {USE}]", "Hm.", ["f"], "no place for one"),
+        (USE, None, ["f"], "no place for one"),
+        (RESPONSE, "Hm.", ["f"], "tool_calls"),
+        (f"[{SAID}, {CALL}]", "Hm.", ["f"], "no place for one"),
+        (CALL, None, ["f"], "no place for one"),
+        (MISTRAL, "Hm.", [], "stop"),
+    ],
+)
+def test_a_printed_answer_is_the_recording_it_was(
+    text: str, content: str | None, calls: list[str], finish: str
+) -> None:
+    (message,), (reason,) = said(text)
+    assert message.get("content") == content
+    assert [call["function"]["name"] for call in message.get("tool_calls", ())] == calls
+    assert reason == finish
+
+
+def test_printed_events_are_a_stream() -> None:
+    parts, reasons = said(EVENTS)
+    assert parts == [{"role": "assistant"}, {"content": "Hm."}, {}]
+    assert reasons[-1] == "stop"
+
+
+@pytest.mark.parametrize("text", [USE, MESSAGE])
+def test_arguments_that_are_printed_as_objects_are_said_to_be_rewritten(text: str) -> None:
+    assert "arguments_rewritten" in [warn.code for warn in recognise(text.encode(), pasted=True).warnings]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[get_weather(city='Bern')]",
+        "[GetWeather(city='Bern', unit='c')]",
+        "[SendMessage(id='42', role='admin', content='Hi')]",
+        "[create_event(title='Lunch', attendees=[Person(name='Kim')])]",
+        "[CreateBlock(type='text', text='Hi')]",
+        "GenerateContentResponse(candidates=[Candidate(content=Content(parts=[Part(text='Hm.')], role='model'))])",
+        "Message(id='m1', content=[TextBlock(text=, type='text')], role='assistant')",
+        "Response(object='response', status='completed', model='m')",
+        "Hm.",
+    ],
+)
+def test_what_no_api_sent_is_no_recording(text: str) -> None:
+    assert read_printed_answer(text) is None

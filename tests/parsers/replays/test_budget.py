@@ -1,0 +1,179 @@
+"""What takes more than its budget is stopped between two deltas and reported as slow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from parsers.replays.budget import Budget, OverBudgetError, SpentBudgetError
+from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer
+from parsers.search.search import Search
+from parsers.search.variants import CountLines
+from parsers.selection.registry import build, get_format, maker, policies
+from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece
+from parsers.wire.assemble import Assembler
+
+TOKENS = ("<tool_call>", '{"name": "f", ', '"arguments": {"q":', ' "short"}}', "</tool_call>", "Done.")
+
+
+class Clocked:
+    """A black box around the built-in parser, on a clock of its own: each delta takes as long as all text so far."""
+
+    now = 0.0
+    cost: Callable[[int], float] = staticmethod(lambda size: size * size / 1e6)
+
+    def begin(self, context: Context) -> None:
+        self.inner, self.assembler, self.size = build(get_format("qwen")), Assembler(), 0
+        self.inner.begin(context)
+
+    def feed(self, delta: Delta) -> MessageDelta | None:
+        self.size += len(delta.text)
+        Clocked.now += self.cost(self.size)
+        return self.assembler.add(self.inner.feed(delta))
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return self.assembler.add(self.inner.finish(reason))
+
+
+class Rescans(Clocked):
+    """It reads all text so far again with each delta, in lines of Python that can be counted."""
+
+    lines = 0
+
+    def feed(self, delta: Delta) -> MessageDelta | None:
+        sent = super().feed(delta)
+        Rescans.lines += self.size
+        return sent
+
+
+class Steady(Rescans):
+    """It reads each delta once."""
+
+    def feed(self, delta: Delta) -> MessageDelta | None:
+        sent = Clocked.feed(self, delta)
+        Rescans.lines += len(delta.text)
+        return sent
+
+
+@pytest.fixture(autouse=True)
+def _start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Clocked, "now", 0.0)
+
+
+def replayer(
+    make: type[Clocked] = Clocked,
+    budget: Budget | None = None,
+    tokens: tuple[str, ...] = TOKENS,
+    *,
+    assumed: bool = False,
+) -> Replayer:
+    fmt = get_format("qwen")
+    return Replayer(
+        lambda: BlackBox("slow", make()),
+        tuple(map(Piece, tokens)),
+        black_box=True,
+        terminals=fmt.terminals,
+        format=fmt,
+        policy=policies(fmt),
+        budget=budget,
+        own_tokenizer=not assumed,
+    )
+
+
+def clocked(each: float, total: float = 1e9) -> Budget:
+    return Budget(lambda: Clocked.now, each, total)
+
+
+def lines(work: Callable[[], object]) -> int:
+    Rescans.lines = 0
+    work()
+    return Rescans.lines
+
+
+def test_a_replay_is_asked_between_deltas() -> None:
+    look = clocked(1.0).begin()
+    look()
+    Clocked.now = 1.5
+    with pytest.raises(OverBudgetError, match="stopped, for it had taken more than 1 s"):
+        look()
+
+
+def test_nothing_begins_when_all_is_spent_until_that_is_lifted() -> None:
+    budget = clocked(1.0, 2.0)
+    Clocked.now = 2.0
+    with pytest.raises(SpentBudgetError):
+        budget.begin()
+    budget.lift()
+    budget.begin()()
+
+
+@pytest.mark.parametrize("chunking", [TRACED, Chunking(by="char", size=8)])
+def test_a_slow_replay_counts_as_failed_and_keeps_what_was_made(chunking: Chunking) -> None:
+    slow = replayer(budget=clocked(0.005))
+    outcome, trace = slow.outcome(chunking), slow.trace(chunking)
+    for failure in (outcome.raised, trace.failure):
+        assert failure is not None
+        assert failure.slow
+        assert str(failure) == "TooSlow: stopped, for it had taken more than 0.005 s"
+    assert slow.outcome(WHOLE).raised is None
+
+
+def test_a_builtin_parser_within_its_budget_is_read_as_ever() -> None:
+    plain = Replayer(maker(get_format("qwen")), (Piece("".join(TOKENS)),))
+    bound = replace(plain, budget=Budget(lambda: 0.0, 1.0))
+    assert bound.outcome(TRACED).message == plain.outcome(TRACED).message
+    assert bound.trace(TRACED).message == plain.trace(TRACED).message
+
+
+def search(
+    make: type[Clocked], budget: Budget, only: list[str], count: CountLines | None = None, *, assumed: bool = False
+) -> Search:
+    made = Search(replayer(make, assumed=assumed), only=only, max_replays=60, budget=budget, lines=count)
+    assert list(made.run())
+    return made
+
+
+@pytest.mark.parametrize("assumed", [False, True])
+def test_a_parser_too_slow_for_the_output_itself_is_reported_and_not_waited_for(assumed: bool) -> None:
+    made = search(Clocked, clocked(0.005), ["parser_raised"], assumed=assumed)
+    found = made.found()
+    said = found.verdict
+    assert (said.kind, said.severity, said.about) == ("parser_failed", "error", "parser")
+    assert "TooSlow: stopped" in said.headline
+    assert not found.complete
+    assert found.replays == 2
+    assert found.minimized is None
+
+
+def test_a_parser_too_slow_for_a_long_argument_is_reported_and_not_asked_again() -> None:
+    found = search(Clocked, clocked(20.0), ["changed_output_raised", "no_length_cap"]).found()
+    (finding,) = [one for one in (*found.findings, *found.robustness) if one.check == "changed_output_raised"]
+    assert "with 16,000 characters in the argument q, the parser failed: TooSlow: stopped" in finding.message
+    assert found.variants["padded"] < 6
+    assert found.minimized is None
+
+
+def test_a_spent_budget_ends_a_search_with_what_it_has() -> None:
+    found = search(Clocked, clocked(10.0, 0.2), ["chunking"]).found()
+    assert not found.complete
+    assert found.replays > 2
+    assert found.verdict.kind == "all_hold"
+
+
+@pytest.mark.parametrize("assumed", [False, True])
+@pytest.mark.parametrize("check", ["linear_arguments", "linear_time"])
+def test_work_that_grows_with_the_square_shows_in_lines_without_a_clock(check: str, assumed: bool) -> None:
+    found = search(Rescans, clocked(1e9), [check], lines, assumed=assumed).found()
+    (finding,) = (*found.findings, *found.robustness)
+    assert finding.check == check
+    assert "characters the parser executes" in finding.message
+    assert search(Steady, clocked(1e9), [check], lines).found().findings == []
+
+
+@pytest.mark.parametrize("count", [lambda work: None, lambda work: 1 // 0])
+def test_lines_that_nobody_can_count_blame_nobody(count: CountLines) -> None:
+    assert search(Rescans, clocked(1e9), ["linear_time", "linear_arguments"], count).found().findings == []

@@ -1,0 +1,268 @@
+"""Foreign parsers that change what they read, the same under every chunking: the verdict says what they changed.
+
+Each is a black box around a built-in parser whose deltas it changes. What the sentences are about is in the output and
+in the message; what the model is said to have done wrong by the change, is not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pytest
+
+from parsers.cases.find import CaseSearch
+from parsers.cases.io import load_case
+from parsers.search.found import Found
+from parsers.vocabulary.types import MessageDelta, Piece
+from tests.parsers.search.spoilt import CountsOn, Spoilt
+from tests.parsers.search.test_unseen_faults import ONE, THINK, TOKEN, TOOLS, TWO, call, engines
+
+CRLF = "The wind is  weak today.\r\nBye for now."
+PI = "3.14159265358979323846"
+NUMBER = f'<tool_call>\n{{"name": "get_weather", "arguments": {{"city": {PI}}}}}\n</tool_call>'
+
+
+class Changes(Spoilt):
+    """It changes each delta that it sends."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        return sent if sent is None else self.change(sent)
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return self.sent(super().finish(reason), "")
+
+    def change(self, sent: MessageDelta) -> MessageDelta:
+        return sent
+
+
+class SaysAllAloud(Changes):
+    """Reasoning goes to the content."""
+
+    def change(self, sent: MessageDelta) -> MessageDelta:
+        return MessageDelta(None, f"{sent.reasoning or ''}{sent.content or ''}" or None, sent.tool_calls)
+
+
+class OnlyThinks(Changes):
+    """Content goes to the reasoning."""
+
+    def change(self, sent: MessageDelta) -> MessageDelta:
+        return MessageDelta(f"{sent.reasoning or ''}{sent.content or ''}" or None, None, sent.tool_calls)
+
+
+class DropsReturns(Changes):
+    """Line ends of two characters become one."""
+
+    def change(self, sent: MessageDelta) -> MessageDelta:
+        return replace(sent, content=(sent.content or "").replace("\r", "") or None)
+
+
+class OneBlank(Changes):
+    """A blank after a blank is left out."""
+
+    last = ""
+
+    def change(self, sent: MessageDelta) -> MessageDelta:
+        kept = []
+        for char in sent.content or "":
+            kept += [char] if (self.last, char) != (" ", " ") else []
+            self.last = char
+        return replace(sent, content="".join(kept) or None)
+
+
+class Renames(Changes):
+    """Names have hyphens."""
+
+    def change(self, sent: MessageDelta) -> MessageDelta:
+        for part in sent.tool_calls:
+            part.name = None if part.name is None else part.name.replace("_", "-")
+        return sent
+
+
+class Doubles(Changes):
+    """Arguments go through a program that has doubles for numbers."""
+
+    kept = ""
+
+    def change(self, sent: MessageDelta) -> MessageDelta:
+        for part in sent.tool_calls:
+            self.kept, part.arguments = self.kept + (part.arguments or ""), None
+            if self.kept.endswith("}"):
+                part.arguments, self.kept = json.dumps(json.loads(self.kept)), ""
+        return sent
+
+
+class StripsDeltas(Spoilt):
+    """The blank at the end of each delta is lost."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        return super().on(text.rstrip(" "))
+
+
+class FailsOnQuote(Spoilt):
+    """A delta of one quote is an index error."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        if text == '"':
+            raise IndexError("string index out of range")
+        return super().on(text)
+
+
+class Forgets(Spoilt):
+    """The first instance of a process sends the content, the others do not."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        Forgets.made += 1
+        self.first = Forgets.made == 1
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        return sent if sent is None or self.first else replace(sent, content=None)
+
+
+class Said(NamedTuple):
+    """A parser, an output, and what is said of the two: kind, severity, whose fault, words of the headline."""
+
+    make: Callable[[], Any]
+    text: str
+    kind: str
+    severity: str
+    about: str
+    words: str
+    given: Mapping[str, Any] | None = None
+
+
+MOVED = "`Where?` is sent as content; in the output it is reasoning."
+BLANKS = "by whitespace only: `It is` becomes `Itis`"
+NAMED = "the output names call 0 `get_weather`; the parser sends `get-weather`."
+SAID: dict[str, Said] = {
+    "reasoning as content": Said(SaysAllAloud, THINK, "wrong_channel", "error", "parser", MOVED),
+    "the same, strict": Said(SaysAllAloud, THINK, "wrong_channel", "error", "parser", MOVED, {"contract": "strict"}),
+    "content as reasoning": Said(
+        OnlyThinks, THINK, "wrong_channel", "error", "parser", "text after `</think>` is sent as reasoning."
+    ),
+    "a plain answer as reasoning": Said(
+        OnlyThinks, "It is so.", "prompt_state_unknown", "warning", "request",
+        "`It is so.` is sent as reasoning, which is right only if the prompt opened reasoning",
+    ),
+    "the same, and the prompt is known": Said(
+        OnlyThinks, "It is so.", "wrong_channel", "error", "parser",
+        "`It is so.` is sent as reasoning; in the output it is content.", {"context": {"reasoning_open": False}},
+    ),
+    "line ends": Said(
+        DropsReturns, CRLF, "text_changed", "warning", "parser",
+        "White space is changed in the content: `today.\\r\\nBye` becomes `today.\\nBye`.",
+    ),
+    "line ends, strict": Said(
+        DropsReturns, CRLF, "text_changed", "error", "parser",
+        "The parser changes what the output says: white space is changed in the content", {"contract": "strict"},
+    ),
+    "blanks": Said(
+        OneBlank, CRLF, "text_changed", "warning", "parser",
+        "White space is changed in the content: `is  weak` becomes `is weak`.", {"contract": "vllm"},
+    ),
+    "a name": Said(Renames, ONE, "text_changed", "error", "parser", NAMED),
+    "a name, without tools": Said(Renames, ONE, "text_changed", "error", "parser", NAMED, {"tools": []}),
+    "a failure": Said(
+        FailsOnQuote, ONE, "parser_failed", "warning", "parser",
+        "on the delta `\"`, cut inside a token as no server does: IndexError: string index out of range",
+    ),
+    "a failure, without tools": Said(
+        FailsOnQuote, ONE, "parser_failed", "warning", "parser", "IndexError: string index out of range (in Fails",
+        {"tools": []},
+    ),
+    "blanks at the end of deltas": Said(StripsDeltas, "It is so.", "chunk_boundary", "warning", "parser", BLANKS),
+    "a number": Said(
+        Doubles, NUMBER, "types_changed", "error", "parser",
+        f"is {PI} in the output and has become 3.141592653589793: digits beyond double precision are lost.",
+        {"tools": []},
+    ),
+}  # fmt: skip
+COUNTED = ("reasoning as content", "line ends", "a name", "a failure", "a plain answer as reasoning")
+
+
+def searched(text: str, make: Callable[[], Any], pieces: list[Piece] | None = None, **given: Any) -> Found:
+    body = {
+        "schema": 1,
+        "parser": {"name": "qwen", "engine": "mine"},
+        "input": {"text": [text]},
+        "tools": TOOLS,
+        **given,
+    }
+    made = CaseSearch(load_case(body), pieces=pieces, engines=engines(make), max_replays=200)
+    assert list(made.run())
+    return made.result().found
+
+
+def by_tokens(text: str) -> list[Piece]:
+    return [Piece(token) for token in TOKEN.findall(text)]
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in COUNTED else pytest.mark.replays) for name in SAID]
+)
+def test_the_verdict_names_what_the_parser_changed(name: str) -> None:
+    said = SAID[name]
+    result = searched(said.text, said.make, by_tokens(said.text), **(said.given or {}))
+    verdict = result.verdict
+    assert (verdict.kind, verdict.severity, verdict.about) == (said.kind, said.severity, said.about), verdict.headline
+    assert said.words in verdict.headline
+    assert [one for one in result.findings if one.about == "output"] == [], "the model is blamed for nothing"
+    assert len([one for one in result.findings if one.severity != "info"]) == 1, "one cause, one finding"
+    assert not any("nowhere in" in one.message for one in result.findings)
+
+
+@pytest.fixture
+def anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Forgets, "made", 0)
+    monkeypatch.setattr(CountsOn, "before", 0)
+
+
+@pytest.mark.usefixtures("anew")
+@pytest.mark.parametrize(
+    ("make", "text", "words"),
+    [
+        (Forgets, "It is so.", "the content differs"),
+        (CountsOn, ONE, "the numbers of its calls go on from those of another request"),
+        pytest.param(CountsOn, TWO, "the numbers of its calls go on", marks=pytest.mark.replays),
+    ],
+)
+def test_what_one_request_leaves_to_the_next_is_one_finding(make: Callable[[], Any], text: str, words: str) -> None:
+    result = searched(text, make, by_tokens(text))
+    assert result.verdict.headline.startswith("The parser does not read the same output alike every time: ")
+    assert words in result.verdict.headline
+    assert [one.check for one in result.findings] == ["reusable"]
+
+
+def test_without_tokens_characters_stand_in_and_that_is_said() -> None:
+    assumed = (
+        "No tokens were given: each character is taken for one, which is an assumption about the model's tokenizer."
+    )
+    for tokens in (None, [Piece("It", 1), Piece(" is", 2), Piece(".", 3)]):
+        result = searched("It is.", Spoilt, tokens, tokenizer={"name": "qwen3"})
+        assert any(words.startswith(assumed) for words in result.verdict.sentences) is (tokens is None)
+
+
+KEPT = call("get_weather", city="Paris")[:50]
+
+
+@pytest.mark.parametrize(
+    ("contract", "kind", "sentence"),
+    [
+        ("strict", "parser_flawed", None),
+        ("vllm", "no_complete_call", "The contract `vllm` decides here: truncated_call=as_streamed."),
+        ("openai", "no_complete_call", None),
+    ],
+)
+def test_a_contract_is_named_once_where_it_decides(contract: str, kind: str, sentence: str | None) -> None:
+    verdict = searched(KEPT, Spoilt, by_tokens(KEPT), contract=contract).verdict
+    assert verdict.kind == kind
+    named = [words for words in (verdict.headline, *verdict.sentences) if "contract" in words]
+    if contract == "strict":
+        assert named == [verdict.headline]
+        assert "is sent, which is none by the contract `strict` (truncated_call=text)" in verdict.headline
+    else:
+        assert named == [sentence] * (sentence is not None)

@@ -1,0 +1,49 @@
+"""Whatever looks at a pasted text takes twice as long for twice the text, on hostile text too.
+
+These tests run by themselves, without coverage and without other tests beside them. Only ratios are asserted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from parsers.search.pasted import look
+from parsers.search.pasted_kinds import Pasted
+from parsers.search.pasted_outputs import quoted_in
+from parsers.search.pasted_prompts import last_turn
+from parsers.search.pasted_quotes import blocks_in, quotes_in, without_quotes
+from tests.growth import assert_linear, seconds
+
+pytestmark = pytest.mark.linear
+
+SIZES = (15_000, 30_000, 60_000)
+LOG = "ERROR 07-03 11:30:24 [a.py:365] x\n"
+UNITS = (
+    "Traceback (most recent call last):\n", "a: b\n", "ERROR ", "curl \\\n", "## x\n", '"', "'", "`", "\u201c",
+    "a\u00abb ", "    x\n", "\n    x\n", "> x\n", "```\n", "```\na\n```\n", "<tool_call>", "a.b:", "0x1234 ", "\t",
+    "\r\n", "  at a(", "1: a::", "/a/b:1: ", "\u2502", "[INST]", "<|im_start|>user\n", "<|im_start|>assistant\n",
+    "\\", "**", "(type='a' ", "Message(", "deadbee1 ", "100% ", "a@b:~ $ ", "you ", "\u74b0\u5883",
+)  # fmt: skip
+ENTRIES: dict[str, Callable[[str], object]] = {
+    "quotes_in": lambda text: list(quotes_in(text)),
+    "blocks_in": lambda text: list(blocks_in(text)),
+    "without_quotes": without_quotes,
+    "last_turn": last_turn,
+    "quoted_in a log": lambda text: quoted_in(text, Pasted.LOG),
+    "quoted_in a report": lambda text: quoted_in(text, Pasted.REPORT),
+}
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("head", ["", LOG, "vLLM 0.9 stream tool_calls empty ", "Message(id='"])
+def test_looking_is_linear(head: str, unit: str) -> None:
+    assert_linear(lambda size: seconds(lambda: look.__wrapped__(f"{head}{unit * (size // len(unit))}\ny")), SIZES)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("name", ENTRIES)
+def test_finding_what_is_quoted_is_linear(name: str, unit: str) -> None:
+    run = ENTRIES[name]
+    assert_linear(lambda size: seconds(lambda: run(f"{LOG}{unit * (size // len(unit))}\ny")), SIZES)
