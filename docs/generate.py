@@ -1,4 +1,4 @@
-"""The generated pages of the documentation: formats, checks, recording, from the objects the program runs on.
+"""The generated pages of the documentation: formats, checks, contracts, recording, from what the program runs on.
 
 `python -m docs.generate` writes them into docs/, and the JSON Schema of cases beside the model of a case; a test fails
 when they are not current. What the program does not know itself stands in docs/aliases.json (what
@@ -13,12 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from parsers.cases.case import Case
 from parsers.cases.jsontext import pretty
 from parsers.checks import CHECKS, Check, run_checks
 from parsers.checks.examples import examples
+from parsers.compare.allowed import RULES
+from parsers.formats.contracts import Contract, builtin_contracts, contract_keys
 from parsers.formats.diagram import rows_table
 from parsers.formats.extends import expand
 from parsers.formats.model import Format, Provenance, builtin_formats, builtin_sources
@@ -150,6 +152,9 @@ def _facts(fmt: Format) -> Iterator[str]:
         yield f"**Markers:** {'; '.join([f'{kind} {codes(texts)}' for kind, texts in kinds.items() if texts])}."
     elif fmt.terminals:
         yield f"**Markers:** {codes(fmt.terminals.values())}."
+    if fmt.splits is not None:
+        tokens = ["".join(map(code, parts)) for parts in fmt.splits.markup]
+        yield f"**Other markup,** as {fmt.splits.tokenizer} cuts it: {', '.join(tokens)}."
     yield f"**Arguments:** {codes(_codecs(fmt)) or 'none'}."
     yield f"**Rows:** {_rows_by_source(fmt)}"
 
@@ -233,6 +238,61 @@ def _check(check: Check) -> str:
     return "\n".join(parts)
 
 
+# contracts
+
+CONTRACTS = """\
+Servers differ in good faith: one keeps a call that the output cuts off, another drops it. A contract says what a server
+does there, also of parsers that are not ours. What it allows is said beside the verdict and of a finding (`policy`) and
+is no fault. It says what a server does however the output is cut: what depends on the cuts is a finding under every
+contract, but for how far a call goes that the output itself cuts off. The built-in parsers follow the first behaviour
+of a key where they have such a policy, and single policies of a case go before it.
+
+A case names one (`contract`), or brings its own as an object; `--contract` takes a name or a JSON file, the page a name
+or an object. Without one it is the contract that the engine declares (of a recorded stream that of the server it is
+said to come from: `"source": {"kind": "recorded", "engine": "vllm 0.33.0"}`), else `openai`.
+
+An object has a `name` and any of the keys below. The first behaviour of a key is the server's own, the others are
+allowed beside it; a key that is left out leaves the matter to the format, and allows nothing else. `robustness` says
+how much the reading of a changed output weighs: `{"escaped.value": "info"}` (what was changed, and what differs).
+"""
+
+
+ALLOWED = """\
+A key with more than one behaviour lets another parser differ from the format's own in this, and in nothing else. The
+rules are asked in this order, each of what the ones before it allow; calls are compared by their names and, as JSON
+values, their arguments, text by every character. Text as content is what stands in the output, from the marker of the
+call on or from the markup before it.
+"""
+
+
+def contracts_page() -> str:
+    """docs/contracts.md: every key with its values, and every built-in contract with where it comes from."""
+    keys = [
+        [code(key), cell(Contract.model_fields[key].description or ""), codes(values(key))] for key in contract_keys()
+    ]
+    parts = [HEAD, "# Contracts\n", CONTRACTS, "## Keys\n", table(["key", "what it is about", "values"], keys)]
+    rules = [[code(rule.key), cell(rule.allows)] for rule in RULES]
+    parts += ["\n## What a key allows\n", ALLOWED, table(["key", "what another parser may make of an output"], rules)]
+    for one in builtin_contracts().values():
+        rows = [[code(key), codes(one.values(key))] for key in contract_keys() if one.values(key)]
+        parts += [f"\n## {one.name}\n", f"{one.title}: {cell(one.description)}\n"]
+        parts += [table(["key", "what it does, and what is allowed beside it"], rows) + "\n"]
+        parts += [f"- {cell(origin.fact)} {where(origin)}" for origin in one.provenance]
+    return "\n".join(parts) + "\n"
+
+
+def values(key: str) -> tuple[str, ...]:
+    """Return what may stand under a key of a contract."""
+    hint = Contract.model_fields[key].annotation
+    inner = get_args(hint)
+    return get_args(inner[0]) if inner[-1] is Ellipsis else inner
+
+
+def where(origin: Provenance) -> str:
+    """Return where a fact comes from, in brackets."""
+    return f"({origin.project} {origin.version}, {code(origin.source)})".replace(" ,", ",")
+
+
 # recording
 
 
@@ -261,6 +321,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "formats/README.md": formats_index,
     **{f"formats/{name}.md": partial(format_page, fmt) for name, fmt in builtin_formats().items()},
     "checks.md": checks_page,
+    "contracts.md": contracts_page,
     "recording.md": recording_page,
     "../parsers/cases/case-1.schema.json": case_schema,
 }

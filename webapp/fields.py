@@ -8,7 +8,7 @@ told at it, and which option of the command line and which word of a comparison'
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar
 
@@ -96,6 +96,21 @@ def _unquoted(line: str) -> str:
     return value if isinstance(value, str) else line
 
 
+def markers_in(line: str) -> list[str]:
+    """The markers of one line: with commas between them, or a JSON list for those that have commas themselves."""
+    try:
+        given = json.loads(line) if line.startswith("[") else None
+    except ValueError:
+        given = None
+    return given if isinstance(given, list) else [part.strip() for part in line.split(",") if part.strip()]
+
+
+def _line(markers: Sequence[str]) -> str:
+    """The markers as one line that says them again."""
+    line = ", ".join(markers)
+    return line if markers_in(line) == [*markers] else json.dumps([*markers], ensure_ascii=False)
+
+
 @dataclass(slots=True, frozen=True)
 class _Kind:
     """A kind of field, by what it does with a text: here a word.
@@ -129,6 +144,11 @@ TOOL_CHOICE = _Kind(
 )
 CHUNKING = _Kind(value=_chunking, shown=_chunking_name)
 POLICIES = _Kind(shown=dict)
+CONTRACT = _Kind(
+    value=lambda held: _json(held, "contract is") if held.startswith("{") else held or None,
+    shown=lambda value: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=list),
+)
+MARKERS = _Kind(value=lambda held: markers_in(held) or None, shown=_line)
 STOP_STRINGS = _Kind(
     unix_lines,
     lambda held: [_unquoted(line) for line in held.split("\n") if line] or None,
@@ -190,6 +210,8 @@ class ParserFields:
     parser: str = _field(WORD, "/parser/name", "auto", errors="/parser", label="Parser", option="parser", side="parser")
     wrapper: bool = _field(_switch(FALLBACK), "/parser/engine", False, errors="/parser/options")
     template: str = _field(TEMPLATE, "/parser/options/template", only=("parser", RESPONSE_TEMPLATE))
+    contract: str = _field(CONTRACT, "/contract", label="Contract", option="contract")
+    markers: str = _field(MARKERS, "/parser/markers", label="Markers", option="markers")
     policies: dict[str, str] = field(
         default_factory=dict, metadata={"row": Row(POLICIES, "/parser/policy", option="policy", side="policy")}
     )
@@ -258,11 +280,12 @@ class DecodeFields:
 
 @dataclass(slots=True)
 class RuleFields:
-    """Holds what counts as another message when chunkings are compared."""
+    """Holds which chunkings are compared, and what counts as another message then."""
 
     json_arguments: bool = _field(_switch("json"), "/compare/arguments", False)
     soft_whitespace: bool = _field(_switch("soft"), "/compare/whitespace", False)
     calls_by_index: bool = _field(_switch("index"), "/compare/calls", False)
+    honest_only: bool = _field(_switch("honest"), "/compare/cuts", False, option="honest_only")
 
 
 @dataclass(slots=True)

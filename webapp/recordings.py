@@ -28,6 +28,7 @@ from webapp.tokenizers import TokenizerAdapter, get_tokenizer
 NOTHING_REAL = frozenset({"demo", "none"})
 PROMPT_TOKENS = 64
 PROMPT_CHARACTERS = 400
+STREAMED = ("done", "gaps")  # how a stream was recorded
 _ID_KINDS = frozenset({"token_ids", "replay_record"})
 
 
@@ -59,6 +60,7 @@ def taken(recording: Recording, tokenizer: str | None = None, *, parser: str = "
     _output(found, recording, adapter)
     if recording.stream is not None:
         found.data["input"]["stream"] = [_slim(chunk) for chunk in recording.stream]
+        found.data["input"] |= {key: True for key in STREAMED if getattr(recording, key)}
     if not found.data["input"]:
         raise RecordingError("text", "There is no output in it: give the answer of the server, or what the model wrote")
     _ask(found, recording, adapter)

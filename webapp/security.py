@@ -19,8 +19,8 @@ Sec-Fetch-Site either, so the same-origin check could not pass. Other sites see 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, jsonify, make_response, request
@@ -166,9 +166,13 @@ def check_limit(settings: Settings, limit: Limit, size: int, what: str) -> None:
         raise TooLarge(what, size, most, limit)
 
 
-def api_error(code: str, message: str, field: str | None = None, status: int = 422) -> Response:
-    """An error as every /api path gives it: {"error": {"code", "message", "field"}}. `field` is a JSON pointer."""
-    response = jsonify({"error": {"code": code, "message": message, "field": field}})
+def api_error(
+    code: str, message: str, field: str | None = None, status: int = 422, *, known: Mapping[str, Any] | None = None
+) -> Response:
+    """An error as every /api path gives it: {"error": {"code", "message", "field"}}. `field` is a JSON pointer;
+    `known`, beside `error`, what could be answered all the same."""
+    body = {"error": {"code": code, "message": message, "field": field}} | ({"known": known} if known else {})
+    response = jsonify(body)
     response.status_code = status
     return response
 

@@ -101,7 +101,7 @@ class Settings(BaseSettings):
         20_000_000, description="Largest JSON object of a replay the API answers with, in bytes before gzip."
     )
     trace_cache_bytes: int = Field(
-        256_000_000, ge=0, description="Memory for computed traces, in bytes, of all processes; 0 keeps none."
+        512_000_000, ge=0, description="Memory for computed traces, in bytes, of all processes; 0 keeps none."
     )
     run_seconds: PositiveInt = Field(
         3_600, description="Time for which a posted run keeps its address after somebody asked for it last."
@@ -117,12 +117,20 @@ class Settings(BaseSettings):
         2_000_000_000, ge=200_000_000, description="Memory such a process may use, where the system can tell."
     )
     replay_kept_bytes: int = Field(
-        500_000_000, ge=0, description="Memory such processes may keep together between requests, in bytes."
+        800_000_000, ge=0, description="Memory such processes may keep together between requests, in bytes."
     )
     threads: PositiveInt = Field(8, description="Requests served at the same time, beside those such processes have.")
-    connections: PositiveInt = Field(500, description="Connections held at the same time; more wait to be accepted.")
+    connections: PositiveInt = Field(
+        500, description="Connections held at the same time; more wait until silent ones are closed."
+    )
     connection_seconds: PositiveInt = Field(60, description="Time after which a silent connection is closed.")
     find_seconds: PositiveInt = Field(20, description="Time a search may take; then the result so far is shown.")
+    find_replay_seconds: PositiveInt = Field(
+        10, description="Processor time that one replay of a search may take; a parser that takes more is found slow."
+    )
+    find_total_seconds: PositiveInt = Field(
+        600, description="Processor time that all replays of a search may take, on the command line as well."
+    )
     find_processes: PositiveInt = Field(2, description="Searches at the same time, each in a process of its own.")
     find_memory_bytes: int = Field(
         2_000_000_000, ge=200_000_000, description="Memory the process of a search may use, where the system can tell."

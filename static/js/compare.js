@@ -79,6 +79,7 @@ function typed(text) {
 
 function address(page, at) {
   const query = new URLSearchParams(new FormData(document.getElementById("cursor")));
+  query.delete("case"); // a run that is held is known by its address; its text belongs into none
   query.set("at", String(at));
   return `${page.root.dataset.address}?${query.toString().replaceAll("%3A", ":").replaceAll("%2C", ",")}`;
 }

@@ -30,7 +30,7 @@ let at = 1;
 let wanted = null; // the place we go to once its window is here
 let flying = false; // whether a window is on its way: one at a time, however fast the keys come
 let again = false; // whether the run is posted again instead: it goes on to the same place
-let moved = 0; // when the cursor moved last
+let moved = -STEADY; // when the cursor moved last
 let queue = []; // moves asked for meanwhile
 let inText = false; // whether what is being replaced had the focus in the text
 let remembering = 0;
@@ -46,6 +46,8 @@ export const aim = () => wanted ?? at;
 export const refocusing = () => inText;
 /* Where the reader is, or is going, as the form names it. */
 export const standing = () => (page ? { [drawer.name]: String(aim()) } : {});
+/* Whether nobody is under way: no window is on its way, and the cursor stood still for a moment. */
+export const isAtRest = () => !flying && performance.now() - moved > STEADY;
 export const total = () => page?.most ?? 0;
 /* The part of the page that the cursor moves in, or null. */
 export const scope = () => page?.root ?? null;
@@ -110,12 +112,19 @@ export function jump(kind, direction) {
 
 function draw(quiet) {
   const words = drawer.draw(page, at);
-  if (!typing) page.root.querySelector("#go-to").value = String(at);
+  if (!typing) writePlace(page.root.querySelector("#go-to"));
   for (const control of page.root.querySelectorAll(MOVES)) drawMove(control);
   document.title = document.title.replace(/(step|character) \d+ of/, `$1 ${at} of`);
   if (!quiet) announce(words);
   remember();
   for (const listener of listeners) listener(at);
+}
+
+/* What was selected to be typed over stays selected: a digit typed now replaces the number. */
+function writePlace(field) {
+  const all = field === document.activeElement && field.selectionEnd - field.selectionStart === field.value.length;
+  field.value = String(at);
+  if (all) field.select();
 }
 
 const kindOf = (control) => control.dataset.jump ?? control.dataset.leap;
@@ -136,7 +145,8 @@ function announce(words) {
 export function remember() {
   if (!page?.root.dataset.address) return;
   clearTimeout(remembering);
-  remembering = setTimeout(() => history.replaceState(history.state, "", drawer.address(page, at)), 300);
+  const write = () => page && history.replaceState(history.state, "", drawer.address(page, at));
+  remembering = setTimeout(write, 300);
 }
 
 function fetchWindow(place) {
@@ -166,9 +176,7 @@ function swapped() {
     for (const [kind, direction] of waiting) jump(kind, direction);
   }
   // the focus went with what was replaced, unless somebody put it elsewhere meanwhile
-  if (inText && document.activeElement === document.body) {
-    page.view.querySelector(`${drawer.stops}[tabindex="0"]`)?.focus({ preventScroll: true });
-  }
+  if (inText && document.activeElement === document.body) focusPlace();
   inText = false;
 }
 
@@ -221,6 +229,11 @@ function submit(event) {
   if (place === null) return;
   event.preventDefault();
   goTo(place);
+  focusPlace(); // what is typed next is for the cursor
+}
+
+function focusPlace() {
+  page.view.querySelector(`${drawer.stops}[tabindex="0"]`)?.focus({ preventScroll: true });
 }
 
 export function startCursor(...known) {

@@ -1,10 +1,11 @@
 /* Draws the cursor of the inspector: one step is current, and every pane shows what it knows about it. */
 import { keepVisible, mark, moveLine } from "./dom.js";
 import { ask, chosen } from "./request.js";
-import { standing } from "./cursor.js";
+import { isAtRest, standing } from "./cursor.js";
 
 export const inspector = () => document.getElementById("inspector");
 const findings = () => document.getElementById("findings").dataset;
+const stops = () => document.getElementById("stops");
 const range = (text) => text.split("-").map(Number);
 
 /* What the page says about a step of the window, or null. */
@@ -20,6 +21,7 @@ function read(view) {
   }
   const jumps = JSON.parse(view.dataset.jumps);
   if (steps) jumps.finding = JSON.parse(steps);
+  jumps.stop = JSON.parse(stops().dataset.stops);
   return {
     root,
     view,
@@ -30,22 +32,26 @@ function read(view) {
     last: Number(view.dataset.last),
     jumps,
     checked,
+    stops: stops(),
     shown,
     drawn: Number(view.dataset.stepNow), // the step whose elements are not hidden
     tokens: [...view.querySelectorAll("[data-token]")],
     runs: [...view.querySelectorAll("#strip [data-from]")],
-    sent: [...view.querySelectorAll("#result [data-sent]")],
+    bytes: [...view.querySelectorAll("#input [data-fed]")],
+    sent: [...view.querySelectorAll(":is(#result, #wire) [data-sent]")],
     open: [...view.querySelectorAll("[data-open-from]")],
     rows: [...view.querySelectorAll("[data-row]")],
   };
 }
 
 const REPORT_TRIES = 3; // in a row without an answer
+const REST = 100; // milliseconds until it is looked at again whether the cursor rests
 const REPORT_PAUSE = 700; // milliseconds; each time as long again
 
 /* A long output opens before its chunkings are compared; ask for the rest once. It comes in the parts that a search
    changes too: what is around the cursor stays as it is. While it is worked on, it is asked for again and again; where
-   it does not come, a few times more, and then when somebody says so. */
+   it does not come, a few times more, and then when somebody says so. Whoever is on the way through the output comes
+   first: one process holds the run, and a window would wait for a part of the report. */
 async function fetchReport() {
   const waiting = document.querySelector("[data-report-pending]:not([data-asked])");
   if (!waiting) return;
@@ -53,6 +59,10 @@ async function fetchReport() {
   show("[data-working]", "[data-report-again]");
   let tries = 0;
   while (waiting.isConnected && tries < REPORT_TRIES) {
+    if (!isAtRest()) {
+      await pause(REST);
+      continue;
+    }
     document.querySelector("[data-report-left]")?.removeAttribute("data-report-left");
     await ask("#search-poll", "outerHTML", { ...standing(), report: "1" }, "#inspector");
     tries = document.querySelector("[data-report-left]") ? 0 : tries + 1;
@@ -82,6 +92,7 @@ function draw(page, step) {
   drawLog(page, step);
   drawOverview(page, step, shown);
   drawMachine(page, shown);
+  drawStops(page, step);
   page.root.querySelector("[data-summary]").textContent = shown.summary ?? "";
   page.root.querySelector("[data-step-number]").textContent = String(step);
   return words;
@@ -99,9 +110,12 @@ function drawTokens(page, step) {
   cursor ??= page.tokens.at(-1);
   if (!cursor) return;
   cursor.tabIndex = 0;
+  for (const part of page.bytes) part.classList.toggle("now", Number(part.dataset.fed) === step);
+  const byte = page.bytes.find((part) => part.classList.contains("now"));
+  if (byte?.checkVisibility()) keepVisible(byte, document.querySelector("[data-strip-box]"));
   const focused = document.activeElement?.closest?.("[data-token]");
   if (focused && focused !== cursor) cursor.focus({ preventScroll: true });
-  keepVisible(cursor, document.getElementById("strip"));
+  keepVisible(cursor, document.querySelector("[data-strip-box]"));
 }
 
 function drawHeld(page, { hold = "0-0" }) {
@@ -114,6 +128,15 @@ function drawHeld(page, { hold = "0-0" }) {
     run.classList.toggle("held-start", held && from === start);
     run.classList.toggle("held-end", held && to === end);
   }
+}
+
+function drawStops(page, step) {
+  const note = page.stops.querySelector("[data-stop-place]");
+  if (!note) return;
+  const all = page.jumps.stop;
+  note.dataset.all ??= note.textContent;
+  const at = all.indexOf(step);
+  note.textContent = at < 0 ? note.dataset.all : `${note.dataset.all}, this is ${at + 1}`;
 }
 
 function drawResult(page, step) {
@@ -152,9 +175,10 @@ function drawOverview(page, step, shown) {
 }
 
 function drawMachine(page, { node = "", edge = "", row = "" }) {
-  const diagram = page.view.querySelector("[data-diagram]");
-  const label = diagram?.getAttribute("aria-label");
-  diagram?.setAttribute("aria-label", label.replace(/Current state [^.]*/, `Current state ${node}`));
+  for (const diagram of page.view.querySelectorAll("[data-diagram]")) {
+    const label = diagram.getAttribute("aria-label");
+    diagram.setAttribute("aria-label", label.replace(/Current state [^.]*/, `Current state ${node}`));
+  }
   for (const box of page.view.querySelectorAll("[data-node]")) {
     box.classList.toggle("current", box.tagName === "g" && box.dataset.node === node);
   }
@@ -193,7 +217,8 @@ export const inspectorDrawer = {
   view: () => inspector()?.querySelector("[data-window]") ?? null,
   read,
   /* The checks or a search changed the panes around the window, or told how far they are. */
-  isStale: (page) => findings().checked !== page.checked || !document.querySelector("[data-searching]"),
+  isStale: (page) =>
+    findings().checked !== page.checked || stops() !== page.stops || !document.querySelector("[data-searching]"),
   opened: () => setTimeout(fetchReport, 50),
   draw,
   place,

@@ -6,8 +6,9 @@ import { inspector } from "./inspector.js";
 import { togglePlay } from "./play.js";
 import { areKeysOn } from "./preferences.js";
 import { clearSelection } from "./provenance.js";
+import { openPanel } from "./views.js";
 
-const PANES = ["input", "step", "machine", "result", "events", "chunkings"];
+const PANES = ["input", "step", "result", "machine", "dock"];
 const BOTH = {
   ArrowLeft: () => jump("step", "previous"),
   ArrowRight: () => jump("step", "next"),
@@ -27,8 +28,11 @@ const INSPECTOR = {
   n: () => jump("emission", "next"),
   "{": () => jump("finding", "previous"),
   "}": () => jump("finding", "next"),
+  b: () => document.getElementById("until").select(),
+  r: () => jump("stop", "next"),
+  R: () => jump("stop", "previous"),
   d: nextDivergence,
-  "/": () => document.getElementById("filter")?.focus(),
+  "/": () => openPanel(document.getElementById("filter"))?.focus(),
   ...Object.fromEntries(PANES.map((pane, index) => [index + 1, () => focusPane(pane)])),
 };
 const COMPARISON = {
@@ -83,8 +87,12 @@ function isMeant(key, target) {
   if (!Object.hasOwn(inspector() ? INSPECTOR : COMPARISON, key)) return false;
   // the slider of steps would start from where the window on its way begins, and lose what was pressed meanwhile
   if (target.matches("input[type=range]:not([data-slider])") && /^(Arrow|Home|End)/.test(key)) return false;
-  return !SCROLLS.includes(key) || target.matches(STEPS) || refocusing();
+  return !SCROLLS.includes(key) || target.matches(STEPS) || refocusing() || !isInScrolling(target);
 }
+
+/* Whether there is something that these keys would scroll: a pane, or the page where it is taller than the screen. */
+const isInScrolling = (target) =>
+  target.closest(".pane-body, .scroll") || document.documentElement.scrollHeight > window.innerHeight;
 
 /* Space keeps its meaning on buttons and links; elsewhere on the step controls it plays. */
 function space(event) {
@@ -100,7 +108,7 @@ function escape(target) {
     menu.open = false;
     menu.querySelector("summary").focus();
   }
-  if (target.matches?.("#go-to, #filter")) document.querySelector("#strip [tabindex='0']")?.focus();
+  if (target.matches?.("#go-to, #filter, #until")) document.querySelector("#strip [tabindex='0']")?.focus();
 }
 
 export function startKeys() {

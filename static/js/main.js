@@ -1,5 +1,6 @@
 /* Starts every part once. All of them listen on the document, so that what htmx swaps in works without being wired
    up. */
+import { startAgain } from "./again.js";
 import { comparisonDrawer } from "./compare.js";
 import { startConnection } from "./connection.js";
 import { startCursor } from "./cursor.js";
@@ -11,6 +12,7 @@ import { inspectorDrawer } from "./inspector.js";
 import { startIntake } from "./intake.js";
 import { startKeys } from "./keys.js";
 import { startLag } from "./lag.js";
+import { startMachine } from "./machine.js";
 import { startPlay } from "./play.js";
 import { startPreferences } from "./preferences.js";
 import { startPrivate } from "./private.js";
@@ -18,6 +20,8 @@ import { startProvenance } from "./provenance.js";
 import { startSearch } from "./search.js";
 import { startSetup } from "./setup.js";
 import { startShare } from "./share.js";
+import { startSplitters } from "./splitters.js";
+import { startStops } from "./stops.js";
 import { startStrip } from "./strip.js";
 import { startTruncation } from "./truncation.js";
 import { startViews } from "./views.js";
@@ -31,14 +35,18 @@ startKeys();
 startProvenance();
 startFilter();
 startPlay();
+startMachine();
 startSetup();
 startIntake();
 startFiles();
 startShare();
 startPrivate();
+startAgain();
 startFormats();
 startLag();
 startStrip();
+startSplitters();
+startStops();
 startTruncation();
 startSearch();
 

@@ -1,8 +1,8 @@
-/* What this browser keeps: the colours (as the system, light, dark; theme.js applies them early) and whether single
-   keys are on. Storage may be refused: then a choice lasts as long as the page. */
+/* What this browser keeps: the colours (as the system, light, dark; theme.js applies them early), whether single
+   keys are on, and how wide the panes are. Storage may be refused: then a choice lasts as long as the page. */
 const THEMES = { auto: "as the system", light: "light", dark: "dark" };
 
-function read(key) {
+export function kept(key) {
   try {
     return localStorage.getItem(key);
   } catch {
@@ -10,16 +10,16 @@ function read(key) {
   }
 }
 
-function write(key, value) {
+export function keep(key, value) {
   try {
-    if (value === null) localStorage.removeItem(key);
+    if (!value) localStorage.removeItem(key);
     else localStorage.setItem(key, value);
   } catch {
     /* it is not kept */
   }
 }
 
-export const areKeysOn = () => read("keys") !== "off";
+export const areKeysOn = () => kept("keys") !== "off";
 
 function show(theme) {
   if (theme === "auto") delete document.documentElement.dataset.theme;
@@ -32,16 +32,16 @@ function show(theme) {
 
 export function startPreferences() {
   const names = Object.keys(THEMES);
-  let theme = names.includes(read("theme")) ? read("theme") : "auto";
+  let theme = names.includes(kept("theme")) ? kept("theme") : "auto";
   show(theme);
   document.addEventListener("click", (event) => {
     if (!event.target.closest("[data-theme-toggle]")) return;
     theme = names[(names.indexOf(theme) + 1) % names.length];
-    write("theme", theme === "auto" ? null : theme);
+    keep("theme", theme === "auto" ? null : theme);
     show(theme);
   });
   for (const box of document.querySelectorAll("[data-keys-switch]")) {
     box.checked = areKeysOn();
-    box.addEventListener("change", () => write("keys", box.checked ? null : "off"));
+    box.addEventListener("change", () => keep("keys", box.checked ? null : "off"));
   }
 }

@@ -32,7 +32,7 @@ export function postAgain(extra) {
 
 /* Keeps a choice for the next request and the address; false where the page has no such choice. */
 export function choose(name, value) {
-  const field = form()?.querySelector(`[data-view="${name}"]`);
+  const field = [...(form()?.elements ?? [])].find(({ dataset }) => dataset.view === name);
   if (!field) return false;
   field.value = value;
   field.dataset.changed = "1";

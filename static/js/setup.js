@@ -1,4 +1,5 @@
-/* The form: policies of the chosen parser only, focus on what is wrong, and the head of the page after a run. */
+/* The form: policies of the chosen parser only, focus on what is wrong, and after a run the head of the page and the
+   focus, which goes to the verdict. */
 function showPolicies(parser) {
   for (const field of document.querySelectorAll("#policies [data-formats]")) {
     field.hidden = parser !== "auto" && !field.dataset.formats.split(" ").includes(parser);
@@ -22,8 +23,7 @@ function swapped(event) {
   if (!isRun) return;
   document.title = `${heading} · Toolcall Inspector`;
   if (wrong) return;
-  const first = document.querySelector("#intake .intake") ?? document.querySelector(".verdict");
-  first?.scrollIntoView({ block: "start" });
+  document.getElementById("headline")?.focus();
 }
 
 export function startSetup() {

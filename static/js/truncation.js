@@ -4,6 +4,7 @@ import { remember } from "./cursor.js";
 import { isPlain, mark, moveLine, say } from "./dom.js";
 import { inspector } from "./inspector.js";
 import { ask } from "./request.js";
+import { openPanel } from "./views.js";
 
 const WAIT = 120; // between two requests while the slider moves
 let timer = 0;
@@ -56,10 +57,12 @@ function typed() {
 
 function clicked(event) {
   if (!isPlain(event)) return;
-  const control = event.target.closest(":is(#truncation, #findings) :is([data-cut], [data-cut-jump], [data-cut-go])");
+  const control = event.target.closest(
+    ":is(#truncation, #findings, #robustness) :is([data-cut], [data-cut-jump], [data-cut-go])",
+  );
   if (!control) return;
   event.preventDefault();
-  if (control.closest("#findings")) document.getElementById("truncation").focus();
+  if (!control.closest("#truncation")) openPanel(document.getElementById("truncation")).focus();
   const { cut, cutJump } = control.dataset;
   if (pending()) open(Number(cut));
   else if (control.hasAttribute("data-cut-go")) typed();

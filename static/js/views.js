@@ -11,7 +11,7 @@ let focus = ""; // the choice that had the focus when its window was replaced
 function show(pane, value) {
   const bar = document.querySelector(`[data-tabs="${pane}"]`);
   const box = bar?.closest("[data-show]");
-  if (!box) return;
+  if (!box || !bar.querySelector(`[data-tab="${value}"]`)) return;
   box.dataset.show = value;
   for (const tab of bar.querySelectorAll("[data-tab]")) mark(tab, "aria-current", tab.dataset.tab === value && "true");
   choose(pane, value);
@@ -22,8 +22,22 @@ function chooseTab(tab) {
   tabs[pane] = tab.dataset.tab;
   show(pane, tab.dataset.tab);
   remember();
-  if (tab.dataset.tab === "wire") goTo(step(), { quiet: true }); // brings its chunk into sight
+  if (pane === "dock") goTo(step(), { quiet: true }); // brings its row or chunk into sight
 }
+
+/* Shows the panel of the dock that has the element, and gives it. */
+export function openPanel(element) {
+  const panel = element?.closest(".panel");
+  if (panel) {
+    tabs.dock = panel.id;
+    show("dock", panel.id);
+    remember();
+  }
+  return element;
+}
+
+/* An address inside the page may lead into a panel that is not shown. */
+const openNamed = (hash) => hash.length > 1 && openPanel(document.getElementById(decodeURIComponent(hash.slice(1))));
 
 function draw(choice) {
   if (!choose(...choice.split("="))) return false;
@@ -40,6 +54,8 @@ async function copy(button) {
 
 function click(event) {
   if (!isPlain(event)) return;
+  const link = event.target.closest("a[href^='#']");
+  if (link) openNamed(link.hash);
   const control = event.target.closest("[data-copy-text], [data-tab], [data-choice]");
   if (!control) return;
   if (control.dataset.copyText) copy(control);
@@ -50,6 +66,8 @@ function click(event) {
 }
 
 export function startViews() {
+  openNamed(location.hash);
+  window.addEventListener("hashchange", () => openNamed(location.hash));
   document.addEventListener("click", click);
   document.addEventListener("htmx:after:swap", () => {
     for (const [pane, value] of Object.entries(tabs)) show(pane, value);

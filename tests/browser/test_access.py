@@ -19,7 +19,7 @@ PAGES = (
     "/help",
     "/checks",
     "/example/two-calls-with-prose?step=20",
-    "/example/unknown-tool?machine=table&result=wire&input=bytes",
+    "/example/unknown-tool?machine=table&dock=wire&input=bytes",
     "/example/call-inside-reasoning?result=diff&input=text",
     "/example/unfinished-json/share",
 )
@@ -95,7 +95,7 @@ def test_the_whole_journey_by_keyboard(page: Page) -> None:
     page.locator("#strip [tabindex='0']").focus()
     page.keyboard.press("End")
     expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("End of output")
-    page.keyboard.press("4")
+    page.keyboard.press("3")
     expect(page.locator("#result")).to_be_focused()
     page.keyboard.press("/")
     expect(page.locator("#filter")).to_be_focused()

@@ -31,7 +31,7 @@ def test_a_new_format_from_skeleton_to_permalink(page: Page, plain: Page, script
         tab.get_by_role("button", name="Check").click()
     expect(tab.locator("#sample-outcome-1")).to_contain_text("Not the message of qwen")
     expect(tab.locator("#format-status")).to_contain_text("Nothing found")
-    assert tab.locator("#format-text").input_value() == changed
+    expect(tab.locator("#format-text")).to_have_value(changed)
     tab.get_by_role("button", name="Expect today's result of sample 1").click()
     expect(tab.locator("#sample-outcome-1")).to_contain_text("As expected.")
     assert json.loads(tab.locator("#expect-1").input_value())["tool_calls"] == [{"name": "f", "arguments": {"a": "b"}}]
@@ -50,7 +50,7 @@ def test_a_new_format_from_skeleton_to_permalink(page: Page, plain: Page, script
 def test_a_run_leads_to_the_editor_and_back_to_the_inspector(page: Page) -> None:
     page.goto("/")
     page.locator("#text").fill('<tool_call>{"name": "f", "arguments": {}}</tool_call>')
-    page.get_by_role("button", name="Run").click()
+    page.locator("[name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
     page.get_by_role("button", name="Edit this format").click()
     expect(page.locator("#output-1")).to_have_value('<tool_call>{"name": "f", "arguments": {}}</tool_call>')

@@ -14,7 +14,7 @@ def open_long(page: Page, text: str = TEXT) -> None:
     page.goto("/")
     page.locator("#parser").select_option("passthrough")
     page.locator("#text").fill(text)
-    page.get_by_role("button", name="Run").click()
+    page.locator("[name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
 
 
@@ -104,6 +104,16 @@ def test_the_window_follows_the_cursor_both_ways(page: Page) -> None:
     expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 1")
 
 
+def test_a_number_selected_to_be_typed_over_stays_selected_when_the_cursor_moves(page: Page) -> None:
+    open_long(page)
+    page.locator("#go-to").select_text()
+    page.locator("[data-jump=step][data-direction=next]").first.evaluate("control => control.click()")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 2")
+    page.keyboard.type("50")
+    page.keyboard.press("Enter")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 50")
+
+
 def test_keys_held_at_the_edge_of_the_window_land_where_they_should(page: Page) -> None:
     open_long(page)
     go_to(page, 500)
@@ -149,6 +159,29 @@ def test_a_key_held_down_moves_smoothly_and_asks_for_one_window_at_a_time(page: 
     assert page.evaluate("() => window.drawn.size") > 200
 
 
+def test_who_moves_comes_before_the_report(page: Page) -> None:
+    asked: list[str] = []
+
+    def note(route: Route) -> None:
+        if "report=1" in route.request.url:
+            asked.append(route.request.url)
+            route.fulfill(status=204)
+        else:
+            route.continue_()
+
+    page.route("**/r/*", note)
+    open_long(page, f"On the way. {TEXT}")
+    page.locator("[data-slider]").focus()
+    page.keyboard.press("ArrowRight")
+    before = len(asked)
+    for _ in range(120):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(15)
+    assert len(asked) <= max(before, 1)
+    page.wait_for_timeout(3_000)
+    assert len(asked) == 3
+
+
 def test_when_the_server_is_gone_what_is_loaded_still_works(page: Page, allowed: list[str]) -> None:
     allowed.append("Failed to load resource")
     allowed.append("Failed to fetch")
@@ -191,3 +224,53 @@ def test_a_run_that_is_held_no_more_is_posted_again_and_the_cursor_goes_on(page:
     page.locator("#strip [tabindex='0']").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 9,001")
+
+
+FORGET = """() => {
+  const [address] = JSON.parse(sessionStorage.runs), gone = `/r/${"0".repeat(32)}`;
+  sessionStorage.setItem(gone, sessionStorage[address]);
+  sessionStorage.runs = JSON.stringify([gone]);
+  return gone;
+}"""
+
+
+def test_an_address_loaded_anew_after_the_server_forgot_it_is_posted_again(page: Page, allowed: list[str]) -> None:
+    allowed.append("410")
+    open_long(page)
+    gone = page.evaluate(FORGET)
+    page.goto(f"{gone}?step=9000")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 9,000")
+    expect(page.locator("#text")).to_have_value(TEXT)
+    assert gone not in page.url
+    page.goto(f"/r/{'1' * 32}")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Gone")
+
+
+def test_the_last_runs_of_a_tab_are_kept_in_it(page: Page) -> None:
+    for number in range(5):
+        open_long(page, f"Number {number}")
+    kept = page.evaluate("() => JSON.parse(sessionStorage.runs).map((one) => sessionStorage[one].includes('Number'))")
+    assert kept == [True] * 3
+    assert page.evaluate("() => sessionStorage.length") == 4
+
+
+FULL = """() => {
+  const { setItem } = Storage.prototype;
+  let refused = 0;
+  Storage.prototype.setItem = function (name, value) {
+    if (name.startsWith("/r/") && refused++ < TIMES) throw new DOMException("full", "QuotaExceededError");
+    setItem.call(this, name, value);
+  };
+}"""
+
+
+@pytest.mark.parametrize(("times", "left"), [(1, [False, True]), (2, [True]), (9, [])])
+def test_where_the_storage_is_full_older_runs_make_room(page: Page, times: int, left: list[bool]) -> None:
+    for text in ("First", "Second"):
+        open_long(page, text)
+    page.add_init_script(f"({FULL.replace('TIMES', str(times))})()")
+    open_long(page, "Third")
+    stored = "one => sessionStorage[one]"
+    kept = page.evaluate(f"() => JSON.parse(sessionStorage.runs).map({stored}).filter(Boolean)")
+    assert ["Third" in text for text in kept] == left
+    expect(page.locator("#inspector")).to_be_visible()

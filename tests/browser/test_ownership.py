@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.dock import show_panel
 
 pytestmark = pytest.mark.browser
 
@@ -46,7 +50,7 @@ def test_a_role_is_a_button_for_both_keys(page: Page) -> None:
     expect(page.locator("#input")).to_have_attribute("data-only", "dropped")
     page.keyboard.press("Enter")
     expect(page.locator("#input")).to_have_attribute("data-only", "")
-    assert "step=3" in page.url
+    expect(page).to_have_url(re.compile("step=3"))
 
 
 def test_the_text_tab_shows_who_got_what_is_not_fed_yet(page: Page) -> None:
@@ -68,6 +72,7 @@ def test_how_much_is_held_and_the_lag_cursor_follow_the_step(page: Page) -> None
 
 def test_a_click_into_the_lag_plot_goes_to_the_step_that_fed_the_character(page: Page) -> None:
     page.goto(f"{EXAMPLE}?step=1")
+    show_panel(page, "lag")
     plot = page.locator("[data-lag]")
     plot.scroll_into_view_if_needed()
     box = plot.bounding_box()
@@ -84,19 +89,19 @@ def test_a_filter_survives_the_next_window(page: Page) -> None:
     page.goto("/")
     page.locator("#parser").select_option("passthrough")
     page.locator("#text").fill("some words that go on and on " * 400)
-    page.get_by_role("button", name="Run").click()
+    page.locator("[name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
-    toggle(page, "marker").click()
+    toggle(page, "held").click()
     page.locator("#go-to").fill("1500")
     page.locator("#go-to").press("Enter")
     expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 1,500")
-    expect(page.locator("#input")).to_have_attribute("data-only", "marker")
+    expect(page.locator("#input")).to_have_attribute("data-only", "held")
 
 
 def test_without_script_a_role_is_a_link(plain: Page) -> None:
     plain.goto(f"{EXAMPLE}?step=20")
     toggle(plain, "dropped").click()
-    assert plain.url.endswith("?step=20&only=dropped")
+    expect(plain).to_have_url(re.compile(r"\?step=20&only=dropped$"))
     expect(toggle(plain, "dropped")).to_have_attribute("aria-pressed", "true")
     toggle(plain, "name").click()
     expect(plain.locator("#input")).to_have_attribute("data-only", "name dropped")

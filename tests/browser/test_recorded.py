@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.dock import show_panel
 from tests.browser.test_access import SCREENS, violations
 from tests.corpus import case_data
 
@@ -37,10 +38,11 @@ def test_a_log_is_played_and_shows_which_client_breaks(page: Page, plain: Page, 
     tab = page if script else plain
     tab.goto("/")
     tab.locator("#text").fill(log("no-index"))
-    tab.get_by_role("button", name="Run").click()
+    tab.locator("[name=run]").click()
     expect(tab.locator(".case-note")).to_have_text("not shared")
     expect(tab.locator("#findings")).to_contain_text("A part of a call has no index")
-    tab.get_by_role("button", name="Wire", exact=True).click()
+    if script:
+        show_panel(tab, "wire")
     tab.get_by_role("button", name="Clients", exact=True).click()
     expect(clients(tab)).to_contain_text("breaks, gets 0 calls")
     expect(clients(tab)).to_contain_text("gets 1 call, as the message has")
@@ -51,7 +53,7 @@ def test_a_log_is_played_and_shows_which_client_breaks(page: Page, plain: Page, 
 @pytest.mark.parametrize("script", [True, False])
 def test_a_parser_stands_beside_the_servers_stream(page: Page, plain: Page, base: str, script: bool) -> None:
     tab = page if script else plain
-    tab.goto(f"{shared(page, base, 'beside-the-output-departs')}?result=wire")
+    tab.goto(f"{shared(page, base, 'beside-the-output-departs')}?dock=wire")
     tab.get_by_role("link", name="Compare with the server's stream").click()
     expect(tab.locator(".compare-sentence")).to_contain_text("The calls differ.")
     expect(tab.locator("#step-b")).to_contain_text("recorded, as recorded")
@@ -65,7 +67,7 @@ def test_axe_finds_nothing_in_what_clients_make_of_it(browser: Browser, watch: A
     context = watch.context(browser, **SCREENS[screen])
     page = context.new_page()
     address = shared(page, base, "no-index")
-    for path in (f"{address}?result=wire&wire=clients", f"{address}?step=2&result=wire&wire=chunks"):
+    for path in (f"{address}?dock=wire&wire=clients", f"{address}?step=2&dock=wire&wire=chunks"):
         page.goto(path)
         assert violations(page, screen) == []
         assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")

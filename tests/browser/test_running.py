@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+
+from tests.browser.dock import show_panel
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +24,7 @@ def run(page: Page, text: str, parser: str = "qwen", note: str = "not shared") -
     page.goto("/")
     page.locator("#text").fill(text)
     page.locator("#parser").select_option(parser)
-    page.get_by_role("button", name="Run").click()
+    page.locator("[name=run]").click()
     expect(page.locator(".case-note")).to_have_text(note)
 
 
@@ -69,7 +72,7 @@ def test_a_leading_newline_and_trailing_blank_survive_the_form(page: Page) -> No
     run(page, "\n\n x \n")
     expect(page.locator("#input .pane-note")).to_contain_text("6 characters")
     expect(page.locator("#text")).to_have_value("\n\n x \n")
-    page.get_by_role("button", name="Run").click()
+    page.locator("[name=run]").click()
     expect(page.locator("#input .pane-note")).to_contain_text("6 characters")
 
 
@@ -123,7 +126,7 @@ def test_bad_fields_without_script(plain: Page, allowed: list[str]) -> None:
     plain.locator("#text").fill("keep me")
     plain.locator("#tools-menu summary").click()
     plain.locator("#tools").fill("[{]")
-    plain.get_by_role("button", name="Run").click()
+    plain.locator("[name=run]").click()
     expect(plain.locator("#errors")).to_be_visible()
     expect(plain.locator("#text")).to_have_value("keep me")
 
@@ -132,7 +135,7 @@ def test_too_much_text_says_limit_and_size_and_keeps_it(page: Page, allowed: lis
     allowed.append("413")
     page.goto("/")
     page.locator("#text").fill("x" * 1_000_001)
-    page.get_by_role("button", name="Run").click()
+    page.locator("[name=run]").click()
     expect(page.locator("#errors")).to_contain_text("1,000,001 bytes; the limit is 1,000,000 bytes")
     assert len(page.locator("#text").input_value()) == 1_000_001
 
@@ -157,7 +160,7 @@ def test_a_private_link_opens_without_being_stored(page: Page) -> None:
     page.goto("about:blank")
     page.goto(link)
     expect(page.locator("#result")).to_contain_text("get_time")
-    assert "#v1." in page.url
+    expect(page).to_have_url(re.compile(r"#v1\."))
 
 
 def test_selecting_an_argument_lights_up_its_tokens_and_back(page: Page) -> None:
@@ -172,6 +175,7 @@ def test_selecting_an_argument_lights_up_its_tokens_and_back(page: Page) -> None
 
 def test_the_filter_narrows_the_events(page: Page) -> None:
     page.goto("/example/marker-split-across-tokens?step=8")
+    show_panel(page, "events")
     page.locator("#filter").fill("emit:arguments")
     assert (
         page.locator("#events tbody tr:visible").count()
@@ -184,9 +188,11 @@ def test_the_filter_narrows_the_events(page: Page) -> None:
 def test_back_after_a_run_returns_to_the_first_page(page: Page) -> None:
     run(page, OUTPUT)
     expect(page.locator(".case-note")).to_have_text("not shared")
-    assert "/r/" in page.url
+    expect(page).to_have_url(re.compile("/r/"))
     page.go_back()
     expect(page.locator(".intro")).to_be_visible()
+    expect(page.locator("#inspector")).to_have_count(0)
+    page.go_forward()
     page.locator("#go-to").fill("12")
     page.locator("#go-to").press("Enter")
     assert "Step 12" in heading(page)
@@ -221,7 +227,7 @@ def test_policies_are_those_of_the_chosen_parser(page: Page) -> None:
 
 
 def test_a_deep_link_opens_step_and_tabs(page: Page) -> None:
-    page.goto("/example/two-calls-with-prose?step=30&result=wire&machine=table&input=bytes")
+    page.goto("/example/two-calls-with-prose?step=30&dock=wire&machine=table&input=bytes")
     assert "Step 30" in heading(page)
     expect(page.get_by_role("region", name="Chunks as the client receives them")).to_be_visible()
     expect(page.get_by_role("region", name="Transition table")).to_be_visible()

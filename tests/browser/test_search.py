@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from waitress.server import create_server
 
 from tests.browser.conftest import _serve
+from tests.browser.dock import show_panel
 from tests.browser.test_access import SCREENS, violations
 from tests.webapp.page.searches import FAULTY, SLOW, faulty_search
 from webapp.app import create_app
@@ -70,9 +71,10 @@ def test_a_page_searches_by_itself_and_leads_to_the_failing_chunking(page: Page)
     page.get_by_role("link", name="Next step").click()
     here = step.input_value()
     expect(page.locator("#search")).to_contain_text("Searched", timeout=WAIT)
+    show_panel(page, "chunkings")
     expect(step).to_have_value(here)  # the cursor stays where it is
-    expect(page.locator("#verdict strong").first).to_contain_text("call")
-    expect(page.locator("#findings .smallest")).to_be_visible()
+    expect(page.locator("#headline")).to_contain_text("call")
+    expect(page.locator("#verdict .smallest")).to_be_visible()
     page.locator("#chunkings .outcomes").get_by_role("link", name="side by side").first.click()
     expect(page).to_have_url(re.compile("/compare.b_chunk="))
 
@@ -80,7 +82,7 @@ def test_a_page_searches_by_itself_and_leads_to_the_failing_chunking(page: Page)
 def test_progress_is_shown_and_a_search_can_be_cancelled_and_begun_again(page: Page) -> None:
     page.goto("/")
     page.locator("#text").fill(f"{SLOW} Or not.")
-    page.get_by_role("button", name="Run").click()
+    page.locator("[name=run]").click()
     bar = page.get_by_role("progressbar", name="Search for a failing chunking")
     expect(bar).to_be_visible()
     expect(page.locator("#search")).to_contain_text(re.compile(r"chunkings \d+ of 10,000; 1 outcome so far"))
@@ -96,6 +98,7 @@ def test_progress_is_shown_and_a_search_can_be_cancelled_and_begun_again(page: P
 
 def test_the_heat_strip_is_moved_by_keys_and_by_clicks(page: Page) -> None:
     searched(page, shared(page, "loses-second"))
+    show_panel(page, "chunkings")
     slider = page.get_by_role("slider", name="Cut in two after character")
     first = int(slider.input_value())
     slider.focus()
@@ -106,6 +109,7 @@ def test_the_heat_strip_is_moved_by_keys_and_by_clicks(page: Page) -> None:
     expect(page).to_have_url(re.compile(f"chunk=cuts:{first + 1}"))
     expect(page.locator("#verdict")).to_contain_text("another chunking")
     strip = page.locator(".heat-strip")
+    show_panel(page, "chunkings")
     strip.scroll_into_view_if_needed()
     box = strip.bounding_box()
     assert box
@@ -135,9 +139,9 @@ def test_the_smallest_form_opens_as_a_run_with_a_link_back(page: Page, plain: Pa
                 tab.get_by_role("link", name="Look again").click()
     box = tab.locator(".smallest")
     with tab.expect_download() as download:
-        box.get_by_role("button", name="Download case").click()
+        box.get_by_role("button", name="Download it").click()
     assert json.loads(download.value.path().read_text())["parent"]
-    box.get_by_role("button", name="Open").click()
+    box.get_by_role("button", name="Open smallest case").click()
     expect(tab.locator(".lead")).to_contain_text("smallest failing form of Demo", ignore_case=True)
     expect(tab.locator("#findings")).to_contain_text("Error")
     tab.locator(".lead").get_by_role("link", name="Demo").click()
@@ -157,7 +161,7 @@ def test_without_script_a_failing_range_is_a_link(page: Page, plain: Page) -> No
 def test_without_script_a_search_is_cancelled_by_a_button(plain: Page) -> None:
     plain.goto("/")
     plain.locator("#text").fill(f"{SLOW} Without script.")
-    plain.get_by_role("button", name="Run").click()
+    plain.locator("[name=run]").click()
     with plain.expect_navigation(timeout=WAIT):
         plain.get_by_role("button", name="Find a failing one").click()
     expect(plain.get_by_role("progressbar", name="Search for a failing chunking")).to_be_visible()
@@ -175,13 +179,16 @@ def test_a_finding_leads_to_its_comparison_its_cut_and_its_check(page: Page, pla
     expect(tab).to_have_url(re.compile("/compare.b_chunk=whole"))
     expect(tab.locator(".compare-sentence")).to_contain_text("The calls differ")
     tab.goto(path)
-    tab.locator("#findings").get_by_text("follow from it").click()
-    cut = tab.locator("#findings").get_by_role("link", name="cut there")
+    if script:
+        show_panel(tab, "robustness")
+    cut = tab.locator("#robustness").get_by_role("link", name="cut there")
     at = cut.get_attribute("data-cut") or ""
     cut.click()
     expect(tab.locator("#cut-at")).to_have_value(at)
     expect(tab.locator("#truncation")).to_be_in_viewport()
     expect(tab).to_have_url(re.compile(f"cut={at}"))
+    if script:
+        show_panel(tab, "findings")
     tab.locator("#finding-1").get_by_role("link", name="chunking").click()
     expect(tab).to_have_url(re.compile("/checks#chunking$"))
     expect(tab.get_by_role("heading", name="chunking C1")).to_be_in_viewport()
@@ -200,7 +207,7 @@ def test_the_right_parser_is_one_click_away(page: Page) -> None:
     page.goto("/")
     page.locator("#text").fill(f"{CALL} and words")
     page.locator("#parser").select_option("mistral")
-    page.get_by_role("button", name="Run").click()
+    page.locator("[name=run]").click()
     expect(page.locator("#verdict")).to_contain_text("Wrong parser", timeout=WAIT)
     expect(page.locator("#search")).to_contain_text("Searched", timeout=WAIT)
     page.locator("#verdict").get_by_role("button", name=re.compile("run it with")).click()

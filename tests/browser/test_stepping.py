@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
+
+from tests.browser.dock import show_panel
 
 pytestmark = pytest.mark.browser
 
@@ -37,7 +41,7 @@ def test_keys_step_and_jump(page: Page) -> None:
     page.keyboard.press("ArrowRight")
     assert "Step 2" in heading(page)
     page.keyboard.press("]")
-    expect(page.locator("[data-diagram] .current")).to_contain_text("TOOL_CALL")
+    expect(page.locator(".when-diagram .current")).to_contain_text("TOOL_CALL")
     page.keyboard.press("End")
     assert "End of output" in heading(page)
     page.keyboard.press("Home")
@@ -60,6 +64,7 @@ def test_single_keys_can_be_switched_off(page: Page) -> None:
 
 def test_keys_do_nothing_in_a_field(page: Page) -> None:
     page.goto(f"{EXAMPLE}?step=3")
+    show_panel(page, "events")
     page.locator("#filter").fill("")
     page.locator("#filter").press_sequentially("n.]")
     assert "Step 3" in heading(page)
@@ -111,9 +116,43 @@ def test_without_script_the_same_controls_are_links(plain: Page) -> None:
     plain.get_by_role("link", name="Next step").click()
     assert "Step 9" in heading(plain)
     plain.get_by_role("link", name="Next state change").click()
-    expect(plain.locator("[data-diagram] .current")).to_contain_text("TOOL_CALL")
-    plain.get_by_role("link", name="Wire").click()
+    expect(plain.locator(".when-diagram .current")).to_contain_text("TOOL_CALL")
     expect(plain.get_by_role("region", name="Chunks as the client receives them")).to_be_visible()
-    plain.get_by_label("Go to").fill("5")
-    plain.get_by_label("Go to").press("Enter")
+    plain.locator("#go-to").fill("5")
+    plain.locator("#go-to").press("Enter")
     assert "Step 5" in heading(plain)
+
+
+def test_a_stop_is_a_condition_that_is_run_to(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("b")
+    page.keyboard.type("held > 20")
+    page.keyboard.press("Enter")
+    expect(page.locator("#stop-note")).to_have_text(re.compile(r"^\d+ stops$"))
+    expect(page.locator("#overview .pin").first).to_be_attached()
+    expect(page.locator("#until")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("r")
+    expect(page.locator("#stop-note")).to_contain_text("this is 1")
+    expect(page.locator("#step-summary")).to_contain_text(re.compile("held 2[1-9]"))
+    page.keyboard.press("r")
+    expect(page.locator("#stop-note")).to_contain_text("this is 2")
+    page.keyboard.press("R")
+    expect(page.locator("#stop-note")).to_contain_text("this is 1")
+    at = page.locator("#go-to").input_value()
+    expect(page).to_have_url(re.compile(f"step={at}&until=held"))
+    page.reload()
+    expect(page.locator("#stop-note")).to_contain_text("this is 1")
+    page.locator("#until").fill("colour:red")
+    page.locator("#until").press("Enter")
+    expect(page.locator("#stop-note")).to_contain_text("There is no condition colour")
+    expect(page.locator("#overview .pin")).to_have_count(0)
+
+
+def test_without_script_a_stop_is_part_of_the_form(plain: Page) -> None:
+    plain.goto(f"{EXAMPLE}?step=1")
+    plain.locator("#until").fill("sent:name")
+    plain.locator("#until").press("Enter")
+    plain.get_by_role("link", name="Next stop").click()
+    expect(plain.locator("#step .card:not([hidden])")).to_contain_text("CallName")

@@ -35,7 +35,7 @@ def run(page: Page, text: str, *, decode: str = "", parser: str = "qwen") -> Non
         page.locator("#decode > summary").click()
         page.locator(f"[name=decode_policy][value={decode}]").check()
         page.keyboard.press("Escape")
-    page.get_by_role("button", name="Run").click()
+    page.locator("[name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared", timeout=30_000)
 
 
@@ -130,7 +130,7 @@ def test_the_strip_is_readable_on_a_small_screen_and_in_the_dark(browser: object
     for options in ({"viewport": {"width": 390, "height": 800}}, {"color_scheme": "dark"}):
         context = watch.context(browser, **options)  # type: ignore[arg-type]
         page = context.new_page()
-        page.goto("/example/two-calls-with-prose?equal=1")
+        page.goto("/example/two-calls-with-prose?equal=1#input")
         page.locator("#badges > summary").click()
         assert violations(page) == []
         width = page.evaluate("document.documentElement.scrollWidth - innerWidth")

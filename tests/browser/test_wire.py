@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.dock import show_panel
 from tests.browser.test_access import SCREENS, violations
 
 pytestmark = pytest.mark.browser
@@ -31,7 +32,7 @@ def chunks(page: Page) -> Any:
 @pytest.mark.parametrize("script", [True, False])
 def test_view_and_dialect_are_chosen_and_the_cursor_stays(page: Page, plain: Page, script: bool) -> None:
     tab = page if script else plain
-    tab.goto(f"{EXAMPLE}?step=9&result=wire&machine=table")
+    tab.goto(f"{EXAMPLE}?step=9&dock=wire&machine=table")
     expect(chunks(tab)).to_contain_text('"reasoning": "')
     tab.get_by_role("link", name="reasoning_content", exact=True).click()
     expect(chunks(tab)).to_contain_text('"reasoning_content": "')
@@ -45,7 +46,7 @@ def test_view_and_dialect_are_chosen_and_the_cursor_stays(page: Page, plain: Pag
     expect(tab.get_by_role("region", name="Transition table")).to_be_visible()
     if script:
         tab.wait_for_function("() => location.search.includes('wire=response')")
-    for kept in ("step=9", "result=wire", "machine=table", "wire=response", "dialect=reasoning_content"):
+    for kept in ("step=9", "dock=wire", "machine=table", "wire=response", "dialect=reasoning_content"):
         assert kept in tab.url
 
 
@@ -55,9 +56,10 @@ def test_a_run_without_an_address_has_the_same_choices(page: Page, plain: Page, 
     tab.goto("/")
     tab.locator("#text").fill('<think>Hm.</think>Hi <tool_call>{"name": "f", "arguments": {}}</tool_call>')
     tab.locator("#parser").select_option("qwen")
-    tab.get_by_role("button", name="Run").click()
+    tab.locator("[name=run]").click()
     expect(tab.locator(".case-note")).to_have_text("not shared")
-    tab.get_by_role("button", name="Wire", exact=True).click()
+    if script:
+        show_panel(tab, "wire")
     tab.get_by_role("button", name="reasoning_content", exact=True).click()
     tab.get_by_role("button", name="SSE", exact=True).click()
     expect(tab.locator("#wire-text")).to_contain_text('"reasoning_content":"')
@@ -69,7 +71,7 @@ def test_a_run_without_an_address_has_the_same_choices(page: Page, plain: Page, 
 
 
 def test_the_focus_stays_on_the_choice(page: Page) -> None:
-    page.goto(f"{EXAMPLE}?result=wire")
+    page.goto(f"{EXAMPLE}?dock=wire")
     page.get_by_role("link", name="SSE", exact=True).focus()
     page.keyboard.press("Enter")
     expect(page.locator("#wire-text")).to_be_visible()
@@ -77,7 +79,7 @@ def test_the_focus_stays_on_the_choice(page: Page) -> None:
 
 
 def test_a_row_leads_to_its_step_and_the_step_marks_its_row(page: Page) -> None:
-    page.goto(f"{EXAMPLE}?step=2&result=wire")
+    page.goto(f"{EXAMPLE}?step=2&dock=wire")
     expect(chunks(page).locator("li.now a")).to_have_text("2")
     page.get_by_role("link", name="Step 7", exact=True).click()
     expect(page.locator("#go-to")).to_have_value("7")
@@ -87,7 +89,7 @@ def test_a_row_leads_to_its_step_and_the_step_marks_its_row(page: Page) -> None:
 
 def test_the_current_chunk_is_brought_into_sight(page: Page) -> None:
     page.goto("/example/two-calls-with-prose?step=45")
-    page.get_by_role("link", name="Wire", exact=True).click()
+    show_panel(page, "wire")
     expect(chunks(page).locator("li.now").first).to_be_in_viewport()
     page.get_by_role("link", name="Last step").click()
     expect(chunks(page).locator("li.now").last).to_contain_text('"finish_reason": "tool_calls"')
@@ -96,16 +98,16 @@ def test_the_current_chunk_is_brought_into_sight(page: Page) -> None:
 
 
 def test_stepping_keeps_what_the_address_chose(page: Page) -> None:
-    page.goto(f"{EXAMPLE}?step=3&result=wire&wire=sse&dialect=reasoning_content")
+    page.goto(f"{EXAMPLE}?step=3&dock=wire&wire=sse&dialect=reasoning_content")
     page.get_by_role("link", name="Next step").click()
     page.wait_for_function("() => location.search.includes('step=4')")
-    for kept in ("result=wire", "wire=sse", "dialect=reasoning_content"):
+    for kept in ("dock=wire", "wire=sse", "dialect=reasoning_content"):
         assert kept in page.url
 
 
 def test_what_is_copied_is_the_exported_stream(page: Page, context: BrowserContext) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto(f"{EXAMPLE}?result=wire&wire=sse")
+    page.goto(f"{EXAMPLE}?dock=wire&wire=sse")
     page.get_by_role("button", name="Copy", exact=True).click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     copied = events(page.evaluate("() => navigator.clipboard.readText()"))
@@ -115,7 +117,7 @@ def test_what_is_copied_is_the_exported_stream(page: Page, context: BrowserConte
 
 
 def test_a_copy_that_is_refused_says_what_to_do(page: Page) -> None:
-    page.goto(f"{EXAMPLE}?result=wire&wire=response")
+    page.goto(f"{EXAMPLE}?dock=wire&wire=response")
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')) }")
     page.get_by_role("button", name="Copy", exact=True).click()
     expect(page.get_by_role("button", name="Select and copy")).to_be_visible()
@@ -125,9 +127,9 @@ def test_a_long_answer_shows_its_window(page: Page) -> None:
     page.goto("/")
     page.locator("#parser").select_option("passthrough")
     page.locator("#text").fill("some words that go on and on " * 400)
-    page.get_by_role("button", name="Run").click()
+    page.locator("[name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
-    page.get_by_role("button", name="Wire", exact=True).click()
+    show_panel(page, "wire")
     assert chunks(page).locator("li").count() < 200
     expect(chunks(page)).to_contain_text("⋯ what steps 82 to")
     page.get_by_role("link", name="Last step").or_(page.get_by_role("button", name="Last step")).click()
@@ -140,7 +142,7 @@ def test_a_long_answer_shows_its_window(page: Page) -> None:
 def test_axe_finds_nothing_on_the_wire(browser: Browser, watch: Any, view: str, screen: str) -> None:
     context = watch.context(browser, **SCREENS[screen])
     page = context.new_page()
-    page.goto(f"{EXAMPLE}?step=20&result=wire&wire={view}")
+    page.goto(f"{EXAMPLE}?step=20&dock=wire&wire={view}")
     assert violations(page, screen) == []
     assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
     context.close()

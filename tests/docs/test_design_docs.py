@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parsers.formats.diagram import mermaid, rows_table
-from parsers.machine.calls import LIFE, CallState, life_of_a_call
+from parsers.machine.call_life import LIFE, CallState, life_of_a_call
 
 
 @pytest.fixture(scope="module")

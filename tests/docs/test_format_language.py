@@ -24,6 +24,7 @@ from parsers.formats.model import (
     ModelHint,
     Provenance,
     Row,
+    Splits,
     State,
     TextKind,
     load_format,
@@ -46,6 +47,7 @@ NAMED: dict[str, tuple[type[BaseModel], str]] = {
     "evidence": (ModelHint, "The keys of a format"),
     "tokens": (MarkerToken, "The keys of a format"),
     "provenance": (Provenance, "The keys of a format"),
+    "splits": (Splits, "The keys of a format"),
 }
 
 

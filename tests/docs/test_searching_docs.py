@@ -11,8 +11,9 @@ import pytest
 from parsers.cases.case import Compare
 from parsers.cases.find import CaseSearch
 from parsers.checks.chunkings import FEW
+from parsers.replays.cut_grades import CutGrade
 from parsers.search.shrink import SHRINKS
-from parsers.search.sweep import FLOOR, HONEST, INTERVALS, LABELS, MAX_CHARACTERS, MAX_REPLAYS, RANDOM, SIZES
+from parsers.search.sweep import CERTAIN, FLOOR, INTERVALS, LABELS, MAX_CHARACTERS, MAX_REPLAYS, RANDOM, SIZES
 from tests.parsers.search.faulty import case_of, engines, loses_brace
 
 PAGE = Path(__file__).parents[2] / "docs/searching.md"
@@ -29,10 +30,12 @@ def rows(text: str, head: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
-def test_every_group_of_chunkings_is_listed_with_its_kind(text: str) -> None:
-    listed = {label: kind for label, kind, _ in rows(text, "Group")}
-    kinds = {label: "honest" if group in HONEST else "hostile" for group, label in LABELS.items()}
-    assert listed == {**kinds, LABELS["case"]: "either"}
+def test_every_group_of_chunkings_is_listed(text: str) -> None:
+    assert [label for label, _ in rows(text, "Group")] == [*LABELS.values()]
+
+
+def test_every_grade_of_a_cut_is_listed(text: str) -> None:
+    assert [name.strip("*") for name, *_ in rows(text, "Grade")] == [grade.value for grade in CutGrade]
 
 
 def test_the_numbers_are_those_of_the_search(text: str) -> None:
@@ -42,6 +45,7 @@ def test_the_numbers_are_those_of_the_search(text: str) -> None:
     assert f"{sizes} characters a delta" in flat
     assert f"then {', '.join(map(str, INTERVALS[:-1]))} or {INTERVALS[-1]} at a time" in flat
     assert f"About {RANDOM} chunkings are random" in flat
+    assert f"and {CERTAIN} at random" in flat
     assert f"under {MAX_REPLAYS:,} replays and {MAX_CHARACTERS:,} characters" in flat
     assert f"no fewer than {FLOOR} places" in flat
     assert f"At most {SHRINKS:,} replays are spent on it" in flat

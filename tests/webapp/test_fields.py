@@ -16,6 +16,7 @@ TYPED: dict[str, tuple[str, Any, Any]] = {
     "parser": (" qwen ", "qwen", "qwen"),
     "wrapper": ("1", True, "fallback"),
     "template": ('{"fields": {}}', '{"fields": {}}', {"fields": {}}),
+    "markers": ("<call>, [A, B]", "<call>, [A, B]", ["<call>", "[A", "B]"]),
     "tools": ('{"name": "f"}\r\n', '{"name": "f"}\n', [{"name": "f"}]),
     "tool_choice": ("f", "f", {"name": "f"}),
     "reasoning_open": ("1", True, True),
@@ -49,6 +50,15 @@ def test_a_blank_field_says_nothing_or_what_a_case_has_anyway(name: str) -> None
     if row.only is None and name not in ("parser", "tokenizer", "chunking"):
         assert row.kind.value(row.blank or {}) is None if name == "policies" else row.kind.value(row.blank) is None
     assert getattr(read_part(PARTS[row.part], {}), name) == (row.blank if name != "policies" else {})
+
+
+def test_markers_with_commas_are_a_json_list() -> None:
+    kind = FIELDS["markers"].kind
+    assert kind.value('["<a, b>", "c>"]') == ["<a, b>", "c>"]
+    assert kind.shown(("<a, b>", "c>")) == '["<a, b>", "c>"]'
+    assert kind.value("[TOOL], [/TOOL]") == ["[TOOL]", "[/TOOL]"]
+    assert kind.shown(("[TOOL]", "[/TOOL]")) == "[TOOL], [/TOOL]"
+    assert kind.value(" , ") is None
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,13 @@ def test_pieces_with_their_bytes_are_tokens_and_their_ids_are_recorded(ids: tupl
     assert case_of(other).input.deltas is None
 
 
+def test_how_a_stream_was_recorded_stays_beside_it() -> None:
+    whole = case_of(Recording(None, kind="sse_log", stream=(CHUNK,), done=True)).input
+    torn = case_of(Recording("Hi", kind="sse_log", stream=(CHUNK,), gaps=True)).input
+    assert [(one.done, one.gaps) for one in (whole, torn)] == [(True, False), (False, True)]
+    assert not case_of(Recording("Hi", done=True)).input.done
+
+
 def test_nothing_at_all_is_refused() -> None:
     with pytest.raises(RecordingError, match="no output in it"):
         taken(Recording(None))

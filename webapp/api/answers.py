@@ -116,6 +116,7 @@ ErrorBody = _object(
         "What is wrong. `field` is the JSON pointer of the place in the request body, where there is one.",
         **{"code": str, "message": str, "field": str | None},
     ),
+    known=NotRequired[dict[str, Any]],
 )
 
 
@@ -130,14 +131,14 @@ _object(
     Proof,
     parser="The name of another parser, in the verdict that this one is wrong.",
 )
+_FINDING: dict[str, Any] = {
+    "id": "The number of the check.",
+    "grade": _said(Grade | None, "Of checks that compare messages: what differs."),
+    "policy": "The policy (key=value) that makes this a contract and not a fault.",
+}
+_object("FollowingFinding", "A finding that follows from another one.", Finding, "topic follows", **_FINDING)
 FindingAnswer = _object(
-    "Finding",
-    "What a check found.",
-    Finding,
-    "topic",
-    id="The number of the check.",
-    grade=_said(Grade | None, "Of checks that compare messages: what differs."),
-    policy="The policy (key=value) that makes this a contract and not a fault.",
+    "Finding", "What a check found.", Finding, "topic", follows="Findings that follow from this one.", **_FINDING
 )
 _object("RejectedCall", "A call that was begun and not kept.", RejectedCall)
 _object("Hold", "Text that a parser has seen and not let go, and why.", Hold)
@@ -200,16 +201,20 @@ OutcomeAnswer = _object(
     OutcomeClass,
     "number label",
     count="Replays that gave it.",
-    honest="Those of them that a server could send: cut between tokens.",
+    honest="Those of them that a server can send for certain.",
+    assumed="Those that it can send if the model's tokens are as a stand-in for its tokenizer supposes.",
+    hostile="Those that no server sends: cut inside a token.",
+    allowed="The keys of the contract that allow this message beside the first one.",
     smallest="The chunking with the fewest cuts that gives it, honest ones first.",
     grade="How far it differs from the first outcome; null for the first.",
     raised="What the parser raised, where it did.",
 )
 GroupAnswer = _object(
     "Group",
-    "Chunkings of one kind.",
+    "Chunkings of one kind and grade.",
     Group,
     "examples",
+    honest=_said(bool, "Whether a server can send them for certain."),
     counts=_said(list[tuple[int, int]], "Number of an outcome, and how many chunkings gave it."),
 )
 _object(
@@ -226,8 +231,9 @@ VerdictAnswer = _object(
     "Verdict",
     "One sentence about the whole.",
     Verdict,
-    "why",
+    "why facts",
     findings="The findings it speaks of, by their place in the list.",
+    offer="An output put together from what a server left in its texts, for the parser of `proof` to read.",
 )
 SkippedCheck = _object("SkippedCheck", "A check that did not run.", check=str, reason=str)
 FindResult = _object(
@@ -240,6 +246,7 @@ FindResult = _object(
     holding="Checks that ran and found nothing.",
     skipped=_many(SkippedCheck),
     variants="Changed outputs that were run, by kind.",
+    robustness="What only changed outputs show: it is never in the verdict.",
     samples="Kinds of chunkings and changed outputs of which not all were tried; none where the search is complete.",
 )
 

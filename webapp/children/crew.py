@@ -106,7 +106,7 @@ class Crew:
         self._lock = Lock()
         self._waiting: list[_Ticket] = []
         self._running: Counter[str] = Counter()
-        self._holders: OrderedDict[str, tuple[Member, int]] = OrderedDict()
+        self._holders: OrderedDict[str, tuple[Member, int | None]] = OrderedDict()
 
     @contextmanager
     def member(self, wish: Wish) -> Iterator[Member]:
@@ -115,7 +115,7 @@ class Crew:
         try:
             yield member
         finally:
-            self._give_back(member, wish.client)
+            self._give_back(member, wish)
 
     def note(self, key: str, member: Member) -> None:
         """Say that a child holds what the key stands for. It is at work, so it has a process."""
@@ -184,11 +184,14 @@ class Crew:
             if ticket in self._waiting:
                 self._dismiss(ticket)
 
-    def _give_back(self, member: Member, client: str) -> None:
+    def _give_back(self, member: Member, wish: Wish) -> None:
         with self._lock:
             member.used = monotonic()
             member.busy = False
-            self._running[client] -= 1
+            for key in wish.rather:
+                if self._holders.get(key) == (member, None):  # it failed: nothing came of what was expected of it
+                    del self._holders[key]
+            self._running[wish.client] -= 1
             self._running += Counter()  # forgets those that have none
             self._keep_budget(member)
             self._call()
@@ -207,8 +210,15 @@ class Crew:
                 member.busy = True
                 self._running[ticket.wish.client] += 1
                 ticket.member = member
+                self._expect(ticket.wish, member)
             if gone or ticket.lost or member is not None:
                 self._dismiss(ticket)
+
+    def _expect(self, wish: Wish, member: Member) -> None:
+        """A child gets a request whose keys others are ready to wait for: where none holds them, it is to."""
+        for key in wish.rather if wish.patience else ():
+            if self._holder(key) is None:
+                self._holders[key] = member, None
 
     def _dismiss(self, ticket: _Ticket) -> None:
         """Take a ticket out of the line; whoever has it sees for what."""
@@ -230,9 +240,9 @@ class Crew:
         return next(iter([*best, *free]), None)
 
     def _holder(self, key: str) -> Member | None:
-        """The child that holds a key, as long as it is the process that did."""
+        """The child that holds a key, as long as it is the process that did, or at work on it for the first time."""
         member, pid = self._holders.get(key, (None, None))
-        if member is None or member.child.pid != pid:
+        if member is None or (member.child.pid != pid and not (pid is None and member.busy)):
             self._holders.pop(key, None)
             return None
         self._holders.move_to_end(key)
@@ -247,9 +257,10 @@ class Crew:
                     member.forget()
 
     def _keep_budget(self, last: Member) -> None:
-        """End children that are free while all take more than they may; `last` stays."""
-        free = sorted([one for one in self.members if not one.busy and one is not last], key=lambda one: one.used)
-        for member in free:
+        """End children that are free while all take more than they may, those first that hold nothing for anybody;
+        `last` stays."""
+        free = [one for one in self.members if not one.busy and one is not last]
+        for member in sorted(free, key=lambda one: (one.holds, one.used)):
             if sum([one.child.rss for one in self.members]) <= self._most_bytes:
                 return
             member.end()

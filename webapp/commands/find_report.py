@@ -13,11 +13,11 @@ from parsers.cases.export.markdown import replay_command
 from parsers.cases.find import CaseFound
 from parsers.cases.run import replayer_of
 from parsers.replays.chunking import Chunking, label, to_json
-from parsers.search.found import Found, OutcomeClass
+from parsers.search.found import Found, OutcomeClass, Verdict
 from parsers.vocabulary.trace import Finding, Proof
 from webapp.commands.inputs import Given, shown
 from webapp.commands.options import Options, given_words
-from webapp.commands.report import finding_section, parting, spanned
+from webapp.commands.report import finding_lines, finding_section, parting, severities, spanned
 from webapp.commands.words import SHORT, count, literal, quoted, section, table
 from webapp.engines import choose
 from webapp.runs.prepare import tokens_of
@@ -31,9 +31,14 @@ def find_report(result: CaseFound, given: Given, options: Options) -> str:
     commands = _Commands(result.case, given.name, options)
     found = result.found
     lines = table(_head(found, given, commands))
+    if not found.judged:
+        return "\n".join(lines)
     lines += finding_section(
         found.findings, found.holding, found.skipped, most=LONGEST, more=lambda finding: _more(finding, commands)
     )
+    if found.robustness:
+        shown = finding_lines(found.robustness, most=LONGEST, more=lambda finding: _more(finding, commands))
+        lines += section(f"robustness, by changed outputs: {severities(found.robustness)}", shown)
     lines += section(count(len(found.outcomes), "outcome"), table(_outcomes(found), "  "))
     if result.minimized is not None:
         lines += _minimized(result.minimized, given, options)
@@ -87,17 +92,35 @@ def _head(found: Found, given: Given, commands: _Commands) -> Iterator[list[str]
     yield ["input", f"{shown(given.name)}: {given.title}"]
     yield from (["", note] for note in given.notes)
     ended = "" if found.complete else "; ended before everything was tried"
-    yield ["searched", f"{count(found.replays, 'replay')}, {count(len(found.outcomes), 'outcome')}{ended}"]
+    if found.judged:
+        yield ["searched", f"{count(found.replays, 'replay')}, {count(len(found.outcomes), 'outcome')}{ended}"]
     yield from (["tried", sample.words] for sample in found.samples)
     yield ["verdict", found.verdict.headline]
     yield from (["", detail] for detail in found.verdict.sentences)
-    if found.verdict.proof is not None:
+    if found.verdict.offer is not None:
+        yield ["", _offered(found.verdict)]
+    elif found.verdict.proof is not None:
         yield from (["", line] for line in _proof(found.verdict.proof, commands))
+
+
+def _offered(verdict: Verdict) -> str:
+    """The command that replays what a verdict offers as an output; a long one has to be saved first."""
+    text, proof = verdict.offer or "", verdict.proof or Proof()
+    source = f"printf %s {shlex.quote(text)}" if len(text) <= LONGEST else "cat output.txt"
+    words = [
+        "toolcall-inspector",
+        "replay",
+        "-",
+        "--parser",
+        proof.parser or "auto",
+        *(_context_words(proof.context) or ()),
+    ]
+    return f"{source} | {shlex.join(words)}"
 
 
 def _more(finding: Finding, commands: _Commands) -> Iterator[str]:
     if finding.policy is not None:
-        yield f"a contract and no fault under the policy {finding.policy}"
+        yield f"allowed by the contract: {finding.policy}"
     yield from _proof(finding.proof, commands)
 
 
@@ -114,9 +137,9 @@ def _proof(proof: Proof | None, commands: _Commands) -> Iterator[str]:
 
 
 def _outcomes(found: Found) -> Iterator[list[str]]:
-    yield ["", "replays", "between tokens", "smallest", "message"]
+    yield ["", "replays", "honest", "assumed", "smallest", "message"]
     for one in found.outcomes:
-        yield [f"{one.number}", f"{one.count:,}", f"{one.honest:,}", one.label, _difference(one)]
+        yield [f"{one.number}", f"{one.count:,}", f"{one.honest:,}", f"{one.assumed:,}", one.label, _difference(one)]
 
 
 def _difference(one: OutcomeClass) -> str:

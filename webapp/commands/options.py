@@ -14,13 +14,15 @@ import click
 
 from parsers.cases.case import Case, CaseError
 from parsers.cases.io import load_case
+from parsers.formats.contracts import builtin_contracts
 from parsers.formats.extends import FILE_KEYS, expand
 from parsers.formats.lint import lint_file
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import Given, read_json, shown
 from webapp.engines.response_template.about import NAME as RESPONSE_TEMPLATE
-from webapp.fields import CHOICES, options_at
+from webapp.fields import CHOICES, markers_in, options_at
 from webapp.formats.folder import formats_folder
+from webapp.recordings import STREAMED
 from webapp.settings import get_settings
 
 _CUTTING = ("chunk", "cuts", "holdback", "text_delay")
@@ -34,6 +36,8 @@ class Options:
     parser: str | None = None
     format_file: str | None = None
     policy: tuple[str, ...] = ()
+    contract: str | None = None
+    markers: str | None = None
     model_id: str | None = None
     model_type: str | None = None
     tokenizer: str | None = None
@@ -46,6 +50,7 @@ class Options:
     reasoning_open: bool = False
     finish_reason: str | None = None
     strict: bool = False
+    honest_only: bool = False
 
 
 _NATURAL = click.IntRange(min=0)
@@ -56,6 +61,10 @@ _OPTIONS = (
                  help="Use the format in a JSON file of your own as the parser."),
     click.option("--policy", multiple=True, metavar="KEY=VALUE",
                  help="Set a policy of the parser; `parsers NAME` lists them. May be given again."),
+    click.option("--contract", metavar="NAME|FILE",
+                 help="What the server promises: openai, as_streamed, strict, vllm, sglang, dynamo, or a JSON file."),
+    click.option("--markers", metavar="A,B,...",
+                 help="Markers of a grammar that is not built in, in one line; else they are learnt."),
     click.option("--model-id", metavar="ID", help="Id of the model that wrote the output; helps `auto` choose."),
     click.option("--model-type", metavar="TYPE", help="The model_type of its config.json; helps `auto` choose."),
     click.option("--tokenizer", metavar="NAME",
@@ -71,6 +80,7 @@ _OPTIONS = (
     click.option("--reasoning-open", is_flag=True, help="The prompt left a reasoning block open."),
     click.option("--finish-reason", metavar="REASON", help="Why the model stopped: stop, length, tool_calls."),
     click.option("--strict", is_flag=True, help="Keep no call whose arguments are not one JSON object."),
+    click.option("--honest-only", is_flag=True, help="Try only cuts that a server makes whatever its tokenizer is."),
 )  # fmt: skip
 
 
@@ -104,6 +114,11 @@ def case_with(given: Given, options: Options) -> Case:
     _parser(data, options)
     _context(data, options)
     _chunking(data, options)
+    if options.contract is not None:
+        named = options.contract in builtin_contracts() or not options.contract.endswith(".json")
+        data["contract"] = options.contract if named else read_json("--contract", options.contract)
+    if options.honest_only:
+        data["compare"] = {**data.get("compare", {}), "cuts": "honest"}
     if options.tools is not None:
         tools = read_json("--tools", options.tools)
         data["tools"] = tools if isinstance(tools, list) else [tools]
@@ -111,7 +126,7 @@ def case_with(given: Given, options: Options) -> Case:
         if options.tokenizer is not None and not given.decoded:  # only the text stays: ids are another tokenizer's
             found = load_case(data)
             kept = {"text": found.text()} if found.has_raw else {}
-            data["input"] = kept | ({"stream": data["input"]["stream"]} if found.input.stream is not None else {})
+            data["input"] = kept | {key: data["input"][key] for key in ("stream", *STREAMED) if key in data["input"]}
             data["tokenizer"] = {"name": options.tokenizer}
         return load_case(data)
     except CaseError as error:
@@ -123,7 +138,7 @@ def blamed(error: CaseError, given: Given, options: Options) -> str:
     for row in options_at(error.pointer):
         value = getattr(options, row.option)
         rest = error.pointer.removeprefix(row.place).removeprefix("/by")  # --chunk is what a chunking is cut by
-        if value and row.option in ("tools", "format_file"):
+        if value and row.option in ("tools", "format_file", "contract"):
             return f"{_spelled(row.option)} {value}: {f'{rest}: ' if rest else ''}{error.message}"
         if value:
             return f"{_spelled(row.option)}: {f'{rest[1:]}: ' if rest else ''}{error.message}"
@@ -135,13 +150,15 @@ def _parser(data: dict[str, Any], options: Options) -> None:
     if options.parser is not None:
         name = parser["name"] = options.parser.strip() or "auto"
         if name != RESPONSE_TEMPLATE:
-            parser = data["parser"] = _without(parser, "format", "engine", "options")
+            parser = data["parser"] = _without(parser, "format", "engine", "options", "markers")
         elif parser.get("engine") != name:
             raise UsageError(f"--parser {name}: it needs a template, so a case file names it; see `parsers {name}`")
     if options.format_file is not None:
         parser["format"] = _format(options)
         parser["name"] = parser["format"].get("name")
-        parser = data["parser"] = _without(parser, "engine", "options")
+        parser = data["parser"] = _without(parser, "engine", "options", "markers")
+    if options.markers is not None:
+        parser["markers"] = markers_in(options.markers)
     for entry in options.policy:
         key, equals, value = entry.partition("=")
         if not equals:

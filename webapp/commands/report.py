@@ -12,6 +12,7 @@ from parsers.cases.run import CaseRun
 from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import label
+from parsers.search.no_output import no_output_in
 from parsers.vocabulary.events import Dropped
 from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Message, MessageDelta
@@ -20,6 +21,7 @@ from webapp.commands.words import SHORT, count, literal, quoted, section, table
 
 LONGEST = 4_000
 LAST_STEPS = 8
+FOLLOWING = 3  # so many findings are told under the one they follow from
 
 
 def report(run: CaseRun, given: Given) -> str:
@@ -35,10 +37,18 @@ def report(run: CaseRun, given: Given) -> str:
         title = f"last {LAST_STEPS} of the {len(eventful):,} steps in which something happened (all: --json)"
     lines += [
         *section(f"other chunkings: {_verdict(run)}", list(_chunkings(run, given.name))),
-        *finding_section(run.findings, run.holding, run.skipped),
+        *_judged(run),
         *section(title, table(_steps(run.trace, eventful), "  ")),
     ]
     return "\n".join(lines)
+
+
+def _judged(run: CaseRun) -> list[str]:
+    """The findings; of what is no output of a model, that it is none."""
+    said = None if run.plays else no_output_in(run.trace.text, run.context, run.format)
+    if said is None:
+        return finding_section(run.findings, run.holding, run.skipped)
+    return section(f"verdict: {said.headline}", [f"  {sentence}" for sentence in said.sentences])
 
 
 def _head(run: CaseRun, given: Given) -> Iterator[list[str]]:
@@ -122,9 +132,24 @@ def finding_section(
     more: Callable[[Finding], Iterable[str]] | None = None,
 ) -> list[str]:
     """The findings of a run, and what was not found. `most` characters of a text are shown; `more` says more of one."""
-    severities = Counter(finding.severity for finding in findings)
-    known = [(word, severities[word]) for word in ("error", "warning", "info") if severities[word]]
-    heading = ", ".join([count(number, word, word if word == "info" else "") for word, number in known])
+    lines = finding_lines(findings, most=most, more=more)
+    lines.append(f"  {count(len(holding), 'check holds', 'checks hold')}")
+    for lacking in dict.fromkeys(need for _, need in skipped):
+        lines.append(f"  not run: {', '.join([name for name, need in skipped if need is lacking])} ({lacking.words})")
+    return section(f"findings: {severities(findings) or 'none'}", lines)
+
+
+def severities(findings: Sequence[Finding]) -> str:
+    """How many findings there are of each severity, those that follow from others apart."""
+    many = Counter(finding.severity for finding in findings)
+    known = [(word, many[word]) for word in ("error", "warning", "info") if many[word]]
+    return ", ".join([count(number, word, word if word == "info" else "") for word, number in known])
+
+
+def finding_lines(
+    findings: Sequence[Finding], *, most: int | None = None, more: Callable[[Finding], Iterable[str]] | None = None
+) -> list[str]:
+    """The findings, each with its texts, what `more` says of it, and what follows from it."""
     lines = []
     for finding in findings:
         places = [] if finding.step is None else [f"step {finding.step:,}"]
@@ -134,10 +159,10 @@ def finding_section(
         texts = (("expected", finding.expected), ("actual", finding.actual))
         lines += [f"    {word} {quoted(text, most)}" for word, text in texts if text is not None]
         lines += [f"    {line}" for line in more(finding)] if more else []
-    lines.append(f"  {count(len(holding), 'check holds', 'checks hold')}")
-    for lacking in dict.fromkeys(need for _, need in skipped):
-        lines.append(f"  not run: {', '.join([name for name, need in skipped if need is lacking])} ({lacking.words})")
-    return section(f"findings: {heading or 'none'}", lines)
+        lines += [f"    from it: {one.message}" for one in finding.follows[:FOLLOWING]]
+        rest = len(finding.follows) - FOLLOWING
+        lines += [f"    and {count(rest, 'more finding')} that follow{'s' * (rest == 1)} from it"] * (rest > 0)
+    return lines
 
 
 def _steps(trace: Trace, eventful: Sequence[Step]) -> Iterator[list[str]]:

@@ -8,11 +8,13 @@ import signal
 import socket
 import sys
 import webbrowser
+from collections import Counter
 from contextlib import suppress
 from functools import partial
 from importlib import metadata
 from pathlib import Path
 from threading import Thread
+from time import time
 from types import FrameType
 from typing import Any
 
@@ -30,6 +32,7 @@ from webapp.settings import Settings, get_settings
 # what is taken in before that.
 BODY_ROOM = 16
 MOST_UNSENT = 250_000_000  # bytes of one answer, twice the longest; all but the first million are in a file
+SILENT_SECONDS = 1  # until a connection may have to make room for another
 CLEANUP_SECONDS = 30  # between looks at the connections that say nothing
 # A port just left may be taken again at once. Windows calls that something else: there the same option would let two
 # programs listen on one port.
@@ -89,7 +92,7 @@ def listening(settings: Settings) -> Any:
             clear_untrusted_proxy_headers=True,
         )
         for one in [one for one in looked_at.values() if isinstance(one, BaseWSGIServer)]:
-            one.maintenance = partial(_end_silent, one)
+            one.maintenance, one.readable = partial(_end_silent, one), partial(_may_accept, one)
         return server
     except BaseException:
         close(sockets)
@@ -102,6 +105,25 @@ def _end_silent(server: Any, now: float) -> None:
     for channel in [one for one in server.active_channels.values() if one.will_close and one.total_outbufs_len]:
         with suppress(OSError):  # gone meanwhile
             channel.socket.shutdown(socket.SHUT_RDWR)
+
+
+def _may_accept(server: Any) -> bool:
+    """Whether one connection more is taken. Where there are too many, those make room that say nothing."""
+    if len(server._map) >= server.adj.connection_limit:
+        _make_room(server)
+    return bool(BaseWSGIServer.readable(server))
+
+
+def _make_room(server: Any) -> None:
+    """Close half of the silent connections of the client that has most of them, those that were silent longest."""
+    open_ones, latest = server.active_channels.values(), time() - SILENT_SECONDS
+    silent = [one for one in open_ones if not (one.requests or one.total_outbufs_len) and one.last_activity < latest]
+    if not silent or any(one.will_close for one in silent):
+        return
+    client, count = Counter([one.addr[0] for one in silent]).most_common(1)[0]
+    theirs = sorted([one for one in silent if one.addr[0] == client], key=lambda one: one.last_activity)
+    for channel in theirs[: count // 2 + 1]:
+        channel.will_close = True
 
 
 def bound(settings: Settings) -> list[socket.socket]:

@@ -31,6 +31,7 @@ from parsers.formats.model import (
     Policy,
     Provenance,
     Row,
+    Splits,
     State,
     builtin_sources,
 )
@@ -193,6 +194,7 @@ def _model_at(path: tuple[str | int, ...]) -> type[BaseModel]:
     """The model whose keys may stand at this place of a format."""
     below: dict[str, type[BaseModel]] = {
         "policy": Policy, "models": ModelHint, "tokens": MarkerToken, "provenance": Provenance,
+        "splits": Splits,
     }  # fmt: skip
     if path[:1] != ("states",):
         return below.get(str(path[0]), Format) if path else Format

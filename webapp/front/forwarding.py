@@ -46,10 +46,11 @@ log = logging.getLogger(__name__)
 
 
 class TooBusy(ServiceUnavailable):
-    """More requests wait than may."""
+    """More requests wait than may, or this one waited too long."""
 
     def __init__(self) -> None:
-        super().__init__("Too many requests are waiting already. Try again in a moment.", retry_after=RETRY_SECONDS)
+        words = "The server is busy with the requests of others. Try again in a moment."
+        super().__init__(words, retry_after=RETRY_SECONDS)
 
 
 class NotHeld(Gone):
@@ -107,30 +108,39 @@ class Relay:
         self._has_left = has_left
         self._note_held = note_held
         self._write: Callable[[bytes], object] | None = None
-        self._broken = False
+        self._failure: Exception | None = None
 
     def gone(self) -> bool:
         """Return whether nobody reads on."""
-        return self._broken or self._has_left()
+        return self._failure is not None or self._has_left()
 
     def piece(self, piece: dict[str, Any]) -> None:
         """A piece of an answer that comes in several."""
-        if self._broken:
+        if self._failure is not None:
             return
         try:
             self._begin(piece)
             if self._write is not None:
                 self._write(piece["raw"])
-        except Exception:  # whatever a server raises where the reader is gone
-            self._broken = True
+        except Exception as error:  # whatever a server raises where the reader is gone
+            self._failure = error
 
     def end(self, piece: dict[str, Any]) -> Iterable[bytes]:
         """The last piece of an answer, or all of it."""
         if "status" not in piece:  # a server would take a list of one piece for all there is
             self.piece(piece)
+            if self._failure is not None:
+                raise self._failure
             return []
         self._begin(piece)
         return [piece["raw"]]
+
+    def cut_short(self) -> Exception:
+        """What to raise where an answer that has begun has no end: a server knows its own word for a reader who left,
+        and does not log it as a fault."""
+        if self._has_left():
+            self.piece({"raw": b""})
+        return self._failure or ConnectionError("an answer was cut short")
 
     def _begin(self, piece: dict[str, Any]) -> None:
         """Send status and headers, which are in the first piece."""

@@ -175,7 +175,7 @@ class Front:
             if not member.holds or member.child.pid is None:  # nobody knows what an interrupt left
                 member.end()
             if relay.begun:
-                raise ConnectionError("an answer was cut short") from error
+                raise relay.cut_short() from error
             raise refusal_of(error, len(request["raw"]), self._settings) from error
         member.kept, member.held_until = reply["kept"], monotonic() + reply["held_seconds"]
         if member.child.rss > member.kept + _WORN_BYTES and not member.holds:

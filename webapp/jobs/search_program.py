@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,16 +24,20 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from parsers.cases.case import Case, CaseError
 from parsers.cases.find import CaseFound, CaseSearch
+from parsers.replays.budget import Budget
 from parsers.search.found import Progress
 from parsers.vocabulary.types import FormatError, UsageError
 from webapp.children.jobs import Failure
 from webapp.children.worker import Task, Tell
 from webapp.engines import ENGINES
+from webapp.engines.executed_lines import executed_lines
 from webapp.runs.prepare import error_place, prepare
 from webapp.settings import Settings
 from webapp.tokenizers.library import use
 
 HAS_TIMER = hasattr(signal, "setitimer")
+
+SILENT_REPLAYS = 6  # as long as so many replays may take, by a clock on the wall, nothing may be heard of a search
 
 _REPORT_SECONDS = 0.1
 
@@ -52,8 +57,15 @@ def case_search(case: Case, settings: Settings) -> CaseSearch:
     """The search of a case. Raises CaseError for what cannot be replayed, TooLarge over a limit."""
     ready = prepare(case, settings)
     with error_place(""):
-        rerender = ready.replayer.rerender
-        return CaseSearch(ready.case, pieces=ready.stored, engines=ENGINES, clock=process_time, rerender=rerender)
+        return CaseSearch(
+            ready.case,
+            pieces=ready.stored,
+            engines=ENGINES,
+            clock=process_time,
+            lines=executed_lines,
+            budget=Budget(process_time, settings.find_replay_seconds, settings.find_total_seconds),
+            rerender=ready.replayer.rerender,
+        )
 
 
 def tasks(search: MakeSearch = case_search) -> Mapping[str, Task]:
@@ -66,8 +78,12 @@ def tasks(search: MakeSearch = case_search) -> Mapping[str, Task]:
 def _find(search: MakeSearch, request: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     settings = Settings(**request["settings"])
     use(settings)
+    silence = SILENT_REPLAYS * settings.find_replay_seconds
+    say = partial(_say_and_ask, tell) if request.get("asks") else tell
     try:
-        found = searched(tell, search(Case.model_validate(json.loads(request["raw"])), settings), settings.find_seconds)
+        found = searched(
+            say, search(Case.model_validate(json.loads(request["raw"])), settings), settings.find_seconds, silence
+        )
     except CaseError as error:
         return {"failure": asdict(Failure("case", error.message, error.pointer))}
     except RequestEntityTooLarge as error:
@@ -77,8 +93,9 @@ def _find(search: MakeSearch, request: Mapping[str, Any], tell: Tell) -> dict[st
     return {"raw": written_result(found)}
 
 
-def searched(tell: Tell, search: Searching, seconds: float) -> CaseFound:
-    """Search until the end or the deadline; say now and then how far it is."""
+def searched(tell: Tell, search: Searching, seconds: float, silence: float = math.inf) -> CaseFound:
+    """Search until the end, the deadline, or for so many seconds of silence, as where one call of a parser does not
+    return; say now and then how far it is."""
     end, told = monotonic() + seconds, 0.0
     with suppress(TimeUp), alarm() as ring_in:
         for progress in search.run():
@@ -89,8 +106,14 @@ def searched(tell: Tell, search: Searching, seconds: float) -> CaseFound:
             if progress.replays:
                 if now >= end:
                     break
-                ring_in(end - now)
+                ring_in(min(end - now, silence))
     return search.result()
+
+
+def _say_and_ask(tell: Any, progress: dict[str, Any]) -> None:
+    """Say how far the search is. Raises TimeUp where it is to be left there."""
+    if tell.ask(progress).get("stop"):
+        raise TimeUp
 
 
 class TimeUp(BaseException):
@@ -99,20 +122,19 @@ class TimeUp(BaseException):
 
 @contextmanager
 def alarm() -> Iterator[Callable[[float], None]]:
-    """TimeUp in the main thread in so many seconds, once that is asked for, inside the block and not after it.
+    """TimeUp in the main thread in so many seconds from when that was last asked for, inside the block and not after
+    it.
 
     Only Unix has the timer; elsewhere nothing rings, and a search is left at its next word of progress.
     """
-    on, rung = True, False
+    on = True
 
     def ring(_signal: int, _frame: FrameType | None) -> None:
         if on:
             raise TimeUp
 
     def ring_in(seconds: float) -> None:
-        nonlocal rung
-        if HAS_TIMER and not rung:
-            rung = True
+        if HAS_TIMER:
             signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
 
     before = signal.signal(signal.SIGALRM, ring) if HAS_TIMER else None

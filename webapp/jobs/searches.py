@@ -99,7 +99,7 @@ class Searches:
         """
         job = SearchJob(_key_of(case))
         if not self._refresh(job, {"do": "start", "again": again}):
-            self._refresh(job, {"do": "start", "again": again, "raw": _written(case)})
+            self._refresh(job, {"do": "start", "again": again, "raw": written_case(case)})
         return job
 
     def cancel(self, case: Case) -> None:
@@ -134,7 +134,8 @@ def _key_of(case: Case) -> str:
     return hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
 
 
-def _written(case: Case) -> bytes:
+def written_case(case: Case) -> bytes:
+    """A case as a search wants it."""
     return json.dumps(case.model_dump(mode="json", by_alias=True, exclude_unset=True)).encode()
 
 

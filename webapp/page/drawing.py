@@ -5,6 +5,7 @@ Bars are in percent of the width. Paths are in a box that is 1000 wide, with at 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -51,6 +52,37 @@ def bars(places: Iterable[tuple[str, float, float]]) -> Iterator[Bar]:
         bar = Bar(kind, left, round(max(right - left, _NARROWEST), 3))
     if bar:
         yield bar
+
+
+def tiles(edges: Sequence[int], kind: Callable[[int], str], x: Callable[[int], float]) -> Iterator[Bar]:
+    """The bars of places that lie side by side, the one at 0 between the first two edges: what `bars` gives for them.
+
+    `x` gives the place of an edge in percent and never falls, so most of what is too narrow is never looked at.
+    """
+    bar: Bar | None = None
+    at, many = 0, len(edges) - 1
+    while at < many:
+        if bar and (wide := _first_wide(edges, at + 1, bar.x, x)) > at + 1:
+            at = wide - 1
+            bar.width = round(x(edges[at]) - bar.x, 3)
+            continue
+        left, right, what = x(edges[at]), x(edges[at + 1]), kind(at)
+        if bar and what == bar.kind and left - bar.x - bar.width < _NARROWEST:
+            bar.width = round(right - bar.x, 3)
+        else:
+            if bar:
+                yield bar
+            bar = Bar(what, left, round(max(right - left, _NARROWEST), 3))
+        at += 1
+    if bar:
+        yield bar
+
+
+def _first_wide(edges: Sequence[int], low: int, start: float, x: Callable[[int], float]) -> int:
+    """The number of the first edge from `low` on up to which it is not too narrow from `start` on."""
+    if x(edges[low]) - start >= _NARROWEST:
+        return low
+    return bisect_left(edges, _NARROWEST, low + 1, key=lambda edge: x(edge) - start)
 
 
 def peaks(places: Iterable[tuple[int, int, Column]], length: int) -> list[Column]:

@@ -36,6 +36,7 @@ from parsers.cases.run import CaseRun, checked_in_parts, chunkings_of
 from parsers.decoding import Decoded
 from parsers.formats.model import Format
 from parsers.replays.chunking import Chunking, spec
+from parsers.replays.cut_grades import studied
 from parsers.replays.replayer import Replayer, Replays
 from parsers.selection.registry import Selection, policies
 from parsers.vocabulary.trace import Trace
@@ -213,6 +214,21 @@ class Runner:
         """Everything about a case: its run, the other chunkings, and the checks."""
         return run.beside.get("checked", lambda: self._checks(run), size=_checked_bytes)[0]
 
+    @staticmethod
+    def unchecked(run: Run) -> CaseRun:
+        """The same without what takes other replays: no check ran, and `whole` is the traced replay itself."""
+        return CaseRun(
+            case=run.case,
+            format=run.format,
+            selection=run.selection,
+            context=run.replayer.context,
+            pieces=run.pieces,
+            trace=run.trace,
+            whole=run.trace,
+            decoded=run.decoded,
+            stored=run.stored,
+        )
+
     def _checks(self, run: Run) -> tuple[CaseRun, Replays]:
         checking = self._checking(run)
         taken = checking.taken()
@@ -259,7 +275,8 @@ class Runner:
     def _run(self, case: Case, key: str) -> Run:
         prepared = prepare(case, self.settings)
         with error_place("/replay"):
-            chunking, alike = chunkings_of(prepared.case, prepared.choice)[0], _replay_key(prepared)
+            asked, alike = chunkings_of(prepared.case, prepared.choice), _replay_key(prepared)
+            chunking = studied(prepared.replayer, asked, honest_only=prepared.case.compare.cuts == "honest")
             replayer = replace(prepared.replayer, known=self._replays(alike, chunking))
             with collector_paused():
                 trace = replayer.trace(chunking)

@@ -41,8 +41,9 @@ def get_tokenizer(
     """The tokenizer called `name` with one family's markers.
 
     `markers` maps marker texts to their special flags; `format` stands for the markers of that format, unless
-    `markers` are given. The name "case" means the tokens of `case` itself. Raises UsageError for an unknown name or a
-    marker that cannot be one.
+    `markers` are given; with it the embedded tokenizer cuts other markup as that format's models do, but not for a
+    case that was cut without. The name "case" means the tokens of `case` itself. Raises UsageError for an unknown name
+    or a marker that cannot be one.
     """
     if name == CASE:
         if case is None:
@@ -50,7 +51,11 @@ def get_tokenizer(
         return CaseVocabulary(case)
     if markers is None:
         markers = markers_of(format) if format is not None else {}
-    return library().get(name, markers)
+    plain = library().get(name, markers)
+    if name != EMBEDDED or format is None or format.splits is None:
+        return plain
+    saved = case.tokenizer.fingerprint if case is not None and case.tokenizer is not None else None
+    return plain if saved == plain.fingerprint else library().get(name, markers, format.splits.markup)
 
 
 def list_tokenizers() -> list[TokenizerInfo]:

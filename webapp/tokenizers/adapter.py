@@ -21,6 +21,7 @@ from parsers.vocabulary.types import Piece, PieceKind, UsageError
 Origin = Literal["embedded", "none", "package", "folder", "upload", "hub", "case"]
 Realism = Literal["demo", "real", "approximate", "none"]
 MarkerTable = tuple[tuple[str, bool], ...]  # sorted by text, so that two spellings of one table are one tokenizer
+Splits = tuple[tuple[str, ...], ...]  # the tokens of each piece of markup that is not one token
 
 # The largest real family has a few dozen markers of at most some thirty characters; tables come from users too.
 _MAX_MARKERS = 256

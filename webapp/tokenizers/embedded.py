@@ -19,8 +19,17 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 from tokenizers import AddedToken, Tokenizer
 
+from parsers.replays.cut_grades import split_markup
 from parsers.vocabulary.types import Piece, UsageError
-from webapp.tokenizers.adapter import MarkerState, MarkerTable, Token, TokenizerInfo, require_encodable, require_few
+from webapp.tokenizers.adapter import (
+    MarkerState,
+    MarkerTable,
+    Splits,
+    Token,
+    TokenizerInfo,
+    require_encodable,
+    require_few,
+)
 from webapp.tokenizers.tables import TokenTable, token_of
 from webapp.vocabularies.spelling import bytes_of
 
@@ -46,10 +55,12 @@ def _base_tokens() -> Mapping[int, Token]:
 class Embedded(TokenTable):
     """The tokenizer with the markers of a table; new ones get the ids 2048, 2049, ... in the table's order.
 
-    Raises UsageError for a marker that spells other bytes in this vocabulary.
+    Markup of `splits` is cut into these tokens; those that it has not get the ids that follow, in their order. Without
+    it ids, tokens and fingerprint are what they always were. Raises UsageError for a marker that spells other bytes in
+    this vocabulary.
     """
 
-    def __init__(self, table: MarkerTable) -> None:
+    def __init__(self, table: MarkerTable, splits: Splits = ()) -> None:
         base = _base_tokens()
         _require_own_bytes(base, table)
         self._backend = Tokenizer.from_buffer(model())
@@ -57,7 +68,10 @@ class Embedded(TokenTable):
         added = self._backend.get_added_tokens_decoder()
         tokens = {**base, **{token_id: _marker_token(token) for token_id, token in added.items()}}
         more = len(tokens) - len(base)
-        markers = json.dumps(table, ensure_ascii=True, separators=(",", ":")).encode()
+        self._split_ids = _with_splits(tokens, splits)
+        self._splits = splits
+        told = (table, splits) if splits else table
+        markers = json.dumps(told, ensure_ascii=True, separators=(",", ":")).encode()
         info = TokenizerInfo(
             name=EMBEDDED,
             kind="embedded",
@@ -68,7 +82,8 @@ class Embedded(TokenTable):
             fingerprint=hashlib.sha256(model() + markers).hexdigest(),
         )
         super().__init__(info, tokens)
-        self._slices = not any(_SEAM.search(text) for text, _ in table)
+        whole = [text for text, _ in table] + ["".join(parts) for parts in splits]
+        self._slices = not any(_SEAM.search(text) for text in whole)
 
     def encode(self, text: str) -> list[int]:
         return self._ids(text, None)
@@ -83,15 +98,38 @@ class Embedded(TokenTable):
         while at < len(text):
             seam = _SEAM.search(text, at + _SLICE) if self._slices else None
             end = seam.start() + 1 if seam else len(text)
-            # encode() would hold the GIL for the whole slice; the batch call releases it.
-            ids += self._backend.encode_batch([text[at:end]], add_special_tokens=False)[0].ids
+            ids += self._cut(text[at:end])
             require_few(len(ids), most, all_counted=end == len(text))
             at = end
         return ids
 
+    def _cut(self, text: str) -> list[int]:
+        """The ids of a slice: the tokens of known markup, and of what stands between."""
+        between, known, at = list[str](), list[list[int]](), 0
+        for start, parts in split_markup(text, self._splits):
+            between.append(text[at:start])
+            known.append([self._split_ids[part] for part in parts])
+            at = start + len("".join(parts))
+        # encode() would hold the GIL for the whole slice; the batch call releases it.
+        found = self._backend.encode_batch([*between, text[at:]], add_special_tokens=False)
+        return [one for part, ids in zip(found, [*known, []], strict=True) for one in (*part.ids, *ids)]
+
     def marker_state(self, text: str) -> MarkerState:
         ids = tuple(self.encode(text))
         return MarkerState("one" if len(ids) == 1 else "several", ids)
+
+
+def _with_splits(tokens: dict[int, Token], splits: Splits) -> dict[str, int]:
+    """The ids of the tokens that markup is cut into; those that are not in `tokens` are put there."""
+    known = {token.text: token_id for token_id, token in tokens.items() if token.kind == "text"}
+    found: dict[str, int] = {}
+    for part in dict.fromkeys([part for parts in splits for part in parts]):
+        token_id = known.get(part)
+        if token_id is None:
+            token_id = len(tokens)
+            tokens[token_id] = token_of(part, part.encode())
+        found[part] = token_id
+    return found
 
 
 def _marker_token(token: AddedToken) -> Token:

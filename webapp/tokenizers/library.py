@@ -25,7 +25,7 @@ from parsers.vocabulary.types import UsageError
 from webapp.children.child import Child
 from webapp.children.pool import Pool
 from webapp.settings import ENV_PREFIX, Settings, get_settings
-from webapp.tokenizers.adapter import MarkerTable, TokenizerAdapter, TokenizerInfo, marker_table
+from webapp.tokenizers.adapter import MarkerTable, Splits, TokenizerAdapter, TokenizerInfo, marker_table
 from webapp.tokenizers.embedded import EMBEDDED, Embedded
 from webapp.tokenizers.hosted import Ask, HostedTokenizer
 from webapp.tokenizers.installed import PACKAGES, Source, sources_in
@@ -36,9 +36,9 @@ from webapp.tokenizers.tables import CHARACTERS, Characters
 ALIVE = 2  # processes of loaded tokenizers
 # Formats edited in the page bring tables of their own, so the cache has an end; an entry weighs about half a megabyte.
 _CACHED = 64
-_OWN: dict[str, Callable[[MarkerTable], TokenizerAdapter]] = {
+_OWN: dict[str, Callable[[MarkerTable, Splits], TokenizerAdapter]] = {
     EMBEDDED: Embedded,
-    CHARACTERS: lambda _table: Characters(),
+    CHARACTERS: lambda _table, _splits: Characters(),
 }
 _HOW_TO_GET = {
     "upload": "upload its tokenizer.json again",
@@ -63,18 +63,21 @@ class TokenizerLibrary:
 
     def listing(self) -> list[TokenizerInfo]:
         """Everything that can be chosen now. Nothing is loaded for it."""
-        own = [_built(name, ()).info for name in _OWN]
+        own = [_built(name, (), ()).info for name in _OWN]
         packages = [source for package in PACKAGES.values() if (source := package.source) is not None]
         sources = [*packages, *sources_in(self.settings.tokenizer_folders)]
         given = [vocabulary.info for folder in self._given.values() for vocabulary in folder.listing()]
         return [*own, *map(self._converted.info, sources), *given]
 
-    def get(self, name: str, markers: Mapping[str, bool] | None = None) -> TokenizerAdapter:
-        """The tokenizer of this name with the markers of a family. Raises UsageError where there is none."""
+    def get(self, name: str, markers: Mapping[str, bool] | None = None, splits: Splits = ()) -> TokenizerAdapter:
+        """The tokenizer of this name with the markers of a family. Raises UsageError where there is none.
+
+        `splits` are the tokens of its other markup, for tokenizers that come with the application.
+        """
         table = marker_table(markers or {})
         if name in _OWN:
             with _building:
-                return _built(name, table)
+                return _built(name, table, splits)
         vocabulary = self.vocabulary(name)
         key = (vocabulary.info["name"], vocabulary.info["fingerprint"], table)
         if key not in self._adapters:
@@ -161,8 +164,8 @@ class TokenizerLibrary:
 
 
 @lru_cache(maxsize=_CACHED)
-def _built(name: str, table: MarkerTable) -> TokenizerAdapter:
-    return _OWN[name](table)
+def _built(name: str, table: MarkerTable, splits: Splits) -> TokenizerAdapter:
+    return _OWN[name](table, splits)
 
 
 _using = Lock()

@@ -26,7 +26,9 @@ CaseMaker = Callable[..., dict[str, Any]]
 AppMaker = Callable[..., Any]
 TOO_LARGE = "The answer has more than {most:,} bytes (TOOLCALL_INSPECTOR_ANSWER_BYTES)"
 FEWER = "fewer of its {steps:,} steps with ?steps=none or ?steps=1-500, "
-OTHERWISE = "some of its keys with ?fields=message,findings, or JSON Lines with ?format=jsonl."
+OTHERWISE = (
+    "some of its keys with ?fields=message (findings take a dozen replays more), or JSON Lines with ?format=jsonl."
+)
 LONG = {"input": {"text": "ab" * 700}, "tokenizer": {"name": "characters"}}
 
 
@@ -170,7 +172,9 @@ def test_an_answer_over_the_limit_is_413_and_says_what_to_ask_for(
     assert len(written) == known
 
 
-@pytest.mark.parametrize("query", ["steps=1-20", "steps=none", "fields=message,findings", "format=jsonl"])
+@pytest.mark.parametrize(
+    "query", ["steps=1-20", "steps=none", "fields=message", "fields=message,findings", "format=jsonl"]
+)
 def test_what_the_413_says_is_answered(make_app: AppMaker, case: CaseMaker, query: str) -> None:
     client = make_app(answer_bytes=100_000).test_client()
     assert client.post(URL, json=case(**LONG)).status_code == 413
@@ -192,6 +196,37 @@ def test_no_check_is_run_where_the_steps_alone_are_too_many(
     client = make_app(answer_bytes=100_000).test_client()
     monkeypatch.delattr("webapp.runs.runner.Runner.checked")
     assert client.post(URL, json=case(**LONG)).status_code == 413
+
+
+@pytest.mark.parametrize("query", ["fields=message,steps", "fields=message&format=jsonl"])
+def test_no_check_is_run_where_none_is_asked_for(
+    client: Client, case: CaseMaker, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    asked = client.post(f"{URL}?{query}", json=case())
+    whole = client.post(f"{URL}?fields=message,steps,findings,whole", json=case())
+    monkeypatch.delattr("webapp.runs.runner.Runner.checked")
+    again = client.post(f"{URL}?{query}", json=case(**LONG))
+    assert (asked.status_code, again.status_code) == (200, 200)
+    assert json.loads(asked.text.partition("\n")[0])["message"] == whole.json["message"]
+
+
+@pytest.mark.parametrize("query", ["steps=none", "format=jsonl"])
+def test_checks_that_take_too_long_go_on_when_the_request_is_sent_again(
+    make_app: AppMaker, case: CaseMaker, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    client, shares, sent = make_app().test_client(), [], 0
+    monkeypatch.setattr("webapp.api.parts._CHECKS_SHARE", 0)
+    whole = client.post(f"{URL}?fields=message,reasons", json=case(**LONG)).json
+    while (again := client.post(f"{URL}?{query}", json=case(**LONG))).status_code == 503:
+        sent += 1
+        assert (again.json["error"]["code"], again.headers["Retry-After"]) == ("checks_unfinished", "1")
+        assert again.json["known"].items() >= whole.items()
+        assert not again.json["known"].keys() & {"findings", "whole", "steps"}
+        shares += [int(share) for share in re.findall(r"(\d+)%", again.json["error"]["message"])]
+    monkeypatch.undo()
+    assert shares == sorted(shares)
+    assert sent > 3
+    assert again.data == make_app().test_client().post(f"{URL}?{query}", json=case(**LONG)).data
 
 
 def test_an_answer_is_written_once_however_it_is_sent(client: Client, case: CaseMaker, written: list[CaseRun]) -> None:

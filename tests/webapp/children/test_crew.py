@@ -195,6 +195,26 @@ def test_a_child_that_is_liked_is_waited_for_a_while(line: Line) -> None:
         line.end("third")
 
 
+def test_a_child_at_work_on_what_nobody_held_is_waited_for(line: Line) -> None:
+    line.crew, wish = crew_of(2), Wish(rather=("case 1",), patience=60)
+    order: list[str] = []
+    first = line.begin("first", wish)
+    later = line.wait("later", wish, order)
+    assert worked(line.crew, Wish(rather=("case 2",), patience=60)) is not first
+    assert not later.done()
+    line.end("first")
+    assert later.result(PATIENCE) is first
+    line.end("later")
+
+
+def test_what_a_failed_task_was_expected_to_hold_is_forgotten() -> None:
+    crew, wish = crew_of(2), Wish(rather=("case 1",), patience=60)
+    worked(crew, wish)
+    assert not crew._holders
+    holder = worked(crew, wish, note="case 1")
+    assert crew._holders == {"case 1": (holder, holder.child.pid)}
+
+
 def test_one_child_more_takes_what_is_small_when_all_others_are_at_work() -> None:
     crew, small = crew_of(1), Wish(small=True)
     with crew.member(small) as first:
@@ -287,6 +307,16 @@ def test_over_the_budget_the_child_used_longest_ago_is_ended() -> None:
     assert (third.kept, crew.kept) == (0, 14)
     worked(crew, rss=10_000)
     assert sorted(actor(one).life is None for one in crew.members) == [False, True, True, True]
+
+
+def test_over_the_budget_a_child_that_holds_nothing_is_ended_first() -> None:
+    crew = crew_of(3, most_bytes=250)
+    with crew.member(Wish()) as last, crew.member(Wish()) as free, crew.member(Wish()) as holder:
+        for member in (last, free, holder):
+            actor(member).work(80)
+        holder.held_until = monotonic() + 600
+    assert worked(crew, rss=100) is last
+    assert [actor(one).ended for one in (last, free, holder)] == [0, 1, 0]
 
 
 def test_the_child_with_the_largest_caches_is_free_for_a_task_of_ours(line: Line) -> None:

@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from mmap import mmap
 from queue import SimpleQueue
 from threading import Thread
@@ -72,13 +73,15 @@ def talk(alarms: list[float], exits: list[int]) -> Talk:
         heard, spoken = pipe()
         thread = Thread(target=serve, args=(theirs, spoken))
         thread.start()
-        for message in (hello, *messages):
-            send(ours, frame(message))
-        thread.join(30)
-        assert not thread.is_alive()
-        spoken.close()
-        assert heard.read(len(MARK)) == MARK
-        found = list(iter(lambda: receive(heard), None))
+        with ThreadPoolExecutor(1) as reader:  # an answer may be longer than what a pipe takes
+            reading = reader.submit(lambda: (heard.read(len(MARK)), [*iter(lambda: receive(heard), None)]))
+            for message in (hello, *messages):
+                send(ours, frame(message))
+            thread.join(30)
+            spoken.close()
+            assert not thread.is_alive()
+            mark, found = reading.result()
+        assert mark == MARK
         for stream in (ours, heard):
             stream.close()
         until(lambda: exits.pop() if exits else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shlex
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from parsers.vocabulary.types import Message, Span
 from webapp.api.answers import FindResult
 from webapp.commands import find as command
 from webapp.commands.options import Options, given_words
+from webapp.jobs.searches import SearchError
 
 Program = Callable[..., Any]
 ERROR = Finding("chunking", "error", "parser", "Two cuts, two messages.", 2, Span(3, 9), "a", "b", "C1")
@@ -58,7 +60,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
 
     def play(*findings: Finding, interrupted: bool = False, minimized: Case | None = None, **keys: Any) -> None:
         verdict = Verdict("chunk_boundary", "error", "parser", "It depends on the cuts.", (Detail("A detail."),))
-        verdict.proof = keys.pop("proof", None)
+        verdict.proof, verdict.offer = keys.pop("proof", None), keys.pop("offer", None)
         skipped = [("known_tool", Need.TOOLS)]
         found = Found("x", list(findings), ["index_dense"], skipped, keys.pop("outcomes", []), [], [], verdict, **keys)
         monkeypatch.setattr(command, "case_search", lambda case, _: Scripted(case, found, minimized, interrupted))
@@ -213,7 +215,7 @@ def test_the_report_says_what_each_finding_is(program: Program, output_file: Pat
     assert "error C1 chunking: step 2, characters 3–9" in lines
     assert 'expected "a"' in lines
     assert 'actual "b"' in lines
-    assert "a contract and no fault under the policy recovery=fail" in lines
+    assert "allowed by the contract: recovery=fail" in lines
     assert "not run: known_tool (the request declares no tools)" in lines
 
 
@@ -221,6 +223,76 @@ def test_the_verdict_comes_with_its_command(program: Program, output_file: Path,
     script(proof=Proof(parser="llama"))
     wanted = f"          toolcall-inspector replay {output_file} --chunk token --parser llama"
     assert wanted in program("find", output_file).out.splitlines()
+
+
+def test_what_changed_outputs_show_is_told_apart_and_is_no_error(
+    program: Program, output_file: Path, script: Script
+) -> None:
+    script(robustness=[proved(Proof(edits=((0, 11, ""),)))])
+    done = program("find", output_file)
+    lines = [line.strip() for line in done.out.splitlines()]
+    assert (done.code, "findings: none" in lines) == (0, True)
+    after = lines[lines.index("robustness, by changed outputs: 1 error") :]
+    assert "seen where the text at characters 0–11 is left out" in after
+    answer = program("find", output_file, "--json")
+    assert (answer.code, answer.json["findings"], len(answer.json["robustness"])) == (0, [], 1)
+
+
+def test_what_follows_from_a_finding_stands_under_it(program: Program, output_file: Path, script: Script) -> None:
+    others = tuple([Finding("monotone", "error", "parser", f"So {n}.") for n in range(5)])
+    script(Finding("index_dense", "error", "parser", "It begins at 1.", follows=others))
+    lines = [line.strip() for line in program("find", output_file).out.splitlines()]
+    assert "findings: 1 error" in lines
+    assert [line for line in lines if line.startswith("from it: ")] == [
+        "from it: So 0.",
+        "from it: So 1.",
+        "from it: So 2.",
+    ]
+    assert "and 2 more findings that follow from it" in lines
+
+
+def test_what_a_server_left_comes_with_the_command_that_replays_it(
+    program: Program, output_file: Path, script: Script
+) -> None:
+    proof = Proof({"by": "token"}, ((0, 0, CALL),), {"reasoning_open": True}, "qwen")
+    script(proof=proof, offer=CALL)
+    command = f"printf %s {shlex.quote(CALL)} | toolcall-inspector replay - --parser qwen --reasoning-open"
+    assert command in " ".join(program("find", output_file).out.replace("\n          ", "\n").split("          "))
+    script(proof=proof, offer=CALL * 500)
+    assert "cat output.txt | toolcall-inspector replay - --parser qwen" in program("find", output_file).out
+    assert program("replay", "-", "--parser", "qwen", "--reasoning-open", stdin=CALL.encode()).code == 0
+
+
+def test_what_is_no_output_cannot_be_used(program: Program) -> None:
+    traceback = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: no\n'
+    done = program("find", "-", stdin=traceback)
+    assert done.code == 2
+    assert "This is no output of a model: it looks like a Python traceback." in done.out
+    assert "searched" not in done.out
+    assert "hold" not in done.out
+    replayed = program("replay", "-", stdin=traceback)
+    assert replayed.code == 0
+    assert "verdict: This is no output of a model: it looks like a Python traceback." in replayed.out
+    assert "checks hold" not in replayed.out
+
+
+FENCED = """```json
+{"tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (FENCED, "partial OpenAI chat JSON response"),
+        (f"I would call it like this:\n\n{FENCED}\nIs that right?\n", "raw model output, 152 characters"),
+        (f"With vLLM 0.9.1, streaming, calls have no arguments. Any idea?\n\n{FENCED}", "partial OpenAI chat JSON"),
+    ],
+)
+def test_find_and_replay_take_calls_in_a_block_for_the_same(program: Program, text: str, title: str) -> None:
+    for name in ("find", "replay"):
+        assert f"standard input: {title}" in program(name, "-", stdin=text).out
 
 
 def test_each_outcome_is_a_row(program: Program, output_file: Path, script: Script) -> None:
@@ -266,3 +338,45 @@ def test_the_smallest_case_may_fail_under_the_usual_chunking(
 ) -> None:
     script(ERROR, minimized=load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "<"}}))
     assert [line.split()[0] for line in program("find", output_file).out.splitlines()[-3:]] == ["text", "cut", "save"]
+
+
+TEMPLATE = {"start_anchor": "assistant", "fields": {"content": {}}}
+
+
+@pytest.fixture
+def template_file(tmp_path: Path) -> Path:
+    file = tmp_path / "template.case.json"
+    parser = {"name": "response_template", "engine": "response_template", "options": {"template": TEMPLATE}}
+    file.write_text(json.dumps({"schema": 1, "parser": parser, "input": {"text": "Hi"}}), "utf-8")
+    return file
+
+
+@pytest.mark.parametrize("presses", [0, 1, 2])
+def test_a_parser_that_is_not_ours_runs_in_a_child_that_ctrl_c_stops(
+    program: Program, template_file: Path, monkeypatch: pytest.MonkeyPatch, presses: int
+) -> None:
+    def run(case: Case, settings: Any, show: Any, stop: Callable[[], bool]) -> CaseFound:
+        show(Progress("sweep", 1, 1_990, 412, 2))
+        assert not stop()
+        for _ in range(presses):
+            signal.raise_signal(signal.SIGINT)
+            assert stop()
+        verdict = Verdict("all_hold", "pass", None, "All checks hold.")
+        return CaseFound(case, Found("Hi", [], [], [], [], [], [], verdict))
+
+    monkeypatch.setattr(command, "search_in_child", run)
+    before = signal.getsignal(signal.SIGINT)
+    assert program("find", template_file).code == (130 if presses else 0)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_parser_that_does_not_return_is_one_line(
+    program: Program, template_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_: object) -> CaseFound:
+        raise SearchError("one call of the parser did not return")
+
+    monkeypatch.setattr(command, "search_in_child", run)
+    done = program("find", template_file)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "one call of the parser did not return" in done.err

@@ -210,8 +210,11 @@ def test_what_was_asked_for_before_goes_to_the_same_child(front: Front, client: 
 
 def test_two_who_ask_for_one_case_at_a_time_ask_one_child(front: Front, client: Client) -> None:
     """Else its replay would be made twice, and what was begun of its report be left in one of them."""
-    holder = told(client, "/c/1")["pid"]
+    first, again = at_once(front, "/c/1", "/c/1")
+    holder = first["pid"]
+    assert again["pid"] == holder, "nobody has opened it before"
     assert {found["pid"] for found in at_once(front, "/c/1?part=1", "/c/1?window=1")} == {holder}
+    assert [name for name in told(client, "/c/1/compare")["calls"] if name == "tell"] == ["tell"] * 5
     assert told(client, "/c/1?part=2")["pid"] == holder
 
 
@@ -279,7 +282,7 @@ def test_a_reader_to_whom_nothing_can_be_written_has_left(front: Front) -> None:
 
         return write
 
-    with pytest.raises(ConnectionError):
+    with pytest.raises(OSError, match="broken pipe"):
         front(environ_of("/run?do=endless"), start_response)
 
 
@@ -317,7 +320,7 @@ def test_a_long_line_is_turned_away_at_once(make_front: MakeFront, monkeypatch: 
         for path, kind in (("/run", "text/html"), (API, "application/json")):
             busy = Client(front).post(path)
             assert (busy.status_code, busy.mimetype, busy.headers["Retry-After"]) == (503, kind, "5")
-            assert "Too many requests are waiting already" in busy.text
+            assert "The server is busy with the requests of others" in busy.text
         assert not first.done()
         assert second.result()
     assert told(Client(front), "/run")

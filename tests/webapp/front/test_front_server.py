@@ -98,6 +98,17 @@ def test_work_for_a_reader_who_hangs_up_is_dropped(tmp_path: Path) -> None:
         assert (status, json.loads(body)["calls"][1:]) == (200, ["tell"])
 
 
+def test_a_reader_who_hangs_up_is_no_fault_of_the_server(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with scripted_server(tmp_path, replay_processes=1, replay_seconds=600) as (port, front):
+        for path in ("/run?do=endless", "/run?do=spin", "/run?do=large&size=60000000"):
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+                until(lambda: front._crew._running)
+            until(lambda: not front._crew._running)
+        assert asked(port, "GET", "/run")[0] == 200
+    assert [record.message for record in caplog.records if record.levelname in ("ERROR", "WARNING")] == []
+
+
 def test_an_answer_in_pieces_keeps_to_the_protocol(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     head = "GET /run?do=stream&pieces=2 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     with (
@@ -138,6 +149,16 @@ def test_a_reader_who_does_not_read_is_silent(tmp_path: Path) -> None:
         silent.sendall(b"GET /run?do=large&size=60000000 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
         until(lambda: select.select([silent], [], [], 0)[0])
         assert asked(port, "GET", "/healthz")[0] == 200
+
+
+def test_silent_connections_make_room_for_others(tmp_path: Path) -> None:
+    settings = {"replay_processes": 1, "connection_seconds": 600, "connections": 10}
+    with scripted_server(tmp_path, **settings) as (port, _), ExitStack() as others:
+        silent = [others.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(14)]
+        assert asked(port, "GET", "/healthz")[0] == 200
+        until(lambda: len(select.select(silent, [], [], 0)[0]) >= len(silent) - settings["connections"])
+        silent[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        assert silent[-1].recv(100).startswith(b"HTTP/1.1 200 OK")
 
 
 def test_those_who_wait_for_a_search_leave_threads_to_light_addresses(tmp_path: Path) -> None:

@@ -106,12 +106,17 @@ def test_the_deadline_holds_inside_a_replay() -> None:
     assert (found.complete, found.replays) == (False, 1)
 
 
-def test_an_alarm_rings_once_and_only_inside() -> None:
+def test_silence_inside_a_call_ends_a_search_before_its_deadline() -> None:
+    found = searched(lambda _progress: None, Scripted(case_of("sticking")), 600, silence=0.05).found
+    assert (found.complete, found.replays) == (False, 1)
+
+
+def test_an_alarm_rings_when_it_was_last_asked_to_and_only_inside() -> None:
     before = signal.getsignal(signal.SIGALRM)
     with alarm() as ring_in:
         ring: Any = signal.getsignal(signal.SIGALRM)
-        ring_in(0.01)
         ring_in(600)
+        ring_in(0.01)
         with pytest.raises(TimeUp):
             time.sleep(30)
     ring(signal.SIGALRM, None)

@@ -8,6 +8,7 @@ from typing import Any
 from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.cut_grades import CutGrade
 from parsers.search import found as search_found
 from parsers.search.found import Found, Group, OutcomeClass
 from parsers.vocabulary.channels import CONTENT
@@ -32,8 +33,14 @@ def found(cuts: Sequence[int] = (0, 1, 1, 0), found_findings: Sequence[Finding] 
         OutcomeClass(2, Message(), "stop", 1, 1, WHOLE, "whole", raised=Failure("IndexError", "x", "f, line 3")),
     ]
     groups = [
-        Group("whole", "in one piece", True, {2: 1}, {2: WHOLE}),
-        Group("cuts_hostile", "inside a token", False, {0: 2, 1: 2}, {0: Chunking(by="cuts", cuts=(1,)), 1: CUT}),
+        Group("whole", "in one piece", CutGrade.HONEST, {2: 1}, {2: WHOLE}),
+        Group(
+            "cuts_hostile",
+            "inside a token",
+            CutGrade.HOSTILE,
+            {0: 2, 1: 2},
+            {0: Chunking(by="cuts", cuts=(1,)), 1: CUT},
+        ),
     ]
     text = "x" * (len(cuts) + 1)
     given: dict[str, Any] = {"verdict": said(), "replays": 7} | more

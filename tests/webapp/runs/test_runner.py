@@ -26,7 +26,7 @@ TEXT = 'Hi <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 
 
 def case_of(**keys: Any) -> Case:
-    return load_case({"schema": 1, "parser": {"name": "auto"}, "input": {"text": TEXT}, **keys})
+    return load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": TEXT}, **keys})
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_cases_that_are_replayed_alike_are_replayed_once(begun: list[str], again
 
 def test_a_run_says_why_its_own_parser_was_chosen() -> None:
     kept = Runner(get_settings())
-    auto, named = kept.run(case_of()), kept.run(case_of(parser={"name": "qwen"}))
+    auto, named = kept.run(case_of(parser={"name": "auto"})), kept.run(case_of())
     assert auto.trace.reasons == auto.selection.reasons != named.trace.reasons == named.selection.reasons
 
 
@@ -177,6 +177,24 @@ def test_checks_that_are_begun_are_weighed_with_their_replays() -> None:
     del found
     kept.keep_within(0)
     assert kept.used == 0
+
+
+@pytest.mark.parametrize(
+    ("parser", "text"),
+    [
+        ("qwen", '<tool_call>{"name":"f","arguments":{}}</tool_call>'),
+        ("qwen", "<tool_call"),
+        ("qwen", '{"<|[]>:t\\,\nca'),
+        ("harmony", "<|channel|>commentary to=functions.f<|message|>{}<|call|>"),
+    ],
+)
+def test_four_of_the_longest_runs_stay_within_the_budget(parser: str, text: str) -> None:
+    kept, size = Runner(get_settings()), 5_000
+    output = (text * size)[:size]
+    run = kept.run(case_of(parser={"name": parser}, input={"text": output}, tokenizer={"name": "characters"}))
+    assert len(run.trace.steps) >= size
+    longest = kept.used * kept.settings.max_tokens / size
+    assert 4 * longest < kept.settings.trace_cache_bytes
 
 
 def test_checks_that_grow_over_the_budget_are_made_at_once() -> None:

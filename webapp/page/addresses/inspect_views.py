@@ -118,7 +118,7 @@ class _InspectPage:
 @blueprint.get("/run", endpoint="home_run")
 def home() -> Response:
     """The first page. A reload of /run, whose text is nowhere on the server, starts anew."""
-    return show(example_subject(next(iter(examples()))), Setup(), kind="home")
+    return _show_form(Setup(), _About("home", "", ""))
 
 
 @blueprint.get("/examples", endpoint="examples")
@@ -271,9 +271,11 @@ def show(
     page = inspect_page(subject, view, search, setup, kind=kind, note=note, origin=origin)
     if checks:
         return answer_of(subject, render("_search_parts.html", all_of=page))
+    if block == "stops":
+        return answer_of(subject, render("_stops_parts.html", all_of=page))
     page = replace(page, percent=percent)
-    machine = block == "window" and is_partial()  # it is in the page, and the script moves what is current in it
-    response = answer_of(subject, render("inspect.html", block, all_of=page, keeps_machine=machine))
+    kept = block == "window" and is_partial()  # what is in the page, and the script moves what is current in it
+    response = answer_of(subject, render("inspect.html", block, all_of=page, keeps_around=kept))
     if is_partial() and subject.held_url and block == "page" and "private" not in request.form:
         response.headers["HX-Push-Url"] = subject.held_url
     return response
@@ -297,7 +299,7 @@ def search_of(case: Case, *, start: bool = False) -> Search:
 
 def _block() -> str:
     target = request.headers.get("HX-Target", "")
-    return next((name for name in ("window", "truncated", "cut") if target.endswith(f"#{name}")), "page")
+    return next((name for name in ("window", "truncated", "cut", "stops") if target.endswith(f"#{name}")), "page")
 
 
 def _asks_for_checks() -> bool:

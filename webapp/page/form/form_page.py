@@ -13,6 +13,7 @@ from parsers.cases import jsontext
 from parsers.cases.engines import RECORDED
 from parsers.cases.jsontext import JsonError
 from parsers.decoding import POLICIES as DECODE_POLICIES
+from parsers.formats.contracts import builtin_contracts
 from parsers.formats.lint import LintFinding
 from parsers.formats.model import Format, Policy, builtin_formats, policy_values
 from parsers.intake.evidence import About, Ask, Capture, Fact, Intake, Reading, facts_about, missing_inputs, number
@@ -27,6 +28,7 @@ from webapp.glyphs import count
 from webapp.page.form.setup import AUTO, Found, Setup
 from webapp.page.library.examples import Example, examples
 from webapp.page.library.tokenizer_shelf import ORIGINS, OTHERS
+from webapp.recordings import STREAMED
 from webapp.runs.runner import Run
 from webapp.settings import Settings
 from webapp.tokenizers import list_tokenizers
@@ -61,6 +63,7 @@ class _Choices:
     tokenizers: dict[str, list[Option]]
     chunkings: list[Option]
     policies: list[PolicyField]
+    contracts: list[Option]
     decode_policies: list[Option]
 
 
@@ -140,6 +143,7 @@ def choices(setup: Setup, folder: Mapping[str, Format]) -> _Choices:
         tokenizers=_tokenizers(setup.output.tokenizer),
         chunkings=[Option(word, words) for word, (words, _) in CHUNKINGS.items()],
         policies=_policy_fields([*builtin_formats().values(), *folder.values()]),
+        contracts=[Option(one.name, one.description) for one in builtin_contracts().values()],
         decode_policies=[Option(word, words) for word, words in DECODE_POLICIES.items()],
     )
 
@@ -330,7 +334,7 @@ def _plan(found: Found) -> str:
     if found.taken is None:
         return ""
     given = found.taken.data["input"]
-    if given.keys() == {"stream"}:
+    if given.keys() - {*STREAMED} == {"stream"}:
         return PLANS["stream"]
     return PLANS["both" if "stream" in given else "raw"]
 

@@ -275,12 +275,13 @@ def _case(setup: Setup, base: dict[str, Any], given: dict[str, Any]) -> Case:
     data["replay"] = [said["replay"]["0"], *data.get("replay", [])[1:]]
     if _is_played(data) and data["replay"] == UNTOUCHED:
         del data["replay"]  # a stream that is played back has a chunking of its own
-    for key in ("tools", "compare", "decode"):
+    for key in ("tools", "compare", "decode", "contract"):
         data.pop(key, None)
     if "tokens" not in data["input"]:
         data["tokenizer"] = said["tokenizer"]
     try:
-        return load_case(data | {key: said[key] for key in ("tools", "compare", "decode", "parent") if key in said})
+        keys = ("tools", "compare", "decode", "contract", "parent")
+        return load_case(data | {key: said[key] for key in keys if key in said})
     except CaseError as error:
         if setup.carried.base:
             _case_file(setup.carried.base, "base")  # where that is broken by itself, it says so

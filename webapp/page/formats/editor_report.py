@@ -21,7 +21,7 @@ from parsers.cases.expect import Difference, accept, arguments_text, differences
 from parsers.compare.divergence import ANY_ID, divergence, same_message, shared_prefix
 from parsers.formats.diagram import diagram, rows_table
 from parsers.formats.extends import Expanded, pointer_to
-from parsers.formats.layout import Diagram
+from parsers.formats.layout import NOTHING_DRAWN
 from parsers.formats.lint import closers_of
 from parsers.formats.model import Format
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
@@ -198,12 +198,14 @@ def _machine_report(found: CheckedText, outcomes: Iterable[Outcome]) -> _Machine
         visits.update({trace.steps[0].state, *(name for move in moves for name in (move.from_state, move.to_state))})
     lost = {_state(one.part) for one in found.findings if one.code == "unreachable_state"}
     drawn = len(fmt.states) <= _MOST_DRAWN
-    drawing = diagram(fmt) if drawn else Diagram(0, 0)
+    drawing = diagram(fmt) if drawn else NOTHING_DRAWN
     return _MachineReport(
         drawing=drawing,
         rows=rows_table(fmt, expanded),
         visited={name for name in fmt.states if name not in lost and (visits[name] or not runs)},
-        fired={(one.source, one.target) for one in drawing.edges if not runs or any(fired[row] for row in one.rows)},
+        fired=dict.fromkeys(
+            [(one.source, one.target) for one in drawing.edges if not runs or any(fired[row] for row in one.rows)], ()
+        ),
         times=fired,
         note=_note(fmt, lost, runs, visits),
         words=_words(fmt, lost),

@@ -11,11 +11,11 @@ import itertools
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import cast
+from typing import TypeVar, cast
 
 from markupsafe import Markup
 
@@ -34,12 +34,15 @@ from parsers.vocabulary.events import (
     TextEvent,
 )
 from parsers.vocabulary.stretches import RunSteps, Stretches
-from parsers.vocabulary.trace import Hold, Step, Trace, Transition
+from parsers.vocabulary.trace import Fired, Hold, Step, Trace, Transition
 from parsers.vocabulary.types import Piece
-from webapp.glyphs import count, show, show_lines
+from webapp.glyphs import count, shorten, show, show_lines
 from webapp.runs.runner import Run, collector_paused
 
+_STEPS_OF_EDGE = 200
 _STEPS_KEPT = 256
+_REJECTED_SHOWN, _REJECTED_NAME = 12, 100
+_Counted = TypeVar("_Counted")
 UNPLACED = "unplaced"  # text of which the parser does not say where it comes from
 
 
@@ -94,6 +97,7 @@ class TraceIndex:
     owner_starts: Sequence[int]
     fired: Counter[tuple[str, str]]
     times: Counter[str]
+    fired_at: Mapping[tuple[str, str], Sequence[int]]
     reasoning: Channel
     content: Channel
     calls: dict[int, CallIndex] = field(default_factory=dict)
@@ -115,6 +119,15 @@ class TraceIndex:
     def drops(self) -> list[_Drop]:
         """Everything that was dropped, the reasons with the most characters first."""
         return _drops(self)
+
+    @cached_property
+    def rejected(self) -> list[str]:
+        """What was no call, in a line for each that reads otherwise; those that many calls share come first."""
+        refused = self.trace.rejected_calls
+        times = Counter([f"{shorten(call.name or 'a call', _REJECTED_NAME)}: {call.reason.words}" for call in refused])
+        shown = times.most_common(_REJECTED_SHOWN)
+        lines = [words if many == 1 else f"{words} ({many:,} times)" for words, many in shown]
+        return [*lines, f"{len(times) - len(shown):,} more"] if len(times) > len(shown) else lines
 
     @property
     def nbytes(self) -> int:
@@ -190,25 +203,28 @@ def index_of(run: Run) -> TraceIndex:
 
 def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
     """The index of `trace`, whose tokens are `pieces`."""
-    columns, moves = trace.columns, list(trace.columns.moves())
+    columns, fired = trace.columns, list(trace.columns.fired())
+    kinds = Counter([kind for _, kind in fired])
     index = TraceIndex(
         trace=trace,
         step_ends=trace.ends,
         piece_ends=array("i", accumulate([len(piece.text) for piece in pieces])),
-        changes=array("i", dict.fromkeys([step for step, move in moves if move.from_state != move.to_state])),
+        changes=array("i", dict.fromkeys([step for step, (old, _, new, *_) in fired if old != new])),
         emissions=columns.senders(),
         releases=_releases(trace),
-        firing=array("i", dict.fromkeys([step for step, _ in moves])),
+        firing=array("i", dict.fromkeys([step for step, _ in fired])),
         owner_starts=array("i", [run.start for run in trace.partition]),
-        fired=Counter((item.from_state, target(item)) for _, item in moves),
-        times=Counter(item.row for _, item in moves),
+        fired=_sums(kinds, lambda kind: (kind[0], END if kind[1] == END else kind[2])),
+        times=_sums(kinds, lambda kind: kind[3]),
+        fired_at=_first_steps(fired),
         reasoning=Channel("reasoning", columns),
         content=Channel("content", columns),
     )
-    for first, last, event in columns.event_runs():
+    index.events = columns.event_rows
+    for first, last, event in columns.event_runs(TextEvent, CallStart, CallEnd):
         _place(index, event, first, last)
-        told = bisect_right(index.emissions, last) - bisect_left(index.emissions, first)
-        index.events += told if last > first else 1
+        if last > first:
+            index.events += bisect_right(index.emissions, last) - bisect_left(index.emissions, first) - 1
     calls = index.calls.values()
     for text in (index.reasoning, index.content, *[text for call in calls for text in call.texts]):
         text.close()
@@ -217,6 +233,24 @@ def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
     index.call_begins = array("i", [call.begins for call in calls])
     index.call_ends = array("i", [call.ends or index.total for call in calls])
     return index
+
+
+def _sums(kinds: Mapping[Fired, int], of: Callable[[Fired], _Counted]) -> Counter[_Counted]:
+    """How often rows say something of which it is known how often each kind of them fired."""
+    sums = Counter[_Counted]()
+    for kind, times in kinds.items():
+        sums[of(kind)] += times
+    return sums
+
+
+def _first_steps(fired: Iterable[tuple[int, Fired]]) -> dict[tuple[str, str], list[int]]:
+    """The first steps at which rows led from one state to another."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for step, (old, trigger, new, *_) in fired:
+        steps = found.setdefault((old, END if trigger == END else new), [])
+        if len(steps) < _STEPS_OF_EDGE and (not steps or steps[-1] != step):
+            steps.append(step)
+    return found
 
 
 def target(item: Transition) -> str:
@@ -243,18 +277,30 @@ def _releases(trace: Trace) -> Sequence[int]:
 
 
 def _place(index: TraceIndex, event: Event, first: int, last: int) -> None:
-    if isinstance(event, ReasoningText | ContentText):
-        (index.reasoning if isinstance(event, ReasoningText) else index.content).add_event(event, first, last)
-    elif isinstance(event, CallStart | CallName | CallId | CallArguments | CallEnd):
-        call = index.calls.get(event.call)
-        if call is None:
-            name, id, arguments = (Channel(role, index.trace.columns) for role in ("name", "id", "arguments"))
-            call = index.calls[event.call] = CallIndex(event.call, first, name, id, arguments)
-        if isinstance(event, CallEnd):
-            call.ends, call.complete = first, event.complete
-        elif isinstance(event, TextEvent):
-            channel = call.name if isinstance(event, CallName) else call.id
-            (call.arguments if isinstance(event, CallArguments) else channel).add_event(event, first, last)
+    if isinstance(event, CallArguments):
+        _call(index, event.call, first).arguments.add_event(event, first, last)
+    elif isinstance(event, ContentText):
+        index.content.add_event(event, first, last)
+    elif isinstance(event, ReasoningText):
+        index.reasoning.add_event(event, first, last)
+    elif isinstance(event, CallName):
+        _call(index, event.call, first).name.add_event(event, first, last)
+    elif isinstance(event, CallId):
+        _call(index, event.call, first).id.add_event(event, first, last)
+    elif isinstance(event, CallStart):
+        _call(index, event.call, first)
+    elif isinstance(event, CallEnd):
+        call = _call(index, event.call, first)
+        call.ends, call.complete = first, event.complete
+
+
+def _call(index: TraceIndex, number: int, step: int) -> CallIndex:
+    """The index of a call; it begins at this step if nothing was told of it before."""
+    call = index.calls.get(number)
+    if call is None:
+        name, id, arguments = (Channel(role, index.trace.columns) for role in ("name", "id", "arguments"))
+        call = index.calls[number] = CallIndex(number, step, name, id, arguments)
+    return call
 
 
 def neighbours(places: Sequence[int], at: int) -> tuple[int | None, int | None]:

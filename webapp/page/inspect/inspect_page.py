@@ -10,18 +10,21 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from parsers.cases.case import Case
 from parsers.compare.beside import rules_for
 from parsers.compare.divergence import divergence
+from parsers.formats.layers import layered_if_fired
 from parsers.replays.chunking import Chunking, label, parse_spec, spec
+from parsers.replays.cut_grades import Grader
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Envelope
 from webapp.page.form.setup import decode_words
 from webapp.page.inspect.badges import BadgeRow, badge_row, has_badges
+from webapp.page.inspect.conditions import CONDITIONS, Stops, stops
 from webapp.page.inspect.index import (
     Ownership,
     TraceIndex,
@@ -43,8 +46,9 @@ from webapp.runs.runner import Run, Runner
 
 TABS: dict[str, tuple[str, ...]] = {
     "input": ("tokens", "text", "bytes"),
-    "machine": ("diagram", "table"),
-    "result": ("step", "final", "diff", "wire"),
+    "machine": ("diagram", "all", "table"),
+    "result": ("step", "final", "diff"),
+    "dock": ("", "findings", "chunkings", "events", "robustness", "truncation", "lag", "wire"),
     "wire": ("chunks", "sse", "response", "clients"),
     "dialect": ("reasoning", "reasoning_content"),
 }
@@ -55,16 +59,18 @@ class ViewState:
     """`step` None means: where the page finds most to see. `chunk` is a chunking as a word, empty for the case's own.
     `report` asks for the checks of a long output, `find` for a search. `only` names the roles that the legend leaves
     coloured, all of them if empty; `equal`: equal tokens have the colours instead. `cut` None: nobody asked what comes
-    out of a cut output."""
+    out of a cut output. `dock` empty: the panel that has most to say."""
 
     step: int | None = None
     input: str = "tokens"
     machine: str = "diagram"
     result: str = "step"
+    dock: str = ""
     wire: str = "chunks"
     dialect: str = "reasoning"
     chunk: str = ""
     filter: str = ""
+    until: str = ""
     report: bool = False
     find: bool = False
     only: str = ""
@@ -90,11 +96,14 @@ def whole_number(text: str | None) -> int | None:
 def read_state(posted: Mapping[str, str]) -> ViewState:
     """The view state in a query or a form."""
     given = given_words(posted)
+    if given.get("result") == "wire":  # where it stood once: shared addresses name it so
+        given = {**given, "result": "", "dock": "wire"}
     tabs = {pane: given[pane] if given.get(pane) in names else names[0] for pane, names in TABS.items()}
     return ViewState(
         step=whole_number(given.get("step")),
         chunk=given.get("chunk", "").strip().replace(" ", "+"),
         filter=given.get("filter", "")[:200],
+        until=given.get("until", "")[:200].strip(),
         report=bool(given.get("report")),
         find=bool(given.get("find")),
         only=read_only(given.get("only", "")),
@@ -165,11 +174,11 @@ class _Cursor:
 
 @dataclass(slots=True, frozen=True)
 class ReplayPage:
-    """The panes about one replay. `overview`, `lag` and `truncation` are worked out by the templates that show them,
-    which a new window does not.
+    """The panes about one replay. `overview`, `lag`, `stops` and `truncation` are worked out by the templates that
+    show them, which a new window does not.
 
-    `decoding` and `chunking` say how the output came in, in words; `server` is the query of the comparison with what a
-    server sent, empty where there is nothing to compare it with.
+    `decoding` and `chunking` say how the output came in, in words, and `cuts` how far a server can cut it so;
+    `server` is the query of the comparison with what a server sent, empty where there is nothing to compare it with.
     """
 
     links: Links
@@ -177,6 +186,7 @@ class ReplayPage:
     cursor: _Cursor
     decoding: str
     chunking: str
+    cuts: str
     server: str
     strip: Strip
     badges: BadgeRow | None
@@ -188,6 +198,7 @@ class ReplayPage:
     log: Log
     overview: Callable[[], Overview]
     lag: Callable[[], tuple[LagPlot, float]]
+    stops: Callable[[], Stops]
     truncation: Truncation
     checked: SearchPanes
 
@@ -195,6 +206,27 @@ class ReplayPage:
     def card(self) -> Card:
         """The card of the step under the cursor."""
         return self.cards[self.cursor.step - self.cursor.window.first]
+
+    @property
+    def dock(self) -> str:
+        """The panel of the dock that is shown: what is wrong, else how the output was cut."""
+        found = self.checked.findings
+        return self.links.state.dock or ("findings" if found is None or found.own else "chunkings")
+
+    @property
+    def stop_nav(self) -> tuple[int | None, int | None]:
+        """The stops before and after the cursor."""
+        return neighbours(self.stops().steps, self.cursor.step)
+
+    @property
+    def conditions(self) -> list[str]:
+        """What may be asked for, with the states of this format."""
+        return [*CONDITIONS, *[f"state:{name}" for name in self.run.format.states]]
+
+    @property
+    def pins(self) -> list[float]:
+        """Where the stops stand in the band, in percent; those that cannot be told apart are one."""
+        return sorted({round((at - 0.5) * 100 / self.cursor.total, 1) for at in self.stops().steps})
 
     @property
     def unknown(self) -> bool:
@@ -237,12 +269,13 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
         cursor=cursor,
         decoding=decode_words(run.case),
         chunking=label(run.chunking),
+        cuts="" if plays else run.beside.get("cuts", lambda: Grader(run.replayer).chunking(run.chunking)).value,
         server=("a_parser=auto&" * plays + "b_parser=recorded") if stream is not None and run.case.has_raw else "",
         strip=strip(index, run.pieces, window, step, known_tokens(view.base)),
         badges=badge_row(view.base, index) if judged and (run.pieces or not plays) else None,
         ownership=ownership(index, step, view.state.only),
         cards=[card(index, number, run.format.terminals) for number in range(window.first, window.last + 1)],
-        machine=machine(index, run.format, run.policy, step),
+        machine=machine(index, layered_if_fired(run.format, run.context, index.times), run.policy, step),
         result=result(index, window, run.context, expect),
         wire=wire(
             index, window, step, view=state.wire, envelope=envelope, tokens=len(run.pieces),
@@ -251,6 +284,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
         log=log(index, window, state.filter),
         overview=partial(overview, index, () if state.chunk else checked.marks, step, marked),
         lag=partial(lag_pane, run, step),
+        stops=cache(partial(stops, index, state.until)),
         truncation=Truncation(run, cut),
         checked=checked,
     )  # fmt: skip

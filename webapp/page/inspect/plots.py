@@ -9,14 +9,13 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, longest_hold, stays, waits
 from parsers.vocabulary.trace import Finding
 from webapp.glyphs import count, shorten
-from webapp.page.drawing import COLUMNS, Bar, Column, Shape, bars, peaks, percent, rising, runs, shapes
+from webapp.page.drawing import COLUMNS, Bar, Column, Shape, peaks, percent, rising, runs, shapes, tiles
 from webapp.page.inspect.index import DRAWN, TraceIndex, index_of
-from webapp.runs.runner import Run
+from webapp.runs.runner import Run, collector_paused
 
 _DOTS = 300
 _LETTER = 0.72  # width of a letter of a label, in percent of a band about 950 px wide
@@ -85,7 +84,7 @@ def overview(index: TraceIndex, findings: Sequence[Finding], step: int, marked: 
     return Overview(
         total=index.total,
         states=states,
-        roles=role_bars(index, partial(_x, index)),
+        roles=role_bars(index, _place_of(index)),
         emissions=_dots(index),
         findings=[(_centre(f.step, index.total), f.severity) for f in findings if f.step],
         held=_held_band(index, step),
@@ -99,8 +98,12 @@ def overview(index: TraceIndex, findings: Sequence[Finding], step: int, marked: 
 
 def role_bars(index: TraceIndex, x: Callable[[int], float], top: float = 0.0) -> list[RoleBar]:
     """The partition; `x` gives the place of a character in percent."""
-    owners = ((DRAWN.get(run.owner, run.owner), x(run.start), x(run.end)) for run in index.trace.partition)
-    return [RoleBar(bar, top) for bar in bars(owners)]
+    tiled = index.trace.partition
+
+    def kind(at: int) -> str:
+        return DRAWN.get(tiled[at].owner, tiled[at].owner)
+
+    return [RoleBar(bar, top) for bar in tiles([*index.owner_starts, len(index.trace.text)], kind, x)]
 
 
 def _centre(step: int, total: int) -> float:
@@ -122,12 +125,17 @@ def _state_bars(index: TraceIndex) -> Iterator[_StateBar]:
         yield _StateBar(state, first, last, percent(first - 1, total), percent(last - first + 1, total))
 
 
-def _x(index: TraceIndex, offset: int) -> float:
-    """A character's place in percent: its step, and its share of the step."""
-    at = min(bisect_left(index.step_ends, offset), index.total - 1)
-    start, end = index.span(at + 1)
-    inside = (offset - start) / (end - start) if end > start else 0
-    return percent(at + min(max(inside, 0), 1), index.total)
+def _place_of(index: TraceIndex) -> Callable[[int], float]:
+    """Gives the place of a character in percent: its step, and its share of the step."""
+    ends, total = index.step_ends, index.total
+
+    def place(offset: int) -> float:
+        at = min(bisect_left(ends, offset), total - 1)
+        start, end = ends[at - 1] if at else 0, ends[at]
+        inside = (offset - start) / (end - start) if end > start else 0
+        return percent(at + min(max(inside, 0), 1), total)
+
+    return place
 
 
 def _dots(index: TraceIndex) -> list[float]:
@@ -205,7 +213,8 @@ class LagPlot:
 def lag_pane(run: Run, step: int) -> tuple[LagPlot, float]:
     """The lag of a replay, and the cursor on `step` in percent."""
     index = index_of(run)
-    plot = run.beside.get("lag", lambda: lag_plot(index), size=lambda plot: plot.nbytes)
+    with collector_paused():
+        plot = run.beside.get("lag", lambda: lag_plot(index), size=lambda plot: plot.nbytes)
     return plot, percent(index.step_ends[step - 1], plot.length)
 
 
@@ -215,8 +224,12 @@ def lag_plot(index: TraceIndex) -> LagPlot:
     if not trace.partition:
         return LagPlot(not length, length)
     found = stays(trace)
-    waited = sorted(waits(trace, found), key=lambda wait: -wait.lag)
-    kept = [(*index.span(step), ("held", end - start)) for step, start, end in trace.columns.held()]
+    longest, waiting = waits(trace, found, _LONGEST)
+    ends = index.step_ends
+    kept = [
+        (ends[step - 2] if step > 1 else 0, ends[step - 1], ("held", end - start))
+        for step, start, end in trace.columns.held()
+    ]
     peak, held_peak = max([stay.lag for stay in found], default=0), max([most for _, _, (_, most) in kept], default=0)
     lags = [(stay.start, stay.end, (DRAWN.get(stay.channel, stay.channel), stay.lag)) for stay in found if stay.lag]
     owners = [(run.start, run.end, (DRAWN.get(run.owner, run.owner), 1)) for run in trace.partition]
@@ -230,8 +243,8 @@ def lag_plot(index: TraceIndex) -> LagPlot:
         roles=shapes(peaks(owners, length), _in_strip),
         holds=shapes(peaks(kept, length), rising(held_peak, _HEIGHT, _LEAST)),
         channels=channel_lags(found),
-        longest=[_long(wait, trace.text) for wait in waited[:_LONGEST]],
-        waiting=len(waited),
+        longest=[_long(wait, trace.text) for wait in longest],
+        waiting=waiting,
         hold=longest_hold(trace),
         steps=json.dumps([index.step_at(at * length // wide) for at in range(wide)], separators=(",", ":")),
     )

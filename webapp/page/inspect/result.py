@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,7 +21,7 @@ from typing import Any
 from markupsafe import Markup
 
 from parsers.checks.deltas import EVERY_CHUNK, ClientResult, clients
-from parsers.vocabulary.trace import RejectedCall, Trace
+from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, ToolCall
 from parsers.wire.chunks import Chunk, Dialect, Envelope, closing_chunks, recorded_chunks, step_chunks
 from parsers.wire.message import Usage, chat_completion
@@ -30,8 +29,7 @@ from webapp.glyphs import count, shorten, show_lines
 from webapp.page.inspect.index import UNPLACED, CallIndex, Channel, TraceIndex, Window
 
 _TABLE_LIMIT = 100_000
-_CALLS_SHOWN = 60
-_REJECTED_SHOWN, _NAME = 12, 100
+_CALLS_SHOWN, _NAME = 60, 100
 _FOLDED = 2_000
 _MEMBERS_SHOWN, _MEMBERS_BESIDE = 100, 20  # of a call: sent in the window, and on either side of it
 
@@ -128,16 +126,8 @@ def result(index: TraceIndex, window: Window, context: Context, expect: dict[str
         finish=index.trace.finish_reason,
         last_step=index.total,
         differences=_differences(index, expect),
-        rejected=_rejected(index.trace.rejected_calls),
+        rejected=index.rejected,
     )
-
-
-def _rejected(calls: Sequence[RejectedCall]) -> list[str]:
-    """What was no call, in a line for each that reads otherwise; those that many calls share come first."""
-    times = Counter([f"{shorten(call.name or 'a call', _NAME)}: {call.reason.words}" for call in calls])
-    shown = times.most_common(_REJECTED_SHOWN)
-    lines = [words if many == 1 else f"{words} ({many:,} times)" for words, many in shown]
-    return [*lines, f"{len(times) - len(shown):,} more"] if len(times) > len(shown) else lines
 
 
 def _clip(channel: Channel, window: Window, start: int = 0, end: int | None = None) -> list[Sent]:

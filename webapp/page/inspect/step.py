@@ -7,11 +7,11 @@ events that made, and what left for the client. The machine pane beside it has t
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from parsers.formats.diagram import END, RowLine, diagram, rows_table
-from parsers.formats.layout import Diagram
+from parsers.formats.diagram import END, RowLine, diagram, rows_table, walked
+from parsers.formats.layout import NOTHING_DRAWN, Diagram
 from parsers.formats.model import Format
 from parsers.vocabulary.events import (
     CallArguments,
@@ -251,6 +251,7 @@ class Log:
 
     lines: list[_EventLine]
     note: str
+    total: int
     more: int = 0
     whole: bool = False
 
@@ -260,10 +261,10 @@ def log(index: TraceIndex, window: Window, words: str) -> Log:
     total = index.events
     terms = words.lower().split()
     if not terms:
-        return Log(list(_lines(index, window.first, window.last)), count(total, "event"))
+        return Log(list(_lines(index, window.first, window.last)), count(total, "event"), total)
     found = [line for line in _lines(index, 1, index.total) if all(term in line.terms for term in terms)]
     note = f"{count(len(found), 'match', 'matches')} of {count(total, 'event')}"
-    return Log(found[:_MATCHES_SHOWN], note, max(0, len(found) - _MATCHES_SHOWN), whole=True)
+    return Log(found[:_MATCHES_SHOWN], note, total, max(0, len(found) - _MATCHES_SHOWN), whole=True)
 
 
 def _lines(index: TraceIndex, first: int, last: int) -> Iterator[_EventLine]:
@@ -277,17 +278,19 @@ def _lines(index: TraceIndex, first: int, last: int) -> Iterator[_EventLine]:
 @dataclass(slots=True)
 class Machine:
     """A format's diagram and its table, with what was done of them: the states that were visited, the arrows (from, to)
-    that fired, and how often each row did. `now` is the box under the cursor, `last` the arrow that led there."""
+    that fired with the first steps at which they did, and how often each row did. `walk` is the drawing of these alone.
+    `now` is the box under the cursor, `last` the arrow that led there."""
 
     drawing: Diagram
     rows: list[RowLine]
     visited: Collection[str]
-    fired: Collection[tuple[str, str]]
+    fired: Mapping[tuple[str, str], Sequence[int]]
     times: Mapping[str, int]
     note: str
     words: str
     now: str = ""
     last: str = ""
+    walk: Diagram = NOTHING_DRAWN
 
 
 def machine(index: TraceIndex, fmt: Format, policy: Mapping[str, str], step: int) -> Machine:
@@ -296,10 +299,11 @@ def machine(index: TraceIndex, fmt: Format, policy: Mapping[str, str], step: int
     visited = {name for pair in index.fired for name in pair} | {index.step(1).state}
     never = [node.name for node in drawing.nodes if not node.end and node.name not in visited]
     return Machine(
+        walk=walked(fmt, index.times),
         drawing=drawing,
         rows=rows_table(fmt),
         visited=visited,
-        fired=index.fired,
+        fired=index.fired_at,
         times=index.times,
         note=count(len(fmt.states), "state") + (f", {len(never)} never visited" if never else ", all visited"),
         words=f"State diagram. Current state {now}." + (f" Never visited: {', '.join(never)}." if never else ""),

@@ -238,6 +238,7 @@ def _agrees(adapter: TokenizerAdapter, case: Case, pieces: Sequence[Piece]) -> b
 # The token strip: the tokens of the window, each as a link to the step that fed it.
 
 ROW = 8  # bytes in a row of the Bytes tab
+_BYTES_SHOWN = 4096
 
 
 @dataclass(slots=True)
@@ -289,16 +290,35 @@ class _Facts:
     nearest: list[tuple[str, int]] = field(default_factory=list)
 
 
+@dataclass(slots=True, frozen=True)
+class _Bytes:
+    """Bytes in one row of the hexadecimal view that have one owner and came with one step."""
+
+    raw: bytes
+    role: str
+    step: int
+
+    @property
+    def hex(self) -> str:
+        """Two digits a byte, in groups."""
+        return self.raw.hex(" ").upper()
+
+    @property
+    def ascii(self) -> str:
+        """A character a byte."""
+        return "".join([chr(byte) if 32 <= byte < 127 else "." for byte in self.raw])
+
+
 @dataclass(slots=True)
 class Strip:
-    """The tokens of the window, and how many there are outside it."""
+    """The tokens of the window, and how many there are outside it. `hex_rows`: where each begins, and its bytes."""
 
     tokens: list[_Token]
     before: int
     after: int
     facts: list[_Facts]
     note: str
-    hex_rows: list[tuple[int, str, str]]
+    hex_rows: list[tuple[int, list[_Bytes]]]
 
 
 def strip(index: TraceIndex, pieces: Sequence[Piece], window: Window, step: int, known: Tokens | None = None) -> Strip:
@@ -317,7 +337,7 @@ def strip(index: TraceIndex, pieces: Sequence[Piece], window: Window, step: int,
             _facts(index, known, number, by_step.get(number, [])) for number in range(window.first, window.last + 1)
         ],
         note=f"{count(len(index.trace.text), 'character')}, {count(len(pieces), 'token')}",
-        hex_rows=_hex_rows(index, window),
+        hex_rows=_hex_rows(index, [(run, token.step) for token in tokens for run in token.runs]),
     )
 
 
@@ -400,12 +420,17 @@ def _tokens_in_words(pieces: Sequence[Piece], own: list[int]) -> str:
     return "; ".join(words)
 
 
-def _hex_rows(index: TraceIndex, window: Window) -> list[tuple[int, str, str]]:
-    """The window's text in rows: offset from its beginning, hexadecimal, printable ASCII."""
-    raw = index.trace.text[window.start : min(window.end, window.start + 4096)].encode("utf-8", "surrogatepass")
-    base = len(index.trace.text[: window.start].encode("utf-8", "surrogatepass"))
-    rows = []
-    for at in range(0, len(raw), ROW):
-        part = raw[at : at + ROW]
-        rows.append((base + at, part.hex(" ").upper(), "".join(chr(b) if 32 <= b < 127 else "." for b in part)))
+def _hex_rows(index: TraceIndex, parts: Sequence[tuple[RoleRun, int]]) -> list[tuple[int, list[_Bytes]]]:
+    """The first bytes of the window in rows; `parts` are its runs, each with the step that fed it."""
+    base = len(index.trace.text[: parts[0][0].start].encode("utf-8", "surrogatepass")) if parts else 0
+    rows: list[tuple[int, list[_Bytes]]] = []
+    at = 0
+    for run, step in parts:
+        raw = run.text.encode("utf-8", "surrogatepass")
+        while raw and at < _BYTES_SHOWN:
+            if at % ROW == 0:
+                rows.append((base + at, []))
+            room = ROW - at % ROW
+            rows[-1][1].append(_Bytes(raw[:room], run.role, step))
+            at, raw = at + len(raw[:room]), raw[room:]
     return rows

@@ -33,11 +33,17 @@ def beside(chunk: str, at: int | None = None) -> str:
 
 @dataclass(slots=True, frozen=True)
 class _FindingLine:
-    """One finding as the page says it. `number` counts from 1 down the pane, `index` from 0 in the search."""
+    """One finding as the page says it. `number` counts from 1 down the pane, `index` from 0 in the search. `played`: of
+    a stream that was played back."""
 
     finding: Finding
     number: int
     index: int
+    played: bool = False
+
+    @property
+    def blamed(self) -> str:
+        return self.finding.blamed(played=self.played)
 
     @property
     def word(self) -> str:
@@ -89,10 +95,8 @@ class _FindingLine:
     @property
     def proof(self) -> str:
         """The changed case that shows it, as JSON, where it is small enough to travel in a button."""
-        if self.finding.proof is None or not self.finding.proof.changes_case:
-            return ""
-        text = json.dumps(self.finding.proof.to_json(), separators=(",", ":"))
-        return text if len(text) <= _PROOF_CHARACTERS else ""
+        proof = self.finding.proof
+        return "" if proof is None or not proof.changes_case else _carried(proof)
 
 
 @dataclass(slots=True, frozen=True)
@@ -104,22 +108,40 @@ class _FindingGroup:
 
     @property
     def explained(self) -> _Explained:
-        return explained(self.first.finding)
+        return explained(self.first.finding, played=self.first.played)
 
 
 @dataclass(slots=True, frozen=True)
 class Findings:
-    """Everything the pane shows. `following` are those the verdict's cause explains. `holding` are the checks that hold
-    with their definitions. `steps` are those the finding buttons lead to, as JSON."""
+    """Everything the pane shows. `following` are those the verdict's cause explains, `robustness` what changed outputs
+    show. `holding` are the checks that hold with their definitions. `steps` are those the finding buttons lead to, as
+    JSON. `judged`: there was an output to check."""
 
     lines: list[_FindingLine]
     groups: list[_FindingGroup]
     following: list[_FindingGroup]
+    robustness: list[_FindingGroup]
     more: int
     holding: list[tuple[str, str]]
     skipped: list[tuple[str, str]]
     note: str
     steps: str
+    judged: bool
+
+    @property
+    def own(self) -> int:
+        """How many there are about this output as it is."""
+        return sum([1 + len(group.others) for group in (*self.groups, *self.following)])
+
+    @property
+    def changed(self) -> int:
+        """How many there are that only changed outputs show."""
+        return sum([1 + len(group.others) for group in self.robustness])
+
+    @property
+    def has_errors(self) -> bool:
+        """Return whether the worst about this output is an error."""
+        return any(group.first.finding.severity == "error" for group in (*self.groups, *self.following))
 
     @property
     def follow(self) -> str:
@@ -132,18 +154,27 @@ class Findings:
 
 @dataclass(slots=True)
 class Checked:
-    """Holds what the checks said: of the quick look at a page, or of a whole search. `replays` is how many were run."""
+    """Holds what the checks said: of the quick look at a page, or of a whole search. `replays` is how many were run.
+
+    `played`: of a stream that was played back.
+    """
 
     findings: Sequence[Finding]
     holding: Sequence[str]
     skipped: Sequence[tuple[str, Need]]
     replays: int
     found: Found | None = field(default=None)
+    played: bool = False
+
+    @property
+    def robustness(self) -> Sequence[Finding]:
+        """What only changed outputs show: a search makes them."""
+        return self.found.robustness if self.found is not None else ()
 
     @property
     def steps(self) -> list[int]:
         """The steps at which something begins."""
-        return sorted({finding.step for finding in self.findings if finding.step})
+        return sorted({finding.step for finding in (*self.findings, *self.robustness) if finding.step})
 
 
 def findings(checked: Checked) -> Findings:
@@ -151,17 +182,24 @@ def findings(checked: Checked) -> Findings:
     named = checked.found.verdict.findings if checked.found else ()
     after = following(checked)
     ranked = sorted(enumerate(checked.findings), key=lambda pair: (pair[0] in after, *_rank(pair[0] in named, pair[1])))
-    lines = [_FindingLine(item, number, index) for number, (index, item) in enumerate(ranked[:_SHOWN], start=1)]
-    held = len(checked.holding)
+    ranked += enumerate(checked.robustness, start=len(checked.findings))
+    lines = [
+        _FindingLine(item, number, index, checked.played) for number, (index, item) in enumerate(ranked[:_SHOWN], 1)
+    ]
+    own = [line for line in lines if line.index < len(checked.findings)]
+    held, judged = len(checked.holding), checked.found is None or checked.found.judged
+    note = ", ".join([*_counts(checked.findings), f"{count(held, 'check')} hold" + "s" * (held == 1)])
     return Findings(
         lines=lines,
-        groups=_groups([line for line in lines if line.index not in after]),
-        following=_groups([line for line in lines if line.index in after]),
+        groups=_groups([line for line in own if line.index not in after]),
+        following=_groups([line for line in own if line.index in after]),
+        robustness=_groups(lines[len(own) :]),
         more=len(ranked) - len(lines),
         holding=[(name, CHECKS[name].definition if name in CHECKS else "") for name in checked.holding],
         skipped=[(name, need.words) for name, need in checked.skipped],
-        note=", ".join([*_counts(checked.findings), f"{count(held, 'check')} hold" + "s" * (held == 1)]),
+        note=note if judged else "nothing to check",
         steps=json.dumps(checked.steps[:_SHOWN]),
+        judged=judged,
     )
 
 
@@ -226,6 +264,8 @@ _DO = {
     "parser this is. Until it is mended, another chunking or a later check on the client may help.",
     "output": "The parser is right: the model wrote this. Look at the prompt, the tool's schema and the sampling "
     "settings, or let a policy say what should happen to it.",
+    "server": "Share this recording with the project whose server sent it, best with the raw output: without that "
+    "nobody can say whether its parser or the model is at fault.",
     "request": "Change the request (its tools, its tool_choice, what it says about the end of the prompt), or "
     "the parser and the chat template that the server runs with.",
 }
@@ -243,10 +283,14 @@ class _Explained:
     word: str
 
 
-def explained(finding: Finding) -> _Explained:
-    """Return what a finding means. A check of a parser's own notes is not in the list and has no definition."""
+def explained(finding: Finding, *, played: bool = False) -> _Explained:
+    """Return what a finding means. A check of a parser's own notes is not in the list and has no definition.
+
+    `played`: it is about a stream that was played back.
+    """
     known = CHECKS.get(finding.check)
-    todo = CONTRACT if finding.policy else _DO[finding.about]
+    blamed = finding.blamed(played=played)
+    todo = CONTRACT if finding.policy else _DO["server" if played and blamed == "output" else blamed]
     return _Explained(known.definition, MATTERS[known.id], todo, known.word) if known else _Explained("", "", todo, "")
 
 
@@ -325,20 +369,26 @@ def _quick(checked: Checked, lines: Findings) -> VerdictLine:
     first = lines.lines[0].finding
     ordered = sorted(checked.findings, key=lambda item: SEVERITIES.index(item.severity))
     actions = [] if first.step is None else [_Action("step", f"step {first.step:,}", str(first.step))]
-    return VerdictLine(first.severity, _held(checked), [_sentence(ordered), first.message], actions=actions)
+    return VerdictLine(first.severity, _held(checked), [_sentence(checked, ordered), first.message], actions=actions)
 
 
 def _nothing(checked: Checked) -> str:
     words = ", ".join([words for check, words in _HELD if check in checked.holding])
     said = f"{words[:1].upper()}{words[1:]}." if words else "No check found anything."
-    blind = dict(checked.skipped).get("spans_cover_input") is Need.RAW
-    return f"{said} {UNKNOWN}" if blind else said
+    return f"{said} {UNKNOWN}" if _is_blind(checked) else said
 
 
-def _sentence(ordered: Sequence[Finding]) -> str:
-    abouts = {item.about for item in ordered if item.severity == ordered[0].severity}
+def _is_blind(checked: Checked) -> bool:
+    """Return whether only the server's stream is known, so that its parser cannot be told from its model."""
+    return dict(checked.skipped).get("spans_cover_input") is Need.RAW
+
+
+def _sentence(checked: Checked, ordered: Sequence[Finding]) -> str:
+    abouts = {item.blamed(played=checked.played) for item in ordered if item.severity == ordered[0].severity}
+    if _is_blind(checked) and "server" in abouts:
+        return f"{' and '.join(_counts(ordered)[:2])} in what the server sent:"
     blame = f", about the {next(iter(abouts))}" if len(abouts) == 1 else ""
-    exempt = ", not the parser" if abouts and "parser" not in abouts else ""
+    exempt = ", not the parser" if abouts.isdisjoint(("parser", "server")) and not checked.played else ""
     return f"{' and '.join(_counts(ordered)[:2])}{blame}{exempt}:"
 
 
@@ -365,12 +415,21 @@ def _shown(said: found.Verdict, named: Sequence[_FindingLine]) -> list[_Action]:
     return [_Action("chunk", "replay it so", chunk), _Action("beside", "side by side", query)]
 
 
+def _carried(proof: Proof) -> str:
+    """A proof as a button carries it; nothing where it is too long."""
+    text = json.dumps(proof.to_json(), separators=(",", ":"))
+    return text if len(text) <= _PROOF_CHARACTERS else ""
+
+
 def _word(proof: Proof) -> str:
     return spec(Chunking.model_validate(proof.chunking)) if proof.chunking else ""
 
 
 def _variations(said: found.Verdict) -> list[_Action]:
     other = said.proof.parser if said.proof is not None else None
+    if said.proof is not None and said.offer is not None:
+        text = _carried(said.proof)
+        return [_Action("proof", f"replay it with {other}", text)] if text else []
     if other is not None:
         query = urlencode({"b_parser": other})
         return [_Action("open", f"run it with {other}", f"side=b&{query}"), _Action("beside", "both parsers", query)]

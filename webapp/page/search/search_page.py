@@ -9,12 +9,13 @@ from functools import partial
 from itertools import pairwise
 
 from parsers.cases.case import Case
-from parsers.cases.engines import traced_chunking
+from parsers.cases.engines import RECORDED, engine_of, traced_chunking
 from parsers.cases.find import CaseFound
 from parsers.cases.run import CaseRun
 from parsers.compare.beside import Compared
 from parsers.replays.chunking import Chunking, label, spec
 from parsers.search.found import Found, Group, Minimized, OutcomeClass, Progress
+from parsers.search.no_output import nothing_judged
 from parsers.vocabulary.trace import Finding, Trace
 from webapp.glyphs import count, shorten
 from webapp.jobs.searches import Searches, SearchJob
@@ -404,7 +405,8 @@ class SearchPanes:
     `matrix`.
 
     `beside` is the query that compares the case's own chunking with the one on the page. `marks` are the findings.
-    `heat` is worked out by the template that shows it, which a new window does not.
+    `heat` is worked out by the template that shows it, which a new window does not. `judged`: there was an output to
+    judge, as far as is known.
     """
 
     search: Search
@@ -414,10 +416,12 @@ class SearchPanes:
     heat: Callable[[], _Heat | None] = field(default=lambda: None)
     matrix: _Matrix | None = None
     smallest: _Smallest | None = None
+    replays: int | None = None
     rules: str = ""
     beside: str = ""
     marks: tuple[Finding, ...] = ()
     steps: tuple[int, ...] = ()
+    judged: bool = True
 
     @property
     def start(self) -> int | None:
@@ -436,14 +440,16 @@ def search_panes(
     checked = _checked(known, search)
     if checked is None:
         return panes
+    panes.judged = checked.found is None or checked.found.judged
     panes.findings = findings(checked)
     panes.verdict = verdict(checked, panes.findings)
+    panes.replays = checked.replays
     panes.marks, panes.steps = tuple(checked.findings), tuple(checked.steps)
     if search.found is not None:
         panes.heat = partial(heat, search.found.found.cuts, base.trace, _cut(chunking))
-        panes.matrix = matrix(search.found.found)
+        panes.matrix = matrix(search.found.found) if panes.judged else None
         panes.smallest = smallest(search.found, written)
-    elif known is not None:
+    elif known is not None and panes.judged:
         panes.quick = chunkings(known)
     return panes
 
@@ -451,10 +457,14 @@ def search_panes(
 def _checked(known: CaseRun | None, search: Search) -> Checked | None:
     if search.found is not None:
         found = search.found.found
-        return Checked(found.findings, found.holding, found.skipped, found.replays, found)
+        played = engine_of(search.found.case) == RECORDED
+        return Checked(found.findings, found.holding, found.skipped, found.replays, found, played)
     if known is None:
         return None
-    return Checked(known.findings, known.holding, known.skipped, 1 + len(known.compared))
+    none = None if known.plays else nothing_judged(known.trace.text, known.context, known.format)
+    if none is not None:
+        return Checked([], [], [], 0, none)
+    return Checked(known.findings, known.holding, known.skipped, 1 + len(known.compared), played=known.plays)
 
 
 def _cut(chunking: Chunking | None) -> int | None:

@@ -125,7 +125,7 @@ def test_a_run_folds_the_panel_above_the_input(client: FlaskClient) -> None:
     panel = page(html).one("#intake details")
     assert "open" not in panel.attrs
     assert words(html, "#intake summary").startswith("Recorded from: OpenAI")
-    assert html.index('id="intake"') < html.index('id="source"')
+    assert html.index('id="intake"') < html.index('id="inspector"')
 
 
 def test_a_wrong_guess_is_overridden_with_one_button(client: FlaskClient) -> None:

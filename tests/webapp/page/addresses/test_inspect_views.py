@@ -40,10 +40,10 @@ def test_every_example_replays_and_is_a_case_file(client: FlaskClient, name: str
     assert client.get(f"/example/{name}.json").text == dumps(examples()[name].case)
 
 
-def test_the_first_page_has_form_cards_and_a_replay(client: FlaskClient) -> None:
+def test_the_first_page_has_form_and_cards_and_runs_nothing(client: FlaskClient) -> None:
     html = client.get("/").text
     assert html.count('href="/example/') >= len(examples())
-    assert 'id="inspector"' in html
+    assert 'id="inspector"' not in html
     assert 'action="/run"' in html
 
 
@@ -75,9 +75,10 @@ def test_pasted_text_is_replayed_and_nothing_is_stored(client: FlaskClient, app:
 
 def test_without_script_a_posted_run_steps_by_posting_itself(client: FlaskClient) -> None:
     html = client.post("/run", data={"text": OUTPUT, "parser": "qwen"}).text
-    again = client.post("/run", data={"case": carried(html), "go": "step=3&result=wire", "step": "9"}).text
+    again = client.post("/run", data={"case": carried(html), "go": "step=3&result=diff&dock=wire", "step": "9"}).text
     assert 'data-step-now="3"' in again
-    assert 'id="result" aria-labelledby="result-title" tabindex="-1" data-show="wire"' in again
+    assert 'id="result" aria-labelledby="result-title" tabindex="-1" data-show="diff"' in again
+    assert 'id="dock" data-show="wire"' in again
 
 
 def test_a_run_by_htmx_moves_the_address_away_from_the_old_case(client: FlaskClient) -> None:

@@ -110,7 +110,7 @@ def test_what_was_sent_and_what_came_with_it_are_shown_though_nobody_says_what_b
     assert "5 tokens" in said
     result = pane(page, 'id="result"').replace("\u00b7", " ")
     assert "Hi" in result
-    assert "key value schema x 1" in result
+    assert "key value x 1" in result
 
 
 def test_expected_texts_of_several_lines_are_compared_as_text(client: FlaskClient, shared: Any) -> None:

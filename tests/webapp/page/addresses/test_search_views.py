@@ -63,7 +63,7 @@ def finished(client: FlaskClient, app: Flask, path: str) -> str:
 
 
 def carried(html: str, name: str) -> str:
-    found = re.search(rf'name="{name}" value="([^"]*)"', html)
+    found = re.search(rf'name="{name}"\s+value="([^"]*)"', html)
     assert found
     return unescape(found[1])
 
@@ -85,11 +85,11 @@ def test_a_long_output_is_searched_when_somebody_asks(client: FlaskClient) -> No
 def test_a_search_without_script_comes_with_the_page_and_stays(client: FlaskClient, app: Flask) -> None:
     path = shared(client, line(engine="loses-second"))
     html = finished(client, app, path)
-    assert "Smallest failing form" in html
+    assert "Smallest case: " in html
     assert "Outcome A" in html
     assert "data-heat" in html
     assert "data-searching" not in html
-    assert "Smallest failing form" in client.get(path).text
+    assert "Smallest case: " in client.get(path).text
 
 
 def test_a_posted_run_is_searched_without_script_by_posting_it(client: FlaskClient, app: Flask) -> None:
@@ -195,6 +195,33 @@ def test_a_proof_opens_as_a_run_of_its_own(client: FlaskClient) -> None:
     case = json.loads(carried(changed, "case"))
     assert "".join(case["input"]["text"]) == "Other words."
     assert case["parent"] == path.rpartition("/")[2]
+
+
+def test_what_a_server_left_opens_as_a_run_of_the_parser_that_reads_it(client: FlaskClient, app: Flask) -> None:
+    chunks = [{"choices": [{"index": 0, "delta": {"content": CALL}, "finish_reason": "stop"}]}]
+    case = json.dumps({"schema": 1, "parser": {"name": "recorded"}, "input": {"stream": chunks}})
+    path = shared(client, case)
+    html = finished(client, app, path)
+    assert "The server left markup" in html
+    data = {"source": f"case:{path.rpartition('/')[2]}", "proof": carried(html, "proof")}
+    opened = json.loads(carried(client.post("/find/proof", data=data).text, "case"))
+    assert ("".join(opened["input"]["text"]), opened["parser"]["name"]) == (CALL, "qwen")
+
+
+def test_what_is_no_output_is_not_said_to_hold(client: FlaskClient, app: Flask) -> None:
+    text = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: no\n'
+    path = shared(client, line(text))
+    for html in (client.get(path).text, finished(client, app, path)):
+        assert "This is no output of a model: it looks like a Python traceback." in html
+        assert "No check ran: there is no output to judge." in html
+        assert "checks hold" not in html
+        assert "replays, " not in html
+
+
+def test_robustness_is_a_panel_of_the_dock(client: FlaskClient, app: Flask) -> None:
+    html = finished(client, app, shared(client, line(CALL, engine="loses-second")))
+    assert "All checks hold: 1 complete call" in html
+    assert re.search(r'<section class="pane panel[^>]* id="robustness".*?<ol class="findings">', html, re.DOTALL)
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"edits": "x"}', "[]", proof(edits=((0, 9_999, ""),))])

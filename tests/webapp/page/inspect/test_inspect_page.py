@@ -59,3 +59,20 @@ def test_a_page_about_a_wrapped_run_can_be_drawn_at_every_step(make: Make) -> No
     for step in range(1, len(run.trace.steps) + 1):
         page = replay_page(View(run, run, ViewState(step=step)), panes, Links(None, ViewState(), case_line(run.case)))
         assert page.cursor.step == step
+
+
+def drawn(make: Any, text: str, **more: Any) -> set[str]:
+    """The boxes of the diagram that a page shows."""
+    run = make.run(text, **more)
+    page = replay_page(
+        View(run, run, ViewState()), SearchPanes(Search("idle", automatic=True)), Links("/x", ViewState())
+    )
+    assert sum(page.machine.times[row.id] for row in page.machine.rows) == sum(page.machine.times.values())
+    return {node.name for node in page.machine.drawing.nodes}
+
+
+def test_what_layers_add_is_drawn_where_it_fired(make: Any) -> None:
+    forced = {"context": {"tool_choice": "required"}}
+    assert {"GUIDED_CALL", "GUIDED_CALLS"} <= drawn(make, '[{"name": "f", "parameters": {}}]', **forced)
+    assert "GUIDED_CALL" not in drawn(make, CALL, **forced)
+    assert drawn(make, "<think>a <tool_call> b</think>c") == drawn(make, CALL)

@@ -56,7 +56,12 @@ def test_many_bytes_are_counted(make: Any) -> None:
 def test_bytes_are_shown_in_rows(make: Any) -> None:
     run = make.run("0123456789é")
     rows = strip(index_of(run), run.pieces, window_around(index_of(run), 1), 1).hex_rows
-    assert rows == [(0, "30 31 32 33 34 35 36 37", "01234567"), (8, "38 39 C3 A9", "89..")]
+    shown = [(at, " ".join(part.hex for part in parts), "".join(part.ascii for part in parts)) for at, parts in rows]
+    assert shown == [(0, "30 31 32 33 34 35 36 37", "01234567"), (8, "38 39 C3 A9", "89..")]
+    assert {(part.role, part.step) for _, parts in rows for part in parts} >= {("content", 1)}
+    assert [part.step for _, parts in rows for part in parts] == sorted(
+        part.step for _, parts in rows for part in parts
+    )
 
 
 def stored(make: Any, *tokens: list[Any], **more: Any) -> Run:

@@ -145,8 +145,8 @@ def test_the_event_stream_on_the_page_is_the_exported_one(client: FlaskClient) -
 
 def test_the_choices_are_links_that_keep_where_the_reader_is(client: FlaskClient) -> None:
     page = html.unescape(client.get(f"{EXAMPLE}?step=9&result=wire&machine=table&wire=sse").text)
-    assert f'href="{EXAMPLE}?step=9&machine=table&result=wire&wire=sse&dialect=reasoning_content"' in page
-    assert f'href="{EXAMPLE}?step=9&machine=table&result=wire&wire=response"' in page
+    assert f'href="{EXAMPLE}?step=9&machine=table&dock=wire&wire=sse&dialect=reasoning_content"' in page
+    assert f'href="{EXAMPLE}?step=9&machine=table&dock=wire&wire=response"' in page
     assert '<input type="hidden" name="wire" value="sse" data-view="wire" data-changed="1">' in page
     assert '<input type="hidden" name="dialect" value="reasoning" data-view="dialect">' in page
 
@@ -156,7 +156,7 @@ def test_without_an_address_the_choices_post_the_form_again(client: FlaskClient,
     page = html.unescape(
         client.post("/run", data={"case": case, "result": "wire", "dialect": "reasoning_content"}).text
     )
-    assert 'value="result=wire&wire=sse&dialect=reasoning_content"' in page
+    assert 'value="dock=wire&wire=sse&dialect=reasoning_content"' in page
     assert '"reasoning_content": "H' in page
     assert 'formaction="/export/sse"' in page
     file = client.post("/export/sse", data={"case": case, "dialect": "reasoning_content"}).text

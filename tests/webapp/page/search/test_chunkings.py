@@ -12,6 +12,7 @@ from parsers.cases.run import CaseRun
 from parsers.compare.beside import Compared
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import Chunking, label
+from parsers.replays.cut_grades import CutGrade
 from parsers.search.found import Group, OutcomeClass
 from parsers.vocabulary.channels import CONTENT, Channel
 from parsers.vocabulary.types import Message
@@ -127,7 +128,7 @@ def test_many_outcomes_share_a_column() -> None:
     result.outcomes += [
         OutcomeClass(n, Message(), "length", 1, 1, Chunking(by="random", seed=n), f"random {n}") for n in range(3, 40)
     ]
-    result.groups.append(Group("random", "random", True, dict.fromkeys(range(3, 40), 1), {}))
+    result.groups.append(Group("random", "random", CutGrade.HONEST, dict.fromkeys(range(3, 40), 1), {}))
     shown = matrix(result)
     assert shown.rest
     assert (len(shown.columns), len(shown.failing), shown.more) == (6, 20, 19)

@@ -162,6 +162,27 @@ def test_before_a_search_the_verdict_speaks_from_the_quick_look(
 
 
 @pytest.mark.parametrize(
+    ("item", "blamed", "sentence", "todo"),
+    [
+        (Finding("c", "error", "parser", "m"), "server", "1 error, about the server:", "whose server sent it"),
+        (Finding("c", "warning", "output", "m"), "output", "1 warning, about the output:", "whose server sent it"),
+        (Finding("c", "warning", "request", "m"), "request", "1 warning, about the request:", "Change the request"),
+    ],
+)
+def test_of_a_stream_that_was_played_back_the_server_is_meant(
+    item: Finding, blamed: str, sentence: str, todo: str
+) -> None:
+    seen = Checked([item], ["a"], [], 1, played=True)
+    shown = findings(seen)
+    assert shown.lines[0].blamed == blamed
+    assert verdict(seen, shown).sentences[0] == sentence
+    assert todo in shown.groups[0].explained.todo
+    blind = Checked([item], ["a"], [("spans_cover_input", Need.RAW)], 1, played=True)
+    told = verdict(blind, findings(blind)).sentences[0]
+    assert told == ("1 error in what the server sent:" if blamed == "server" else sentence)
+
+
+@pytest.mark.parametrize(
     ("holding", "skipped", "sentence"),
     [
         (["spans_cover_input", "no_terminal_leak"], [], "Nothing lost, nothing leaked."),
@@ -217,6 +238,27 @@ def test_a_fault_that_only_a_changed_output_shows_is_one_click_away() -> None:
 def test_a_wrong_parser_is_one_click_from_the_right_one() -> None:
     result = found(verdict=said("wrong_parser", proof=Proof(parser="mistral")))
     assert actions(result) == [("open", "side=b&b_parser=mistral"), ("beside", "b_parser=mistral")]
+
+
+def test_what_a_server_left_is_one_click_from_the_parser_that_reads_it() -> None:
+    proof = Proof({"by": "token"}, ((0, 0, "text"),), {"reasoning_open": True}, "qwen")
+    (kind, value) = actions(found(verdict=said("marker_leak", proof=proof, offer="text", about="parser")))[-1]
+    assert (kind, json.loads(value)["parser"]) == ("proof", "qwen")
+    long = Proof({"by": "token"}, ((0, 0, "x" * 30_000),), {}, "qwen")
+    assert actions(found(verdict=said("marker_leak", proof=long, offer="x" * 30_000, about="parser"))) == []
+
+
+def test_what_only_changed_outputs_show_is_a_section_of_its_own() -> None:
+    own = [Finding("known_tool", "warning", "output", "m", step=3)]
+    changed = [Finding("escapes", "error", "parser", "n", step=5, proof=CHANGED)]
+    result = found(found_findings=own, verdict=said("output_flawed", findings=(0,)), robustness=changed)
+    shown = findings(checked(own, result))
+    assert [group.first.finding.check for group in shown.groups] == ["known_tool"]
+    assert [group.first.finding.check for group in shown.robustness] == ["escapes"]
+    assert [line.number for line in shown.lines] == [1, 2]
+    assert json.loads(shown.steps) == [3, 5]
+    assert shown.note.startswith("1 warning,")
+    assert [kind for kind, _ in actions(result)] == ["find", "step"]
 
 
 def test_an_unknown_prompt_offers_both_starts() -> None:

@@ -1,0 +1,62 @@
+/* The server holds a posted run for a while. What was posted is kept in this tab: its address, loaded anew after the
+   server forgot it, posts it again at the same step. Storage may be refused or full: then it is not kept. */
+const LIST = "runs";
+const MOST = 3;
+
+function kept() {
+  try {
+    return JSON.parse(sessionStorage.getItem(LIST) ?? "[]");
+  } catch {
+    return [];
+  }
+}
+
+function keep() {
+  const form = document.getElementById("cursor");
+  const address = document.querySelector("[data-held]")?.dataset.held;
+  if (!address || form?.method !== "post" || kept().includes(address)) return;
+  const values = Object.fromEntries(new FormData(form));
+  for (const name of ["filter", "held"]) delete values[name];
+  store(address, JSON.stringify([form.getAttribute("action"), values]));
+}
+
+/* The oldest runs make room for the new one, as many as it takes. */
+function store(address, text) {
+  const others = kept();
+  while (others.length >= MOST) drop(others.shift());
+  for (;;) {
+    try {
+      sessionStorage.setItem(address, text);
+      sessionStorage.setItem(LIST, JSON.stringify([...others, address]));
+      return;
+    } catch {
+      drop(address);
+      if (!others.length) return;
+      drop(others.shift());
+    }
+  }
+}
+
+function drop(address) {
+  try {
+    sessionStorage.removeItem(address);
+  } catch {
+    /* there is nothing */
+  }
+}
+
+function post() {
+  const { pathname, search } = location;
+  if (!document.querySelector("[data-status='410']") || !kept().includes(pathname)) return;
+  const text = sessionStorage.getItem(pathname);
+  if (!text) return;
+  const [action, values] = JSON.parse(text);
+  Object.assign(values, Object.fromEntries(new URLSearchParams(search)));
+  window.htmx.ajax("POST", action, { target: "#page", swap: "innerHTML", values });
+}
+
+export function startAgain() {
+  keep();
+  post();
+  document.addEventListener("htmx:after:swap", keep);
+}

@@ -1,0 +1,186 @@
+"""A run is an application: nothing overlaps, nothing leaves the screen, and panes, dock and lines answer."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.dock import show_panel
+from tests.browser.test_access import violations
+
+pytestmark = pytest.mark.browser
+
+EXAMPLE = "/example/two-calls-with-prose"
+PARTS = ["setup", "verdict", "overview", "step-bar", "input", "step", "result", "machine", "dock"]
+PANELS = ["findings", "chunkings", "events", "robustness", "truncation", "lag", "wire"]
+WIDE = {"width": 1440, "height": 900}
+SCREENS = [WIDE, {"width": 1100, "height": 800}, {"width": 768, "height": 1024}, {"width": 390, "height": 844}]
+
+
+def boxes(page: Page) -> dict[str, Any]:
+    """The parts of a run that are shown, by name."""
+    found = {part: page.locator(f"#{part}").bounding_box() for part in PARTS if page.locator(f"#{part}").is_visible()}
+    return {part: box for part, box in found.items() if box and box["width"] and box["height"]}
+
+
+def overlap(one: Any, other: Any) -> bool:
+    apart = one["x"] + one["width"] <= other["x"] + 1 or other["x"] + other["width"] <= one["x"] + 1
+    below = one["y"] + one["height"] <= other["y"] + 1 or other["y"] + other["height"] <= one["y"] + 1
+    return not (apart or below)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: str(screen["width"]))
+def test_the_parts_of_a_run_neither_overlap_nor_leave_the_screen(
+    browser: Browser, watch: Any, screen: Any, scheme: str
+) -> None:
+    context = watch.context(browser, viewport=screen, color_scheme=scheme)
+    page = context.new_page()
+    for part in ("", "#input", "#step", "#machine", "#result", "#dock") if screen["width"] == 390 else ("",):
+        page.goto(f"{EXAMPLE}?step=20{part}")
+        shown = boxes(page)
+        fixed = {"overview", "step-bar"} if screen["width"] == 390 else set()  # at the thumb, over what scrolls
+        pairs = combinations(sorted(shown.keys() - fixed), 2)
+        assert [pair for pair in pairs if overlap(shown[pair[0]], shown[pair[1]])] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"]
+        screens = page.evaluate("document.documentElement.scrollHeight / innerHeight")
+        assert screens <= {1440: 1, 390: 2.2}.get(screen["width"], 4)
+    context.close()
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_a_panel_of_the_dock_fits_and_stays_while_stepping(browser: Browser, watch: Any, name: str) -> None:
+    context = watch.context(browser, viewport=WIDE)
+    page = context.new_page()
+    page.goto(f"{EXAMPLE}?step=20")
+    show_panel(page, name)
+    page.get_by_role("link", name="Next step").click()
+    expect(page).to_have_url(f"{page.url.split('?')[0]}?step=21&dock={name}")
+    expect(page.locator(f"#{name}")).to_be_visible()
+    others = [page.locator(f"#{other}") for other in PANELS if other != name]
+    assert [other.is_visible() for other in others] == [False] * len(others)
+    box = page.locator(f"#{name}").bounding_box()
+    assert box
+    assert box["y"] + box["height"] <= WIDE["height"]
+    assert violations(page) == []
+    page.reload()
+    expect(page.locator(f"#{name}")).to_be_visible()
+    context.close()
+
+
+def test_without_script_every_panel_stands_under_its_name(plain: Page) -> None:
+    plain.goto(f"{EXAMPLE}?step=20")
+    assert plain.locator("#dock").is_hidden()
+    tops = []
+    for name in PANELS:
+        expect(plain.locator(f"#{name} h2").first).to_be_visible()
+        box = plain.locator(f"#{name}").bounding_box()
+        assert box
+        tops.append((box["y"], box["y"] + box["height"]))
+    assert all(low >= high - 1 for (_, high), (low, _) in zip(sorted(tops), sorted(tops)[1:], strict=False))
+
+
+def test_a_line_between_panes_is_moved_and_kept(browser: Browser, watch: Any) -> None:
+    context = watch.context(browser, viewport=WIDE)
+    page = context.new_page()
+    page.goto(f"{EXAMPLE}?step=20")
+    line, pane = page.get_by_role("separator", name="Width of the output"), page.locator("#input")
+    before = pane.bounding_box()
+    line.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    expect(line).to_have_attribute("aria-valuenow", "43")
+    after = pane.bounding_box()
+    assert before
+    assert after
+    assert after["width"] == pytest.approx(before["width"] + 0.1 * WIDE["width"], abs=3)
+    expect(page.locator("#go-to")).to_have_value("20")  # the arrows were for the line
+    page.reload()
+    kept = pane.bounding_box()
+    assert kept
+    assert kept["width"] == pytest.approx(after["width"], abs=2)
+    line.focus()
+    page.keyboard.press("Enter")
+    first = pane.bounding_box()
+    assert first
+    assert first["width"] == pytest.approx(before["width"], abs=2)
+    height = page.locator("#dock").bounding_box()
+    assert height
+    page.mouse.move(700, height["y"] + 1)
+    page.mouse.down()
+    page.mouse.move(700, height["y"] - 60)
+    page.mouse.up()
+    moved = page.locator("#dock").bounding_box()
+    assert moved
+    assert moved["y"] == pytest.approx(height["y"] - 60, abs=6)
+    context.close()
+
+
+def test_an_arrow_of_the_diagram_leads_to_its_steps(page: Page) -> None:
+    page.goto("/example/marker-split-across-tokens?step=1")
+    edge = page.locator(".when-diagram [data-edge='CONTENT TOOL_CALL']")
+    expect(edge.locator("text")).to_have_text("<tool_call> × 1")
+    edge.locator("text").click()
+    expect(page.locator("#go-to")).to_have_value("11")
+    expect(page.locator(".when-diagram .state.current text")).to_have_text("TOOL_CALL")
+    expect(edge).to_have_class("edge last")
+    expect(page.locator(".when-diagram .edge.never")).to_have_count(0)
+    page.get_by_role("link", name="All rows").click()
+    expect(page.locator(".when-all .edge.never").first).to_be_visible()
+    page.get_by_role("link", name="Table", exact=True).click()
+    page.locator("#machine [data-rule=r7] button").click()
+    expect(page.locator("#go-to")).not_to_have_value("11")
+
+
+def test_the_diagram_is_as_large_as_somebody_wants(browser: Browser, watch: Any) -> None:
+    context = watch.context(browser, viewport=WIDE)
+    page = context.new_page()
+    page.goto("/example/marker-split-across-tokens?step=1")
+    drawing = page.locator(".when-diagram svg")
+    fitting = drawing.bounding_box()
+    page.get_by_role("button", name="Larger").click()
+    page.get_by_role("button", name="Larger").click()
+    larger = drawing.bounding_box()
+    assert fitting
+    assert larger
+    assert larger["width"] > 1.4 * fitting["width"]
+    page.get_by_role("button", name="Fit").click()
+    again = drawing.bounding_box()
+    assert again
+    assert again["width"] == pytest.approx(fitting["width"], abs=1)
+    context.close()
+
+
+def test_after_a_run_and_after_going_to_a_step_keys_are_for_the_cursor(page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto("/")
+    page.locator("#text").fill('Hi. <tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>')
+    page.locator("#text").press("Control+Enter")
+    expect(page.locator("#headline")).to_be_focused()
+    page.keyboard.press("End")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("End of output")
+    page.keyboard.press("g")
+    page.keyboard.type("3")
+    page.keyboard.press("Enter")
+    expect(page.locator("#go-to")).to_have_value("3")
+    expect(page.locator("#strip [data-token]:focus")).to_have_count(1)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#go-to")).to_have_value("4")
+
+
+def test_the_output_is_edited_over_the_run(browser: Browser, watch: Any) -> None:
+    context = watch.context(browser, viewport=WIDE)
+    page = context.new_page()
+    page.goto(EXAMPLE)
+    before = page.locator("#verdict").bounding_box()
+    page.locator("#source > summary").click()
+    expect(page.locator("#text")).to_be_visible()
+    assert page.locator("#verdict").bounding_box() == before
+    page.locator("#text").fill("Nothing but words.")
+    page.locator("[name=run]").click()
+    expect(page.locator("#result")).to_contain_text("Nothing·but·words.")
+    expect(page.locator("#source > summary")).to_contain_text("18 characters")
+    context.close()
