@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 SETS = ("build", "run", "test", "lock")
-PIN = re.compile(r"([\w.-]+)==([\w.]+) \\")
+PIN = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?==([\w.]+) \\")
 DIGEST = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
 
 
@@ -23,7 +24,12 @@ def lines(root: Path, name: str) -> list[str]:
 
 def pins(root: Path, name: str) -> dict[str, str]:
     found = (PIN.fullmatch(line) for line in lines(root, name))
-    return {canonicalize_name(match[1]): match[2] for match in found if match}
+    return {canonicalize_name(match[1]): match[3] for match in found if match}
+
+
+def extras(root: Path, name: str) -> dict[str, set[str]]:
+    found = (PIN.fullmatch(line) for line in lines(root, name))
+    return {canonicalize_name(match[1]): set((match[2] or "").split(",")) for match in found if match}
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -43,6 +49,15 @@ def test_everything_asked_for_is_pinned(root: Path, name: str) -> None:
     wanted = (root / "requirements" / f"{name}.in").read_text("utf-8").splitlines()
     names = {canonicalize_name(Requirement(line).name) for line in wanted if line[:1].isalpha()}
     assert names <= pins(root, name).keys()
+
+
+def test_a_pin_names_the_extras_that_other_pins_ask_of_it(root: Path) -> None:
+    """Of a package with extras that no pin names, pip takes the newest release, and refuses it for want of a digest."""
+    pinned = extras(root, "run") | extras(root, "test")
+    asked = [Requirement(text) for name in pinned for text in requires(name) or ()]
+    applying = [one for one in asked if one.extras and (one.marker is None or one.marker.evaluate({"extra": ""}))]
+    assert applying
+    assert [one for one in applying if not one.extras <= pinned[canonicalize_name(one.name)]] == []
 
 
 def test_a_package_in_two_installed_sets_has_one_version(root: Path) -> None:
