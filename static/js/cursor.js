@@ -18,6 +18,7 @@
      typed(text)      the place that somebody typed, null where the server has to answer
      address(page, at) */
 import { isPlain, mark, say } from "./dom.js";
+import { lasting } from "./private.js";
 import { ask } from "./request.js";
 
 const MOVES = "[data-jump], [data-leap]";
@@ -145,7 +146,7 @@ function announce(words) {
 export function remember() {
   if (!page?.root.dataset.address) return;
   clearTimeout(remembering);
-  const write = () => page && history.replaceState(history.state, "", drawer.address(page, at));
+  const write = () => page && history.replaceState(history.state, "", lasting(drawer.address(page, at)));
   remembering = setTimeout(write, 300);
 }
 

@@ -32,8 +32,17 @@ async function open() {
     refuse();
     return;
   }
-  const values = { case: text, step: new URLSearchParams(location.search).get("step") ?? "", private: "1" };
+  const view = Object.fromEntries(new URLSearchParams(location.search));
+  const values = { ...view, case: text, private: "1" };
   window.htmx.ajax("POST", "/run", { target: "#page", swap: "innerHTML", values });
+}
+
+/* The address of a view in a page that a private link opened: the same link, for the server holds the run for a while
+   only. Elsewhere it is the address that is given. */
+export function lasting(address) {
+  if (!location.hash.startsWith(PREFIX)) return address;
+  const query = address.split("?")[1];
+  return `/?${query ?? ""}${location.hash}`;
 }
 
 function refuse() {

@@ -160,7 +160,12 @@ def test_a_private_link_opens_without_being_stored(page: Page) -> None:
     page.goto("about:blank")
     page.goto(link)
     expect(page.locator("#result")).to_contain_text("get_time")
-    expect(page).to_have_url(re.compile(r"#v1\."))
+    page.locator("#go-to").fill("3")
+    page.locator("#go-to").press("Enter")
+    expect(page).to_have_url(re.compile(r"/\?step=3#v1\."))
+    page.reload()
+    expect(page.locator("#go-to")).to_have_value("3")
+    expect(page.locator("#result")).to_contain_text("get_time")
 
 
 def test_selecting_an_argument_lights_up_its_tokens_and_back(page: Page) -> None:
