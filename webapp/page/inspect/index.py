@@ -305,7 +305,7 @@ def within_reach(places: Sequence[int], first: int, last: int) -> list[int]:
 
 # The part of a trace that is on the page: steps around the cursor, and the tokens they are made of.
 
-STEPS_EACH_SIDE = 40
+STEPS_EACH_SIDE = 36
 TOKENS_AT_MOST = 400
 
 
