@@ -240,6 +240,8 @@ class JsonBuilder(Part):
 
     def held_from(self) -> int | None:
         """The first raw offset of what waits: a group, a string, a key."""
+        if not (self._kept or self._string or (self._frames and self._frames[-1].key)):
+            return None  # asked for after every delta, and most of the time nothing waits
         starts = [segments[0].start for segments in self._kept[:1]]
         starts += [frame.key[0][1] for frame in self._frames[-1:] if frame.key]
         starts += [start for _, start, _ in (self._string or [])[:1]]

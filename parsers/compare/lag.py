@@ -164,17 +164,13 @@ def _departures_of_run(columns: StepColumns, ends: Sequence[int], claim: _Claim)
 def _said(trace: Trace) -> Iterator[_Claim]:
     """Return what every text event says of the output."""
     ends, columns, length = trace.ends, trace.columns, len(trace.text)
-    for first, last, event in columns.text_runs():
-        owner, spans = cast(Owner, event.owner), [(event.start, event.end)]
-        if event.segments is not None:
-            spans = [(part.start, part.end) for part in event.segments]
-        fed = ends[first - 2] if first > 1 else 0
-        for start, end in spans:
-            if start < end <= length:
-                at_once = fed <= start and end <= ends[last - 1]
-                if at_once and first < last:
-                    at_once = columns.reaches(first, last) == ends[first - 1 : last]
-                yield _Claim(start, end, owner, 0, 0) if at_once else _Claim(start, end, owner, first, last)
+    for first, last, kind, _, _, start, end, _ in columns.text_parts():
+        if start < end <= length:
+            at_once = (ends[first - 2] if first > 1 else 0) <= start and end <= ends[last - 1]
+            if at_once and first < last:
+                at_once = columns.reaches(first, last) == ends[first - 1 : last]
+            owner = cast(Owner, kind.owner)
+            yield _Claim(start, end, owner, 0, 0) if at_once else _Claim(start, end, owner, first, last)
 
 
 def _claims(trace: Trace) -> list[_Claim]:

@@ -44,6 +44,7 @@ from parsers.vocabulary.trace import (
     Step,
     StepColumns,
     Tail,
+    TextPart,
     Transition,
     row_of,
 )
@@ -198,6 +199,9 @@ class Steps(Lazy[Step], StepColumns):
     def event_runs(self, *kinds: type[Event]) -> Iterator[tuple[int, int, Event]]:
         firsts, stops = self._firsts, self._stops
         return ((firsts[block] + 1, stops[block], event) for block, event in self._events.of(kinds or (Event,)))
+
+    def text_parts(self) -> Iterator[TextPart]:
+        return self._events.parts(self._firsts, self._stops)
 
     @property
     def event_rows(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -26,6 +26,7 @@ from parsers.vocabulary.events import (
     Segment,
     TextEvent,
 )
+from parsers.vocabulary.trace import TextPart, parts_of
 from parsers.vocabulary.types import Owner
 
 
@@ -193,6 +194,26 @@ class Events:
             elif asked[code] and isinstance(event := self.at(place), wanted):
                 yield block, event
 
+    def parts(self, firsts: Sequence[int], stops: Sequence[int]) -> Iterator[TextPart]:
+        """The parts of every text event, in order. Each block is told from the step after its first to its stop."""
+        text, kept, kinds = self._text, self._kept, self.spans.kinds
+        forms = [kind[0] if kind[0] in _TEXTS and not kind[1] else None for kind in kinds]
+        apart = [_is_apart(kind) for kind in kinds]
+        segments, told = self._segments.rows(), self._segments.kinds
+        part = next(segments, None)
+        for place, ((block, code, start, end), call) in enumerate(zip(self.spans.rows(), self._calls, strict=True)):
+            if (kind := forms[code]) is not None:
+                yield firsts[block] + 1, stops[block], kind, call, text[start:end], start, end, "copied"
+            elif not apart[code]:
+                continue
+            elif isinstance(event := kept.get(place), TextEvent):
+                yield from ((firsts[block] + 1, stops[block], *one) for one in parts_of(event))
+            while part is not None and part[0] == place:
+                low, high, (how, said) = part[2], part[3], told[part[1]]
+                said = text[low:high] if said is None else said
+                yield firsts[block] + 1, stops[block], kinds[code][0], call, said, low, high, how
+                part = next(segments, None)
+
     def told(self) -> Iterator[tuple[int, int, type[Event]]]:
         """The place, the block and the type of every event."""
         kinds, kept = self.spans.kinds, self._kept
@@ -221,6 +242,8 @@ class Events:
         owned = [None if _is_apart(kind) else _owned_by(kind) for kind in self.spans.kinds]
         last, low, high = -1, 0, 0  # the kind of the claim that may go on, and where that stands
         going: _Owned = "marker", None
+        segments = self._segments.rows()
+        part = next(segments, None)
         for place, (_, code, start, end) in enumerate(self.spans.rows()):
             if code == last and start == high:
                 high = end
@@ -230,8 +253,12 @@ class Events:
             last, now = -1, owned[code]
             if now is not None:
                 last, low, high, going = code, start, end, now
-            elif _is_apart(self.spans.kinds[code]):
-                yield from claims_of(self.at(place))
+            elif (event := self._kept.get(place)) is not None:
+                yield from claims_of(event)
+            while part is not None and part[0] == place:
+                if part[3] > part[2]:
+                    yield part[2], part[3], self.spans.kinds[code][0].owner, None
+                part = next(segments, None)
         if last >= 0:
             yield (low, high, *going)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import itemgetter
 
@@ -38,6 +38,11 @@ class _Runs:
     def run(self, index: int) -> Ownership:
         return Ownership(self.starts[index], self._ends[index], *self._kinds[self._codes[index]])
 
+    def claims(self) -> Iterator[Claim]:
+        kinds = self._kinds
+        columns = zip(self.starts, self._ends, self._codes, strict=True)
+        return ((start, end, *kinds[code]) for start, end, code in columns)
+
     def _add(self, start: int, end: int, kind: tuple[Owner, DropReason | None]) -> None:
         """What follows the last run, and belongs to one owner."""
         code = self._known.get(kind)
@@ -67,8 +72,19 @@ class Partition(Lazy[Ownership]):
     def __len__(self) -> int:
         return len(self._runs.starts)
 
+    def claims(self) -> Iterator[Claim]:
+        """The runs as plain values."""
+        return self._runs.claims()
+
     def _make(self, index: int) -> Ownership:
         return self._runs.run(index)
+
+
+def claims_on(runs: Sequence[Ownership]) -> Iterator[Claim]:
+    """Runs as plain values, which takes far less than to make them where they are a partition."""
+    if isinstance(runs, Partition):
+        return runs.claims()
+    return ((run.start, run.end, run.owner, run.reason) for run in runs)
 
 
 def partition(events: Iterable[Event], size: int) -> Partition:

@@ -6,7 +6,7 @@ without a trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from parsers.vocabulary.types import Context, Delta, FormatError, Message, Messa
 from parsers.wire.assemble import Assembler
 
 _BATCH = 64  # steps are recorded together
+PART = 2_048  # deltas
 REFUSALS = (FormatError, UsageError, MemoryError)  # of the whole run, or a limit of it: no fault of the parser
 
 
@@ -40,11 +41,33 @@ def parse(
     look: Look | None = None,
 ) -> Message:
     """Run without tracing and return the message. `look` is called before each delta, and may raise."""
+    parts = parse_in_parts(parser, deltas, context, mode=mode, markers=markers, look=look)
+    while True:
+        try:
+            next(parts)
+        except StopIteration as end:
+            message: Message = end.value
+            return message
+
+
+def parse_in_parts(
+    parser: StreamParser,
+    deltas: Sequence[Delta],
+    context: Context,
+    *,
+    mode: Mode = "text",
+    markers: Mapping[str, int] | None = None,
+    look: Look | None = None,
+) -> Generator[float, None, Message]:
+    """The same in parts of some deltas each. Yields how much is done, from 0 to 1."""
     parser.transitions = None
     parser.begin(context, mode=mode, markers=markers)
     assembler, texts, at = Assembler(), texts_of(deltas), 0
-    reads_open = _open_reader(parser)
+    reads_open, stop = _open_reader(parser), 0
     while at < len(deltas):
+        if at >= stop:
+            yield at / len(deltas)
+            stop = at + PART
         if look is not None:
             look()
         found = None if reads_open is None else reads_open(deltas, texts, at)

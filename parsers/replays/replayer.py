@@ -20,7 +20,7 @@ from parsers.formats.model import Format
 from parsers.replays.budget import Budget, Look, OverBudgetError
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json, with_numbers
 from parsers.replays.recorded import ServerStream, as_sent
-from parsers.replays.replay import REFUSALS, failure_of, parse
+from parsers.replays.replay import REFUSALS, failure_of, parse, parse_in_parts
 from parsers.replays.replay import replay as traced
 from parsers.selection.registry import build
 from parsers.vocabulary.events import Failure
@@ -165,6 +165,10 @@ class Replays:
             if len(self.traces) < self.most:
                 self.traces[chunking] = found
         return found
+
+    def has(self, chunking: Chunking) -> bool:
+        """Return whether the outcome of a chunking is here."""
+        return chunking in self.outcomes or chunking in self.traces
 
     def outcome(self, key: Hashable, make: Callable[[], Outcome]) -> Outcome:
         """The outcome of `key` (a chunking, or what else was replayed), made unless it or a trace of it is here."""
@@ -321,6 +325,22 @@ class Replayer:
         if self.known is None:
             return self._outcome(chunking)
         return self.known.outcome(chunking, partial(self._outcome, chunking))
+
+    def in_parts(self, chunking: Chunking) -> Iterator[float]:
+        """Work out the outcome of a chunking for `known`, and yield how much is done, from 0 to 1. What it fails with is
+        told by `outcome`, which may have it all to do."""
+        if self.known is None or self.own is not None or self.known.has(chunking):
+            return
+        parser, deltas = self._parser(chunking), self.deltas(chunking)
+        try:
+            message = yield from parse_in_parts(
+                parser, deltas, self.context, mode=self.mode, markers=self.markers, look=self.begin()
+            )
+        except REFUSALS:
+            raise
+        except Exception:
+            return
+        self.known.outcome(chunking, partial(Outcome, message, len(deltas), examined=parser.examined))
 
     def trace(self, chunking: Chunking) -> Trace:
         """A replay with every step. A parser that fails gives a step with a `Raised` diagnostic."""

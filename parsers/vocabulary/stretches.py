@@ -17,6 +17,7 @@ from parsers.vocabulary.events import SegmentKind
 from parsers.vocabulary.types import Span
 
 _KINDS: tuple[SegmentKind | None, ...] = (None, "copied", "converted", "synthetic")
+_CODES = {kind: code for code, kind in enumerate(_KINDS)}
 _WIDE = 6  # numbers in a row, see _Row
 NOWHERE = (-1, -1)
 
@@ -94,7 +95,7 @@ class Stretches:
         kind: SegmentKind | None = None,
     ) -> None:
         """Append what the steps `step` to `last` wrote. Of several it is a copy of the output, and `span` known."""
-        self._numbers.extend((self.length, step, last, *span, _KINDS.index(kind)))
+        self._numbers.extend((self.length, step, last, *span, _CODES[kind]))
         if self._parts is None:
             self._parts = []
         self._parts.append(text)

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from parsers.vocabulary.channels import Channels, message_channels, streamed_channels
 from parsers.vocabulary.drops import DropReason
-from parsers.vocabulary.events import Diagnostic, Event, Failure, Raised, Severity, TextEvent
+from parsers.vocabulary.events import Diagnostic, Event, Failure, Raised, SegmentKind, Severity, TextEvent
 from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Mode, Owner, Span
 
 HoldKind = Literal["lexer", "policy", "codec", "tentative"]
@@ -138,6 +138,21 @@ class Step:
         return tuple([event for event in self.events if isinstance(event, Diagnostic)])
 
 
+# A part of a text event with the first and the last step that told it: (first, last, kind of event, call, text, start,
+# end, how it was made). A call is 0 where there is none; how is None where the parser does not say where text is from.
+TextPart = tuple[int, int, type[TextEvent], int, str, int, int, SegmentKind | None]
+
+
+def parts_of(event: TextEvent) -> list[tuple[type[TextEvent], int, str, int, int, SegmentKind | None]]:
+    """The parts of a text event; see TextPart."""
+    kind, call = type(event), getattr(event, "call", 0)
+    if event.segments is None:
+        return [(kind, call, event.text, event.start, event.end, "copied")]
+    if not event.segments and event.text:
+        return [(kind, call, event.text, event.start, event.start, None)]
+    return [(kind, call, part.text, part.start, part.end, part.kind) for part in event.segments]
+
+
 class StepColumns(ABC):
     """What the steps of a replay hold, by itself. To look at that takes far less than to make the steps."""
 
@@ -162,10 +177,11 @@ class StepColumns(ABC):
         Those differ for open text only: a copy of the output, of which each step told the part up to where it reaches.
         """
 
-    def text_runs(self) -> Iterator[tuple[int, int, TextEvent]]:
-        """The same of text alone."""
-        runs = self.event_runs(TextEvent)
-        return ((first, last, event) for first, last, event in runs if isinstance(event, TextEvent))
+    def text_parts(self) -> Iterator[TextPart]:
+        """The parts of every text event, in order: those of its segments, or all of it as a copy."""
+        for first, last, event in self.event_runs(TextEvent):
+            if isinstance(event, TextEvent):
+                yield from ((first, last, *part) for part in parts_of(event))
 
     @property
     @abstractmethod

@@ -11,13 +11,14 @@ from parsers.compare.lag import stays
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import Chunking
 from parsers.replays.delta_columns import Deltas
+from parsers.replays.partition import claims_on, partition
 from parsers.replays.replay import replay
 from parsers.replays.replayer import Replayer
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.channels import Channels
 from parsers.vocabulary.events import CallEnd, Diagnostic, Event, TextEvent
 from parsers.vocabulary.stretches import Stretch
-from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.trace import Trace, parts_of
 from parsers.vocabulary.types import Context, Delta, Piece
 from tests.corpus import CORPORA, case_named, case_names
 from tests.parsers.parsing import trace_of
@@ -58,10 +59,20 @@ def require_columns(trace: Trace) -> None:
         assert one.event_rows == len(rows)
         for kinds in ((TextEvent,), (Diagnostic, CallEnd)):
             assert list(one.event_runs(*kinds)) == [row for row in rows if isinstance(row[2], kinds)]
+        texts = [row for row in rows if isinstance(row[2], TextEvent)]
+        assert list(one.text_parts()) == [(*row[:2], *part) for row in texts for part in parts_of(row[2])]
+    require_partition(trace)
     assert [columns.holds(step.index) for step in steps] == [step.holds for step in steps]
     assert lags(trace) == lags(other)
     require_channels(trace.channels, other.channels, len(steps))
     require_channels(trace.streamed, other.streamed, len(steps))
+
+
+def require_partition(trace: Trace) -> None:
+    """The owners by the columns are the owners by the events."""
+    claims = [(run.start, run.end, run.owner, run.reason) for run in trace.partition]
+    assert [*claims_on(trace.partition)] == [*claims_on(list(trace.partition))] == claims
+    assert trace.partition == partition([event for _, event in trace.events()], len(trace.text))
 
 
 def require_channels(found: Channels, listed: Channels, steps: int) -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
+import pytest
+
 from parsers import make_parser
+from parsers.machine.machine import Machine
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.replay import PART
 from parsers.replays.replayer import Replayer, Replays
+from parsers.selection.registry import get_format, policies
+from parsers.vocabulary.events import Event
 from parsers.vocabulary.trace import StreamParser
-from parsers.vocabulary.types import Piece
+from parsers.vocabulary.types import Delta, Piece, UsageError
 
 PIECES = tuple([Piece(text) for text in ("Hi ", "<tool", "_call>", '{"name": "f", "arguments": {}}', "</tool_call>")])
 
@@ -33,6 +40,40 @@ def test_a_chunking_is_run_once_and_a_trace_answers_for_its_message() -> None:
     assert replayer.trace(TRACED).steps is trace.steps
     assert replayer.outcome(WHOLE) is replayer.outcome(WHOLE)
     assert len(started) == 2
+
+
+def test_an_outcome_in_parts_is_the_outcome() -> None:
+    started: list[str] = []
+    replayer = replace(counted(started), pieces=PIECES * PART)
+    chunking = Chunking(by="token", size=2)
+    done = list(replayer.in_parts(chunking))
+    assert done[0] == 0.0
+    assert done == sorted(done)
+    assert 2 < len(done) < len(PIECES) * PART
+    assert done[-1] < 1.0
+    found = replayer.outcome(chunking)
+    assert (list(replayer.in_parts(chunking)), len(started)) == ([], 1)
+    assert found == replace(replayer, known=None).outcome(chunking)
+
+
+def test_nothing_is_done_in_parts_where_nothing_is_kept() -> None:
+    started: list[str] = []
+    assert list(replace(counted(started), known=None).in_parts(TRACED)) == started == []
+
+
+@pytest.mark.parametrize(("error", "kept"), [(ValueError("x"), True), (UsageError("x"), False)])
+def test_a_failure_in_parts_is_told_by_the_outcome(error: Exception, kept: bool) -> None:
+    class Failing(Machine):
+        __slots__ = ()
+
+        def feed(self, delta: Delta) -> list[Event]:
+            raise error
+
+    replayer = counted([]).with_parser(lambda: Failing(get_format("qwen"), {**policies(get_format("qwen"), {})}))
+    replayer = replace(replayer, known=Replays())
+    with nullcontext() if kept else pytest.raises(UsageError):
+        assert list(replayer.in_parts(TRACED)) == [0.0]
+        assert str(replayer.outcome(TRACED).raised) != ""
 
 
 def test_each_replayer_has_its_own_reasons_and_findings() -> None:

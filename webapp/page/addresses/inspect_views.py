@@ -61,7 +61,7 @@ from webapp.services import services
 from webapp.tokenizers import library
 
 PAGE_REPORT_SECONDS = 4.0  # the same for who has no script, and asks for the whole page each time
-REPORT_SECONDS = 0.4  # of work on a long report, after which its progress is told and others may ask for something
+REPORT_SECONDS = 0.2  # of work on a long report, after which its progress is told and others may ask for something
 
 
 @dataclass(slots=True, frozen=True)
@@ -104,10 +104,10 @@ class _Share:
 
 @dataclass(slots=True, frozen=True)
 class _InspectPage:
-    """The page of the inspector; without `page` there is no replay on it, only the form."""
+    """The page of the inspector; without `page` there is no replay on it, only the form. A part of it has no form."""
 
     about: _About
-    form: FormPage
+    form: FormPage | None
     page: ReplayPage | None = None
     share: _Share = _Share()
     percent: int = 0  # of the report, where somebody works on it without script
@@ -328,7 +328,7 @@ def inspect_page(
         panes = search_panes(view.base, known, search, view.chunking, case_line)
     return _InspectPage(
         about=_about(subject, view, kind, note or subject.note, origin),
-        form=form_page(setup or _setup_of(subject), kind, services().settings, run),
+        form=None if search is None else form_page(setup or _setup_of(subject), kind, services().settings, run),
         page=replay_page(view, panes, links_of(subject, view.state)),
         share=share_of(subject, step=panes.start),
     )

@@ -20,16 +20,15 @@ from typing import TypeVar, cast
 from markupsafe import Markup
 
 from parsers.formats.diagram import END
+from parsers.replays.partition import claims_on
 from parsers.vocabulary import channels
 from parsers.vocabulary.drops import UNSAID
 from parsers.vocabulary.events import (
-    CallArguments,
     CallEnd,
     CallId,
     CallName,
     CallStart,
     ContentText,
-    Event,
     ReasoningText,
     TextEvent,
 )
@@ -54,15 +53,6 @@ class Channel(Stretches):
     def __init__(self, role: str, steps: RunSteps | None = None) -> None:
         super().__init__(steps)
         self.role = role
-
-    def add_event(self, event: TextEvent, first: int, last: int) -> None:
-        """Append an event's text; from a parser that says no places it is one stretch that came from nowhere known."""
-        if event.segments is None:
-            self.add(event.text, first, last, (event.start, event.end), "copied")
-        elif not event.segments and event.text:
-            self.add(event.text, first, last, (event.start, event.start))
-        for part in event.segments or ():
-            self.add(part.text, first, last, (part.start, part.end), part.kind)
 
 
 @dataclass(slots=True)
@@ -111,8 +101,8 @@ class TraceIndex:
     def role_sizes(self) -> Counter[str]:
         """How many characters have which role."""
         sizes = Counter[str]()
-        for run in self.trace.partition:
-            sizes[DRAWN.get(run.owner, run.owner)] += run.end - run.start
+        for start, end, owner, _ in claims_on(self.trace.partition):
+            sizes[DRAWN.get(owner, owner)] += end - start
         return sizes
 
     @cached_property
@@ -213,7 +203,7 @@ def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
         emissions=columns.senders(),
         releases=_releases(trace),
         firing=array("i", dict.fromkeys([step for step, _ in fired])),
-        owner_starts=array("i", [run.start for run in trace.partition]),
+        owner_starts=array("i", [start for start, *_ in claims_on(trace.partition)]),
         fired=_sums(kinds, lambda kind: (kind[0], END if kind[1] == END else kind[2])),
         times=_sums(kinds, lambda kind: kind[3]),
         fired_at=_first_steps(fired),
@@ -221,10 +211,21 @@ def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
         content=Channel("content", columns),
     )
     index.events = columns.event_rows
-    for first, last, event in columns.event_runs(TextEvent, CallStart, CallEnd):
-        _place(index, event, first, last)
+    for step, _, event in columns.event_runs(CallStart, CallEnd):
+        if isinstance(event, CallStart):
+            _call(index, event.call, step)
+        elif isinstance(event, CallEnd):
+            call = _call(index, event.call, step)
+            call.ends, call.complete = step, event.complete
+    texts = {(ReasoningText, 0): index.reasoning, (ContentText, 0): index.content}
+    for first, last, kind, number, text, start, end, how in columns.text_parts():
+        channel = texts.get((kind, number))
+        if channel is None:
+            channel = texts[kind, number] = _text_of(_call(index, number, first), kind)
+        channel.add(text, first, last, (start, end), how)
         if last > first:
             index.events += bisect_right(index.emissions, last) - bisect_left(index.emissions, first) - 1
+    index.calls = dict(sorted(index.calls.items(), key=lambda call: call[1].begins))
     calls = index.calls.values()
     for text in (index.reasoning, index.content, *[text for call in calls for text in call.texts]):
         text.close()
@@ -276,30 +277,18 @@ def _releases(trace: Trace) -> Sequence[int]:
     return releases
 
 
-def _place(index: TraceIndex, event: Event, first: int, last: int) -> None:
-    if isinstance(event, CallArguments):
-        _call(index, event.call, first).arguments.add_event(event, first, last)
-    elif isinstance(event, ContentText):
-        index.content.add_event(event, first, last)
-    elif isinstance(event, ReasoningText):
-        index.reasoning.add_event(event, first, last)
-    elif isinstance(event, CallName):
-        _call(index, event.call, first).name.add_event(event, first, last)
-    elif isinstance(event, CallId):
-        _call(index, event.call, first).id.add_event(event, first, last)
-    elif isinstance(event, CallStart):
-        _call(index, event.call, first)
-    elif isinstance(event, CallEnd):
-        call = _call(index, event.call, first)
-        call.ends, call.complete = first, event.complete
+def _text_of(call: CallIndex, kind: type[TextEvent]) -> Channel:
+    """The text of a call that events of a type write."""
+    return call.name if kind is CallName else call.id if kind is CallId else call.arguments
 
 
 def _call(index: TraceIndex, number: int, step: int) -> CallIndex:
-    """The index of a call; it begins at this step if nothing was told of it before."""
+    """The index of a call, which begins at this step or before."""
     call = index.calls.get(number)
     if call is None:
         name, id, arguments = (Channel(role, index.trace.columns) for role in ("name", "id", "arguments"))
         call = index.calls[number] = CallIndex(number, step, name, id, arguments)
+    call.begins = min(call.begins, step)
     return call
 
 
@@ -316,7 +305,7 @@ def within_reach(places: Sequence[int], first: int, last: int) -> list[int]:
 
 # The part of a trace that is on the page: steps around the cursor, and the tokens they are made of.
 
-STEPS_EACH_SIDE = 40
+STEPS_EACH_SIDE = 36
 TOKENS_AT_MOST = 400
 
 
@@ -543,14 +532,14 @@ def _toggle(role: str, characters: int, shown: list[str]) -> _Toggle:
 
 def _drops(index: TraceIndex) -> list[_Drop]:
     found: dict[str, _Drop] = {}
-    for run in index.trace.partition:
-        if run.owner != "dropped":
+    for start, end, owner, reason in claims_on(index.trace.partition):
+        if owner != "dropped":
             continue
-        why = run.why or UNSAID.words
+        why = ("" if reason is None else reason.words) or UNSAID.words
         drop = found.setdefault(why, _Drop(why))
-        drop.characters += run.end - run.start
+        drop.characters += end - start
         if len(drop.places) < PLACES_SHOWN:
-            drop.places.append((f"{run.start:,}–{run.end:,}", index.step_at(run.start)))
+            drop.places.append((f"{start:,}–{end:,}", index.step_at(start)))
         else:
             drop.more += 1
     return sorted(found.values(), key=lambda drop: -drop.characters)

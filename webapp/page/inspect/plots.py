@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, longest_hold, stays, waits
+from parsers.replays.partition import claims_on
 from parsers.vocabulary.trace import Finding
 from webapp.glyphs import count, shorten
 from webapp.page.drawing import COLUMNS, Bar, Column, Shape, peaks, percent, rising, runs, shapes, tiles
@@ -232,7 +233,7 @@ def lag_plot(index: TraceIndex) -> LagPlot:
     ]
     peak, held_peak = max([stay.lag for stay in found], default=0), max([most for _, _, (_, most) in kept], default=0)
     lags = [(stay.start, stay.end, (DRAWN.get(stay.channel, stay.channel), stay.lag)) for stay in found if stay.lag]
-    owners = [(run.start, run.end, (DRAWN.get(run.owner, run.owner), 1)) for run in trace.partition]
+    owners = [(start, end, (DRAWN.get(owner, owner), 1)) for start, end, owner, _ in claims_on(trace.partition)]
     wide = min(length, COLUMNS)
     return LagPlot(
         known=True,
