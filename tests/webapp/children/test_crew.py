@@ -200,7 +200,7 @@ def test_a_child_at_work_on_what_nobody_held_is_waited_for(line: Line) -> None:
     order: list[str] = []
     first = line.begin("first", wish)
     later = line.wait("later", wish, order)
-    sleep(0.5)  # much longer than its patience: for what is being made that does not count
+    sleep(0.5)  # much longer than its patience: it does not count for what is being made
     assert worked(line.crew, Wish(rather=("case 2",), patience=60)) is not first
     assert not later.done()
     line.end("first")
