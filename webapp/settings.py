@@ -112,7 +112,9 @@ class Settings(BaseSettings):
         description="Processes that replay and draw, one request each, and one more for small ones; 0: none.",
         json_schema_extra={"default": "one for each core, 2 to 8"},
     )
-    replay_seconds: PositiveInt = Field(20, description="Time a request may be at work; then it is stopped.")
+    replay_seconds: PositiveInt = Field(
+        20, description="Processor time a request may take, and a third of what it may take by the clock."
+    )
     replay_memory_bytes: int = Field(
         2_000_000_000, ge=200_000_000, description="Memory such a process may use, where the system can tell."
     )

@@ -22,6 +22,7 @@ from parsers.cases.input import (
     ExpectedText,
     Input,
     Integer,
+    Many,
     Natural,
     Notes,
     ShortText,
@@ -198,7 +199,7 @@ class Case(Model):
     input: Input
     tokenizer: TokenizerRef | None = None
     decode: Decode | None = Field(None, description="How the server made text of the tokens; absent: exactly.")
-    tools: tuple[ToolObject, ...] = ()
+    tools: Many[ToolObject] = ()
     context: RequestContext = RequestContext()
     replay: tuple[Chunking, ...] = ()
     expect: Expect | None = None
@@ -313,7 +314,7 @@ def _choice(data: Any) -> Any:
         named = data.get("function") if data.keys() == {"type", "function"} else data
         if isinstance(named, dict) and named.keys() == {"name"} and isinstance(named["name"], str) and named["name"]:
             return NamedTool(name=named["name"])
-    raise PydanticCustomError("tool_choice", 'use "auto", "none", "required" or {{"name": a tool\'s name}}')
+    raise PydanticCustomError("tool_choice", 'use "auto", "none", "required" or {"name": a tool\'s name}')
 
 
 def _absent_is_not_null(schema: dict[str, Any]) -> None:

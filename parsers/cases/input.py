@@ -24,6 +24,7 @@ from parsers.formats.model import Model
 from parsers.vocabulary.types import Piece, PieceKind, UsageError
 
 Item = TypeVar("Item")
+Many = Annotated[tuple[Item, ...], Field(fail_fast=True)]  # of long lists the first fault is told: to find all takes minutes
 Made = TypeVar("Made")
 
 
@@ -81,7 +82,7 @@ def _tool(value: dict[str, Any]) -> dict[str, Any]:
     function = value["function"] if isinstance(value.get("function"), dict) else value
     if not isinstance(function.get("name"), str) or not function["name"]:
         raise PydanticCustomError(
-            "tool_name", 'a tool needs a name: {{"type": "function", "function": {{"name": ...}}}} or {{"name": ...}}'
+            "tool_name", 'a tool needs a name: {"type": "function", "function": {"name": ...}} or {"name": ...}'
         )
     if not isinstance(function.get("parameters", {}), dict | None):
         raise PydanticCustomError("tool_parameters", "'parameters' of a tool must be a JSON Schema object")
@@ -161,11 +162,11 @@ class InputDelta(Model):
     """One delta as a server sent it."""
 
     text: str
-    ids: tuple[Natural, ...] | None = None
+    ids: Many[Natural] | None = None
 
 
 def _no_token() -> PydanticCustomError:
-    return PydanticCustomError("token", 'a token is [id, text] or [id, text, {{"hex": ..., "kind": ...}}]')
+    return PydanticCustomError("token", 'a token is [id, text] or [id, text, {"hex": ..., "kind": ...}]')
 
 
 def _written_as_list(data: Any) -> Any:
@@ -196,7 +197,7 @@ def each_once(make: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]
 
 
 _Tokens = Annotated[
-    tuple[Annotated[Token, BeforeValidator(_written_as_list)], ...],
+    Many[Annotated[Token, BeforeValidator(_written_as_list)]],
     BeforeValidator(_alike_as_one),
 ]
 
@@ -209,8 +210,8 @@ class Input(Model):
 
     text: Text | None = None
     tokens: _Tokens | None = None
-    deltas: tuple[InputDelta, ...] | None = None
-    stream: tuple[dict[str, Any], ...] | None = None
+    deltas: Many[InputDelta] | None = None
+    stream: Many[dict[str, Any]] | None = None
     done: bool = False
     gaps: bool = False
 

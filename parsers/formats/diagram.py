@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from parsers.formats.extends import Expanded, pointer_to
-from parsers.formats.layout import Diagram, layout
+from parsers.formats.layout import NOTHING_DRAWN, Diagram, layout
 from parsers.formats.layout_cells import Graph, Link
 from parsers.formats.model import Format, Row, guard_holds, row_ids
 
 END = "END"
+MOST_NODES, MOST_LINKS = 100, 200  # of a drawing: the work on it grows with the square of either, and no eye follows
 _LONGEST_LABEL = 3  # parts of a label; further rows are counted
 _LONGEST_TEXT, _TEXTS = 18, 2  # characters of a marker beside an edge, and how many of them
 _SEEN = str.maketrans({"\n": "⏎", " ": "·"})
@@ -59,7 +60,8 @@ def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
     """The drawing of the format: one node per state and one for the end of the output.
 
     With `policy` (values that differ from the format's own) rows whose guard does not hold are left out; without,
-    all rows are drawn. A row to a state the format does not have is left out: `lint` reports it.
+    all rows are drawn. A row to a state the format does not have is left out: `lint` reports it. Too large a format
+    gives NOTHING_DRAWN.
     """
     end = END if END not in fmt.states else f"({END})"
     merged: dict[tuple[str, str], list[str]] = {}
@@ -71,7 +73,7 @@ def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
     ends = any(target == end for _, target in merged)
     start = fmt.initial if fmt.initial in fmt.states else next(iter(names), "")
     links = tuple([Link(source, target, tuple(rows), label(rows)) for (source, target), rows in merged.items()])
-    return layout(Graph((*names, end) if ends else tuple(names), links, start, end if ends else None))
+    return _drawn(Graph((*names, end) if ends else tuple(names), links, start, end if ends else None))
 
 
 def walked(fmt: Format, times: Mapping[str, int]) -> Diagram:
@@ -93,9 +95,14 @@ def walked(fmt: Format, times: Mapping[str, int]) -> Diagram:
             for (source, target), rows in merged.items()
         ]
     )
-    return layout(
+    return _drawn(
         Graph((*names, end) if end in reached else tuple(names), links, start, end if end in reached else None)
     )
+
+
+def _drawn(graph: Graph) -> Diagram:
+    too_large = len(graph.names) > MOST_NODES or len(graph.links) > MOST_LINKS
+    return NOTHING_DRAWN if too_large else layout(graph)
 
 
 def _walk_label(fmt: Format, rows: list[tuple[str, Row]], times: Mapping[str, int]) -> str:

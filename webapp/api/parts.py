@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from time import monotonic
+from time import thread_time
 
 from flask import Response
 
@@ -21,7 +21,7 @@ from parsers.vocabulary.types import UsageError
 from webapp.api.answers import ReplayResult
 from webapp.compression import packed
 from webapp.runs.run_text import STEP_KEYS, Part, json_lines, json_text
-from webapp.runs.runner import Run
+from webapp.runs.runner import ChecksGoOn, Run
 from webapp.security import api_error
 from webapp.services import services
 from webapp.settings import ENV_PREFIX
@@ -35,7 +35,6 @@ FORMATS = ("json", "jsonl")
 RANGE = "([1-9][0-9]{0,8})-([1-9][0-9]{0,8})"
 KEYS: tuple[str, ...] = tuple(ReplayResult.__annotations__)
 _OF_MORE_REPLAYS = frozenset({"findings", "whole"})  # all other keys tell of the one that was asked for
-_CHECKS_SHARE = 0.6  # of the time of a request: what is left is for the writing of the answer
 
 
 @dataclass(slots=True, frozen=True)
@@ -97,71 +96,52 @@ class _Written:
         return len(self.data or b"") + 500
 
 
-class _ChecksGoOnError(Exception):
-    """The checks of a run take longer than a request may. A share of them, from 0 to 1, is `done` and kept."""
-
-    def __init__(self, run: Run, done: float) -> None:
-        super().__init__()
-        self.run = run
-        self.done = done
-
-
 def replay_answer(wanted: Wanted, body: bytes, case_in_it: Callable[[], Case]) -> Response:
     """The answer to a query and a body; a body that was answered before is not read again.
 
     Raises what reading the case raises, and `Runner.run`.
     """
-    runner, latest = services().runner, monotonic() + _CHECKS_SHARE * services().settings.replay_seconds
+    runner, began = services().runner, thread_time()
     try:
         if wanted.lines:
-            told = _told(runner.run(case_in_it()), wanted.part, latest)
+            told = _told(runner.run(case_in_it()), wanted.part, began)
             return Response(json_lines(told, wanted.part), mimetype="application/jsonl")
         key = f"{hashlib.sha256(body).hexdigest()} {sorted(wanted.part.keys)} {wanted.part.steps}"
         found = runner.computed(
-            key, lambda: _written(runner.run(case_in_it()), wanted.part, latest), size=lambda made: made.size
+            key, lambda: _written(runner.run(case_in_it()), wanted.part, began), size=lambda made: made.size
         )
-    except _ChecksGoOnError as error:
+    except ChecksGoOn as error:
         return _checks_go_on(error)
     if found.data is None:
         return _too_large(found)
     return Response(found.data, mimetype="application/json", headers={"Content-Encoding": "gzip"})
 
 
-def _told(run: Run, part: Part, latest: float) -> CaseRun:
+def _told(run: Run, part: Part, began: float) -> CaseRun:
     """What a part of an answer is written from: with the checks, which cost a dozen replays, only where it tells.
 
-    Raises _ChecksGoOnError where they are not all made at `latest`.
+    Raises ChecksGoOn where they are not all made in time.
     """
     runner = services().runner
-    if not part.keys & _OF_MORE_REPLAYS:
-        return runner.unchecked(run)
-    while (done := runner.check_some(run, max(latest - monotonic(), 0))) < 1:
-        if monotonic() >= latest:
-            raise _ChecksGoOnError(run, done)
-    return runner.checked(run)
+    return runner.checked_in_time(run, began) if part.keys & _OF_MORE_REPLAYS else runner.unchecked(run)
 
 
-def _written(run: Run, part: Part, latest: float) -> _Written:
+def _written(run: Run, part: Part, began: float) -> _Written:
     """Checks cost a dozen replays: they are left out where the steps alone are too many for an answer."""
     most, steps = services().settings.answer_bytes, len(run.trace.steps)
     if part.least_bytes(steps) > most:
         return _Written(None, steps)
-    told = _told(run, part, latest)
+    told = _told(run, part, began)
     data = packed(json_text(told, part), most)
     summary = Part(part.keys - STEP_KEYS)
     return _Written(data, steps, data is None and packed(json_text(told, summary), most) is None)
 
 
-def _checks_go_on(error: _ChecksGoOnError) -> Response:
+def _checks_go_on(error: ChecksGoOn) -> Response:
     """What is known of a run whose checks are not all made. Whoever asks again has them go on."""
-    runner, most = services().runner, services().settings.replay_seconds
-    told = run_parts(runner.unchecked(error.run))
+    told = run_parts(services().runner.unchecked(error.run))
     known = {key: told[key] for key in KEYS if key not in _OF_MORE_REPLAYS and not isinstance(told[key], Iterator)}
-    message = (
-        f"The checks of this output take longer than a request may ({most} seconds, {ENV_PREFIX}REPLAY_SECONDS):"
-        f" {error.done:.0%} of them are made and kept. `known` has the message. Send the same request again and they go"
-        " on, or ask for no findings with ?fields=message,steps."
-    )
+    message = f"{error.description} `known` has the message; ?fields=message,steps asks for no findings."
     response = api_error("checks_unfinished", message, status=503, known=known)
     response.retry_after = 1
     return response

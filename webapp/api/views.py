@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from time import thread_time
 from typing import Any
 
 from flask import Response, abort, jsonify, request
@@ -43,7 +44,7 @@ from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
 from webapp.page.inspect.result import dialect_of
 from webapp.page.library.tokenizer_shelf import delete
-from webapp.runs.exports import TARGETS, exported, installed_version, save
+from webapp.runs.exports import TARGETS, exported, installed_version, run_for, save
 from webapp.runs.prepare import with_defaults
 from webapp.security import api_error, check_limit
 from webapp.services import services
@@ -180,9 +181,10 @@ def case(case_id: str) -> ResponseReturnValue:
                   "dialect": "What an SSE transcript calls reasoning: reasoning, or reasoning_content."})  # fmt: skip
 def export(case_id: str, target: str) -> ResponseReturnValue:
     """A stored case as a file for another tool: case, pytest, markdown, jsonl or sse."""
+    began = thread_time()
     if target not in TARGETS:
         abort(404, f"There is no export {target!r}; there are {', '.join(TARGETS)}.")
-    run = services().runner.run_checked(loads(_find_case(case_id).body))
+    run = run_for(services().runner, loads(_find_case(case_id).body), target, began)
     accept = request.args.get("accept", "") not in ("", "0")
     dialect = dialect_of(request.args.get("dialect", ""))
     made = exported(run, target, accept=accept, permalink=_permalink(case_id), dialect=dialect)

@@ -6,6 +6,7 @@ what strangers wrote. Whatever can go wrong ends in one ChildError; the next que
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any, BinaryIO, cast
@@ -95,6 +97,8 @@ class Program:
 
     A task that is late, or wanted no more, is interrupted and has `grace_seconds` to end before the process is killed;
     with 0 the process is killed at once. What it writes to standard error is passed on with `heard`.
+    Seconds of a question are of the process's own work where the system tells of it, so that a busy machine ends nothing
+    sooner, and at most `patience` times as many by the clock.
     """
 
     name: str
@@ -110,6 +114,7 @@ class Program:
     niceness: int = 0
     fork: bool = False
     grace_seconds: float = 0
+    patience: float = 1
     heard: bool = False
 
     @property
@@ -250,7 +255,7 @@ class Child:
         return process
 
     def _answer(self, process: _Process, question: _Question) -> Answer:
-        watch = _Watch(process, question, self._program.grace_seconds)
+        watch = _Watch(process, question, self._program)
         try:
             last = self._last_message(process, question, watch)
         except BaseException:  # of whoever listens to progress: the process is in the middle of a task
@@ -276,7 +281,8 @@ class Child:
     def _last_message(self, process: _Process, question: _Question, watch: _Watch) -> Any:
         """The last message to a question, None where the process is gone without one."""
         try:
-            process.ask(message_of("request", question.request, task=question.task, seconds=question.seconds))
+            latest = self._program.patience * question.seconds
+            process.ask(message_of("request", question.request, task=question.task, seconds=latest))
             while (message := process.hear(self._program.answer_bytes)) is not None and not _LAST & message.keys():
                 if "question" in message:
                     with watch.resting():
@@ -333,6 +339,15 @@ class _Process:
     def gone(self) -> bool:
         """Return whether it has ended: nobody holds the other end of what it writes to standard error."""
         return not self._listener.is_alive()
+
+    def worked(self) -> float:
+        """For how many seconds it was at work so far, not counting those in which it waited for a processor; infinite
+        where the system does not tell."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+        except OSError:
+            return math.inf
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def interrupt(self) -> bool:
         """Let the task that runs end; says whether there is a way to do that."""
@@ -456,14 +471,17 @@ class _Watch(Thread):
     `ending` says why, once it has done so; `killed`, whether the process was.
     """
 
-    def __init__(self, process: _Process, question: _Question, grace: float) -> None:
+    def __init__(self, process: _Process, question: _Question, program: Program) -> None:
         super().__init__(daemon=True)
         self.ending: Ending | None = None
         self.killed = False
         self._process = process
+        self._seconds = question.seconds
         self._end = monotonic() + question.seconds
+        self._latest = monotonic() + program.patience * question.seconds
+        self._before = process.worked() if program.patience > 1 else math.inf
         self._cancelled = question.cancelled
-        self._grace = grace
+        self._grace = program.grace_seconds
         self._rests = False
         self._done = Event()
         self.start()
@@ -475,7 +493,7 @@ class _Watch(Thread):
                 return
             if self._rests:
                 continue
-            if monotonic() >= self._end:
+            if monotonic() >= self._end and not self._goes_on():
                 self.ending = Ending.LATE
             elif self._cancelled is not None and self._cancelled():
                 self.ending = Ending.CANCELLED
@@ -484,6 +502,14 @@ class _Watch(Thread):
         self.killed = True
         self._process.kill()
 
+    def _goes_on(self) -> bool:
+        """Whether the task has more time, since it had no processor for all of it."""
+        worked = self._process.worked() - self._before
+        if not worked < self._seconds:  # which is also so where nobody can tell
+            return False
+        self._end = min(monotonic() + max(self._seconds - worked, _LOOK_SECONDS), self._latest)
+        return monotonic() < self._end
+
     @contextmanager
     def resting(self) -> Iterator[None]:
         """Inside the block the process waits for us, and has that time besides."""
@@ -491,7 +517,8 @@ class _Watch(Thread):
         try:
             yield
         finally:
-            self._end += monotonic() - began
+            rested = monotonic() - began
+            self._end, self._latest = self._end + rested, self._latest + rested
             self._rests = False
 
     def stop(self) -> None:

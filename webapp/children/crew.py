@@ -42,7 +42,7 @@ class Wish:
     """Who asks (`client`), for which child, and until when, in seconds; `small`: it should not take long.
 
     Only the child that holds `only` will do, or else that which holds one of `rather` is best while it is free, and is
-    waited for during `patience` seconds.
+    waited for during `patience` seconds, which begin once it is no more at work on that for the first time.
     """
 
     client: str = ""
@@ -90,7 +90,7 @@ class _Ticket:
     member: Member | None = None
     lost: bool = False
     called: Event = field(default_factory=Event)
-    came: float = field(default_factory=monotonic)
+    since: float = field(default_factory=monotonic)  # its patience counts from then
 
 
 class Crew:
@@ -234,10 +234,17 @@ class Crew:
         fit = [one for one in self.members if wish.small or not one.spare]
         holders = [holder for key in wish.rather if (holder := self._holder(key)) in fit]
         best = [holder for holder in holders if not holder.busy]
-        if holders and not best and monotonic() < ticket.came + wish.patience:
+        if self._is_at_work_on(wish):
+            ticket.since = monotonic()
+        if holders and not best and monotonic() <= ticket.since + wish.patience:
             return None
         free = sorted([one for one in fit if not one.busy], key=lambda one: (one.spare, one.kept // _STEP, -one.used))
         return next(iter([*best, *free]), None)
+
+    def _is_at_work_on(self, wish: Wish) -> bool:
+        """Return whether some child is at what the wish is for, for the first time: whatever that takes, another one
+        would take as long."""
+        return any(self._holder(key) is not None and self._holders[key][1] is None for key in wish.rather)
 
     def _holder(self, key: str) -> Member | None:
         """The child that holds a key, as long as it is the process that did, or at work on it for the first time."""

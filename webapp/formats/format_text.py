@@ -234,7 +234,8 @@ class _Open:
 class Places:
     """The places of a JSON text by pointer. `refused` is the first key given twice, or constant JSON does not have.
 
-    The scan only counts brackets and strings, without recursion, so that it reads any text.
+    The scan only counts brackets and strings, without recursion, so that it reads any text, JSON or not. Deeper than
+    JSON of ours may be nested nothing has a place of its own: pointers to it would take the square of its depth.
     """
 
     def __init__(self, text: str) -> None:
@@ -268,7 +269,7 @@ class Places:
             self._value(top, span, container=False)
 
     def _key(self, top: _Open, mark: str, span: _Span) -> None:
-        top.key, top.key_span = json.loads(mark), span
+        top.key, top.key_span = _decoded(mark), span
         if top.key in top.seen:
             self.refused = self.refused or span
         top.seen.add(top.key or "")
@@ -276,6 +277,8 @@ class Places:
     def _value(self, top: _Open | None, span: _Span, *, container: bool) -> tuple[str | int, ...]:
         if top is None:
             path: tuple[str | int, ...] = ()
+        elif len(top.path) > jsontext.MAX_DEPTH:
+            return top.path
         elif top.is_object:
             path = (*top.path, top.key or "")
         else:
@@ -283,6 +286,14 @@ class Places:
         shown = top.key_span if container and top is not None and top.is_object else span
         self._spans.setdefault(jsontext.pointer(path), shown)
         return path
+
+
+def _decoded(mark: str) -> str:
+    """What a string of the text says; a string that is not JSON stands for itself."""
+    try:
+        return str(json.loads(mark))
+    except JSONDecodeError:
+        return mark
 
 
 def _place(text: str, span: _Span) -> Place:

@@ -47,6 +47,8 @@ WAITING = 8  # times the number of children
 SMALL = 50_000  # bytes of a body: a larger one is no small task
 IDLE_SECONDS = 600.0
 
+PATIENCE = 3  # times as long by the clock as it may work, for a request on a busy machine
+
 _PATIENCE_SECONDS = 3.0  # at most it takes to open the longest output: to wait so long costs no more than to do it anew
 _WORN_BYTES = 300_000_000  # more than a child says that it keeps: a fresh one is cheaper
 _ROOM = 1_000_000  # bytes of a message beside the piece of an answer
@@ -229,5 +231,6 @@ def _program(settings: Settings, name: str, size: int) -> Program:
         niceness=_PRIORITY,
         fork=True,
         grace_seconds=GRACE_SECONDS,
+        patience=PATIENCE,
         heard=True,
     )

@@ -90,6 +90,7 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
             niceness=_PRIORITY,
             answer_bytes=(settings.find_cache_bytes - _FIXED_WEIGHT) // TIMES,
             fork=True,
+            patience=3,
         )
         self.waiters = max(1, settings.threads // 2)
         self._places = Semaphore(self.waiters)

@@ -144,9 +144,9 @@ def error_of(failure: Failure) -> Exception:
     match failure.kind:
         case "case":
             return CaseError(failure.message, failure.pointer)
-        case "limit" | "late" | "memory":
+        case "limit" | "memory":
             return RequestEntityTooLarge(failure.message)
-        case "cancelled":
+        case "late" | "cancelled" | "ended":  # another time it may be in time
             return ServiceUnavailable(failure.message)
         case "usage":
             return UsageError(failure.message)

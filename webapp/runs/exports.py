@@ -19,7 +19,7 @@ from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Dialect
 from webapp.engines import ENGINES
 from webapp.runs.prepare import error_place, stored_form
-from webapp.runs.runner import Run
+from webapp.runs.runner import Run, Runner
 from webapp.store import CaseStore, Saved
 
 NAME = "toolcall-inspector"
@@ -27,13 +27,15 @@ NAME = "toolcall-inspector"
 
 @dataclass(slots=True, frozen=True)
 class Target:
-    """One export: its name in addresses, its words in the menu, the file it makes."""
+    """One export: its name in addresses, its words in the menu, the file it makes. `tells`: it says what the checks
+    found, which take a dozen replays."""
 
     name: str
     words: str
     about: str
     suffix: str
     mimetype: str
+    tells: bool = False
 
 
 TARGETS = {
@@ -41,7 +43,7 @@ TARGETS = {
     for target in (
         Target("case", "Case file", "opens here and in the command line", ".case.json", "application/json"),
         Target("pytest", "pytest file", "stands alone, one parser to replace", "_test.py", "text/x-python"),
-        Target("markdown", "Markdown report", "for an issue tracker", ".md", "text/markdown"),
+        Target("markdown", "Markdown report", "for an issue tracker", ".md", "text/markdown", tells=True),
         Target("jsonl", "JSON line", "for a corpus", ".jsonl", "application/jsonl"),
         Target("sse", "SSE transcript", "what a client receives", ".sse", "text/event-stream"),
     )
@@ -78,6 +80,13 @@ def save(store: CaseStore, run: Run, findings: Sequence[Finding] | None, *, told
     stored = stored_form(run if told is None else replace(run, case=told))
     digest = outcome_digest(run.trace.message, run.trace.finish_reason, findings)
     return store.save(*identified(stored), digest, installed_version())
+
+
+def run_for(runner: Runner, case: Case, target: str, began: float) -> CaseRun:
+    """The run of a case as an export takes it: with the checks only where it tells of them. `began` is when the work on
+    it did. Raises what `Runner.run` and `Runner.checked_in_time` raise."""
+    run = runner.run(case)
+    return runner.checked_in_time(run, began) if TARGETS[target].tells else runner.unchecked(run)
 
 
 def exported(

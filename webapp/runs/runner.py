@@ -23,11 +23,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from sys import getsizeof
 from threading import Lock
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary, ref
 
 from pydantic import ValidationError
+from werkzeug.exceptions import ServiceUnavailable
 
 from parsers.cases.case import Case
 from parsers.cases.engines import engine_of, policy_of
@@ -44,12 +45,14 @@ from parsers.vocabulary.types import Context, Piece
 from webapp.cache import ByteCache
 from webapp.engines import Choice
 from webapp.runs.prepare import Prepared, error_place, prepare
-from webapp.settings import Settings
+from webapp.settings import ENV_PREFIX, Settings
 
 PIECE_BYTES = 250
 FIXED_BYTES = 50_000
 SMALL_BYTES = 5_000  # of a value that nobody measured
 SHORT = 3_000  # tokens: up to here the checks are cheap enough to come with the page
+
+CHECKS_SHARE = 0.6  # of the time of a request: what is left is for the writing of the answer
 
 Value = TypeVar("Value")
 Kept = ByteCache[tuple[Any, int]]
@@ -152,6 +155,20 @@ class Run:
         return replace(self, replayer=replayer, trace=trace, key=key, beside=self.beside.under(key))
 
 
+class ChecksGoOn(ServiceUnavailable):
+    """The checks of a run take longer than a request may. A share of them, from 0 to 1, is `done` and kept."""
+
+    def __init__(self, run: Run, done: float, settings: Settings) -> None:
+        words = (
+            f"The checks of this output take longer than a request may ({settings.replay_seconds} seconds,"
+            f" {ENV_PREFIX}REPLAY_SECONDS): {done:.0%} of them are made and kept. Send the same request again and they"
+            " go on."
+        )
+        super().__init__(words, retry_after=1)
+        self.run = run
+        self.done = done
+
+
 class _Keys:
     """The keys of cases, each worked out once for a case that lives on: to write a long one takes 0.1 seconds."""
 
@@ -213,6 +230,15 @@ class Runner:
     def checked(self, run: Run) -> CaseRun:
         """Everything about a case: its run, the other chunkings, and the checks."""
         return run.beside.get("checked", lambda: self._checks(run), size=_checked_bytes)[0]
+
+    def checked_in_time(self, run: Run, began: float) -> CaseRun:
+        """The same within a share of what a request may take that `began` at so many seconds of work of this thread
+        (`thread_time`): a busy machine is no reason to leave off. Raises ChecksGoOn."""
+        latest = began + CHECKS_SHARE * self.settings.replay_seconds
+        while (done := self.check_some(run, max(latest - thread_time(), 0))) < 1:
+            if thread_time() >= latest:
+                raise ChecksGoOn(run, done, self.settings)
+        return self.checked(run)
 
     @staticmethod
     def unchecked(run: Run) -> CaseRun:

@@ -16,7 +16,7 @@ from parsers.vocabulary.types import Context, Tool, ToolCall
 from webapp.children.child import Child, ChildError, Ending, Program
 from webapp.tokenizers.chat_program import LIMITS, MOST_TEMPLATE
 
-PROGRAM = Program(str(Path(__file__).with_name("chat_program.py")), limits=LIMITS, sealed=True)
+PROGRAM = Program(str(Path(__file__).with_name("chat_program.py")), limits=LIMITS, sealed=True, patience=6)
 DEADLINE = 5.0
 # Templates name them; what they spell stands outside the assistant's part, or ends it.
 TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token")

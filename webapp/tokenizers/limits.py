@@ -34,7 +34,7 @@ def program(settings: Settings) -> Program:
     """Return what every process of a tokenizer does."""
     quiet = {"TOKENIZERS_PARALLELISM": "false", "RUST_BACKTRACE": "0"}
     limits = {"AS": settings.tokenizer_memory_bytes}
-    return Program("webapp.vocabularies.vocabulary_program", limits=limits, environment=quiet)
+    return Program("webapp.vocabularies.vocabulary_program", limits=limits, environment=quiet, patience=3)
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from parsers.formats.diagram import END, diagram, label, mermaid, rows_table, walked
+from parsers.formats.diagram import END, MOST_NODES, diagram, label, mermaid, rows_table, walked
+from parsers.formats.layout import NOTHING_DRAWN
 from parsers.formats.model import Format, Policy, builtin_formats, guard_holds, load_format, row_ids
 
 PRE, V11 = {"mistral_version": ["pre_v11"]}, {"mistral_version": ["v11"]}
@@ -170,6 +171,15 @@ def test_every_built_in_format_has_all_its_rows_in_every_view(name: str) -> None
 def walk(fmt: Format, times: dict[str, int]) -> tuple[list[str], dict[tuple[str, str], str]]:
     drawn = walked(fmt, times)
     return [node.name for node in drawn.nodes], {(edge.source, edge.target): edge.label for edge in drawn.edges}
+
+
+@pytest.mark.parametrize(("states", "rows"), [(MOST_NODES, 1), (20, 20)])
+def test_what_no_eye_would_follow_is_not_drawn(states: int, rows: int) -> None:
+    names = [f"S{number}" for number in range(states)]
+    table = [{"on": f"T{n}", "to": names[n]} for n in range(rows)]
+    many = {name: {"rows": [*table, {"on": "END", "to": name}]} for name in names}
+    drawing = diagram(make(many, terminals={f"T{n}": f"<{n}>" for n in range(rows)}))
+    assert drawing is NOTHING_DRAWN
 
 
 def test_a_walk_shows_the_rows_that_fired_with_what_they_read_and_how_often() -> None:

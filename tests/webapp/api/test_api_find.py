@@ -79,8 +79,9 @@ def test_a_wrong_field_is_422_with_its_pointer(
     [
         (Busy(), 503, "service_unavailable"),
         (searches.error_of(Failure("cancelled", "The search was cancelled.")), 503, "service_unavailable"),
-        (searches.error_of(Failure("late", "No result in time.")), 413, "too_large"),
-        (searches.error_of(Failure("ended", "The process ended.")), 500, "search_failed"),
+        (searches.error_of(Failure("late", "No result in time.")), 503, "service_unavailable"),
+        (searches.error_of(Failure("ended", "The process ended.")), 503, "service_unavailable"),
+        (searches.error_of(Failure("bug", "The search failed.")), 500, "search_failed"),
     ],
 )
 def test_a_search_that_gives_nothing_is_an_error_in_words(

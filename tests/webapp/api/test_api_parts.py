@@ -215,7 +215,7 @@ def test_checks_that_take_too_long_go_on_when_the_request_is_sent_again(
     make_app: AppMaker, case: CaseMaker, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
     client, shares, sent = make_app().test_client(), [], 0
-    monkeypatch.setattr("webapp.api.parts._CHECKS_SHARE", 0)
+    monkeypatch.setattr("webapp.runs.runner.CHECKS_SHARE", 0)
     whole = client.post(f"{URL}?fields=message,reasons", json=case(**LONG)).json
     while (again := client.post(f"{URL}?{query}", json=case(**LONG))).status_code == 503:
         sent += 1

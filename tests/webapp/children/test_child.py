@@ -11,7 +11,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
+from threading import Event, Timer
 from typing import Any
 
 import pytest
@@ -119,6 +119,42 @@ def test_a_task_has_a_deadline(program: Program) -> None:
         assert asked(child, "echo") == {}
         os.kill(child.pid or 0, signal.SIGSTOP)
         assert failure(child, "echo", 0.2).ending is Ending.LATE
+
+
+MANY = 5_000  # messages: more than a pipe holds, so that a process cannot be ahead with all of them
+
+
+def test_a_task_that_gets_no_processor_has_longer_by_the_clock() -> None:
+    said: list[dict[str, Any]] = []
+
+    def stop(one: dict[str, Any]) -> None:
+        said.append(one)
+        if len(said) == 1:
+            os.kill(child.pid or 0, signal.SIGSTOP)
+            Timer(1.5, os.kill, (child.pid or 0, signal.SIGCONT)).start()
+
+    with Child(Program(FILE, patience=1_000)) as child:
+        asked(child, "echo")
+        assert child.ask("count", {"to": MANY}, seconds=1, on_progress=stop)
+    assert len(said) == MANY
+
+
+@pytest.mark.parametrize(("task", "patience"), [("spin", 1_000), ("sleep", 2)])
+def test_patience_ends_with_the_work_or_by_the_clock(task: str, patience: float) -> None:
+    with Child(Program(FILE, patience=patience)) as child:
+        asked(child, "echo")
+        assert failure(child, task, 0.2).ending is Ending.LATE
+
+
+def test_where_the_system_does_not_tell_of_work_the_clock_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Child(Program(FILE, patience=1_000)) as child:
+        asked(child, "echo")
+        monkeypatch.setattr(Path, "read_text", gone)
+        assert failure(child, "sleep", 0.2).ending is Ending.LATE
+
+
+def gone(*_: object) -> str:
+    raise FileNotFoundError
 
 
 POLITE = Program(tasks.__name__, fork=True, grace_seconds=PATIENCE)

@@ -11,6 +11,7 @@ from parsers.cases import jsontext
 from parsers.formats.model import builtin_formats, load_format
 from webapp.formats.folder import file_text
 from webapp.formats.format_text import MOST_CHARACTERS, Place, Places, check_text, laid_out, skeleton
+from tests.growth import assert_linear, seconds
 from webapp.settings import Settings
 
 SKELETON = skeleton()
@@ -199,6 +200,9 @@ REFUSED = [
     ('{"a": "x', 1, '"'),
     ("", 1, ""),
     (f"[{'9' * 5000}]", 1, "["),
+    ('[{"a": 1,\n "a": 2}, {"\\x": 1}]', 2, '"a"'),  # behind what is refused stands no JSON
+    ('[NaN, {"\\u12": 1}]', 1, "NaN"),
+    ("[" * 2_000 + '{"\\x": 1}', 1, "["),
 ]
 
 
@@ -206,6 +210,11 @@ REFUSED = [
 def test_what_is_no_json_is_said_where_it_stops_being_json(text: str, line: int, what: str) -> None:
     (found,) = check_text(text).findings
     assert (found.place.line, selected(text, found.place)) == (line, what)
+
+
+@pytest.mark.linear
+def test_brackets_without_end_are_refused_in_linear_time() -> None:
+    assert_linear(lambda size: seconds(lambda: check_text("[" * size)), (4_000, 8_000, 16_000))
 
 
 @given(

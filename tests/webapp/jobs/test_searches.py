@@ -130,15 +130,15 @@ def test_a_first_replay_without_end_is_a_failure_in_words(
     make_searches: MakeSearches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.3)
-    with pytest.raises(RequestEntityTooLarge, match="TOOLCALL_INSPECTOR_FIND_SECONDS"):
+    with pytest.raises(ServiceUnavailable, match="TOOLCALL_INSPECTOR_FIND_SECONDS"):
         make_searches(find_seconds=1).find(case_of("stuck"))
 
 
 @pytest.mark.parametrize(
     ("text", "kind", "words"),
     [
-        ("exits", SearchError, "exit code 3"),
-        ("killed", SearchError, "killed by signal 9"),
+        ("exits", ServiceUnavailable, "exit code 3"),
+        ("killed", ServiceUnavailable, "killed by signal 9"),
         ("buggy", SearchError, "failed on this case"),
         ("greedy", RequestEntityTooLarge, "TOOLCALL_INSPECTOR_FIND_MEMORY_BYTES"),
         ("long", RequestEntityTooLarge, "TOOLCALL_INSPECTOR_FIND_CACHE_BYTES"),

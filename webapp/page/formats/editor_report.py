@@ -80,7 +80,7 @@ class _StateLine:
 @dataclass(slots=True)
 class _MachineReport(Machine):
     """The format seen from outside. `idle` are the rows that can never fire; `terminals` are names, texts, how each
-    stands in the embedded tokenizer's vocabulary, and where it comes from. `too_many`: more states than are drawn while
+    stands in the embedded tokenizer's vocabulary, and where it comes from. `too_many`: more than is drawn while
     somebody types."""
 
     states: list[_StateLine] = field(default_factory=list)
@@ -197,8 +197,7 @@ def _machine_report(found: CheckedText, outcomes: Iterable[Outcome]) -> _Machine
         fired.update(move.row for move in moves)
         visits.update({trace.steps[0].state, *(name for move in moves for name in (move.from_state, move.to_state))})
     lost = {_state(one.part) for one in found.findings if one.code == "unreachable_state"}
-    drawn = len(fmt.states) <= _MOST_DRAWN
-    drawing = diagram(fmt) if drawn else NOTHING_DRAWN
+    drawing = diagram(fmt) if len(fmt.states) <= _MOST_DRAWN else NOTHING_DRAWN
     return _MachineReport(
         drawing=drawing,
         rows=rows_table(fmt, expanded),
@@ -212,7 +211,7 @@ def _machine_report(found: CheckedText, outcomes: Iterable[Outcome]) -> _Machine
         states=[_state_line(fmt, expanded, name, name not in lost, visits[name]) for name in fmt.states],
         idle=_idle(fmt, found.findings, lost),
         terminals=[_terminal(fmt, expanded, name, text) for name, text in fmt.terminals.items()],
-        too_many=not drawn,
+        too_many=not drawing.nodes,
     )
 
 

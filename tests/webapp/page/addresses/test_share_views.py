@@ -72,6 +72,26 @@ def test_other_exports_have_the_run(client: FlaskClient, target: str) -> None:
     assert (answer.status_code, b"tool_call" in answer.data) == (200, True)
 
 
+@pytest.mark.parametrize("target", ["case", "jsonl", "sse", "pytest"])
+def test_no_check_is_run_for_an_export_that_tells_of_none(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.delattr("webapp.runs.runner.Runner.checked")
+    posted = {"case": a_case("Long. " * 300), "expect": '{"content": "x"}'}
+    assert client.post(f"/export/{target}", data=posted).status_code == 200
+
+
+def test_checks_of_a_report_that_take_too_long_go_on_when_it_is_asked_for_again(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.runs.runner.CHECKS_SHARE", 0)
+    posted, done = {"case": a_case("Long. " * 200)}, [-1]
+    while (again := client.post("/export/markdown", data=posted)).status_code == 503:
+        done += [int(one) for one in re.findall(r"(\d+)% of them are made and kept\. Send the same", again.text)]
+        assert done == sorted(done)
+    assert (again.status_code, len(done) > 2) == (200, True)
+
+
 def a_case(text: str = OUTPUT, **more: Any) -> str:
     return json.dumps({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, **more})
 

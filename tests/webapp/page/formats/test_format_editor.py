@@ -199,8 +199,16 @@ def test_many_states_are_listed_and_not_drawn(client: FlaskClient) -> None:
     states = {f"S{n}": {"text": "content", "rows": [{"on": "END", "to": "S0"}]} for n in range(30)}
     text = json.dumps({"schema": 1, "name": "x", "title": "x", "initial": "S0", "states": states})
     html = client.post("/formats/edit", data=fields(text)).text
-    assert "30 states are too many to draw" in html
+    assert "too large to draw while you type" in html
     assert "<code>S29</code>" in html
+
+
+def test_a_run_of_a_format_that_is_too_large_to_draw_shows_its_table(client: FlaskClient) -> None:
+    states = {f"S{n}": {"text": "content", "rows": [{"on": "END", "to": f"S{n}"}]} for n in range(120)}
+    text = json.dumps({"schema": 1, "name": "x", "title": "x", "initial": "S0", "states": states, "terminals": {}})
+    html = client.post("/formats/inspect", data=fields(text, ("Hi.", ""))).text
+    assert "120 rows are too many to draw; the table lists them." in words(html)
+    assert 'data-rule="r119"' in html
 
 
 def test_samples_are_compared_with_the_format_beside_and_with_what_is_expected(client: FlaskClient) -> None:
