@@ -236,7 +236,7 @@ class Differs:
 
     `sound`: whether the calls of both are whole, whether the other one's message is what the format itself reads, and,
     where calls differ, whether that reads calls without a flaw. `harm`: what becomes of the calls that the format
-    reads.
+    reads; it may be another in a form that the other chunking reads rightly (`met`), where it did not before.
     """
 
     rules: Rules
@@ -244,6 +244,7 @@ class Differs:
     sound: tuple[bool, bool, bool, bool]
     other: Chunking = WHOLE
     harm: frozenset[Hashable] = frozenset()
+    met: bool = False
     replays: int = 0
 
     @classmethod
@@ -257,7 +258,8 @@ class Differs:
         read = own is not None and own.clean and same_message(own.message, beside.message, ANY_ID)
         called = bool(_of_calls(kind)) and is_called(replayer)
         harm = frozenset() if own is None else _of_calls(kind_of(one.message, own.message, LOOSE))
-        return cls(rules, kind, (*sound, read, called), other, harm)
+        met = own is not None and same_message(own.message, beside.message, LOOSE)
+        return cls(rules, kind, (*sound, read, called), other, harm, met)
 
     @property
     def worth(self) -> tuple[bool, bool]:
@@ -268,9 +270,10 @@ class Differs:
         """See Target."""
         self.replays += 2
         found = Differs.at(replayer, chunking, self.rules, self.other)
-        if found is None or (found.kind, found.harm) != (self.kind, self.harm):
+        if found is None or found.kind != self.kind:
             return False
-        return all(map(operator.ge, found.sound, self.sound))
+        alike = found.harm == self.harm or found.met > self.met
+        return alike and all(map(operator.ge, found.sound, self.sound))
 
 
 @dataclass(slots=True)

@@ -161,12 +161,12 @@ def test_a_call_taken_up_again_is_a_warning(build: Build) -> None:
     assert [(f.severity, f.step, f.message) for f in found] == [("warning", 3, "Call 0 goes on after call 1 began.")]
 
 
-def test_a_part_of_a_call_that_says_nothing_is_a_warning_once(build: Build) -> None:
+def test_a_part_of_a_call_that_says_nothing_is_a_note_once(build: Build) -> None:
     found = check(
         "no_empty_delta", streamed(build, [(0, "a", "f", None)], [(0, None, None, "")], [(0, None, None, None)])
     )
     assert [(f.severity, f.step, f.message) for f in found] == [
-        ("warning", 2, "A part of call 0 is sent that says nothing.")
+        ("info", 2, "A part of call 0 is sent that says nothing.")
     ]
 
 

@@ -18,6 +18,7 @@ from parsers.selection.registry import build, get_format, maker, policies
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Piece, Tool, ToolCall
 from parsers.wire.assemble import Assembler
+from tests.parsers.search.spoilt import Spoilt
 
 
 @dataclass
@@ -234,3 +235,32 @@ def test_a_difference_in_calls_is_worth_more_than_one_in_text() -> None:
     calls = Differs(EXACT, frozenset({("calls", "number", -1, False, True)}), (True, True, False, True))
     text = Differs(EXACT, frozenset({"text", ("content", "lost", "word")}), (True, True, False, False))
     assert max([text, calls], key=lambda one: one.worth) is calls
+
+
+class LosesBangs(Spoilt):
+    """No exclamation mark is ever sent; a call that comes in one delta has two objects for arguments."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        for part in sent.tool_calls if sent is not None else ():
+            whole = "<tool_call>" in text and "</tool_call>" in text
+            part.arguments = (part.arguments or "").replace("!", "") + "{}" * whole
+        return sent
+
+
+def test_a_smaller_form_that_some_chunking_reads_rightly_may_lose_another_thing() -> None:
+    fmt = get_format("qwen")
+    tokens = ("<tool_call>", '{"name": "f", "arguments": ', '{"a": "b!"}}', "</tool_call>")
+    given = Replayer(
+        lambda: BlackBox("bangs", LosesBangs()),
+        tuple(map(Piece, tokens)),
+        black_box=True,
+        terminals=fmt.terminals,
+        format=fmt,
+        policy=policies(fmt),
+    )
+    search = Search(given, only=["chunking"], max_replays=100)
+    assert list(search.run())
+    small = search.found().minimized
+    assert small is not None
+    assert "!" not in small.text
+    assert not small.never_read
