@@ -35,7 +35,7 @@ _ALIASES = Path(__file__).resolve().parents[2] / "docs" / "aliases.json"
 _OPENED = frozenset(("deepseek-r1", "step3", "step3p5", "qwen3-thinking", "minimax", "gpt-oss"))
 _PREFIX = {"minimax-append-think": "<think>"}
 _BY_TAG = {"<think>": "qwen3"}
-_WHOLE = frozenset(("pythonic", "lfm2", "gemma4", "minicpm5"))  # detectors that send a whole call, as one item
+_WHOLE = frozenset(("pythonic", "lfm2", "gemma4", "minicpm5", "muse", "kimi_k3", "inkling"))  # detectors that send a whole call, as one item
 
 
 class ToolCallItem(Open):
@@ -261,6 +261,11 @@ class _ReasoningParser:
     def parse_stream_chunk(self, chunk_text: str) -> tuple[str, str]:
         """Reasoning and the rest of a delta."""
         found = self.detector.parse_streaming_increment(chunk_text)
+        return found.reasoning_text, found.normal_text
+
+    def parse_stream_end(self) -> tuple[str, str]:
+        """Reasoning and the rest of what waited."""
+        found = self.detector.finish()
         return found.reasoning_text, found.normal_text
 
 
