@@ -29,7 +29,7 @@ from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.chunking import WHOLE
 from parsers.vocabulary.channels import Channel, Channels
 from parsers.vocabulary.trace import Trace
-from webapp.glyphs import shorten
+from webapp.glyphs import count, shorten
 from webapp.page.drawing import Bar, percent, runs
 
 STRIP = (  # what the first page shows: engine after engine, one kind of failure each
@@ -88,7 +88,10 @@ class Tile:
 
 @dataclass(slots=True, frozen=True)
 class Departure:
-    """Where a server's answer departs from what the output says: in which part, what came and what is right."""
+    """Where a server's answer departs from what the output says: in which part, what came and what is right.
+
+    Without a part both are words; else they are text of that part, which may be empty.
+    """
 
     part: str
     came: str
@@ -186,9 +189,10 @@ def _departure(case: Case, right: Trace, answer: Trace) -> Departure | None:
     if not found:
         return None
     if _failed(case.input.stream or ()):
-        return Departure("The answer", "an error", _counted(right))
-    first = next((one for one in found if one.field == "tool_calls"), found[0])
-    return _told(first)
+        return Departure("", "An error", _counted(right))
+    if any(one.field == "tool_calls" for one in found):
+        return Departure("", _counted(answer), _counted(right))
+    return _told(found[0])
 
 
 def _failed(stream: Sequence[Any]) -> bool:
@@ -196,23 +200,19 @@ def _failed(stream: Sequence[Any]) -> bool:
 
 
 def _counted(trace: Trace) -> str:
-    many = len(trace.message.tool_calls)
-    return f"{many} call{'' if many == 1 else 's'}: {', '.join(call.name for call in trace.message.tool_calls)}"
+    names = [call.name or "one without a name" for call in trace.message.tool_calls]
+    return count(len(names), "call") + (f": {', '.join(names)}" if names else "")
 
 
 def _told(found: Difference) -> Departure:
-    if found.field == "tool_calls":
-        return Departure("The calls", found.actual, found.expected)
-    field, _, part = found.field.rpartition(".")
-    words = f"The {part} of call {field.removeprefix('tool_calls[').removesuffix(']')}" if field else f"The {part}"
+    call, _, part = found.field.rpartition(".")
+    words = f"{part.capitalize()} of call {call.removeprefix('tool_calls[').removesuffix(']')}"
     start = max(0, _shared(found.expected, found.actual) - _AROUND)
     came, right = [_excerpt(text, start) for text in (found.actual, found.expected)]
-    return Departure(words, came, right)
+    return Departure(words if call else part.capitalize(), came, right)
 
 
 def _excerpt(text: str, start: int) -> str:
-    if not text:
-        return "nothing"
     return ("…" if start else "") + shorten(text[start:], _LONGEST)
 
 
