@@ -531,11 +531,13 @@ class EarlyArguments(Part):
         _read_whole(self.text(), self._start, out)
 
 
-def _read_whole(text: str, start: int, out: ValueOutput) -> None:
+def _read_whole(text: str, start: int, out: ValueOutput) -> int:
+    """Read the value that text begins with; returns where it ends, which need not be where the text does."""
     value, pos = JsonValue(out), 0
-    while pos < len(text):
+    while pos < len(text) and not value.done:
         pos = value.text(text, pos, len(text), start, final=True)
-    value.finish(start + len(text))
+    value.finish(start + pos)
+    return pos
 
 
 def coerce_json(text: str, schema: Mapping[str, Any] | None) -> str:
@@ -544,8 +546,8 @@ def coerce_json(text: str, schema: Mapping[str, Any] | None) -> str:
         return text
     kept = EarlyArguments()
     kept.schema = schema
-    _read_whole(text, 0, kept)
-    return kept.text()
+    end = _read_whole(text, 0, kept)
+    return kept.text() + text[end:]
 
 
 # What argument parsers share that pass on such a value.

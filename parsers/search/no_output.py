@@ -22,7 +22,7 @@ _PROMISING = ("tool_calls", "function_call")  # finish reasons by which more was
 
 def no_output(evidence: Evidence) -> Verdict | None:
     """What was given is no output of a model: a traceback, a list of packages, a script, a message without anything."""
-    if evidence.known.parser:
+    if evidence.known.parser or evidence.known.raw:  # an empty answer to an output that is known is the server's
         return no_output_in(evidence.text, evidence.context, evidence.fmt)
     message = evidence.message
     texts = ((message.reasoning or "").strip(), (message.content or "").strip())

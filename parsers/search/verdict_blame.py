@@ -56,6 +56,8 @@ _SERVER_BLAME: Mapping[VerdictKind, str] = {
     "text_lost": "The server lost text",
     "text_added": "The server sent text that is not in the output, or sent it twice",
     "marker_leak": "The server left markup in the message",
+    "wrong_channel": "The server sent text as what it is not",
+    "text_changed": "The server changed what the output says",
     "types_changed": "The server changed a value",
     "parser_flawed": "The server's stream breaks a rule",
 }

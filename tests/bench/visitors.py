@@ -30,7 +30,7 @@ PAUSE = 4.0  # seconds between two things that a person does, on average
 QUICK_PAUSE = 1.0  # of somebody who steps through a long output
 LONGEST = 250_000  # tokens
 
-_PLACES = ("/", "/examples", "/help", "/checks", "/formats", "/formats/language", "/tokenizers", "/healthz")
+_PLACES = ("/", "/gallery", "/help", "/checks", "/formats", "/formats/language", "/tokenizers", "/healthz")
 _LISTS = ("/api/v1/parsers", "/api/v1/tokenizers", "/api/v1/openapi.json")
 _PARTS = ("", "?steps=none", "?steps=1-20", "?fields=message,findings", "?format=jsonl")
 _EXPORTS = ("case", "markdown", "jsonl", "sse", "pytest")

@@ -15,13 +15,14 @@ AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 PAGES = (
     "/",
-    "/examples",
+    "/gallery",
     "/help",
     "/checks",
     "/example/two-calls-with-prose?step=20",
     "/example/unknown-tool?machine=table&dock=wire&input=bytes",
     "/example/call-inside-reasoning?result=diff&input=text",
     "/example/unfinished-json/share",
+    "/example/sglang-24147-value-ends-like-a-tag",
 )
 SCREENS: dict[str, dict[str, Any]] = {
     "light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},

@@ -5,13 +5,22 @@ All views are on one blueprint: importing a module of views is what puts them th
 
 from __future__ import annotations
 
-from webapp.page.addresses import compare_views, format_views, inspect_views, search_views, share_views, tokenizer_views
+from webapp.page.addresses import (
+    compare_views,
+    format_views,
+    gallery_views,
+    inspect_views,
+    search_views,
+    share_views,
+    tokenizer_views,
+)
 from webapp.page.addresses.subjects import blueprint
 
 __all__ = [
     "blueprint",
     "compare_views",
     "format_views",
+    "gallery_views",
     "inspect_views",
     "search_views",
     "share_views",

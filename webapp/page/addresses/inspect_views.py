@@ -29,6 +29,7 @@ from webapp.page.addresses.subjects import (
     example_subject,
     held_subject,
     hold,
+    is_example,
     is_loopback,
     is_partial,
     is_stored,
@@ -52,7 +53,6 @@ from webapp.page.form.setup import (
 )
 from webapp.page.inspect.inspect_page import ReplayPage, View, read_state, replay_page, view_of
 from webapp.page.library.checklist import entries
-from webapp.page.library.examples import examples
 from webapp.page.search.search_page import WAIT_SECONDS, Search, SearchPanes, search_of_job, search_panes
 from webapp.runs.exports import TARGETS, Target
 from webapp.runs.prepare import with_defaults
@@ -121,12 +121,6 @@ def home() -> Response:
     return _show_form(Setup(), _About("home", "", ""))
 
 
-@blueprint.get("/examples", endpoint="examples")
-def all_examples() -> Response:
-    """All examples."""
-    return render("examples.html", cards=list(examples().values()), current="")
-
-
 @blueprint.get("/help")
 def help() -> Response:
     """Keys and colours, for readers without script."""
@@ -141,7 +135,7 @@ def checks() -> Response:
 
 @blueprint.get("/example/<name>")
 def example(name: str) -> Response:
-    """A worked example."""
+    """A worked example, or a failure of the gallery."""
     return show(example_subject(name))
 
 
@@ -385,7 +379,7 @@ def _is_changed(subject: Subject) -> bool:
 def _origin(source: str) -> Subject | None:
     """The case that a smaller one came from, by the name its page has for it; None for anything else."""
     kind, _, name = source.partition(":")
-    known = (kind == "example" and name in examples()) or (kind == "case" and is_stored(name))
+    known = (kind == "example" and is_example(name)) or (kind == "case" and is_stored(name))
     return named_subject(source) if known else None
 
 

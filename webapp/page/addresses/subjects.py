@@ -23,6 +23,7 @@ from webapp.formats.folder import with_folder_format
 from webapp.page.form.setup import FormError, Setup, case_line
 from webapp.page.inspect.inspect_page import Links, ViewState
 from webapp.page.library.examples import Example, examples
+from webapp.page.library.gallery import Tile, gallery
 from webapp.runs.held import HELD_HEADER, HeldRun
 from webapp.services import services
 from webapp.settings import LOOPBACK
@@ -48,7 +49,8 @@ View = Callable[..., ResponseReturnValue]
 
 @dataclass(slots=True, frozen=True)
 class Subject:
-    """A case and where it is found. `kind` is example, case or run; `name` is the example's, or the id of the case.
+    """A case and where it is found. `kind` is example, case or run; `name` is the example's, or the id of the case;
+    an example is a worked one (`example`) or a failure of the gallery (`tile`).
 
     `source` is what a form calls it: `example:NAME` or `case:ID`, empty for a run that is stored nowhere, which the
     page carries. Such a run may be `held`: then there is an address for scripts, as long as this process lives.
@@ -60,6 +62,7 @@ class Subject:
     note: str
     name: str = ""
     example: Example | None = None
+    tile: Tile | None = None
     stored: StoredCase | None = None
     held: HeldRun | None = None
 
@@ -101,11 +104,17 @@ class Subject:
 
 
 def example_subject(name: str) -> Subject:
-    """The example of that name, or 404."""
-    found = examples().get(name)
-    if found is None:
+    """The worked example or the tile of the gallery of that name, or 404."""
+    if (found := examples().get(name)) is not None:
+        return Subject(found.case, "example", found.title, "example", name, example=found)
+    if (tile := gallery().get(name)) is None:
         abort(404, "There is no example of that name.")
-    return Subject(found.case, "example", found.title, "example", name, example=found)
+    return Subject(tile.case, "example", tile.title, tile.thread, name, tile=tile)
+
+
+def is_example(name: str) -> bool:
+    """Return whether there is an example of that name."""
+    return name in examples() or name in gallery()
 
 
 def case_subject(case_id: str) -> Subject:

@@ -26,7 +26,7 @@ from webapp.fields import CHUNKINGS, EMPTY_TEMPLATE, FIELDS, TOOLS, Row, templat
 from webapp.formats.folder import formats_folder
 from webapp.glyphs import count
 from webapp.page.form.setup import AUTO, Found, Setup
-from webapp.page.library.examples import Example, examples
+from webapp.page.library.gallery import Tile, gallery, strip
 from webapp.page.library.tokenizer_shelf import ORIGINS, OTHERS
 from webapp.recordings import STREAMED
 from webapp.runs.runner import Run
@@ -101,7 +101,8 @@ class FormPage:
     template: _TemplateReport | None
     template_examples: list[_TemplateExample]
     below: Run | None
-    cards: list[Example]
+    cards: list[Tile]
+    failures: int  # how many there are in all
 
     @property
     def source_open(self) -> bool:
@@ -121,7 +122,8 @@ def form_page(setup: Setup, kind: str, settings: Settings, below: Run | None = N
         template=template_report(setup.parser.template, setup.request.prompt_tail) if played else None,
         template_examples=list(template_examples().values()),
         below=below,
-        cards=list(examples().values()) if kind == "home" else [],
+        cards=strip() if kind == "home" else [],
+        failures=len(gallery()),
     )
 
 

@@ -1,1 +1,1 @@
-"""What a reader looks up: examples, checks, tokenizers, the format language."""
+"""What a reader looks up: the gallery of failures, examples, checks, tokenizers, the format language."""

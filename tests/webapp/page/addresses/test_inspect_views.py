@@ -26,7 +26,7 @@ def carried(html: str) -> str:
     return found[1].replace("&#34;", '"').replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'")
 
 
-@pytest.mark.parametrize("path", ["/", "/new", "/run", "/examples", "/help", "/checks"])
+@pytest.mark.parametrize("path", ["/", "/new", "/run", "/gallery", "/help", "/checks"])
 def test_pages_answer(client: FlaskClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 200

@@ -1,0 +1,76 @@
+"""The page of the gallery, its filters, the strip on the first page, and the words above the run of a failure."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from parsers.cases.io import dumps
+from webapp.page.library.examples import examples
+from webapp.page.library.gallery import STRIP, gallery
+
+RED, NEUTRAL = "sglang-24147-value-ends-like-a-tag", "omlx-2507-closing-marker-in-a-string"
+
+
+def test_every_failure_is_one_click_away_with_its_thread_and_its_words(client: FlaskClient) -> None:
+    page = html.unescape(client.get("/gallery").text)
+    for name, tile in gallery().items():
+        assert page.count(f'href="/example/{name}"') == 1
+        assert f'href="{tile.link}" rel="noreferrer"' in page
+        assert f"{tile.wrong} {tile.ended}" in page
+    red = sum(tile.facts.departure is not None for tile in gallery().values())
+    assert page.count("tile-verdict severity-error") == red
+    assert page.count("As reported: no answer is quoted") == len(gallery()) - red
+
+
+def test_every_filter_is_a_link_that_says_how_many_it_leaves(client: FlaskClient) -> None:
+    page = html.unescape(client.get("/gallery?engine=vLLM").text)
+    found = re.findall(r'<li><a href="(/gallery[^"]*)"[^>]*>\s*<span>[^<]*</span><span class="quiet">(\d+)', page)
+    assert len(found) > 20
+    for address, many in (found[0], found[1], found[-1]):
+        assert f'data-shown="{many}"' in client.get(address).text
+
+
+def test_what_nothing_is_says_so_and_leads_back(client: FlaskClient) -> None:
+    page = client.get("/gallery?engine=%3Cb%3E&failure=doubled").text
+    assert "Nothing here is all of that." in page
+    assert "<b>" not in page
+    assert '<a class="button" href="/gallery">Show all</a>' in page
+
+
+def test_the_worked_examples_are_below_and_where_they_were(client: FlaskClient) -> None:
+    page = client.get("/gallery").text
+    assert all(f'href="/example/{name}"' in page for name in examples())
+    assert client.get("/examples").location == "/gallery#how-it-works"
+
+
+def test_the_first_page_shows_a_strip_of_them(client: FlaskClient) -> None:
+    page = client.get("/").text
+    assert re.findall(r'class="tile" href="/example/([^"]+)"', page) == list(STRIP)
+    assert f'<a href="/gallery">All {len(gallery())}</a>' in page
+    assert page.count('class="tile-band"') == len(STRIP)
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize(("name", "said"), [(RED, "came, right is"), (NEUTRAL, "As reported")])
+def test_a_run_says_what_went_wrong_and_what_ended_it(client: FlaskClient, name: str, said: str) -> None:
+    tile, page = gallery()[name], html.unescape(client.get(f"/example/{name}").text)
+    above = page.partition('<section class="failure"')[2].partition("</section>")[0]
+    assert said in above
+    assert f"{tile.wrong} {tile.ended}" in above
+    assert tile.link in above
+    assert ("severity-error" in above) == (name == RED)
+    assert client.get(f"/example/{name}.json").text == dumps(tile.case)
+
+
+@pytest.mark.replays
+def test_a_smaller_case_of_a_failure_says_where_it_is_from(client: FlaskClient) -> None:
+    page = client.post("/run", data={"case": dumps(gallery()[NEUTRAL].case), "origin": f"example:{NEUTRAL}"}).text
+    assert f'href="/example/{NEUTRAL}"' in page
+
+
+def test_there_is_no_example_of_another_name(client: FlaskClient) -> None:
+    assert client.get("/example/none-such").status_code == 404

@@ -1,0 +1,322 @@
+"""The gallery: real failures that were reported in public, each a case of the package with the words of its tile.
+
+A tile is red where the thread quotes what the server answered. That answer is the recorded side of the case, and what
+is wrong with it is computed: the answer is played back, the output is read by the format's own parser, and the two are
+compared. Nothing of the verdict or of the band is written down anywhere; both are computed once per process.
+
+The cases are in `gallery/gallery.cases.json`. Their notes are the two sentences of the tile: what went wrong, and what
+ended it. What a case has no place for is in `gallery/tiles.json`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from parsers.cases import jsontext
+from parsers.cases.case import Case, ParserRef
+from parsers.cases.corpus import case_texts
+from parsers.cases.engines import RECORDED, choose
+from parsers.cases.expect import Difference, differences
+from parsers.cases.io import loads
+from parsers.cases.jsontext import JsonError
+from parsers.cases.run import characters, replayer_of
+from parsers.replays.chunking import RECORDED as AS_RECORDED
+from parsers.replays.chunking import WHOLE
+from parsers.vocabulary.channels import Channel, Channels
+from parsers.vocabulary.trace import Trace
+from webapp.glyphs import count, shorten
+from webapp.page.drawing import Bar, percent, runs
+
+STRIP = (  # what the first page shows: engine after engine, one kind of failure each
+    "sglang-24147-value-ends-like-a-tag",
+    "vllm-46183-text-comes-twice",
+    "dynamo-9536-calls-with-a-semicolon",
+    "lmstudio-1979-call-as-a-message",
+    "vllm-mlx-677-half-a-marker-each",
+    "llamacpp-23838-documented-format-refused",
+)
+FAILURES = {
+    "chunk_boundary": "chunk boundary",
+    "lost_call": "lost call",
+    "lost_text": "lost text",
+    "broken_arguments": "broken arguments",
+    "wrong_type": "wrong type",
+    "marker_leak": "leaked marker",
+    "wrong_channel": "wrong channel",
+    "index_or_id": "index or id",
+    "quoted_marker": "quoted marker",
+    "raised": "error raised",
+    "doubled": "sent twice",
+}
+_OWNERS = {"reasoning": "reasoning", "content": "content", "name": "name", "id": "name", "arguments": "arguments"}
+_HEIGHTS = {"content": (13, 4), "arguments": (9, 8)}  # top and height in a band 18 high; any other role stands higher
+_AROUND, _LONGEST = 12, 44  # characters shown before the first that is wrong, and in all
+
+
+@dataclass(slots=True, frozen=True)
+class Tile:
+    """One failure: its address, what its tile says, and the case. `version` is "" where the thread names none."""
+
+    name: str
+    title: str
+    wrong: str
+    ended: str
+    engine: str
+    version: str
+    format: str
+    failure: str
+    rebuilt: bool
+    link: str
+    thread: str
+    case: Case
+
+    @property
+    def kind(self) -> str:
+        """The kind of failure in words."""
+        return FAILURES[self.failure]
+
+    @property
+    def facts(self) -> TileFacts:
+        """What is computed of it."""
+        return tile_facts(self.name)
+
+
+@dataclass(slots=True, frozen=True)
+class Departure:
+    """Where a server's answer departs from what the output says: in which part, what came and what is right.
+
+    Without a part both are words; else they are text of that part, which may be empty.
+    """
+
+    part: str
+    came: str
+    right: str
+
+
+@dataclass(slots=True, frozen=True)
+class TileBar:
+    """A run of one role in a band 18 high; `lost` is what the answer lacks or has in another place."""
+
+    bar: Bar
+
+    @property
+    def y(self) -> int:
+        return _HEIGHTS.get(self.bar.kind, (5, 12))[0]
+
+    @property
+    def height(self) -> int:
+        return _HEIGHTS.get(self.bar.kind, (5, 12))[1]
+
+
+@dataclass(slots=True, frozen=True)
+class TileFacts:
+    """What the product finds: the departure of the quoted answer, None where none is quoted, and the band."""
+
+    departure: Departure | None
+    bars: list[TileBar]
+
+
+@cache
+def gallery() -> dict[str, Tile]:
+    """All tiles by name."""
+    more = json.loads(_read("tiles.json"))
+    return {name: _tile(name, loads(text), more[name]) for name, text in case_texts(_read("gallery.cases.json")).items()}
+
+
+def strip() -> list[Tile]:
+    """The tiles of the first page."""
+    return [gallery()[name] for name in STRIP]
+
+
+@cache
+def tile_facts(name: str) -> TileFacts:
+    """What is computed of the tile of that name."""
+    tile = gallery()[name]
+    text, right = tile.case.text(), _trace(tile.case, tile.format)
+    kinds = _roles(right)
+    if tile.case.input.stream is None:
+        return TileFacts(None, _bars(kinds))
+    answer = _trace(tile.case, RECORDED)
+    for at in _lost(text, right, answer):
+        kinds[at] = "lost"
+    return TileFacts(_departure(tile.case, right, answer), _bars(kinds))
+
+
+def _read(name: str) -> str:
+    return (resources.files("webapp.page.library") / "gallery" / name).read_text(encoding="utf-8")
+
+
+def _tile(name: str, case: Case, more: Mapping[str, Any]) -> Tile:
+    source = case.source
+    if source is None or source.engine is None or source.link is None:
+        raise ValueError(f"the case {name} of the gallery does not say where it is from")
+    engine, _, version = source.engine.rpartition(" ")
+    if not version[:1].isdigit():
+        engine, version = source.engine, ""
+    wrong, ended = case.notes
+    return Tile(
+        name=name,
+        title=case.title or name,
+        wrong=wrong,
+        ended=ended,
+        engine=engine,
+        version=version,
+        format=more["format"],
+        failure=more["failure"],
+        rebuilt=more["output"] == "rebuilt",
+        link=source.link,
+        thread=f"{source.project} #{source.link.rpartition('/')[2]}",
+        case=case,
+    )
+
+
+def _trace(case: Case, parser: str) -> Trace:
+    """The replay of a case by this parser, unchecked."""
+    read = case.model_copy(update={"parser": ParserRef(name=parser)})
+    replayer = replayer_of(read, choose(read), characters(case.text()))
+    return replayer.trace(AS_RECORDED if parser == RECORDED else WHOLE)
+
+
+def _departure(case: Case, right: Trace, answer: Trace) -> Departure | None:
+    """The first difference that the expectation shows, the number of calls before anything else."""
+    expect = case.expect
+    found = [] if expect is None else differences(expect, answer.message)
+    if not found:
+        return None
+    if _failed(case.input.stream or ()):
+        return Departure("", "An error", _counted(right))
+    if any(one.field == "tool_calls" for one in found):
+        return Departure("", _counted(answer), _counted(right))
+    return _told(found[0])
+
+
+def _failed(stream: Sequence[Any]) -> bool:
+    return any(isinstance(chunk, dict) and "error" in chunk for chunk in stream)
+
+
+def _counted(trace: Trace) -> str:
+    names = [call.name or "one without a name" for call in trace.message.tool_calls]
+    return count(len(names), "call") + (f": {', '.join(names)}" if names else "")
+
+
+def _told(found: Difference) -> Departure:
+    call, _, part = found.field.rpartition(".")
+    words = f"{part.capitalize()} of call {call.removeprefix('tool_calls[').removesuffix(']')}"
+    start = max(0, _shared(found.expected, found.actual) - _AROUND)
+    came, right = [_excerpt(text, start) for text in (found.actual, found.expected)]
+    return Departure(words if call else part.capitalize(), came, right)
+
+
+def _excerpt(text: str, start: int) -> str:
+    return ("…" if start else "") + shorten(text[start:], _LONGEST)
+
+
+def _shared(left: str, right: str) -> int:
+    """How many characters both begin with."""
+    return next((at for at, (one, other) in enumerate(zip(left, right, strict=False)) if one != other),
+                min(len(left), len(right)))  # fmt: skip
+
+
+def _roles(trace: Trace) -> list[str]:
+    """The role of each character of the output, "" for what is neither text nor part of a call."""
+    kinds = [""] * len(trace.text)
+    for run in trace.partition:
+        kinds[run.start : run.end] = [_OWNERS.get(run.owner, "")] * (run.end - run.start)
+    return kinds
+
+
+def _lost(text: str, right: Trace, answer: Trace) -> Iterator[int]:
+    """The characters of the output that the answer does not have, or has where they do not belong."""
+    for channel, theirs in _differing(right.channels, answer.channels):
+        ours = right.channels[channel]
+        shared = _shared(ours.text, theirs)
+        for at in range(0 if shared == len(ours.text) else shared, len(ours.text)):
+            raw = ours.place(at).raw
+            if raw is not None and raw < len(text):
+                yield raw
+    sent = [one.text for one in answer.channels.values()]
+    kept = [one.text for one in right.channels.values()]
+    for run in right.partition:
+        marker = text[run.start : run.end].strip()
+        if run.owner == "marker" and any(marker in one for one in sent) and not any(marker in one for one in kept):
+            yield from range(run.start, run.end)
+
+
+def _differing(ours: Channels, theirs: Channels) -> Iterator[tuple[Channel, str]]:
+    """Each channel that is another in the answer, and what it says there."""
+    for channel, one in ours.items():
+        said = theirs[channel].text if channel in theirs else ""
+        if channel.part != "id" and said != one.text and not (channel.part == "arguments" and _equal(one.text, said)):
+            yield channel, said
+
+
+def _equal(ours: str, theirs: str) -> bool:
+    try:
+        return jsontext.same(jsontext.read(ours), jsontext.read(theirs))
+    except JsonError:
+        return False
+
+
+def _bars(kinds: Sequence[str]) -> list[TileBar]:
+    many = len(kinds)
+    return [
+        TileBar(Bar(kind, percent(start, many), percent(end - start, many))) for kind, start, end in runs(kinds) if kind
+    ]
+
+
+# The filters of the page: by engine, by format, by kind of failure.
+
+FACETS = {"engine": "Engine", "format": "Format", "failure": "Failure"}
+
+
+@dataclass(slots=True, frozen=True)
+class Choice:
+    """One value of a filter, how many tiles it leaves, and the filters of the page that it leads to."""
+
+    value: str
+    words: str
+    many: int
+    chosen: bool
+    query: dict[str, str]
+
+
+@dataclass(slots=True, frozen=True)
+class Facet:
+    """One filter: what it is called, what is chosen ("" for all) and what may be."""
+
+    name: str
+    words: str
+    chosen: str
+    choices: list[Choice]
+
+
+def filtered(asked: Mapping[str, str]) -> list[Tile]:
+    """The tiles that every filter lets through, those with an answer first."""
+    tiles = [tile for tile in gallery().values() if all(getattr(tile, name) == asked[name] for name in asked)]
+    return sorted(tiles, key=lambda tile: tile.case.input.stream is None)
+
+
+def facets(asked: Mapping[str, str]) -> list[Facet]:
+    """The filters as they stand. A filter counts what the others let through."""
+    return [_facet(name, asked) for name in FACETS]
+
+
+def _facet(name: str, asked: Mapping[str, str]) -> Facet:
+    others = {other: value for other, value in asked.items() if other != name}
+    left = [str(getattr(tile, name)) for tile in filtered(others)]
+    values = sorted(set(left) | ({asked[name]} if name in asked else set()), key=str.lower)
+    choices = [Choice("", "all", len(left), name not in asked, others)]
+    choices += [
+        Choice(value, _in_words(name, value), left.count(value), asked.get(name) == value, {**others, name: value})
+        for value in values
+    ]
+    return Facet(name, FACETS[name], _in_words(name, asked[name]) if name in asked else "", choices)
+
+
+def _in_words(name: str, value: str) -> str:
+    return FAILURES.get(value, value) if name == "failure" else value
