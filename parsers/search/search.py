@@ -315,8 +315,6 @@ def played(
 ) -> Found:
     """What is found of a stream that is played back, given what the checks of its replay said."""
     findings = by_cause(found)
-    said = verdict(findings, trace, replayer, held=len(holding))
-    said.details = (*said.details, Detail(NOT_SEARCHED))
     return Found(
         text=replayer.text,
         findings=findings,
@@ -325,7 +323,7 @@ def played(
         outcomes=[OutcomeClass(0, trace.message, trace.finish_reason, 1, 1, RECORDED, label(RECORDED))],
         groups=[],
         cuts=[],
-        verdict=said,
+        verdict=verdict(findings, trace, replayer, held=len(holding)),
         replays=1,
     )
 
@@ -347,7 +345,9 @@ class Played:
     def found(self) -> Found:
         """Return what the checks say of it."""
         report = self._report
-        return played(self._replayer, self._trace, report.findings, report.holding, report.skipped)
+        found = played(self._replayer, self._trace, report.findings, report.holding, report.skipped)
+        found.verdict.details = (*found.verdict.details, Detail(NOT_SEARCHED))
+        return found
 
     @cached_property
     def _trace(self) -> Trace:

@@ -278,7 +278,7 @@ def chunk_card(found: Recording, number: int) -> ChunkCard:
         note=", ".join(filter(None, [came, count(len(text.encode("utf-8", "replace")), "byte")])),
         summary=" · ".join(filter(None, [f"chunk {number:,}", words, came])),
         announce=f"Chunk {number:,} of {found.total:,}. {words.capitalize()}: {spelled}. {_came(found, number)}.",
-        raw=_spelled_bits(json.dumps(shortened(payload), ensure_ascii=False, indent=1), carried),
+        raw=_spelled_bits(json.dumps(shortened(payload), ensure_ascii=False), carried),
         carried=carried,
         came=_came(found, number),
         raw_output=_unknown(chunk) if fed is None else count(sum([len(piece.text) for piece in fed]), "character"),
@@ -324,7 +324,7 @@ def _unknown(chunk: ServerChunk) -> str:
 
 def _spelled_bits(text: str, carried: Sequence[Carried]) -> list[_Bit]:
     """A chunk as JSON, in which what it carried has the role it has elsewhere."""
-    text, at, found = glyphless_lines(shorten(text, _RAW)), 0, list[_Bit]()
+    text, at, found = glyphless(shorten(text, _RAW)), 0, list[_Bit]()
     for bit in [bit for one in carried for bit in one.bits if bit.role]:
         spelled = glyphless(json.dumps(bit.text, ensure_ascii=False)[1:-1])
         place = text.find(spelled, at)
@@ -332,11 +332,6 @@ def _spelled_bits(text: str, carried: Sequence[Carried]) -> list[_Bit]:
             found += [_Bit(text[at:place], ""), _Bit(spelled, bit.role)]
             at = place + len(spelled)
     return [*found, _Bit(text[at:], "")]
-
-
-def glyphless_lines(text: str) -> str:
-    """JSON over several lines, in which whatever else cannot be seen is spelled as an escape."""
-    return "\n".join([glyphless(line) for line in text.split("\n")])
 
 
 def with_leaks(items: Sequence[Sent], found: Recording) -> list[Sent]:

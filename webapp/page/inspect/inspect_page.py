@@ -234,6 +234,8 @@ class ReplayPage:
     def dock(self) -> str:
         """The panel of the dock that is shown: what is wrong, else how the output was cut."""
         found = self.checked.findings
+        if self.recorded is not None:  # it cannot be cut, and nobody knows what it held
+            return self.links.state.dock if self.links.state.dock in ("events", "wire") else "findings"
         return self.links.state.dock or ("findings" if found is None or found.own else "chunkings")
 
     @property
