@@ -28,5 +28,9 @@ def test_what_leaked_is_told_to_the_character(content: str, texts: list[str], pa
 
 def test_findings_that_tell_of_a_leak_are_told_from_others() -> None:
     topics = {topic: is_leak(Finding("x", "error", "parser", "words", topic=topic)) for topic in Topic}
-    assert [topic for topic, leaks in topics.items() if leaks] == [Topic.LEAK, Topic.OUTPUT_UNPARSED, Topic.CALLS_UNPARSED]
+    assert [topic for topic, leaks in topics.items() if leaks] == [
+        Topic.LEAK,
+        Topic.OUTPUT_UNPARSED,
+        Topic.CALLS_UNPARSED,
+    ]
     assert Leaked().size == 0

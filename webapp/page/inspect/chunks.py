@@ -271,13 +271,14 @@ def chunk_card(found: Recording, number: int) -> ChunkCard:
     time = found.time(number)
     came = "" if time is None else in_words(time)
     spelled = spell(shorten("".join([bit.text for one in carried for bit in one.bits]), 60))
+    told = f" {_came(found, number)}." if time is not None else ""
     fed = found.stream.fed[number - 1] if found.stream.fed is not None else None
     return ChunkCard(
         step=number,
         title=f"Chunk {number:,}",
         note=", ".join(filter(None, [came, count(len(text.encode("utf-8", "replace")), "byte")])),
         summary=" · ".join(filter(None, [f"chunk {number:,}", words, came])),
-        announce=f"Chunk {number:,} of {found.total:,}. {words.capitalize()}: {spelled}. {_came(found, number)}.",
+        announce=f"Chunk {number:,} of {found.total:,}. {words.capitalize()}: {spelled}.{told}",
         raw=_spelled_bits(json.dumps(shortened(payload), ensure_ascii=False), carried),
         carried=carried,
         came=_came(found, number),
@@ -309,7 +310,7 @@ def _came(found: Recording, number: int) -> str:
     """When a chunk came, and how that compares."""
     time, gap = found.time(number), found.gap(number)
     if found.arrivals is None or time is None:
-        return "when it came was not recorded"
+        return "not recorded"
     words = f"{in_words(time)} after the first" if number > 1 else "the first"
     if gap is None:
         return words

@@ -255,11 +255,6 @@ class ReplayPage:
         """Where the stops stand in the band, in percent; those that cannot be told apart are one."""
         return sorted({round((at - 0.5) * 100 / self.cursor.total, 1) for at in self.stops().steps})
 
-    @property
-    def unknown(self) -> bool:
-        """Return whether a recorded stream is played back and nobody knows the raw output that came with it."""
-        return self.run.choice.plays and not self.run.pieces
-
 
 def view_of(runner: Runner, case: Case, state: ViewState) -> View:
     """The replay that a page shows: under the case's own chunking, or the one its address names.
