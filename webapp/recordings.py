@@ -61,6 +61,8 @@ def taken(recording: Recording, tokenizer: str | None = None, *, parser: str = "
     if recording.stream is not None:
         found.data["input"]["stream"] = [_slim(chunk) for chunk in recording.stream]
         found.data["input"] |= {key: True for key in STREAMED if getattr(recording, key)}
+        if recording.times is not None:
+            found.data["input"]["times"] = list(recording.times)
     if not found.data["input"]:
         raise RecordingError("text", "There is no output in it: give the answer of the server, or what the model wrote")
     _ask(found, recording, adapter)

@@ -7,6 +7,7 @@ with nothing between; it is written as a list of lines, so that a change of one 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -104,6 +105,7 @@ Notes = Annotated[tuple[str, ...], BeforeValidator(_listed, json_schema_input_ty
 Hex = Annotated[str, AfterValidator(_hex), Field(pattern="^([0-9A-Fa-f]{2})*$")]
 Integer = Annotated[int, Field(strict=True)]
 Natural = Annotated[int, Field(strict=True, ge=0)]
+Milliseconds = Natural | Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 Switch = Annotated[bool, Field(strict=True)]
 Word = Annotated[str, Field(min_length=1)]
 ToolObject = Annotated[dict[str, Any], AfterValidator(_tool)]
@@ -205,7 +207,8 @@ _Tokens = Annotated[
 class Input(Model):
     """The model output, in at least one form; several forms must agree. `stream` is kept as data.
 
-    `done`: the end of the stream itself, `[DONE]`, was recorded behind it. `gaps`: chunks of it are missing.
+    `done`: the end of the stream itself, `[DONE]`, was recorded behind it. `gaps`: chunks of it are missing. `times`:
+    when each chunk of the stream came, in milliseconds since the first whose time is known; null where it is not.
     """
 
     text: Text | None = None
@@ -214,6 +217,7 @@ class Input(Model):
     stream: Many[dict[str, Any]] | None = None
     done: bool = False
     gaps: bool = False
+    times: tuple[Milliseconds | None, ...] | None = None
 
     @model_validator(mode="after")
     def _agrees(self) -> Input:
@@ -225,7 +229,16 @@ class Input(Model):
                 raise CaseError(f"the text of '{name}' is not that of '{first}'", f"/input/{name}")
         if self.tokens is not None and self.deltas is not None and not _same_ids(self.tokens, self.deltas):
             raise CaseError("the ids of 'deltas' are not those of 'tokens'", "/input/deltas")
+        if self.times is not None:
+            self._check_times(self.times)
         return self
+
+    def _check_times(self, times: Iterable[float | None]) -> None:
+        known = [time for time in times if time is not None]
+        if len(self.stream or ()) != len(self.times or ()):
+            raise CaseError("give a time, or null, for every chunk of 'stream'", "/input/times")
+        if any(later < earlier for earlier, later in pairwise(known)):
+            raise CaseError("chunks come one after the other: no time is before an earlier one", "/input/times")
 
     def texts(self) -> list[tuple[str, str]]:
         """The output text by each form that gives it."""

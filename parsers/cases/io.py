@@ -163,8 +163,10 @@ def has_outcome(
 
 
 def one_line(path: jsontext.Path) -> bool:
-    """Return whether a value of a case is written on one line: each token, delta and chunking."""
-    return any(len(path) == length and path[: length - 1] == start for start, length in _ONE_LINE.items())
+    """Return whether a value of a case is written on one line: each token, delta and chunking, and the times."""
+    return path == ("input", "times") or any(
+        len(path) == length and path[: length - 1] == start for start, length in _ONE_LINE.items()
+    )
 
 
 def _check(data: Any) -> None:

@@ -6,6 +6,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     captures          the commands that record what is missing
     plain_text        bytes -> text (UTF-8, BOM, CRLF), escapes, halves of characters
     written_values    text -> values, as JSON writes them or Python prints them
+    moments           time stamps -> when each part of a log came
     json_frames       text -> JSON objects, as event streams, lines and logs carry them
     surroundings      text -> the body, without HTTP, curl's noise, prefixes of log lines and prose
     requests          body -> the request beside the recording, and the rest
@@ -14,6 +15,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     api_families      payload -> its API: a table of shapes, with a reader for each that holds raw output
     api_logs          frames -> a log of one API, its damage, and the raw output rebuilt
     chat_streams      chat chunks -> what the server's parser made, and what still tells of the raw output
+    curl_traces       dumps of curl --trace -> the log that came
     answers           logs and answers of APIs, by themselves or inside other JSON
     string_lists      deltas and texts as programs print them
     token_records     token ids, with or without texts

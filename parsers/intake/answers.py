@@ -2,7 +2,8 @@
 
 Inside: a request and its answer in one object, as proxies and tracing tools save them; log lines that hold one chunk
 each; HAR files, which a browser's network panel saves (HAR 1.2: log.entries, request.postData.text,
-response.content.text and its encoding; of headers and cookies nothing is kept). The names of the parts differ; what
+response.content.text and its encoding; Chrome's `_eventSourceMessages` have the time of each event; of headers and
+cookies nothing is kept). The names of the parts differ; what
 counts is that a part has the shape of an API's answer.
 """
 
@@ -28,13 +29,16 @@ from parsers.intake.api_logs import (
     several_outputs_warning,
 )
 from parsers.intake.chat_streams import chat_intake
+from parsers.intake.curl_traces import curl_trace
 from parsers.intake.evidence import Intake, Payload, Reader, Warn, number
 from parsers.intake.json_frames import object_frames
+from parsers.intake.moments import moment_of
 from parsers.intake.requests import is_request, merged_request, request_of
 from parsers.intake.written_values import (
     choices_of,
     literal_at,
     object_of,
+    objects_of,
     skip_space,
     unfinished_value,
     value_at,
@@ -133,6 +137,11 @@ def read_events(body: str) -> Intake | None:
     return log_intake(event_log(body))
 
 
+def _read_curl_trace(body: str) -> Intake | None:
+    """Read what came in a trace of curl: events, lines of JSON, or one answer."""
+    return curl_trace(body, lambda text: read_events(text) or log_intake(object_log(text)) or _read_json(text))
+
+
 def _read_cut_json(body: str) -> Intake | None:
     """Read what is whole of one answer whose JSON breaks off."""
     start = skip_space(body, 0)
@@ -171,14 +180,25 @@ def read_logged_lines(body: str) -> Intake | None:
         return None
     counted = Counter([key for row in rows for key in row if isinstance(row[key], dict | str)])
     for key, _ in counted.most_common(_KEYS):
-        values = [row[key] for row in rows if key in row]
-        objects = [value for value in values if isinstance(value, dict)]
-        lines = "\n".join([value.removesuffix("\n") for value in values if isinstance(value, str)])
-        found = log_intake(response_log(objects) if len(objects) * 2 > len(values) else _log_of(lines))
+        objects = [row for row in rows if isinstance(row.get(key), dict)]
+        texts = [row for row in rows if isinstance(row.get(key), str)]
+        found = log_intake(_log_of_rows(objects if len(objects) > len(texts) else texts, key))
         if found is not None and found.usable:
             found.why = (f"It stands in {number(len(rows), 'log line')} of JSON, under `{key}`.", *found.why)
             return found
     return None
+
+
+def _log_of_rows(rows: list[Payload], key: str) -> Log | None:
+    """Return the log that stands in rows under a key, as objects or as text, with the rows' time stamps."""
+    values = [row[key] for row in rows]
+    texts = [value.removesuffix("\n") for value in values if isinstance(value, str)]
+    log = _log_of("\n".join(texts) if texts else values)
+    lines = [text.count("\n") + 1 for text in texts] or [1] * len(rows)
+    stamps = [stamp for row, many in zip(rows, lines, strict=True) for stamp in [moment_of(row)] * many]
+    for frame in log.frames if log is not None else ():
+        frame.moment = frame.moment or stamps[frame.line - 1]
+    return log
 
 
 def read_har(body: str) -> Intake | None:
@@ -199,23 +219,34 @@ def read_har(body: str) -> Intake | None:
 
 
 def _har_answer(entry: Payload) -> Intake | None:
-    content = object_of(object_of(entry.get("response")).get("content"))
-    text = content.get("text")
-    if not isinstance(text, str):
-        return None
-    if content.get("encoding") == "base64":
-        try:
-            text = base64.b64decode(text).decode("utf-8", "replace")
-        except (binascii.Error, ValueError):
-            return None
+    events = [one for one in objects_of(entry.get("_eventSourceMessages")) or [] if isinstance(one.get("data"), str)]
+    text = _har_text(entry)
+    if not text:
+        text = "".join([f"data: {one['data']}\n\n" for one in events])
     whole = whole_object(text)
-    found = log_intake(_log_of(text if whole is None else whole))
+    log = _log_of(text if whole is None else whole)
+    told = [one for one in events if one["data"] != "[DONE]"]
+    if log is not None and len(told) == len(log.frames):
+        for frame, event in zip(log.frames, told, strict=True):
+            frame.moment = moment_of(event)
+    found = log_intake(log)
     sent = object_of(object_of(entry.get("request")).get("postData")).get("text")
     asked = whole_object(sent) if isinstance(sent, str) else None
     if found is not None and asked is not None and is_request(asked):
         for output in found.outputs:
             output.request = merged_request(output.request, request_of(asked))
     return found
+
+
+def _har_text(entry: Payload) -> str:
+    content = object_of(object_of(entry.get("response")).get("content"))
+    text = content.get("text")
+    if not isinstance(text, str) or content.get("encoding") != "base64":
+        return text if isinstance(text, str) else ""
+    try:
+        return base64.b64decode(text).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return ""
 
 
 def _one_answer(answers: list[Intake]) -> Intake:
@@ -286,6 +317,7 @@ def _signs(payload: Payload) -> Iterator[tuple[str, str]]:
 NAMED: dict[str, Reader] = {".case.json": _named_case, ".cases.json": _corpus_intake}
 # In the order in which they are tried, the surest first.
 READERS: tuple[Reader, ...] = (
+    _read_curl_trace,
     _read_json,
     _read_printed,
     _read_case_lines,

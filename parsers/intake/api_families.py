@@ -20,6 +20,7 @@ from typing import Any
 from parsers.intake.chat_dialects import anthropic_as_chat, parts_as_chat, responses_as_chat
 from parsers.intake.evidence import Payload, Warn
 from parsers.intake.json_frames import Frame
+from parsers.intake.moments import Moment
 from parsers.intake.plain_text import has_lone_surrogate
 from parsers.intake.token_bytes import choice_tokens, ids_in, llama_tokens, pieces_spelling, sglang_tokens
 from parsers.intake.written_values import choices_of, ids_of, object_of, objects_of, word_of, word_or_number_of
@@ -46,7 +47,7 @@ class RawChunk:
 
     `request` and `index` (the choice) tell outputs apart; nothing may follow a chunk that is `last`. `pieces` are the
     tokens of `text`, special ones kept; `delta` is what the server's own parser made of the step, as OpenAI's API
-    would send it.
+    would send it; `moment` the time stamp of the payload.
     """
 
     text: str | None
@@ -61,6 +62,7 @@ class RawChunk:
     prompt_ids: tuple[int, ...] | None = None
     prompt_text: str | None = None
     asked: Request | None = None
+    moment: Moment | None = None
     warnings: tuple[Warn, ...] = ()
 
 

@@ -28,6 +28,7 @@ from parsers.intake.evidence import (
     text_facts,
 )
 from parsers.intake.json_frames import Frame, object_frames, read_event_lines
+from parsers.intake.moments import arrivals, moment_of
 from parsers.intake.plain_text import LONE_SURROGATE, has_lone_surrogate, without_lone_surrogates
 from parsers.intake.written_values import object_of
 from parsers.vocabulary.types import Piece, RecordedDelta, Recording
@@ -258,6 +259,7 @@ def _chunks_by_output(log: Log) -> tuple[dict[OutputKey, list[RawChunk]], list[W
                 words = f"The chunk at {log.place(frame)} holds no raw output and was left out."
                 warnings.append(Warn("other_chunk", words))
             for chunk in found or []:
+                chunk.moment = frame.moment or moment_of(frame.payload or {})
                 base = OutputKey(part, chunk.request, chunk.index)
                 groups.setdefault(base._replace(round=rounds[base]), []).append(chunk)
                 rounds[base] += chunk.last
@@ -284,6 +286,7 @@ def _recording(log: Log, label: str, chunks: list[RawChunk]) -> tuple[Recording,
         counts=tuple([len(part or ()) for part in ids]) if whole and log.streamed else None,
         deltas=deltas if log.streamed and text is not None else None,
         stream=(tuple(parsed_stream(chunks)) or None) if parsed else None,
+        times=arrivals([chunk.moment for chunk in chunks if chunk.delta is not None]) if parsed else None,
         request=next((chunk.asked for chunk in reversed(chunks) if chunk.asked is not None), None),
         prompt_ids=next((chunk.prompt_ids for chunk in chunks if chunk.prompt_ids is not None), None),
         prompt_text=next((chunk.prompt_text for chunk in chunks if chunk.prompt_text is not None), None),

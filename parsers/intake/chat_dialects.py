@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -101,7 +101,7 @@ def parts_as_chat(frames: list[Frame]) -> list[Frame]:
 
 def _message_of(calls: list[Frame]) -> Frame:
     said = {"role": "assistant", "content": None, "tool_calls": [frame.payload for frame in calls]}
-    return Frame(calls[0].line, said)
+    return replace(calls[0], payload=said)
 
 
 def _around(frame: Frame, kind: str) -> Frame:
@@ -110,7 +110,7 @@ def _around(frame: Frame, kind: str) -> Frame:
         return frame
     part = chat_part_of(frame.payload)
     said = {"tool_calls": [frame.payload]} if part is ChatPart.CALL else frame.payload
-    return Frame(frame.line, _as_sent(said if part is ChatPart.CHOICE else {"index": 0, kind: said}), frame.event)
+    return replace(frame, payload=_as_sent(said if part is ChatPart.CHOICE else {"index": 0, kind: said}))
 
 
 def _is_step(payload: Payload) -> bool:
@@ -146,7 +146,7 @@ def _chat_frames(frames: list[Frame], chat_payload: Callable[[_State, Payload], 
     for frame in frames:
         payload = frame.payload if frame.payload is None else chat_payload(state, frame.payload)
         if payload is not None or frame.payload is None:
-            yield Frame(frame.line, payload, frame.event)
+            yield replace(frame, payload=payload)
 
 
 def _responses(state: _State, payload: Payload) -> Payload | None:

@@ -27,12 +27,16 @@ from parsers.intake.api_logs import (
 )
 from parsers.intake.evidence import Fact, Intake, Payload, Warn, holds_markers, number
 from parsers.intake.json_frames import Frame
+from parsers.intake.moments import Moment, arrivals, made_at, moment_of
 from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
 from parsers.intake.token_bytes import LoggedToken, choice_tokens, ids_in, lossy_text, pieces_of
 from parsers.intake.written_values import choices_of, ids_of, object_of, word_of, word_or_number_of
 from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request
 
 _ASIDE = frozenset(("usage", "sglext", "output_ids", "prompt_token_ids", "prompt_text", "object"))
+_BACKWARDS = Warn(
+    "times_unusable", "Its time stamps run backwards or differ in kind, so when each chunk came is not known."
+)
 _TOLD = 3  # outputs of a log whose warnings of one code are told: a log can hold thousands
 
 
@@ -40,9 +44,9 @@ _TOLD = 3  # outputs of a log whose warnings of one code are told: a log can hol
 class _Output:
     """One output: the choices of its chunks and the payloads that they came in, in order.
 
-    `stream` holds the payloads with this choice alone. `asides` are the payloads of the response without a choice,
-    `siblings` the outputs of the same response. `finished`: in which part of the log. `roles`:
-    how many chunks name the role.
+    `stream` holds the payloads with this choice alone, `moments` their time stamps. `asides` are the payloads of the
+    response without a choice, `siblings` the outputs of the same response. `finished`: in which part of the log.
+    `roles`: how many chunks name the role.
     """
 
     key: OutputKey
@@ -51,15 +55,24 @@ class _Output:
     choices: list[Payload] = field(default_factory=list)
     payloads: list[Payload] = field(default_factory=list)
     stream: list[Payload] = field(default_factory=list)
+    moments: list[Moment | None] = field(default_factory=list)
     finished: int | None = None
     roles: int = 0
+
+    def send(self, payload: Payload, moment: Moment | None) -> None:
+        """Take the next chunk of the stream."""
+        self.stream.append(payload)
+        self.moments.append(moment)
 
 
 @dataclass(slots=True)
 class _Response:
+    """The outputs of one response, and its payloads without a choice with their time stamps."""
+
     round: int = 0
     outputs: dict[int, _Output] = field(default_factory=dict)
     asides: list[Payload] = field(default_factory=list)
+    moments: list[Moment | None] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -93,7 +106,7 @@ class _Sorter:
         if found is None and _ASIDE.isdisjoint(payload):
             self.other.append(frame)
             return
-        request = self._request(payload, bool(found))
+        request, moment = self._request(payload, bool(found)), frame.moment or moment_of(payload)
         place = (0 if request else self.part, request)
         response = self.responses.setdefault(place, _Response())
         for choice in found or []:
@@ -101,13 +114,14 @@ class _Sorter:
             output.roles += _names_role(choice)
             output.choices.append(choice)
             output.payloads.append(payload)
-            output.stream.append(payload if len(found or []) == 1 else {**payload, "choices": [choice]})
+            output.send(payload if len(found or []) == 1 else {**payload, "choices": [choice]}, moment)
             if choice.get("finish_reason") or "message" in choice:
                 output.finished = self.part
         if not found:
             response.asides.append(payload)
+            response.moments.append(moment)
             if len(response.outputs) == 1:
-                next(iter(response.outputs.values())).stream.append(payload)
+                next(iter(response.outputs.values())).send(payload, moment)
 
     def _request(self, payload: Payload, has_choices: bool) -> str | None:
         """Return the id of the response that the payload belongs to; without an id, that of the one before."""
@@ -132,7 +146,8 @@ class _Sorter:
         if output is not None:
             response = self.responses[place] = _Response(response.round + 1)
         output = _Output(OutputKey(*place, index, response.round), response.outputs, response.asides)
-        output.stream += response.asides if not response.outputs else []
+        if not response.outputs:
+            output.stream, output.moments = [*response.asides], [*response.moments]
         response.outputs[index] = output
         self.outputs.append(output)
         return output
@@ -273,6 +288,7 @@ def _recording(log: Log, label: str, output: _Output) -> Recording:
         log.kind,
         label,
         stream=tuple(output.stream),
+        times=arrivals(output.moments) or made_at(output.stream),
         prompt_ids=next((ids for ids in map(ids_of, only) if ids), None),
         prompt_text=given or next(iter(verbose), None),
         finish_reason=next(
@@ -418,6 +434,8 @@ def _take_content(parts: _Parts) -> None:
 
 def _doubts(recording: Recording, parts: _Parts, *, finishes: bool) -> Iterator[tuple[Warn, list[Fact]]]:
     """Yield each warning that casts doubt on the recording, with the facts that follow from it."""
+    if recording.times is None and sum(moment is not None for moment in parts.output.moments) > 1:
+        yield _BACKWARDS, []
     if recording.finish_reason is None and finishes:
         yield NO_FINISH, []
     lost = _swallowed_words(recording, parts)

@@ -52,6 +52,7 @@ WarnCode = Literal[
     "text_start_missing", "only_the_call", "unquoted", "rewritten",
     # whose chunks they are, and which were left out
     "ids_differ", "increments", "interleaved", "no_id", "other_chunk", "other_recordings", "other_text", "several",
+    "times_unusable",
     # token ids, special tokens, and what a parser left
     "chunk_lengths_missing", "chunk_lengths_wrong", "id_out_of_range", "ids_cut", "ids_swallowed",
     "ids_without_chunks", "lists_joined", "logprobs_partial", "not_an_id", "arguments_rewritten", "no_markers",
@@ -287,7 +288,8 @@ def _known(recording: Recording) -> dict[About, str]:
     if steps is not None:
         known["deltas"] = f"The output came in {number(len(steps), 'delta')}; where each ends is known."
     if recording.stream is not None:
-        known["server"] = f"{number(len(recording.stream), 'chunk')} as the server sent them."
+        came = "when each came is not recorded" if recording.times is None else "with their times"
+        known["server"] = f"{number(len(recording.stream), 'chunk')} as the server sent them, {came}."
         if len(recording.stream) == 1 and steps is None:
             known["server"] = "The answer is as the server sent it, in one piece."
     if request.tools is not None:

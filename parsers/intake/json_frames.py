@@ -2,7 +2,7 @@
 
 Servers put one JSON object on each `data:` line, and blank lines, often lost in a paste, mean nothing. What logs do to
 such lines is undone: a time stamp before `data:`, a line printed as b'...', one payload wrapped over several lines, two
-on one line. Lines that are none of this are counted. Field syntax: HTML Living Standard, 9.2.6.
+on one line. Lines that are none of this are counted; time stamps are kept. Field syntax: HTML Living Standard, 9.2.6.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field
 
 from parsers.intake.evidence import Payload
+from parsers.intake.moments import Moment, curl_moment, moment_in, stamped
 from parsers.intake.plain_text import printed_bytes
 from parsers.intake.written_values import literal_at, skip_space, value_at, whole_object
 
@@ -26,12 +27,13 @@ _BEFORE_OBJECT = re.compile(r"""(?!.{0,200}\bdata:)[^{'"]{0,200}(?=\{)""")
 class Frame:
     """One payload of a log and the line (from 1) it starts on. None: it is not a JSON object.
 
-    `event` is the name that server-sent events gave it.
+    `event` is the name that server-sent events gave it, `moment` its time stamp.
     """
 
     line: int
     payload: Payload | None
     event: str = ""
+    moment: Moment | None = None
 
 
 @dataclass(slots=True)
@@ -39,6 +41,7 @@ class _Events:
     """The lines of an event stream: payloads, where a response ended with `[DONE]`, and what else stood between.
 
     `ends` are counts of frames; `others` and `prefixed` are line numbers, of no field and of a field after a prefix.
+    `now` is the time stamp of the line that is read, or that of curl's line about the data that begins with it.
     """
 
     frames: list[Frame] = field(default_factory=list)
@@ -47,6 +50,7 @@ class _Events:
     others: list[int] = field(default_factory=list)
     prefixed: list[int] = field(default_factory=list)
     event: str = ""
+    now: Moment | None = None
     broken: list[str] = field(default_factory=list)
 
 
@@ -55,8 +59,17 @@ def read_event_lines(text: str) -> _Events | None:
     if "data:" not in text:
         return None
     events = _Events()
+    curl: Moment | None = None
     for number, line in enumerate(text.split("\n"), 1):
+        if (said := curl_moment(line)) is not None:
+            curl = said
+            continue
         inner = printed_bytes(line)
+        events.now, rest = stamped(line)
+        line = line if events.broken or inner is not None else rest
+        if events.now is not None and not line.strip():
+            continue  # what stamps lines stamps the blank ones too
+        events.now, curl = events.now or curl, None if line.strip() else curl
         for part in [line] if inner is None else inner.split("\n"):
             _read_line(events, number, part)
     _join_broken(events)
@@ -74,6 +87,7 @@ def _read_line(events: _Events, number: int, raw: str) -> None:
         events.fields += 1
     elif line and (found := _PREFIXED.match(line)):
         events.prefixed.append(number)
+        events.now = moment_in(found[0]) or events.now
         _read_data(events, number, line[found.end() :])
     elif line:
         events.others.append(number)
@@ -106,7 +120,7 @@ def _read_payload(events: _Events, number: int, data: str, at: int) -> int:
     if found is None:
         events.broken = [data[at:]]
     value, end = found or (None, len(data))
-    events.frames.append(Frame(number, value if isinstance(value, dict) else None, events.event))
+    events.frames.append(Frame(number, value if isinstance(value, dict) else None, events.event, events.now))
     return end
 
 
@@ -158,12 +172,18 @@ def _line_frames(text: str) -> tuple[list[Frame], list[int]] | None:
     """
     frames: list[Frame] = []
     others: list[int] = []
+    curl: Moment | None = None
     for number, line in enumerate(text.split("\n"), 1):
+        if (said := curl_moment(line)) is not None:
+            curl = said
+            continue
         inner = printed_bytes(line) or line
         found = _BEFORE_OBJECT.match(inner)
         if found:
             rest = inner[found.end() :].rstrip(" \t\r),")
-            frames.append(Frame(number, whole_object(rest) or _printed_dict(rest)))
+            payload = whole_object(rest) or _printed_dict(rest)
+            frames.append(Frame(number, payload, moment=moment_in(found[0]) or curl))
+            curl = None
         elif line.strip():
             others.append(number)
     return (frames, others) if frames else None

@@ -17,8 +17,13 @@ from parsers.intake.written_values import value_at
 from parsers.search.pasted_quotes import FENCE, Marked, blocks_in
 
 # curl's verbose mode marks its own lines: * information, > sent, < received, and byte counts in braces.
-_CURL_STATUS = re.compile(r"^[ \t]*[<>*] (?:HTTP/|[A-Z]+ \S+ HTTP/|Connected to |Trying |Host )", re.MULTILINE)
-_CURL_LINE = re.compile(r"^[ \t]*(?:[*<>] (?!data:).*|[*<>]\r?|[{}] \[\d+ bytes data\]\r?)$", re.MULTILINE)
+# With --trace-time each begins with a time of day; the byte counts then say when what follows came, and stay.
+_AT = r"(?:\d\d:\d\d:\d\d\.\d{6} )?"
+_CURL_STATUS = re.compile(rf"^[ \t]*{_AT}[<>*] (?:HTTP/|[A-Z]+ \S+ HTTP/|Connected to |Trying |Host )", re.MULTILINE)
+_CURL_LINE = re.compile(
+    rf"^[ \t]*(?:{_AT}[*<>] (?!data:).*|{_AT}[*<>] ?\r?|[{{}}] \[\d+ bytes data\]\r?|{_AT}}} \[\d+ bytes data\]\r?)$",
+    re.MULTILINE,
+)
 # The progress meter: two head lines, then rows that are rewritten with carriage returns.
 _METER_HEAD = re.compile(r"^ {0,4}% Total {1,4}% Received.*$|^ +Dload +Upload .*$", re.MULTILINE)
 _METER_ROW = re.compile(r"(?:^|\r) {0,4}\d{1,3} +[\d.]+[kMG]? +\d{1,3} +[\d.]+[kMG]? [ \d.kMG:-]{20,80}", re.MULTILINE)
@@ -77,6 +82,8 @@ def without_http(text: str) -> Transcript:
     if "% Total" in text:
         _blank(made, _METER_HEAD)
         _blank(made, _METER_ROW)
+    if "=> Send header" in text:
+        made.secret = made.secret or has_secret(text)
     if found := _CURL_ERROR.search(made.body):
         made.curl_error = found[0].strip()
         _blank(made, _CURL_ERROR)

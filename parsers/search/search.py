@@ -14,6 +14,7 @@ from functools import cached_property
 from parsers.checks import CHECKS, CheckReport, run_checks
 from parsers.checks.causes import by_cause
 from parsers.checks.changes import apart
+from parsers.checks.check import Need
 from parsers.checks.known import Fact
 from parsers.checks.subject import Variant, subject_of
 from parsers.compare.beside import rules_for
@@ -305,6 +306,28 @@ NOT_SEARCHED = (
 )
 
 
+def played(
+    replayer: Replayer,
+    trace: Trace,
+    found: Sequence[Finding],
+    holding: Sequence[str],
+    skipped: Sequence[tuple[str, Need]],
+) -> Found:
+    """What is found of a stream that is played back, given what the checks of its replay said."""
+    findings = by_cause(found)
+    return Found(
+        text=replayer.text,
+        findings=findings,
+        holding=[*holding],
+        skipped=[*skipped],
+        outcomes=[OutcomeClass(0, trace.message, trace.finish_reason, 1, 1, RECORDED, label(RECORDED))],
+        groups=[],
+        cuts=[],
+        verdict=verdict(findings, trace, replayer, held=len(holding)),
+        replays=1,
+    )
+
+
 class Played:
     """The search over a stream that is played back: with the interface of `Search`, and over after one replay."""
 
@@ -321,21 +344,10 @@ class Played:
 
     def found(self) -> Found:
         """Return what the checks say of it."""
-        report, trace = self._report, self._trace
-        findings = by_cause(report.findings)
-        said = verdict(findings, trace, self._replayer, held=len(report.holding))
-        said.details = (*said.details, Detail(NOT_SEARCHED))
-        return Found(
-            text=self._replayer.text,
-            findings=findings,
-            holding=report.holding,
-            skipped=report.skipped,
-            outcomes=[OutcomeClass(0, trace.message, trace.finish_reason, 1, 1, RECORDED, label(RECORDED))],
-            groups=[],
-            cuts=[],
-            verdict=said,
-            replays=1,
-        )
+        report = self._report
+        found = played(self._replayer, self._trace, report.findings, report.holding, report.skipped)
+        found.verdict.details = (*found.verdict.details, Detail(NOT_SEARCHED))
+        return found
 
     @cached_property
     def _trace(self) -> Trace:

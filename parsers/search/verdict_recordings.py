@@ -45,7 +45,7 @@ def left_markup(evidence: Evidence) -> Verdict | None:
     first = evidence.findings[numbers[0]]
     words = f"The server left markup in what it sent: {first.message}"
     found = Verdict("marker_leak", "warning", "parser", words, evidence.messages(numbers[1:]), tuple(numbers))
-    fits = None if evidence.message.tool_calls or evidence.message.reasoning else _fitting(evidence)
+    fits = None if evidence.message.reasoning else _fitting(evidence)
     if fits is not None:
         (name, read, opened), text = fits, evidence.message.content or ""
         offer = Detail(f"The content can be replayed as a raw output: {quoted(name)} reads {read}.")

@@ -114,8 +114,9 @@ class Recording:
     their bytes were recorded. `ids` are token ids whose text takes the model's tokenizer; `counts` says how many of
     them came with each delta. `deltas` is the raw text as it was streamed. `stream` are the chunks (or the one answer)
     that the server's own parser made of the output: OpenAI objects as they came; `done`: the stream's own end came
-    behind them, `gaps`: some of them are missing. `prompt_ids` and `prompt_text` are the prompt. `expect` is what
-    should come out, in a case's words. `notes` say what was changed or assumed.
+    behind them, `gaps`: some of them are missing; `times`: when each came, in milliseconds since the first time that is
+    known. `prompt_ids` and `prompt_text` are the prompt. `expect` is what should come out, in a case's words. `notes`
+    say what was changed or assumed.
     """
 
     text: str | None
@@ -128,6 +129,7 @@ class Recording:
     stream: tuple[dict[str, Any], ...] | None = None
     done: bool = False
     gaps: bool = False
+    times: tuple[float | None, ...] | None = None
     prompt_ids: tuple[int, ...] | None = None
     prompt_text: str | None = None
     finish_reason: str | None = None

@@ -15,6 +15,7 @@
      isStale(page)    whether what stands around the window has changed (missing where nothing there does)
      draw(page, at)   shows the place and gives the words to announce it
      place(link)      where a link leads, null where it is another page
+     slid(page, value) the place that a value of the slider stands for (missing where it is the place)
      typed(text)      the place that somebody typed, null where the server has to answer
      address(page, at) */
 import { isPlain, mark, say } from "./dom.js";
@@ -215,7 +216,8 @@ function noteTyping(event) {
 
 function slide(event) {
   if (!page || !event.target.matches(drawer.slider)) return;
-  const place = Number(event.target.value);
+  const value = Number(event.target.value);
+  const place = drawer.slid?.(page, value) ?? value;
   clearTimeout(sliding);
   if (isLoaded(place)) goTo(place);
   else sliding = setTimeout(() => goTo(place), 150);

@@ -33,9 +33,11 @@ function read(view) {
     jumps,
     checked,
     stops: stops(),
+    places: places(root),
     shown,
     drawn: Number(view.dataset.stepNow), // the step whose elements are not hidden
     tokens: [...view.querySelectorAll("[data-token]")],
+    chunks: [...view.querySelectorAll("[data-stop]")],
     runs: [...view.querySelectorAll("#strip [data-from]")],
     bytes: [...view.querySelectorAll("#input [data-fed]")],
     sent: [...view.querySelectorAll(":is(#result, #wire) [data-sent]")],
@@ -87,6 +89,7 @@ function draw(page, step) {
   const shown = card(step) ?? {};
   const words = shown.announce ?? `Step ${step}`;
   drawTokens(page, step);
+  drawChunks(page, step);
   drawHeld(page, shown);
   drawResult(page, step);
   drawLog(page, step);
@@ -116,6 +119,13 @@ function drawTokens(page, step) {
   const focused = document.activeElement?.closest?.("[data-token]");
   if (focused && focused !== cursor) cursor.focus({ preventScroll: true });
   keepVisible(cursor, document.querySelector("[data-strip-box]"));
+}
+
+/* Of the chunks of a recorded stream one can be reached by the tab key, and it keeps the focus. */
+function drawChunks(page, step) {
+  const cursor = page.chunks.find((link) => Number(link.dataset.step) === step) ?? page.chunks.at(-1);
+  for (const link of page.chunks) link.tabIndex = link === cursor ? 0 : -1;
+  if (document.activeElement?.matches?.("[data-stop]")) cursor.focus({ preventScroll: true });
 }
 
 function drawHeld(page, { hold = "0-0" }) {
@@ -155,12 +165,27 @@ function drawResult(page, step) {
 function drawLog(page, step) {
   const here = page.rows.filter((row) => Number(row.dataset.row) === step);
   for (const row of page.rows) mark(row, "aria-current", here.includes(row) && "step");
-  if (here.length) keepVisible(here[0], here[0].closest("[data-log]"));
+  for (const box of new Set(here.map((row) => row.closest("[data-log]")))) {
+    keepVisible(
+      here.find((row) => box.contains(row)),
+      box,
+    );
+  }
 }
+
+/* Where the chunks of a recorded stream stand on its axis, in percent; null where steps are evenly spaced. */
+const places = (root) => JSON.parse(root.querySelector("[data-places]")?.dataset.places ?? "null");
 
 function drawOverview(page, step, shown) {
   const percent = (number) => `${((number * 100) / page.most).toFixed(3)}%`;
   const band = page.root.querySelector("[data-band]");
+  const slider = page.root.querySelector("[data-slider]");
+  slider.setAttribute("aria-valuetext", shown.announce ?? `Step ${step} of ${page.most}`);
+  if (page.places) {
+    moveLine(band.querySelector("[data-band-cursor]"), `${page.places[step - 1]}%`);
+    slider.value = String(page.places[step - 1]);
+    return;
+  }
   moveLine(band.querySelector("[data-band-cursor]"), percent(step - 0.5));
   for (const bar of band.querySelectorAll(".band-state")) {
     bar.classList.toggle("current", Number(bar.dataset.first) <= step && step <= Number(bar.dataset.last));
@@ -169,9 +194,7 @@ function drawOverview(page, step, shown) {
   const held = band.querySelector("[data-band-held]");
   held.setAttribute("x", percent(from - 1));
   held.setAttribute("width", percent(Math.max(0, to - from + 1)));
-  const slider = page.root.querySelector("[data-slider]");
   slider.value = String(step);
-  slider.setAttribute("aria-valuetext", shown.announce ?? `Step ${step} of ${page.most}`);
 }
 
 function drawMachine(page, { node = "", edge = "", row = "" }) {
@@ -204,6 +227,11 @@ function address(page, step) {
   return `${own || action}?${query}`;
 }
 
+/* The chunk that came last before a place of the axis. */
+function slid(page, value) {
+  return page.places ? Math.max(1, page.places.filter((place) => place <= value).length) : value;
+}
+
 function typed(text) {
   if (document.activeElement?.matches("[data-filter]")) return null;
   return Number(text.replace(/[^0-9]/g, "")) || null;
@@ -212,7 +240,7 @@ function typed(text) {
 export const inspectorDrawer = {
   name: "step",
   slider: "[data-slider]",
-  stops: "[data-token]",
+  stops: ":is([data-token], [data-stop])",
   links: "[data-step]",
   view: () => inspector()?.querySelector("[data-window]") ?? null,
   read,
@@ -222,6 +250,7 @@ export const inspectorDrawer = {
   opened: () => setTimeout(fetchReport, 50),
   draw,
   place,
+  slid,
   typed,
   address,
 };

@@ -1,4 +1,5 @@
-"""A pasted log of a server without its raw output: played back, read as clients do, and laid beside a parser."""
+"""A pasted log of a server without its raw output: its chunks in time, played back, read as clients do, and laid beside
+a parser."""
 
 from __future__ import annotations
 
@@ -71,4 +72,141 @@ def test_axe_finds_nothing_in_what_clients_make_of_it(browser: Browser, watch: A
         page.goto(path)
         assert violations(page, screen) == []
         assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+    context.close()
+
+
+def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return json.dumps({"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "m", "choices": [choice]})
+
+
+CHUNKS = [
+    (0, chunk({"role": "assistant", "content": ""})),
+    (38, chunk({"content": "Let me see.\n"})),
+    (61, chunk({"content": '<tool_call>\n{"name": "save_note", '})),
+    (344, chunk({"content": '"arguments": {"body": "x"}}\n</tool_call>'})),
+    (345, chunk({"content": " D"})),
+    (345.5, chunk({"content": "one"})),
+    (370, chunk({}, "stop")),
+]
+TIMED = "".join([f"12:03:59.{int(at * 1000):06d} data: {line}\n" for at, line in CHUNKS]) + "12:04:00 data: [DONE]\n"
+
+
+def paste(tab: Page, text: str = TIMED) -> None:
+    tab.goto("/")
+    tab.locator("#text").fill(text)
+    tab.locator("[name=run]").click()
+    expect(tab.locator("#input-title")).to_have_text("Chunks")
+
+
+def row(tab: Page, number: int) -> Any:
+    return tab.locator(f".chunk-table tr[data-row='{number}']")
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_chunks_are_stepped_through_in_time_and_what_leaked_is_replayed(page: Page, plain: Page, script: bool) -> None:
+    tab = page if script else plain
+    paste(tab)
+    expect(tab.locator("#source > summary")).to_have_text("7 chunks, 370 ms")
+    expect(tab.locator("#machine")).to_contain_text("A recording has no state table")
+    expect(tab.locator("body")).not_to_contain_text("UNKNOWN")
+    expect(row(tab, 3)).to_have_attribute("aria-current", "step")
+    row(tab, 4).get_by_role("button").click()
+    expect(tab.locator("#step .card:not([hidden]) h2")).to_have_text("Chunk 4")
+    expect(tab.locator("#step .card:not([hidden])")).to_contain_text("283 ms after chunk 3")
+    expect(row(tab, 4)).to_contain_text("gap")
+    expect(row(tab, 6)).to_contain_text("burst, 3 of 3")
+    expect(tab.locator("#result .not-yet").first).to_contain_text("D")
+    tab.locator("#verdict").get_by_role("button", name="Replay what leaked with qwen").click()
+    expect(tab.locator("#result")).to_contain_text("save_note")
+    expect(tab.locator("#strip")).to_be_visible()
+
+
+def test_the_axis_is_one_of_time_for_the_cursor_and_the_slider(page: Page) -> None:
+    paste(page)
+    page.locator("#step-bar [data-jump=step][data-direction=next]").click()
+    expect(row(page, 4)).to_have_attribute("aria-current", "step")
+    assert 85 < float(page.locator("[data-band-cursor]").get_attribute("x1")[:-1]) < 92  # type: ignore[index]
+    page.locator("#overview .slider").fill("30")
+    expect(row(page, 3)).to_have_attribute("aria-current", "step")
+    page.locator("#until").fill("gap > 60ms")
+    page.locator("#until").press("Enter")
+    expect(page.locator("#stop-note")).to_contain_text("1 stop")
+    page.locator("#until").blur()
+    page.locator("h2#step-title, #step .card:not([hidden]) h2").first.click()
+    page.keyboard.press("r")
+    expect(page.locator("#stop-note")).to_have_text("1 stop, this is 1")
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_play_follows_the_recording_to_its_end(page: Page, motion: Any) -> None:
+    page.emulate_media(reduced_motion=motion)
+    paste(page)
+    page.get_by_label("Speed of play").select_option("4")
+    page.locator("#step-bar [data-jump=end][data-direction=previous]").click()
+    page.locator("[data-play]").click()
+    expect(page.locator("#go-to")).to_have_value("8")
+    expect(page.locator("[data-play]")).to_have_attribute("aria-pressed", "false")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_have_text("End of the stream")
+
+
+def test_a_gap_is_cut_short_and_any_key_pauses(page: Page) -> None:
+    paste(page, TIMED.replace("12:03:59.344", "12:09:59.344").replace("12:03:59.345", "12:09:59.345")
+          .replace("12:03:59.370", "12:09:59.370").replace("12:04:00", "12:10:00"))  # fmt: skip
+    expect(page.locator("#machine")).to_contain_text("6 min 0 s before chunk 4 is the longest gap")
+    page.get_by_label("Speed of play").select_option("4")
+    page.locator("[data-play]").click()
+    expect(page.locator("#go-to")).to_have_value("8")
+    page.locator("#step-bar [data-jump=end][data-direction=previous]").click()
+    page.get_by_label("Speed of play").select_option("0.25")
+    page.locator("[data-play]").click()
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-play]")).to_have_attribute("aria-pressed", "false")
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_the_raw_output_settles_what_a_recording_cannot_say(page: Page, plain: Page, script: bool) -> None:
+    tab = page if script else plain
+    paste(tab)
+    tab.locator(".settle > summary").click()
+    tab.get_by_label("What the model wrote, with its special tokens").fill(
+        'Let me see.\n<tool_call>\n{"name": "save_note", "arguments": {"body": "x"}}\n</tool_call>'
+    )
+    tab.get_by_role("button", name="Judge the parser").click()
+    expect(tab.locator("#strip")).to_be_visible()
+    expect(tab.locator("#result")).to_contain_text("save_note")
+    expect(tab.locator("#findings")).to_contain_text("server")
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_axe_finds_nothing_in_a_recording_and_nothing_leaves_the_screen(
+    browser: Browser, watch: Any, screen: str
+) -> None:
+    context = watch.context(browser, **SCREENS[screen])
+    page = context.new_page()
+    paste(page)
+    for part in ("verdict", "input", "step", "machine", "result"):
+        if page.locator(f".screens a[href='#{part}']").is_visible():
+            page.locator(f".screens a[href='#{part}']").click()
+        assert violations(page, screen) == []
+        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+    context.close()
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1100, 800), (768, 1024), (390, 844)])
+def test_no_pane_of_a_recording_covers_another(browser: Browser, watch: Any, size: tuple[int, int]) -> None:
+    context = watch.context(browser, viewport={"width": size[0], "height": size[1]})
+    page = context.new_page()
+    paste(page)
+    panes = [page.locator(f"#{name}") for name in ("overview", "step-bar", "input", "step", "result", "machine")]
+    boxes = [box for one in panes if one.is_visible() and (box := one.bounding_box())]
+    fixed = size[0] <= 700  # band and steps are a bar at the bottom, over what scrolls
+    for at, one in enumerate(boxes[2:] if fixed else boxes):
+        assert one["x"] >= 0
+        assert one["x"] + one["width"] <= size[0] + 1
+        for other in (boxes[2:] if fixed else boxes)[at + 1 :]:
+            beside = one["x"] + one["width"] <= other["x"] + 2 or other["x"] + other["width"] <= one["x"] + 2
+            assert beside or one["y"] + one["height"] <= other["y"] + 2 or other["y"] + other["height"] <= one["y"] + 2
+    if size == (1440, 900):
+        assert page.evaluate("() => document.documentElement.scrollHeight <= window.innerHeight")
     context.close()

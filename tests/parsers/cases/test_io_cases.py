@@ -355,3 +355,34 @@ def test_a_contract_is_part_of_a_case_by_name_or_as_a_whole_and_old_ids_stay() -
     assert loads(dumps(load_case({**plain, "contract": own}))) == load_case({**plain, "contract": own})
     with pytest.raises(CaseError, match="/contract"):
         load_case({**plain, "contract": {"name": "own", "truncated_call": ["lose"]}})
+
+
+STREAM: dict[str, Any] = {"schema": 1, "parser": {"name": "recorded"}, "input": {"stream": [{"a": 1}, {"b": 2}]}}
+
+
+def timed(times: list[Any]) -> dict[str, Any]:
+    return {**STREAM, "input": {**STREAM["input"], "times": times}}
+
+
+def test_when_chunks_came_is_part_of_a_case_on_one_line_and_old_ids_stay() -> None:
+    assert case_id(load_case(STREAM)) == "r3hjrwd49yfe3qtg"
+    case = load_case(timed([0, 83.25]))
+    assert '"times": [0, 83.25]' in dumps(case)
+    assert loads(dumps(case)) == case
+    assert len({case_id(load_case(one)) for one in (STREAM, timed([0, 83.25]), timed([0, None]))}) == 3
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        ([0], "/input/times: give a time, or null, for every chunk of 'stream'"),
+        ([5, 4], "/input/times: chunks come one after the other: no time is before an earlier one"),
+        ([0, -1], "/input/times/1: "),
+        ([0, True], "/input/times/1: "),
+        ([0, "1"], "/input/times/1: "),
+    ],
+)
+def test_times_that_cannot_be_are_refused(times: list[Any], words: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        load_case(timed(times))
+    assert str(caught.value).startswith(words)

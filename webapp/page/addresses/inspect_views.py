@@ -15,10 +15,10 @@ from flask.typing import ResponseReturnValue
 
 from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import BUILTIN, ENGINES
-from parsers.cases.io import dumps, has_outcome
+from parsers.cases.io import dumps, has_outcome, load_case, to_data
 from parsers.vocabulary.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
-from webapp.fields import field_at
+from webapp.fields import field_at, unix_lines
 from webapp.page.addresses.subjects import (
     Subject,
     answer_of,
@@ -35,6 +35,7 @@ from webapp.page.addresses.subjects import (
     is_stored,
     links_of,
     named_subject,
+    posted_subject,
     public_base,
     render,
     run_subject,
@@ -173,6 +174,9 @@ def unusable(error: Exception) -> ResponseReturnValue:
 
 def _posted_run(setup: Setup) -> tuple[Case, Setup]:
     """The case of a POST, carried or put together from the form, and the form to show with it. Raises FormError."""
+    if raw := request.form.get("raw_output"):
+        case = _with_raw_output(posted_subject().case, unix_lines(raw))
+        return case, setup_of(case)
     if text := request.form.get("case"):
         case = carried_case(text)
         return case, setup_after(_pasted_setup(case) or setup, setup_of(case))
@@ -181,6 +185,14 @@ def _posted_run(setup: Setup) -> tuple[Case, Setup]:
     _take_tokenizer(setup)
     case = with_defaults(case_of(setup, _posted_file("file"), source), services().settings)
     return case, setup_after(setup, setup_of(case), source)
+
+
+def _with_raw_output(case: Case, text: str) -> Case:
+    """A recorded stream with the raw output beside it, for the parser that fits to read. Raises CaseError."""
+    data = to_data(case)
+    data["input"]["text"] = text
+    data["parser"] = {"name": "auto"}
+    return with_defaults(load_case({key: value for key, value in data.items() if key != "replay"}), services().settings)
 
 
 def _pasted_setup(case: Case) -> Setup | None:

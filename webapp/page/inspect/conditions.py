@@ -1,8 +1,8 @@
 """Conditions on steps, as somebody types them: where to stop, and which events to list.
 
-`held > 20 state:TOOL_CALL -sent:content text:"</tool"`: every word has to hold, one with a minus must not. A word
-without a colon is looked for in what happened at the step. What is no condition is said in one sentence and stops
-nowhere.
+`held > 20 state:TOOL_CALL -sent:content text:"</tool"`: every word has to hold, one with a minus must not; `gap > 60ms`
+asks when the chunks of a recorded stream came. A word without a colon is looked for in what happened at the step. What
+is no condition is said in one sentence and stops nowhere.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from webapp.page.inspect.index import TraceIndex
 Holds = Callable[[TraceIndex, Step], bool]
 
 _STOPS_LISTED = 5_000
-_SIGNS: Mapping[str, Callable[[int, int], bool]] = {">": gt, "<": lt, ">=": ge, "<=": le, "=": eq}
+_SIGNS: Mapping[str, Callable[[float, int], bool]] = {">": gt, "<": lt, ">=": ge, "<=": le, "=": eq}
 _SENT: Mapping[str, tuple[type[Event], ...]] = {
     "content": (ContentText,),
     "reasoning": (ReasoningText,),
@@ -40,7 +40,9 @@ _SENT: Mapping[str, tuple[type[Event], ...]] = {
     "call": (CallStart, CallName, CallId, CallArguments, CallEnd),
 }
 _OfCall = CallStart | CallName | CallId | CallArguments | CallEnd
-_TERM = re.compile(r'(-?)(?:(held|step)\s*(>=|<=|>|<|=)\s*(\d{1,9})(?!\S)|(\w+):(?:"([^"]*)"|(\S*))|"([^"]*)"|(\S+))')
+_TERM = re.compile(
+    r'(-?)(?:(held|step|gap)\s*(>=|<=|>|<|=)\s*(\d{1,9})(?:ms)?(?!\S)|(\w+):(?:"([^"]*)"|(\S*))|"([^"]*)"|(\S+))'
+)
 
 
 @dataclass(slots=True)
@@ -79,7 +81,8 @@ def read_conditions(words: str) -> tuple[list[Holds], str]:
         elif key is None:
             holds = _mentioned(phrase if phrase is not None else word)
         elif (make := _KEYS.get(key)) is None:
-            return [], f"There is no condition {key}: – there are held > 20, step > 9, {', '.join(_KEYS)} and words."
+            known = ", ".join(["held > 20", "step > 9", "gap > 60ms", *_KEYS])
+            return [], f"There is no condition {key}: – there are {known} and words."
         else:
             holds = make(quoted if quoted is not None else plain)
         conditions.append(_but_not(holds) if minus else holds)
@@ -94,7 +97,14 @@ def _compared(what: str, sign: str, value: int) -> Holds:
     compare = _SIGNS[sign]
     if what == "step":
         return lambda _, step: compare(step.index, value)
+    if what == "gap":
+        return lambda index, step: (gap := _gap(index, step)) is not None and compare(gap, value)
     return lambda _, step: compare(sum([hold.end - hold.start for hold in step.holds]), value)
+
+
+def _gap(index: TraceIndex, step: Step) -> float | None:
+    """How many milliseconds after the one before the chunk of a step came."""
+    return index.gaps[step.index - 1] if step.index <= len(index.gaps) else None
 
 
 def _mentioned(word: str) -> Holds:
@@ -172,3 +182,4 @@ CONDITIONS = (
     *("held > 20", "sent:args", "sent:content", "sent:nothing", "call:0", "row:r0", 'text:"</tool"', "json:broken"),
     *("err:", "dropped:", "step > 9"),
 )
+OF_CHUNKS = ("gap > 60ms", "sent:args", "sent:content", "sent:nothing", "call:0", "json:broken", "err:", "step > 9")

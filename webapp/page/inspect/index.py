@@ -35,6 +35,7 @@ from parsers.vocabulary.events import (
 from parsers.vocabulary.stretches import RunSteps, Stretches
 from parsers.vocabulary.trace import Fired, Hold, Step, Trace, Transition
 from parsers.vocabulary.types import Piece
+from parsers.wire.arrivals import arrivals
 from webapp.glyphs import count, shorten, show, show_lines
 from webapp.runs.runner import Run, collector_paused
 
@@ -75,7 +76,7 @@ class CallIndex:
 
 @dataclass
 class TraceIndex:
-    """The tables of one trace."""
+    """The tables of one trace. `gaps`: how long after the one before each chunk of a recorded stream came, if known."""
 
     trace: Trace
     step_ends: Sequence[int]
@@ -96,6 +97,7 @@ class TraceIndex:
     call_begins: Sequence[int] = ()
     call_ends: Sequence[int] = ()
     events: int = 0
+    gaps: Sequence[float | None] = ()
 
     @cached_property
     def role_sizes(self) -> Counter[str]:
@@ -186,7 +188,10 @@ def index_of(run: Run) -> TraceIndex:
 
     def built() -> TraceIndex:
         with collector_paused():
-            return build(run.trace, run.pieces)
+            index = build(run.trace, run.pieces)
+        known = arrivals(run.case.input.times) if run.choice.plays else None
+        index.gaps = known.gaps if known is not None else ()
+        return index
 
     return run.beside.get("index", built, size=lambda index: index.nbytes)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from typing import Any
@@ -24,7 +24,19 @@ from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Envelope
 from webapp.page.form.setup import decode_words
 from webapp.page.inspect.badges import BadgeRow, badge_row, has_badges
-from webapp.page.inspect.conditions import CONDITIONS, Stops, stops
+from webapp.page.inspect.chunk_axis import Axis, chunk_axis
+from webapp.page.inspect.chunks import (
+    ChunkCard,
+    Chunks,
+    Recording,
+    Told,
+    chunk_card,
+    chunk_table,
+    evidence,
+    recording,
+    with_leaks,
+)
+from webapp.page.inspect.conditions import CONDITIONS, OF_CHUNKS, Stops, stops
 from webapp.page.inspect.index import (
     Ownership,
     TraceIndex,
@@ -173,6 +185,16 @@ class _Cursor:
 
 
 @dataclass(slots=True, frozen=True)
+class Recorded:
+    """The panes of a recorded stream, in place of those about a parser: its chunks, their axis and what is known."""
+
+    found: Recording
+    table: Chunks
+    axis: Callable[[], Axis]
+    evidence: list[Told]
+
+
+@dataclass(slots=True, frozen=True)
 class ReplayPage:
     """The panes about one replay. `overview`, `lag`, `stops` and `truncation` are worked out by the templates that
     show them, which a new window does not.
@@ -191,7 +213,7 @@ class ReplayPage:
     strip: Strip
     badges: BadgeRow | None
     ownership: Ownership
-    cards: list[Card]
+    cards: Sequence[Card | ChunkCard]
     machine: Machine
     result: Result
     wire: Wire
@@ -201,9 +223,10 @@ class ReplayPage:
     stops: Callable[[], Stops]
     truncation: Truncation
     checked: SearchPanes
+    recorded: Recorded | None = None
 
     @property
-    def card(self) -> Card:
+    def card(self) -> Card | ChunkCard:
         """The card of the step under the cursor."""
         return self.cards[self.cursor.step - self.cursor.window.first]
 
@@ -211,6 +234,8 @@ class ReplayPage:
     def dock(self) -> str:
         """The panel of the dock that is shown: what is wrong, else how the output was cut."""
         found = self.checked.findings
+        if self.recorded is not None:  # it cannot be cut, and nobody knows what it held
+            return self.links.state.dock if self.links.state.dock in ("events", "wire") else "findings"
         return self.links.state.dock or ("findings" if found is None or found.own else "chunkings")
 
     @property
@@ -221,17 +246,14 @@ class ReplayPage:
     @property
     def conditions(self) -> list[str]:
         """What may be asked for, with the states of this format."""
+        if self.recorded is not None:
+            return [*OF_CHUNKS]
         return [*CONDITIONS, *[f"state:{name}" for name in self.run.format.states]]
 
     @property
     def pins(self) -> list[float]:
         """Where the stops stand in the band, in percent; those that cannot be told apart are one."""
         return sorted({round((at - 0.5) * 100 / self.cursor.total, 1) for at in self.stops().steps})
-
-    @property
-    def unknown(self) -> bool:
-        """Return whether a recorded stream is played back and nobody knows the raw output that came with it."""
-        return self.run.choice.plays and not self.run.pieces
 
 
 def view_of(runner: Runner, case: Case, state: ViewState) -> View:
@@ -263,6 +285,11 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
     cut = index.step_ends[step - 1] if state.cut is None else state.cut
     # What is said about a long output's tokens waits until it is judged; of a stream alone there is nothing to say.
     judged = run.short or checked.verdict is not None or has_badges(view.base)
+    found = recording(run, view.base.known_checks)
+    shown = result(index, window, run.context, expect)
+    if found is not None:
+        shown.content, shown.last_step = with_leaks(shown.content, found), found.finish_step or index.total
+    numbers = range(window.first, window.last + 1)
     return ReplayPage(
         links=replace(links, state=state),
         run=run,
@@ -274,9 +301,11 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
         strip=strip(index, run.pieces, window, step, known_tokens(view.base)),
         badges=badge_row(view.base, index) if judged and (run.pieces or not plays) else None,
         ownership=ownership(index, step, view.state.only),
-        cards=[card(index, number, run.format.terminals) for number in range(window.first, window.last + 1)],
+        cards=[card(index, number, run.format.terminals) for number in numbers]
+        if found is None
+        else [chunk_card(found, number) for number in numbers],
         machine=machine(index, layered_if_fired(run.format, run.context, index.times), run.policy, step),
-        result=result(index, window, run.context, expect),
+        result=shown,
         wire=wire(
             index, window, step, view=state.wire, envelope=envelope, tokens=len(run.pieces),
             stream=stream if plays else None,
@@ -287,7 +316,13 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
         stops=cache(partial(stops, index, state.until)),
         truncation=Truncation(run, cut),
         checked=checked,
+        recorded=None if found is None else _recorded(found, window, step, has_raw=run.case.has_raw),
     )  # fmt: skip
+
+
+def _recorded(found: Recording, window: Window, step: int, *, has_raw: bool) -> Recorded:
+    axis = partial(chunk_axis, found, step)
+    return Recorded(found, chunk_table(found, window), axis, evidence(found, has_raw=has_raw))
 
 
 def _marked_steps(view: View, checked: SearchPanes) -> list[int]:

@@ -310,7 +310,7 @@ UNKNOWN = "The raw output is unknown, so nobody can say whether the server lost 
 @dataclass(slots=True)
 class _Action:
     """Something to click. `kind`: step and chunk move this page, beside compares, open runs a variation, find is text,
-    proof runs the changed output.
+    proof runs the changed output, and offer what was put together to one.
 
     `value` is a step, a chunking's word, a query, or a proof as JSON.
     """
@@ -429,7 +429,7 @@ def _variations(said: found.Verdict) -> list[_Action]:
     other = said.proof.parser if said.proof is not None else None
     if said.proof is not None and said.offer is not None:
         text = _carried(said.proof)
-        return [_Action("proof", f"replay it with {other}", text)] if text else []
+        return [_Action("offer", f"replay what leaked with {other}", text)] if text else []
     if other is not None:
         query = urlencode({"b_parser": other})
         return [_Action("open", f"run it with {other}", f"side=b&{query}"), _Action("beside", "both parsers", query)]

@@ -16,6 +16,7 @@ from parsers.compare.beside import Compared
 from parsers.replays.chunking import Chunking, label, spec
 from parsers.search.found import Found, Group, Minimized, OutcomeClass, Progress
 from parsers.search.no_output import nothing_judged
+from parsers.search.search import played
 from parsers.vocabulary.trace import Finding, Trace
 from webapp.glyphs import count, shorten
 from webapp.jobs.searches import Searches, SearchJob
@@ -437,7 +438,7 @@ def search_panes(
     word = _word_of(chunking)
     rules = base.case.compare.rules().words() or "compared exactly"
     panes = SearchPanes(search, rules=rules, beside=beside(word) if word else "")
-    checked = _checked(known, search)
+    checked = _checked(base, known, search)
     if checked is None:
         return panes
     panes.judged = checked.found is None or checked.found.judged
@@ -454,17 +455,21 @@ def search_panes(
     return panes
 
 
-def _checked(known: CaseRun | None, search: Search) -> Checked | None:
+def _checked(base: Run, known: CaseRun | None, search: Search) -> Checked | None:
     if search.found is not None:
         found = search.found.found
-        played = engine_of(search.found.case) == RECORDED
-        return Checked(found.findings, found.holding, found.skipped, found.replays, found, played)
+        plays = engine_of(search.found.case) == RECORDED
+        return Checked(found.findings, found.holding, found.skipped, found.replays, found, plays)
     if known is None:
         return None
-    none = None if known.plays else nothing_judged(known.trace.text, known.context, known.format)
+    if known.plays:  # there is nothing to search: what the checks say is all there is to say
+        said = (known.findings, known.holding, known.skipped)
+        judged = base.beside.get("played", lambda: played(base.replayer, base.trace, *said))
+        return Checked(judged.findings, judged.holding, judged.skipped, 1, judged, played=True)
+    none = nothing_judged(known.trace.text, known.context, known.format)
     if none is not None:
         return Checked([], [], [], 0, none)
-    return Checked(known.findings, known.holding, known.skipped, 1 + len(known.compared), played=known.plays)
+    return Checked(known.findings, known.holding, known.skipped, 1 + len(known.compared))
 
 
 def _cut(chunking: Chunking | None) -> int | None:

@@ -24,10 +24,13 @@ def shared(client: FlaskClient) -> Any:
     return share
 
 
-def test_nobody_is_asked_to_search_other_chunkings_of_a_stream(client: FlaskClient, shared: Any) -> None:
-    page = client.get(shared(stream_case(parser="recorded"))).text
+def test_nobody_is_asked_to_cut_a_stream_or_to_search_its_chunkings(client: FlaskClient, shared: Any) -> None:
+    page = client.get(shared(stream_case(parser="recorded")) + "?dock=truncation").text
     assert "Find a failing one" not in page
-    assert "no other chunking of it can fail" in page
+    assert re.findall(r'data-tab="(\w+)"', page.partition('aria-label="Dock"')[2].partition("</nav>")[0]) == [
+        "findings", "events", "wire",
+    ]  # fmt: skip
+    assert 'data-show="findings"' in page
 
 
 def words_of(page: str) -> str:
@@ -41,10 +44,10 @@ def pane(page: str, start: str, end: str = "</section>") -> str:
 def test_a_stream_alone_is_shown_chunk_by_chunk(client: FlaskClient, shared: Any) -> None:
     page = client.get(shared(stream_case()) + "?step=2&result=wire").text
     said = words_of(page)
-    assert "Every step is one chunk of the server." in said
+    assert "A recording has no state table" in said
+    assert "UNKNOWN" not in page
     assert "These are the server's own chunks, as they were recorded." in said
-    assert "nothing of it can be cut" in said
-    assert "When the text arrived that the server sent is not known." in said
+    assert "When each chunk came was not recorded: chunks stand in order, evenly spaced." in said
     assert "recorded stream (5 chunks)" in said
     assert "Compare with the server's stream" not in said
     assert "pytest file" not in said
@@ -86,7 +89,7 @@ def test_a_run_that_was_never_shared_posts_its_comparison(client: FlaskClient) -
 def test_a_pasted_log_is_played_and_another_parser_of_it_is_refused_at_its_field(client: FlaskClient) -> None:
     page = client.post("/run", data={"text": log(STREAM)})
     assert page.status_code == 200
-    assert "Every step is one chunk of the server." in words_of(page.text)
+    assert "2 content Hi" in words_of(page.text).replace("\u00b7", " ")
     refused = client.post("/run", data={"text": log(STREAM), "parser": "qwen"})
     assert refused.status_code == 422
     assert "nothing for qwen to parse: use the parser recorded" in words_of(refused.text)
@@ -96,18 +99,16 @@ def test_a_pasted_log_is_played_and_another_parser_of_it_is_refused_at_its_field
 
 def test_a_stream_cannot_be_cut_whatever_is_asked(client: FlaskClient, shared: Any) -> None:
     address = shared(stream_case(parser="recorded", deltas=DELTAS))
-    assert "nothing of it can be cut" in words_of(client.get(address + "?cut=5").text)
+    assert client.get(address + "?cut=5").status_code == 200
     assert client.get(address + "?chunk=char").status_code == 200
 
 
-def test_what_was_sent_and_what_came_with_it_are_shown_though_nobody_says_what_became_of_what(
-    client: FlaskClient, shared: Any
-) -> None:
+def test_what_was_sent_and_what_came_with_it_are_shown_beside_each_other(client: FlaskClient, shared: Any) -> None:
     page = client.get(shared(stream_case(parser="recorded", deltas=DELTAS)) + "?step=3&result=final").text
-    assert "run role-unknown" in page
-    said = words_of(page)
-    assert "the parser does not say" in said
-    assert "5 tokens" in said
+    step = pane(page, 'data-at="3"', 'data-at="4"').replace("\u00b7", " ")
+    assert "Raw <tool_call>" in step
+    assert "28 characters" in step
+    assert "5 tokens" in words_of(page)
     result = pane(page, 'id="result"').replace("\u00b7", " ")
     assert "Hi" in result
     assert "key value x 1" in result
@@ -121,3 +122,75 @@ def test_expected_texts_of_several_lines_are_compared_as_text(client: FlaskClien
     said = words_of(client.get(shared(found) + "?result=diff").text)
     assert "content same" in said
     assert "call 0 differs" in said
+
+
+LEFT = [ROLE, chunk({"content": 'Hi <tool_call>{"name": "f", '}), chunk({"content": '"arguments": {}}</tool_call>'})]
+LEFT += [
+    chunk({"reasoning": "hm"}),
+    END,
+    {"choices": [], "usage": {"completion_tokens": 9}},
+    {"error": {"message": "x"}},
+]
+TIMES = [0, 20, 40, 400, 400.5, 401, None]
+
+
+def test_chunks_stand_with_their_times_gaps_and_bursts(client: FlaskClient, shared: Any) -> None:
+    page = client.get(shared(stream_case(LEFT, times=TIMES)) + "?step=4&until=gap+>+60ms").text
+    rows = [words_of(row).split() for row in re.findall(r"<tr data-row=.*?</tr>", pane_html(page, 'id="input"'), re.S)]
+    assert [" ".join(row)[:24] for row in rows[:2]] == ["1 0 – role assistant", "2 20 +20 content Hi · <t"]
+    assert [row[3:6] for row in rows[3:6]] == [["burst,", "1", "of"], ["burst,", "2", "of"], ["burst,", "3", "of"]]
+    assert rows[6][1:3] == ["–", "–"]
+    said = words_of(page)
+    assert "360 ms before chunk 4 is the longest gap" in said
+    assert "Chunks 4 to 6 came in one burst" in said
+    assert "400 ms after the first, 360 ms after chunk 3 (median 20 ms)" in said
+    assert "1 stop" in said
+    assert json.loads(html.unescape(re.search(r'data-times="([^"]*)"', page)[1])) == [0, 20, 40, 400, 400.5, 401, 401]  # type: ignore[index]
+
+
+def pane_html(page: str, start: str) -> str:
+    return page.partition(start)[2].partition("</section>")[0]
+
+
+def test_what_leaked_is_marked_and_replayed_where_it_stands(client: FlaskClient, shared: Any) -> None:
+    stream = [*LEFT[:3], chunk({}, "stop")]
+    page = client.get(shared(stream_case(stream)) + "?step=2").text
+    assert "Chunks 2–3 carry 53 characters of markup as content." in words_of(page)
+    assert page.count("role-leaked run-start") == 4  # two chunks, in the table and in their cards
+    assert 'role-leaked now" data-sent="2"' in pane_html(page, 'id="result"')
+    assert page.count("Replay what leaked with qwen") == 2
+    source = re.search(r'name="source" value="([^"]*)"', page)
+    proof = re.search(r'name="proof"\s+value="([^"]*)"', page)
+    assert source is not None
+    assert proof is not None
+    again = client.post("/find/proof", data={"source": source[1], "proof": html.unescape(proof[1])})
+    assert "qwen" in words_of(again.text)
+    assert "call 0 f" in words_of(again.text)
+
+
+def test_the_end_of_a_stream_says_how_it_ended(client: FlaskClient, shared: Any) -> None:
+    ended = client.get(shared(stream_case(STREAM, done=True)) + "?step=6").text
+    assert "[DONE] was recorded behind the last chunk" in words_of(pane_html(ended, 'data-at="6"'))
+    assert "no [DONE] was recorded" in words_of(client.get(shared(stream_case(STREAM)) + "?step=6").text)
+
+
+def test_a_raw_output_that_is_added_is_what_the_parser_is_judged_by(client: FlaskClient, shared: Any) -> None:
+    address = shared(stream_case(STREAM))
+    page = client.post("/run", data={"source": f"case:{address[3:]}", "raw_output": TEXT.replace("Hi", "Ho")}).text
+    said = words_of(page)
+    assert "recorded stream (5 chunks)" in said
+    assert "The server" in said
+    assert 'id="strip"' in page
+    refused = client.post("/run", data={"raw_output": TEXT})
+    assert refused.status_code == 422
+
+
+def test_a_long_stream_is_drawn_around_the_cursor_only(client: FlaskClient, shared: Any) -> None:
+    stream = [ROLE, *[chunk({"content": "ab "}) for _ in range(1500)], chunk({}, "stop")]
+    page = client.get(shared(stream_case(stream, times=[*range(0, 15020, 10)])) + "?step=700").text
+    table = pane_html(page, 'id="input"')
+    assert table.count("<tr data-row") == 81
+    assert "659 chunks before" in words_of(table)
+    band = pane_html(page, 'id="overview"')
+    assert band.count("band-role") <= 1000
+    assert "characters from step" in words_of(pane_html(page, 'id="result"'))

@@ -57,7 +57,9 @@ def test_a_condition_holds_at_its_steps(index: Any, words: str, fed: list[str]) 
 def test_words_that_name_no_condition_are_said_and_stop_nowhere(index: Any) -> None:
     found = stops(index, "held > 3 color:red")
     assert found.steps == []
-    assert found.problem.startswith("There is no condition color: – there are held > 20, step > 9, state, sent,")
+    assert found.problem.startswith(
+        "There is no condition color: – there are held > 20, step > 9, gap > 60ms, state, sent,"
+    )
 
 
 def test_no_words_are_no_condition(index: Any) -> None:
