@@ -1,7 +1,7 @@
 /* Starts every part once. All of them listen on the document, so that what htmx swaps in works without being wired
    up. */
 import { startAgain } from "./again.js";
-import { comparisonDrawer } from "./compare.js";
+import { comparisonDrawer, startCompare } from "./compare.js";
 import { startConnection } from "./connection.js";
 import { startCursor } from "./cursor.js";
 import { startDialogs } from "./dialogs.js";
@@ -49,6 +49,7 @@ startSplitters();
 startStops();
 startTruncation();
 startSearch();
+startCompare();
 
 /* Controls that only work with script are hidden until script runs; those that are there for want of it go. */
 function reveal() {
