@@ -32,9 +32,8 @@ def test_a_query_is_read_back_as_it_was_written() -> None:
 
 def test_every_name_is_documented_where_people_look() -> None:
     side = Side(*(["word"] * len(Side.__slots__)))
-    names = Asked(
-        (side, side, side, side), matrix="all", calls="order", arguments="text", whitespace="soft", ids="any", at=1
-    ).words()
+    rules: dict[str, Any] = {"calls": "order", "arguments": "text", "whitespace": "soft", "ids": "any"}
+    names = Asked((side, side), matrix="all", at=1, **rules).words()
     page = (Path(__file__).resolve().parents[4] / "docs" / "comparing.md").read_text("utf-8")
     assert [name for name in names if f"`{name}`" not in page] == []
     assert "docs/comparing.md" in (compare.__doc__ or "")

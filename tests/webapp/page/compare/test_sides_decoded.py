@@ -12,7 +12,7 @@ from parsers.cases.io import dumps, load_case
 from parsers.compare.divergence import Rules
 from parsers.compare.exact_text import LEFT_OUT
 from webapp.page.compare.asked import Side
-from webapp.page.compare.difference import compare
+from webapp.page.compare.difference import Both, compare
 from webapp.page.compare.sides import Replayed, on_one_text, replayed
 from webapp.page.inspect.index import index_of
 from webapp.runs.runner import Runner
