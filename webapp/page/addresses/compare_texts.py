@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from flask import request
 
-from parsers.cases.case import Case
+from parsers.cases.case import Case, ParserRef
+from parsers.cases.engines import RECORDED
 from parsers.vocabulary.types import UsageError
 from webapp.fields import unix_lines
 from webapp.page.addresses.subjects import Subject, carried_case
@@ -134,7 +135,10 @@ def _as_case(text: str, case: Case) -> Case:
     setup = setup_of(bare, keep=False)
     setup.output.text = text
     try:
-        return with_defaults(case_of(setup, None, bare), settings)
+        made = case_of(setup, None, bare)
+        if not made.has_raw:  # there is nothing for a parser to read
+            made = made.model_copy(update={"parser": ParserRef(name=RECORDED)})
+        return with_defaults(made, settings)
     except FormError as error:
         raise FormError(
             "put", f"{error.message} ({error.field})" if error.field != "text" else error.message

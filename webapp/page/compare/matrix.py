@@ -81,7 +81,7 @@ def near(text: str, formats: Mapping[str, Format]) -> list[str]:
 
 def _markers(fmt: Format) -> Iterator[str]:
     for name, text in fmt.terminals.items():
-        if len(text) >= _SHORTEST and "THINK" not in name:
+        if len(text) >= _SHORTEST and "THINK" not in name and "think" not in text.lower():
             yield text
 
 
