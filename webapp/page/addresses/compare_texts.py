@@ -137,7 +137,7 @@ def _as_case(text: str, case: Case) -> Case:
     try:
         made = case_of(setup, None, bare)
         if not made.has_raw:  # there is nothing for a parser to read
-            made = made.model_copy(update={"parser": ParserRef(name=RECORDED)})
+            made = made.model_copy(update={"parser": ParserRef(name=RECORDED), "replay": ()})
         return with_defaults(made, settings)
     except FormError as error:
         raise FormError(

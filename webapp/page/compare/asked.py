@@ -88,13 +88,26 @@ class Asked:
         return len(self.sides) == len(NAMES)
 
 
+def _words_of(posted: Mapping[str, str]) -> dict[str, str]:
+    """The words of a query or a form. What the button that was pressed says of a side is all there is to say of it, and
+    where it says something of sides, it says which of C and D there are."""
+    said = {name[0] for name in given_words({"go": posted.get("go", "")}) if is_of_side(name)}
+    gone = said | (set(NAMES[2:]) if said else set())
+    return given_words({name: word for name, word in posted.items() if not (is_of_side(name) and name[0] in gone)})
+
+
+def is_of_side(name: str) -> bool:
+    """Return whether a word of an address says something of a side."""
+    return name[:1] in NAMES and name[1:2] == "_"
+
+
 def read_asked(posted: Mapping[str, str]) -> Asked:
     """Return what a query or a form asks for; what cannot be read is left out. A and B are always there."""
-    given = given_words(posted)
+    given = _words_of(posted)
     rules: dict[str, Any] = {name: given.get(name) for name in RULES if given.get(name) in RULES[name][1]}
     if given.get("matrix") in MATRIX:
         rules["matrix"] = given["matrix"]
-    said = {name.partition("_")[0] for name, word in given.items() if word}
+    said = {name[0] for name, word in given.items() if word and is_of_side(name)}
     sides = [_side(given, name) for name in NAMES if name in "ab" or name in said]
     return Asked(tuple(sides), at=whole_number(given.get("at")), **rules)
 
@@ -112,7 +125,7 @@ def faults(posted: Mapping[str, str]) -> dict[str, str]:
 
 def is_bare(posted: Mapping[str, str]) -> bool:
     """Return whether nothing is said of any side."""
-    return not any(name[:1] in NAMES and name[1:2] == "_" for name in given_words(posted))
+    return not any(map(is_of_side, given_words(posted)))
 
 
 def is_tidy(posted: Mapping[str, str]) -> bool:

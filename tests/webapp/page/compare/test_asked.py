@@ -111,3 +111,10 @@ def test_a_side_that_is_not_said_is_not_there_but_for_the_first_two() -> None:
     assert read_asked({}).sides == PAIR
     asked = read_asked({"d_chunk": "char", "c_chunk": "", "d_policy.recovery": "fail"})
     assert asked.sides == (Side(), Side(), Side("char", policy="recovery:fail"))
+
+
+def test_what_a_button_says_of_a_side_is_all_there_is_of_it() -> None:
+    form = {"a_chunk": "token", "b_chunk": "whole", "b_parser": "llama", "c_chunk": "char", "d_text": "parent"}
+    asked = read_asked({**form, "go": "a_chunk=token&b_chunk=char&d_chunk=whole"})
+    assert asked.sides == (Side("token"), Side("char"), Side("whole"))
+    assert len(read_asked({**form, "go": "at=3"}).sides) == 4
