@@ -1,7 +1,7 @@
 /* The server holds a posted run for a while. What was posted is kept in this tab: its address, loaded anew after the
    server forgot it, posts it again at the same step. Storage may be refused or full: then it is not kept. */
 const LIST = "runs";
-const MOST = 3;
+const MOST = 12;
 
 function kept() {
   try {
@@ -43,6 +43,21 @@ function drop(address) {
   } catch {
     /* there is nothing */
   }
+}
+
+/* The case of a run that was posted in this tab, as JSON; null where it is kept no more. */
+export function textOf(address) {
+  if (!kept().includes(address)) return null;
+  try {
+    return JSON.parse(sessionStorage.getItem(address))[1].case ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export function forgetRuns() {
+  for (const address of kept()) drop(address);
+  drop(LIST);
 }
 
 function post() {

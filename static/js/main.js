@@ -1,13 +1,14 @@
 /* Starts every part once. All of them listen on the document, so that what htmx swaps in works without being wired
    up. */
 import { startAgain } from "./again.js";
-import { comparisonDrawer } from "./compare.js";
+import { comparisonDrawer, startCompare } from "./compare.js";
 import { startConnection } from "./connection.js";
 import { startCursor } from "./cursor.js";
 import { startDialogs } from "./dialogs.js";
 import { startFiles } from "./files.js";
 import { startFilter } from "./filter.js";
 import { startFormats } from "./formats.js";
+import { startHistory } from "./history.js";
 import { inspectorDrawer } from "./inspector.js";
 import { startIntake } from "./intake.js";
 import { startKeys } from "./keys.js";
@@ -42,6 +43,7 @@ startFiles();
 startShare();
 startPrivate();
 startAgain();
+startHistory();
 startFormats();
 startLag();
 startStrip();
@@ -49,6 +51,7 @@ startSplitters();
 startStops();
 startTruncation();
 startSearch();
+startCompare();
 
 /* Controls that only work with script are hidden until script runs; those that are there for want of it go. */
 function reveal() {

@@ -5,13 +5,16 @@ const form = () => document.getElementById("cursor");
 const holder = () => document.querySelector("[data-held]");
 const UNSAID = ["filter", "pasted", "pasted_as", "output", "held"]; // of the form, where a part is asked for
 
+/* Whether a field carries what the server holds under an address: the case, and the outputs beside it. */
+export const carries = (name) => name === "case" || name === "held" || name.startsWith("beside.");
+
 export function ask(target, swap, extra, source = target) {
   if (!form()) return null;
   const values = Object.fromEntries(new FormData(form()));
   for (const name of UNSAID) delete values[name];
   Object.assign(values, extra);
   const held = holder()?.dataset.held;
-  if (held) delete values.case;
+  if (held) for (const name of Object.keys(values)) if (carries(name)) delete values[name];
   const action = held || form().getAttribute("action");
   const common = { target, swap, source };
   if (held || form().method === "get") {

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.browser
 EXAMPLE = "/example/two-calls-with-prose/compare"
 OTHER = f"{EXAMPLE}?a_chunk=token&b_chunk=token&b_parser=passthrough"
 SAME = f"{EXAMPLE}?a_chunk=token&b_chunk=char:7"
+FOUR = f"{EXAMPLE}?a_chunk=token&b_text=example:unknown-tool&c_parser=passthrough&d_chunk=char"
 OUTPUT = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
 LONG = f"{'Some words, ' * 1500}{OUTPUT}"
 
@@ -27,6 +28,15 @@ def titles(page: Page) -> list[str]:
 
 def focus(page: Page) -> None:
     page.locator("#both [tabindex='0']").focus()
+
+
+def open_side(page: Page, name: str) -> None:
+    """The set-up of a side stands in a chip."""
+    page.locator(f"#side-{name} > summary").click()
+
+
+def compare_from(page: Page, name: str) -> None:
+    page.locator(f"#side-{name}").get_by_role("button", name="Compare").click()
 
 
 def run_posted(page: Page, text: str) -> None:
@@ -42,7 +52,7 @@ def run_posted(page: Page, text: str) -> None:
 
 def test_one_cursor_moves_both_sides(page: Page) -> None:
     page.goto(f"{SAME}&at=0")
-    page.get_by_role("link", name="Next step of either side").click()
+    page.get_by_role("link", name="Next step of any side").click()
     assert titles(page) == ["A Step 2", "B Step 1"]
     page.locator("#both [data-from='7']").click()
     assert titles(page)[1] == "B Step 2"
@@ -109,9 +119,10 @@ def test_the_slider_moves_both_sides(page: Page) -> None:
 
 def test_the_form_changes_a_side_and_leaves_a_tidy_address(page: Page) -> None:
     page.goto(OTHER)
+    open_side(page, "b")
     page.locator("#b_parser").select_option("")
     page.locator("#b_chunk").fill("cuts:30,60")
-    page.get_by_role("button", name="Compare").click()
+    compare_from(page, "b")
     expect(page.locator(".compare-sentence strong")).to_have_text("The same message on both sides.")
     expect(page).to_have_url(re.compile(r"\?a_chunk=token&b_chunk=cuts:30,60"))
     page.get_by_role("link", name="Swap").click()
@@ -120,17 +131,19 @@ def test_the_form_changes_a_side_and_leaves_a_tidy_address(page: Page) -> None:
 
 def test_policies_are_chosen_in_the_menu_of_their_side(page: Page) -> None:
     page.goto(EXAMPLE)
+    open_side(page, "b")
     page.locator(".side-b .side-policies summary").click()
     page.locator("#b_policy-content_after_calls").select_option("strip")
-    page.get_by_role("button", name="Compare").click()
+    compare_from(page, "b")
     expect(page.locator(".side-b .side-policies summary")).to_contain_text("1 set")
     expect(page).to_have_url(re.compile("b_policy=content_after_calls:strip"))
 
 
 def test_a_wrong_word_is_said_beside_its_control(page: Page) -> None:
     page.goto(EXAMPLE)
+    open_side(page, "a")
     page.locator("#a_chunk").fill("cuts:9999")
-    page.get_by_role("button", name="Compare").click()
+    compare_from(page, "a")
     expect(page.locator("#a_chunk-error")).to_contain_text("9999")
     expect(page.locator("#a_chunk")).to_have_value("cuts:9999")
     focus(page)
@@ -155,8 +168,9 @@ def test_a_long_output_is_fetched_in_windows_and_no_key_is_lost(page: Page) -> N
 
 def test_a_posted_run_keeps_its_case_out_of_the_address(page: Page) -> None:
     run_posted(page, OUTPUT)
+    open_side(page, "b")
     page.locator("#b_parser").select_option("passthrough")
-    page.get_by_role("button", name="Compare").click()
+    compare_from(page, "b")
     expect(page.locator(".compare-sentence strong")).to_have_text("The calls differ.")
     focus(page)
     page.keyboard.press("d")
@@ -179,7 +193,7 @@ def test_without_script_every_move_is_a_link(plain: Page) -> None:
     plain.goto(f"{OTHER}&at=0")
     plain.get_by_role("link", name="Next place where the sides part").click()
     expect(plain.locator("#go-to")).to_have_value("21")
-    plain.get_by_role("link", name="Next step of either side").click()
+    plain.get_by_role("link", name="Next step of any side").click()
     expect(plain.locator("#go-to")).to_have_value("49")
     plain.locator("#go-to").fill("100")
     plain.get_by_role("button", name="Go").click()
@@ -187,8 +201,9 @@ def test_without_script_every_move_is_a_link(plain: Page) -> None:
     expect(plain).to_have_url(re.compile("b_parser=passthrough"))
     plain.locator("#places").get_by_role("link", name="298").click()
     expect(plain.locator("[data-compare]")).to_have_attribute("data-at", "298")
+    open_side(plain, "b")
     plain.locator("#b_chunk").fill("whole")
-    plain.get_by_role("button", name="Compare").click()
+    compare_from(plain, "b")
     expect(plain.locator("#b_chunk")).to_have_value("whole")
     expect(plain.locator("#go-to")).to_have_value("298")
 
@@ -213,7 +228,7 @@ def test_without_script_a_posted_run_moves_by_its_form(plain: Page) -> None:
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("path", [f"{OTHER}&at=21", f"{SAME}&a_chunk=zap&b_policy=x&at=z"])
+@pytest.mark.parametrize("path", [f"{OTHER}&at=21", f"{SAME}&a_chunk=zap&b_policy=x&at=z", f"{FOUR}&matrix=near"])
 def test_axe_finds_nothing(browser: Browser, watch: Any, path: str, screen: str) -> None:
     context = watch.context(browser, **SCREENS[screen])
     opened = context.new_page()
@@ -222,10 +237,11 @@ def test_axe_finds_nothing(browser: Browser, watch: Any, path: str, screen: str)
     context.close()
 
 
-@pytest.mark.parametrize("width", [320, 390, 768])
-def test_nothing_leaves_a_narrow_screen(browser: Browser, watch: Any, width: int) -> None:
+@pytest.mark.parametrize("path", [f"{OTHER}&at=21", f"{FOUR}&matrix=near"])
+@pytest.mark.parametrize("width", [320, 390, 768, 1100])
+def test_nothing_leaves_a_narrow_screen(browser: Browser, watch: Any, width: int, path: str) -> None:
     context = watch.context(browser, viewport={"width": width, "height": 800})
     opened = context.new_page()
-    opened.goto(f"{OTHER}&at=21")
+    opened.goto(path)
     assert opened.evaluate("document.documentElement.scrollWidth") <= width
     context.close()

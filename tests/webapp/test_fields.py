@@ -10,7 +10,7 @@ import pytest
 from parsers.cases.case import Case
 from webapp.commands.options import Options
 from webapp.fields import FIELDS, FORMAT, PARTS, DecodeFields, field_at, is_said, options_at, read_part, side_at
-from webapp.page.compare.sides import Side
+from webapp.page.compare.asked import Side
 
 TYPED: dict[str, tuple[str, Any, Any]] = {
     "parser": (" qwen ", "qwen", "qwen"),

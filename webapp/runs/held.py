@@ -22,13 +22,17 @@ _TIMES = 6  # as much memory as the JSON of a case has characters, for the case,
 
 @dataclass(slots=True, frozen=True)
 class HeldRun:
-    """A case that was posted, `line`: its JSON as the page carries it, and what else its page was made from."""
+    """A case that was posted, `line`: its JSON as the page carries it, and what else its page was made from.
+
+    `beside` are the other outputs it is compared with, as JSON too.
+    """
 
     token: str
     case: Case
     line: str
     setup: Any = None  # of the form, and the case it came from: what the page knows them as
     origin: Any = None
+    beside: tuple[str, ...] = ()
 
 
 class HeldRuns:
@@ -46,14 +50,23 @@ class HeldRuns:
         self._runs: OrderedDict[str, tuple[HeldRun, float]] = OrderedDict()
         self._used = 0
 
-    def hold(self, case: Case, line: str, *, setup: Any = None, origin: Any = None, known: str = "") -> HeldRun:
+    def hold(
+        self,
+        case: Case,
+        line: str,
+        *,
+        setup: Any = None,
+        origin: Any = None,
+        known: str = "",
+        beside: tuple[str, ...] = (),
+    ) -> HeldRun:
         """Hold a case from now on, under the token it is `known` by where that holds the same case."""
         with self._lock:
             self._forget_old()
-            same = known in self._runs and self._runs[known][0].line == line
+            same = known in self._runs and _is_same(self._runs[known][0], line, beside)
             if same:
                 self._drop(known)
-            found = HeldRun(known if same else secrets.token_hex(16), case, line, setup, origin)
+            found = HeldRun(known if same else secrets.token_hex(16), case, line, setup, origin, beside)
             self._runs[found.token] = found, self._clock()
             self._used += _size(found)
             self._drop_oldest()
@@ -108,5 +121,9 @@ class HeldRuns:
         self._used -= _size(self._runs.pop(token)[0])
 
 
+def _is_same(run: HeldRun, line: str, beside: tuple[str, ...]) -> bool:
+    return run.line == line and run.beside == beside
+
+
 def _size(run: HeldRun) -> int:
-    return _TIMES * len(run.line) + _FIXED_BYTES
+    return _TIMES * len(run.line) + sum(map(len, run.beside)) + _FIXED_BYTES

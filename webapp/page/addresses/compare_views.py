@@ -1,4 +1,4 @@
-"""Two replays of one output, side by side. docs/comparing.md has the words that stand in its addresses.
+"""Up to four replays side by side. docs/comparing.md has the words that stand in their addresses.
 
 `go`, the value of a submit button, is a query string that wins over the other fields. What is absent is as the case
 says, and none of it is part of the case.
@@ -15,6 +15,7 @@ from flask.typing import ResponseReturnValue
 from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
 from parsers.replays.chunking import TRACED, WHOLE, spec
+from webapp.page.addresses.compare_texts import offered_texts, posted_beside, put, texts_of
 from webapp.page.addresses.inspect_views import show
 from webapp.page.addresses.subjects import (
     Subject,
@@ -29,12 +30,18 @@ from webapp.page.addresses.subjects import (
     render,
     run_subject,
 )
-from webapp.page.compare.compare_page import compare_form, rules_of, sides_page
-from webapp.page.compare.sides import CompareLinks, Side, faults, is_bare, is_tidy, on_one_text, read_asked, replayed
+from webapp.page.compare.asked import NAMES, PAIR, Asked, CompareLinks, Side, faults, is_bare, is_tidy, read_asked
+from webapp.page.compare.compare_form import compare_form, rules_of
+from webapp.page.compare.compare_page import sides_page
+from webapp.page.compare.matrix import matrix
+from webapp.page.compare.picker import picker
+from webapp.page.compare.sides import Replayed, on_one_text, replayed
+from webapp.page.form.setup import FormError
 from webapp.services import services
 
 
 @blueprint.get("/compare")
+@blueprint.get("/compare/put", endpoint="compare_put_again")
 def compare_again() -> ResponseReturnValue:
     """A reload of a comparison whose case is nowhere on the server."""
     return error_page(404, "There is no case to compare", "This address holds no case: it comes with the form.")
@@ -46,43 +53,90 @@ def compare_open() -> Response:
     asked, said = read_asked(request.form), dict(parse_qsl(request.form.get("go", "")))
     named = named_subject(said.get("source", ""))
     subject = named or posted_subject()
-    wanted = "b" if said.get("side") == "b" else "a"
+    at = max(0, NAMES.find(said.get("side", "") or "a"))
+    wanted = asked.sides[at] if at < len(asked.sides) else asked.sides[0]
     case = subject.child(subject.case) if named else subject.case
-    return show(run_subject(replayed(services().runner, case, wanted, getattr(asked, wanted)).standalone))
+    texts = texts_of(subject, _beside(subject))
+    return show(run_subject(replayed(services().runner, case, NAMES[at], wanted, texts).standalone))
+
+
+@blueprint.post("/compare/put")
+def compare_put() -> ResponseReturnValue:
+    """A comparison with one more side, of a text that was posted or of a case that has an address."""
+    subject = posted_subject()
+    asked, beside = _asked(subject.case), _beside(subject)
+    try:
+        if asked.is_full:
+            raise FormError("put", f"{len(NAMES)} sides at most: remove one first.")
+        sides, beside = put(subject, asked.sides, beside)
+    except FormError as error:
+        return _page(subject, asked, beside, {"put": error.message}, status=422)
+    asked = replace(asked, sides=sides, at=None)
+    if subject.base and not beside:
+        return redirect(CompareLinks(subject.url("compare"), asked).url(), 303)
+    run = subject if not subject.base else run_subject(subject.child(subject.case))
+    return _page(run, asked, beside, {})
 
 
 @at_every_subject("compare")
 def compared(subject: Subject) -> ResponseReturnValue:
-    """A case replayed twice, or the part that htmx asked for. An address that a form made is tidied first."""
-    asked, runner, case = read_asked(request.values), services().runner, subject.case
-    if is_bare(request.values):
-        asked = replace(asked, b=_usual(case))
-    left, right = on_one_text(runner, replayed(runner, case, "a", asked.a), replayed(runner, case, "b", asked.b))
-    asked = replace(asked, a=left.side, b=right.side)
-    wrong = {f"{side.name}_{key}": words for side in (left, right) for key, words in side.errors.items()}
-    wrong |= faults(request.values)
-    base = subject.url("compare") if subject.base else None
-    if base is None and subject.held is None:
-        subject = hold(case)
-    links = CompareLinks(base, asked, "" if base else subject.line)
-    if base and request.method == "GET" and not is_partial() and not is_tidy(request.args) and not wrong:
-        return redirect(links.url(), 303)
-    rules = rules_of(case, asked, left, right)
-    window = request.headers.get("HX-Target", "").endswith("#window")
-    answer = render(
-        "compare.html",
-        "window" if window else "page",
-        heading=subject.heading,
-        note=subject.note,
-        source=subject.source,
-        form=compare_form(case, left, right, wrong, runner.settings),
-        page=sides_page(runner, left, right, rules, links=links, inspect=subject.base or ""),
-        held=f"{subject.held_url}/compare" if subject.held_url else "",
-    )
-    return answer_of(subject, answer)
+    """A case replayed several times, or the part that htmx asked for. An address that a form made is tidied first."""
+    return _page(subject, _asked(subject.case), _beside(subject), faults(request.values))
+
+
+def _beside(subject: Subject) -> tuple[str, ...]:
+    """The texts beside the case: of a run that is held, and those that the form carries."""
+    return (subject.held.beside if subject.held else ()) or posted_beside(request.form)
+
+
+def _asked(case: Case) -> Asked:
+    asked = read_asked(request.values)
+    return replace(asked, sides=(PAIR[0], _usual(case))) if is_bare(request.values) else asked
 
 
 def _usual(case: Case) -> Side:
     """Return what the other side is where nobody said: the whole output at once, or token by token beside that."""
     own = traced_chunking(case)
     return Side(chunk=spec(WHOLE if own != WHOLE else TRACED))
+
+
+def _page(
+    subject: Subject, asked: Asked, beside: tuple[str, ...], wrong: dict[str, str], status: int = 200
+) -> ResponseReturnValue:
+    runner, case = services().runner, subject.case
+    sides = _sides(subject, asked, beside)
+    asked = replace(asked, sides=tuple([side.side for side in sides]))
+    wrong = {f"{side.name}_{key}": words for side in sides for key, words in side.errors.items()} | wrong
+    base = subject.url("compare") if subject.base else None
+    if base is None and (subject.held is None or subject.held.beside != beside):
+        subject = hold(case, beside=beside)
+    links = CompareLinks(base, asked, "" if base else subject.line, beside)
+    if base and request.method == "GET" and not is_partial() and not is_tidy(request.args) and not wrong:
+        return redirect(links.url(), 303)
+    rules = rules_of(case, asked, sides)
+    answer = render(
+        "compare.html",
+        _block(),
+        status=status,
+        heading=subject.heading,
+        note=subject.note,
+        source=subject.source,
+        form=compare_form(case, sides, wrong, runner.settings, offered_texts(subject, beside)),
+        page=sides_page(runner, sides, rules, links=links, inspect=subject.base or ""),
+        picker=picker(case, sides, links),
+        matrix=matrix(runner, sides[0], asked.matrix, rules) if asked.matrix else None,
+        held=f"{subject.held_url}/compare" if subject.held_url else "",
+    )
+    return answer_of(subject, answer)
+
+
+def _sides(subject: Subject, asked: Asked, beside: tuple[str, ...]) -> list[Replayed]:
+    runner, texts = services().runner, texts_of(subject, beside)
+    known = zip(NAMES, asked.sides, strict=False)
+    return on_one_text(runner, [replayed(runner, subject.case, name, side, texts) for name, side in known])
+
+
+def _block() -> str:
+    """The part of the page that htmx asks for."""
+    target = request.headers.get("HX-Target", "")
+    return next((name for name in ("window", "matrix") if target.endswith(f"#{name}")), "page")

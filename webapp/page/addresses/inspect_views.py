@@ -25,6 +25,7 @@ from webapp.page.addresses.subjects import (
     blueprint,
     carried_case,
     carried_run,
+    case_subject,
     error_page,
     example_subject,
     held_subject,
@@ -40,6 +41,7 @@ from webapp.page.addresses.subjects import (
     render,
     run_subject,
 )
+from webapp.page.compare.forked import Fork, fork_of
 from webapp.page.form.form_page import FormPage, form_page, template_examples
 from webapp.page.form.setup import (
     FormError,
@@ -69,9 +71,10 @@ REPORT_SECONDS = 0.2  # of work on a long report, after which its progress is to
 class _About:
     """Holds what the page is about. `kind`: home, example, case, run, edit or error; `subject` is the case it shows.
 
-    `origin` is the case that a smaller one came from, `parent` the stored one that this is a copy of, and `changed`:
-    today's result is not the one saved. `problem` says why the chunking that was asked for is not shown. `editable`:
-    the parser is a format that the editor can open. `exports` are the files it offers, with their addresses.
+    `origin` is the case that a smaller one came from, `fork` what this copy of a stored case changed of it, and
+    `changed`: today's result is not the one saved. `problem` says why the chunking that was asked for is not shown.
+    `editable`: the parser is a format that the editor can open. `exports` are the files it offers, with their
+    addresses.
     """
 
     kind: str
@@ -79,7 +82,7 @@ class _About:
     note: str
     subject: Subject | None = None
     origin: Subject | None = None
-    parent: str = ""
+    fork: Fork | None = None
     changed: bool = False
     problem: str = ""
     editable: bool = False
@@ -370,12 +373,19 @@ def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject |
         note=note,
         subject=subject,
         origin=origin,
-        parent=case.parent if kind == "case" and case.parent and is_stored(case.parent) else "",
+        fork=_fork(case),
         changed=kind == "case" and _is_changed(subject),
         problem=view.problem,
         editable=(case.parser.engine or BUILTIN) in ENGINES and not plays,
         exports=[(target, subject.url("export", target=target.name)) for target in targets],
     )
+
+
+def _fork(case: Case) -> Fork | None:
+    """Return what a copy changed of its parent, where that is stored here."""
+    if case.parent is None or not is_stored(case.parent):
+        return None
+    return fork_of(case.parent, case_subject(case.parent).case, case)
 
 
 def _is_changed(subject: Subject) -> bool:

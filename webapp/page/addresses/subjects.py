@@ -129,10 +129,12 @@ def run_subject(case: Case) -> Subject:
     return Subject(case, "run", case.title or "Unsaved run", "not shared")
 
 
-def hold(case: Case, setup: Setup | None = None, origin: Subject | None = None) -> Subject:
-    """A case that was posted and is stored nowhere, held from now on."""
-    known = request.form.get("held", "")
-    held = services().held.hold(case, case_line(case), setup=setup, origin=origin, known=known)
+def hold(
+    case: Case, setup: Setup | None = None, origin: Subject | None = None, beside: tuple[str, ...] = ()
+) -> Subject:
+    """A case that was posted and is stored nowhere, held from now on with the outputs `beside` it."""
+    known, line = request.form.get("held", ""), case_line(case)
+    held = services().held.hold(case, line, setup=setup, origin=origin, known=known, beside=beside)
     return replace(run_subject(case), held=held)
 
 

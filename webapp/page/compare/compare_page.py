@@ -1,5 +1,4 @@
-"""Puts a comparison's page together: its form, the sentence, the output, steps and messages of both sides, at one
-character."""
+"""Puts a comparison's page together: the sentence, the outputs, steps and messages of all sides, at one column."""
 
 from __future__ import annotations
 
@@ -9,124 +8,45 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from parsers.cases.case import Case
-from parsers.cases.engines import FALLBACK
 from parsers.compare.divergence import Grade, Rules, shared_prefix
-from parsers.decoding import POLICIES
-from webapp.engines import RESPONSE_TEMPLATE
-from webapp.formats.folder import formats_folder
 from webapp.glyphs import count, shorten
-from webapp.page.compare.comparison import Band, Bit, Messages, View, band, bits, messages, role_at, view_around
-from webapp.page.compare.difference import Comparison, Parting, compare
-from webapp.page.compare.sides import RULES, Asked, CompareLinks, Replayed
-from webapp.page.form.form_page import Option, PolicyField, choices, stream_option
-from webapp.page.form.setup import Setup, decode_words
+from webapp.page.compare.alignment import Axis, axis_of
+from webapp.page.compare.asked import CompareLinks
+from webapp.page.compare.comparison import (
+    Band,
+    Compared,
+    Placed,
+    Strip,
+    View,
+    band,
+    role_at,
+    strips,
+    view_around,
+)
+from webapp.page.compare.difference import Both, Comparison, Parting, compare
+from webapp.page.compare.messages import Messages, messages
+from webapp.page.compare.sides import Replayed
 from webapp.page.inspect.index import TraceIndex, Window, index_of, neighbours, within_reach
 from webapp.page.inspect.step import Card
 from webapp.page.inspect.step import card as card_of_step
 from webapp.runs.runner import Runner, collector_paused
-from webapp.settings import Settings
-
-CHUNKS: tuple[tuple[str, str], ...] = (
-    ("token", "token by token"),
-    ("token:2", "2 tokens"),
-    ("token:3", "3 tokens"),
-    ("token:5", "5 tokens"),
-    ("token:10", "10 tokens"),
-    ("char", "character by character"),
-    ("char:5", "5 characters"),
-    ("whole", "whole, in one delta"),
-    ("recorded", "as recorded"),
-    ("random:1", "random sizes, seed 1"),
-    ("random:1:8:char", "random sizes in characters"),
-    ("cuts:10", "cut at character 10"),
-)
-DECODED = (("", ""), ("+skip", ", special tokens skipped"))
-
-
-@dataclass(slots=True, frozen=True)
-class _CompareForm:
-    """The form. `wrong` is what could not be used, by the name of its control. `has_ids`: the case holds recorded ids,
-    so there is a choice of how markers are recognised. `own_start` and `own_decode` say what the case says.
-
-    `rows` are the sides, each with its parsers and the policies that are set for it; `rules` are names, labels, what
-    each is as usual, and the choices."""
-
-    wrong: dict[str, str]
-    rows: list[tuple[Replayed, list[Option], dict[str, str]]]
-    chunks: list[Option]
-    policies: list[PolicyField]
-    rules: list[tuple[str, str, str, list[Option]]]
-    decodes: list[Option]
-    has_ids: bool
-    own_start: str
-    own_decode: str
-
-
-def compare_form(case: Case, a: Replayed, b: Replayed, wrong: dict[str, str], settings: Settings) -> _CompareForm:
-    """The form of a comparison of `case`."""
-    offered = choices(Setup(), formats_folder(settings).formats)
-    own = case.parser.name + (" behind the wrapper" if case.parser.engine == FALLBACK else "")
-    parsers = [Option("", f"as in the case: {own}")]
-    if case.parser.engine is None:
-        parsers.append(Option(f"+{FALLBACK}", f"{own}, behind the wrapper"))
-    parsers += [option for option in offered.parsers if option.value != RESPONSE_TEMPLATE]
-    if case.input.stream:
-        parsers.append(stream_option(len(case.input.stream)))
-    usual = rules_of(case, Asked(), a, b)
-    return _CompareForm(
-        wrong=wrong,
-        rows=[_row(a, parsers), _row(b, parsers)],
-        chunks=[Option(*chunk) for chunk in CHUNKS if chunk[0] != "recorded" or case.input.deltas],
-        policies=offered.policies,
-        rules=[_rule(name, usual) for name in RULES],
-        decodes=_decodes([a.given.decode, b.given.decode]),
-        has_ids=case.mode() == "ids",
-        own_start="reasoning" if case.context.reasoning_open else "content",
-        own_decode=decode_words(case) or "exact",
-    )
-
-
-def rules_of(case: Case, asked: Asked, a: Replayed, b: Replayed) -> Rules:
-    """The rules in force. Two formats, and every black box, make up ids in their own ways: there ids do not count."""
-    comparable = a.run.format.name == b.run.format.name and not (a.run.choice.black_box or b.run.choice.black_box)
-    own = case.compare.rules()
-    return Rules(
-        arguments=asked.arguments or own.arguments,
-        whitespace=asked.whitespace or own.whitespace,
-        ids=asked.ids == "same" if asked.ids else comparable,
-        calls=asked.calls or own.calls,
-    )
-
-
-def _decodes(given: list[str]) -> list[Option]:
-    """Every decode policy, with special tokens as the case has them and skipped; words given stay choosable."""
-    offered = [Option(f"{name}{flag}", f"{name}{words}") for name in POLICIES for flag, words in DECODED]
-    known = {option.value for option in offered}
-    return [*offered, *[Option(word, word) for word in dict.fromkeys(given) if word and word not in known]]
-
-
-def _rule(name: str, usual: Rules) -> tuple[str, str, str, list[Option]]:
-    label, words = RULES[name]
-    own = ("same" if usual.ids else "any") if name == "ids" else str(getattr(usual, name))
-    return name, label, f"as usual: {words[own]}", [Option(*pair) for pair in words.items()]
-
-
-def _row(side: Replayed, parsers: list[Option]) -> tuple[Replayed, list[Option], dict[str, str]]:
-    word = side.given.parser
-    known = word in {option.value for option in parsers}
-    chosen = dict(pair.split(":", 1) for pair in side.given.policy.split(",") if ":" in pair)
-    return side, parsers if known else [*parsers, Option(word, word)], chosen
-
 
 LISTED = 40
 EXCERPT = 60
 LEAD = 24
-GRADES: dict[Grade, str] = {
+GRADES: dict[Grade | None, str] = {
     "calls": "The calls differ.",
     "text": "The calls are the same; the text differs.",
     "whitespace": "Only whitespace of the text differs.",
+    None: "The messages are the same; the finish reasons differ.",
 }
+SHORT: dict[Grade | None, str] = {
+    "calls": "other calls",
+    "text": "the same calls and other text",
+    "whitespace": "other whitespace only",
+    None: "another finish reason only",
+}
+SEVERITIES = ("error", "warning", "pass")  # the worst first
 
 
 @dataclass(slots=True, frozen=True)
@@ -154,8 +74,8 @@ class _Column:
 
 @dataclass(slots=True, frozen=True)
 class _CharacterCursor:
-    """Says where the reader is in the output. `nav` has the nearest places before and after by kind, `jumps` those that
-    scripts can reach from the window, as JSON."""
+    """Says where the reader is. `nav` has the nearest places before and after by kind, `jumps` those that scripts can
+    reach from the window, as JSON."""
 
     at: int
     size: int
@@ -164,13 +84,13 @@ class _CharacterCursor:
 
 
 @dataclass(slots=True, frozen=True)
-class _Sentence:
-    """The sentence on top. `steps` are the first differing step on either side; `texts` what each side has there."""
+class _First:
+    """Where one side parts from the first: `words` say how, `steps` are the first differing step of either and `texts`
+    what each has there; `where` is empty where they say the same."""
 
+    name: str
     severity: str
-    headline: str
-    rest: str
-    raised: list[str]
+    words: str
     where: str = ""
     at: int | None = None
     steps: tuple[int | None, int | None] = (None, None)
@@ -178,9 +98,21 @@ class _Sentence:
 
 
 @dataclass(slots=True, frozen=True)
-class _Place:
-    """One place where the sides part, as a row of the list."""
+class _Sentence:
+    """The sentence on top, and what it is about, side by side."""
 
+    severity: str
+    headline: str
+    rest: str
+    raised: list[str]
+    firsts: list[_First]
+
+
+@dataclass(slots=True, frozen=True)
+class _Place:
+    """One place where side `name` parts from the first, as a row of the list. `a` and `b` are the roles there."""
+
+    name: str
     start: int
     end: int
     text: str
@@ -196,73 +128,97 @@ class _Place:
 
 @dataclass(slots=True, frozen=True)
 class SidesPage:
-    """The panes about two sides. `more` places are not listed."""
+    """The panes about the sides. `more` places are not listed; `aligned`: their outputs are not one."""
 
     links: CompareLinks
     cursor: _CharacterCursor
     sentence: _Sentence
-    columns: tuple[_Column, _Column]
+    columns: list[_Column]
     view: View
-    bits: list[Bit]
+    strips: list[Strip]
     band: Band
     messages: Messages
     places: list[_Place]
     more: int
+    aligned: bool
 
     @property
     def summary(self) -> str:
-        """The states of both sides at the cursor."""
-        states = [step.card.state for column in self.columns for step in column.steps if step.shown]
-        return " · ".join([f"{name} {state}" for name, state in zip("AB", states, strict=False)])
+        """The states of all sides at the cursor."""
+        return " · ".join([f"{column.side.title} {step.card.state}" for column in self.columns for step in column.steps
+                           if step.shown])  # fmt: skip
 
 
 def sides_page(
-    runner: Runner, a: Replayed, b: Replayed, rules: Rules, *, links: CompareLinks, inspect: str
+    runner: Runner, sides: Sequence[Replayed], rules: Rules, *, links: CompareLinks, inspect: str
 ) -> SidesPage:
-    """The panes about two sides. `inspect` is the address of the case in the inspector."""
-    left, right = index_of(a.run), index_of(b.run)
-    key = f"{a.run.key} {b.run.key} {rules}"
-    found = runner.computed(key, lambda: _comparison(left, right, rules), size=Comparison.size)
-    size = len(left.trace.text)
-    at = min(_first(found, left) if links.asked.at is None else links.asked.at, size)
-    view = view_around(left, right, at)
-    nav = {"step": _steps_around(left, right, at), "change": neighbours(found.changes, at)}
-    nav["parting"] = neighbours(found.starts, at)
+    """The panes about two to four sides. `inspect` is the address of the case in the inspector."""
+    compared = compared_sides(runner, sides, rules)
+    first, size = compared.sides[0], compared.size
+    places = [(place, one) for one, found in compared.pairs for place in found.partings]
+    places.sort(key=lambda known: known[0].start)
+    at = min(_start(compared) if links.asked.at is None else links.asked.at, size)
+    view = view_around(compared, at)
+    changes = sorted({column for found in compared.found for column in found.changes})
+    starts = [place.start for place in compared.partings()]
+    nav = {"step": _steps_around(compared, at), "change": neighbours(changes, at), "parting": neighbours(starts, at)}
+    jumps = {"step": _step_jumps(compared, view)}
+    for name, known in (("change", changes), ("parting", starts)):
+        jumps[name] = within_reach(known, view.start, view.end)
     return SidesPage(
         links=links,
-        cursor=_CharacterCursor(at, size, nav, json.dumps(_jumps(left, right, found, view))),
-        sentence=sentence(a, b, found),
-        columns=(_column(a, view.a, at, inspect), _column(b, view.b, at, inspect)),
+        cursor=_CharacterCursor(at, size, nav, json.dumps(jumps)),
+        sentence=sentence(compared),
+        columns=[
+            _column(one, shown, at, size, inspect) for one, shown in zip(compared.sides, view.windows, strict=True)
+        ],
         view=view,
-        bits=bits(left, right, found, view, at),
-        band=band(left, right, found, at),
-        messages=messages(left, right, found, view),
-        places=[place(left, right, parting) for parting in _listed(found.partings, at)],
-        more=max(0, len(found.partings) - LISTED),
+        strips=strips(compared, view, at),
+        band=band(compared, at),
+        messages=messages(compared, view),
+        places=[place_row(first, one, place, size) for place, one in _listed(places, at)],
+        more=max(0, len(places) - LISTED),
+        aligned=not compared.axis.single,
     )
 
 
-def _comparison(a: TraceIndex, b: TraceIndex, rules: Rules) -> Comparison:
+def compared_sides(runner: Runner, sides: Sequence[Replayed], rules: Rules) -> Compared:
+    """All sides on one axis, each compared with the first; both are kept with the runs."""
+    indices = [index_of(side.run) for side in sides]
+    keys = " ".join([side.run.key for side in sides])
+    axis = runner.computed(f"axis {keys}", lambda: axis_of([one.trace.text for one in indices]), size=Axis.nbytes)
+    placed = [Placed(*one) for one in zip(sides, indices, axis.lanes, strict=True)]
+
+    def found(number: int) -> Comparison:
+        both = Both.of(indices[0], indices[number], axis, number)
+        return runner.computed(f"{keys} {number} {rules}", lambda: _comparison(both, rules), size=Comparison.size)
+
+    return Compared(placed, axis, [found(number) for number in range(1, len(sides))])
+
+
+def _comparison(both: Both, rules: Rules) -> Comparison:
     with collector_paused():
-        return compare(a, b, rules)
+        return compare(both, rules)
 
 
-def _first(found: Comparison, index: TraceIndex) -> int:
-    if found.starts:
-        return found.starts[0]
-    held = next((step for step, _, _ in index.trace.columns.held()), None)
-    return index.span(held)[0] if held else 0
+def _start(compared: Compared) -> int:
+    """The column with most to see: where a side parts first, else where text is held."""
+    if starts := [found.starts[0] for found in compared.found if found.starts]:
+        return min(starts)
+    first = compared.sides[0]
+    held = next((step for step, _, _ in first.index.trace.columns.held()), None)
+    return first.begin(held) if held else 0
 
 
-def _column(side: Replayed, window: Window, at: int, inspect: str) -> _Column:
-    index = index_of(side.run)
-    now, steps = index.step_at(at), []
+def _column(one: Placed, window: Window, at: int, size: int, inspect: str) -> _Column:
+    index, now, steps = one.index, one.step_at(at), []
     for number in range(window.first, window.last + 1):
         span, is_end = index.step(number).span, number == index.total
         if span.end > span.start or is_end:
-            card = card_of_step(index, number, side.run.format.terminals)
-            steps.append(_SideStep(span.start, span.end + is_end, number == now, _silent(index, number), card))
-    return _Column(side, steps, index.total, now, _inspect(side, inspect, now))
+            card = card_of_step(index, number, one.side.run.format.terminals)
+            start, end = one.lane.edge(span.start), size + 1 if is_end else one.lane.edge(span.end)
+            steps.append(_SideStep(start, end, number == now, _silent(index, number), card))
+    return _Column(one.side, steps, index.total, now, _inspect(one.side, inspect, now))
 
 
 def _silent(index: TraceIndex, number: int) -> int:
@@ -279,54 +235,84 @@ def _inspect(side: Replayed, base: str, step: int) -> str:
     return f"{base}?{urlencode(query, safe=':,')}"
 
 
-def _steps_around(a: TraceIndex, b: TraceIndex, at: int) -> tuple[int | None, int | None]:
-    """The nearest characters before and after `at` with which a step of either side begins."""
-    size = len(a.trace.text)
-    back = [index.span(index.step_at(at - 1))[0] for index in (a, b)] if at else []
-    on = [end for index in (a, b) if (end := index.step_ends[index.step_at(at) - 1]) > at]
+def _steps_around(compared: Compared, at: int) -> tuple[int | None, int | None]:
+    """The nearest columns before and after `at` with which a step of any side begins."""
+    size, back, on = compared.size, [], []
+    for one in compared.sides:
+        if at:
+            back.append(one.begin(one.step_at(at - 1)))
+        end = one.lane.edge(one.index.step_ends[one.step_at(at) - 1])
+        on += [end] * (end > at)
     return max(back, default=None), min([*on, *[size] * (at < size)], default=None)
 
 
-def _jumps(a: TraceIndex, b: TraceIndex, found: Comparison, view: View) -> dict[str, Sequence[int]]:
-    """The targets inside the window, and the nearest ones on either side of it."""
-    ends = (a.step_ends, b.step_ends)
-    steps = {edge for one in ends for edge in one[bisect_left(one, view.start) : bisect_right(one, view.end)]}
-    back, on = _steps_around(a, b, view.start)[0], _steps_around(a, b, view.end)[1]
-    edges = {view.start, view.end, *steps, *[edge for edge in (back, on) if edge is not None]}
-    return {
-        "step": sorted(edges),
-        "change": within_reach(found.changes, view.start, view.end),
-        "parting": within_reach(found.starts, view.start, view.end),
-    }
+def _step_jumps(compared: Compared, view: View) -> list[int]:
+    """The columns inside the window with which steps begin, and the nearest one on either side of it."""
+    steps = {view.start, view.end}
+    for one, shown in zip(compared.sides, view.windows, strict=True):
+        ends = one.index.step_ends
+        steps.update(map(one.lane.edge, ends[bisect_left(ends, shown.start) : bisect_right(ends, shown.end)]))
+    back, on = _steps_around(compared, view.start)[0], _steps_around(compared, view.end)[1]
+    return sorted({*steps, *[edge for edge in (back, on) if edge is not None]})
 
 
-def _listed(partings: list[Parting], at: int) -> list[Parting]:
+def _listed(places: list[tuple[Parting, Placed]], at: int) -> list[tuple[Parting, Placed]]:
     """Not more than the limit, those around the cursor among them."""
-    middle = bisect_left([parting.start for parting in partings], at)
-    low = max(0, min(middle - LISTED // 2, len(partings) - LISTED))
-    return partings[low : low + LISTED]
+    middle = bisect_left([place.start for place, _ in places], at)
+    low = max(0, min(middle - LISTED // 2, len(places) - LISTED))
+    return places[low : low + LISTED]
 
 
-def sentence(a: Replayed, b: Replayed, found: Comparison) -> _Sentence:
-    """Return what the two replays come to."""
-    first, raised = found.first, _raised(a, b, found)
-    owners = count(len(found.partings), "place")
+def sentence(compared: Compared) -> _Sentence:
+    """Return what the replays come to."""
+    firsts = [_first_of(one, found) for one, found in compared.pairs]
+    raised = _raised(compared)
+    severity = min([first.severity for first in firsts], key=SEVERITIES.index)
+    if severity == "pass" and raised:
+        severity = "warning"
+    places = count(sum(len(found.partings) for found in compared.found), "place")
+    outputs = _outputs(compared)
+    if not any(first.where for first in firsts):
+        rest = "" if outputs else "Every character has the same owner on both sides."
+        if any(found.partings for found in compared.found) and not outputs:
+            rest = f"Still, the sides account for the output differently in {places}."
+        both = "both" if len(firsts) == 1 else f"all {len(firsts) + 1}"
+        rest = rest.replace("both", both)
+        return _Sentence(severity, f"The same message on {both} sides.", f"{outputs}{rest}", raised, [])
+    headline = firsts[0].words if len(firsts) == 1 else _headline(compared)
+    return _Sentence(severity, headline, f"{outputs}The sides part in {places}.", raised, firsts)
+
+
+def _headline(compared: Compared) -> str:
+    said = []
+    for one, found in compared.pairs:
+        words = "the same message" if found.first is None else SHORT[found.grade]
+        at = "" if found.at is None else f" from character {found.at:,} on"
+        said.append(f"{one.side.title} gives {words}{at}")
+    return "; ".join(said) + "."
+
+
+def _outputs(compared: Compared) -> str:
+    """Return where the outputs differ, in words; empty where they are one."""
+    said = []
+    for (one, found), hunks in zip(compared.pairs, compared.axis.hunks[1:], strict=True):
+        if hunks:
+            where = f"{count(len(hunks), 'place')}, first at {found.other:,}"
+            said.append(f"The output of {one.side.title} differs from A's in {where}. ")
+    return "".join(said)
+
+
+def _first_of(one: Placed, found: Comparison) -> _First:
+    first = found.first
     if first is None:
-        rest = "Every character has the same owner on both sides."
-        if found.partings:
-            rest = f"Still, the sides account for the output differently in {owners}."
-        severity = "warning" if raised else "pass"
-        return _Sentence(severity, "The same message on both sides.", rest, raised)
-    place = f" at character {first.raw:,} of the output" if first.raw is not None else ""
-    headline = GRADES[found.grade] if found.grade else "The messages are the same; the finish reasons differ."
-    severity = "warning" if found.grade in ("whitespace", None) else "error"
-    return _Sentence(
-        severity,
-        headline,
-        f"The sides part in {owners}.",
-        raised,
+        return _First(one.side.name, "pass", "The same message.")
+    place = "" if found.at is None else f" at character {found.at:,} of the output"
+    return _First(
+        one.side.name,
+        "warning" if found.grade in ("whitespace", None) else "error",
+        GRADES[found.grade],
         where=f"First in {first.channel}{place}",
-        at=first.raw,
+        at=found.at,
         steps=(first.step_a, first.step_b),
         texts=_around(first.expected, first.actual),
     )
@@ -339,22 +325,34 @@ def _around(a: str, b: str) -> tuple[str, str]:
     return lead + shorten(a[start:], EXCERPT), lead + shorten(b[start:], EXCERPT)
 
 
-def _raised(a: Replayed, b: Replayed, found: Comparison) -> list[str]:
-    pairs = zip((a, b), found.raised, strict=True)
-    return [f"The parser of {side.title} failed: {words}" for side, words in pairs if words]
+def _raised(compared: Compared) -> list[str]:
+    failures = [(one.side, one.index.trace.failure) for one in compared.sides]
+    return [f"The parser of {side.title} failed: {words}" for side, words in failures if words]
 
 
-def place(a: TraceIndex, b: TraceIndex, parting: Parting) -> _Place:
-    """One place where the sides part. `end` stands behind the last character of the output."""
-    size = len(a.trace.text)
-    text = a.trace.text[parting.start : min(parting.end, parting.start + EXCERPT)]
+def place_row(first: Placed, one: Placed, parting: Parting, size: int) -> _Place:
+    """One place where a side parts from the first. `end` stands behind the last character of the output."""
+    source = first if _has(first, parting.start) else one
+    low, high = source.lane.offset(parting.start), source.lane.offset(min(parting.end, parting.start + EXCERPT))
     more = "…" if parting.end - parting.start > EXCERPT else ""
-    roles = [role_at(index, parting.start) if parting.start < size else "" for index in (a, b)]
-    return _Place(parting.start, min(parting.end, size), text + more, roles[0], roles[1], _what(parting))
+    roles = [_role(side, parting.start) for side in (first, one)]
+    text = source.text[low:high] + more if parting.start < size else ""
+    return _Place(one.side.name, parting.start, min(parting.end, size), text, roles[0], roles[1], _what(parting))
+
+
+def _has(one: Placed, column: int) -> bool:
+    """Return whether a side has a character at a column."""
+    offset = one.lane.offset(column)
+    return offset < len(one.text) and one.lane.column(offset) == column
+
+
+def _role(one: Placed, column: int) -> str:
+    return role_at(one.index, one.lane.offset(column)) if _has(one, column) else ""
 
 
 def _what(parting: Parting) -> str:
     names = ", ".join(parting.channels[:4]) + (" …" if len(parting.channels) > 4 else "")
     if parting.kinds == {"order"}:
         return f"from here on both sides have sent other text: {names}"
-    return "; ".join(["other owner"] * ("owner" in parting.kinds) + [names] * bool(names))
+    said = ["other output"] * ("output" in parting.kinds) + ["other owner"] * ("owner" in parting.kinds)
+    return "; ".join(said + [names] * bool(names))

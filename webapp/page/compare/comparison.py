@@ -1,8 +1,8 @@
-"""The output once, with both sides on it: what became of every character on A and on B, around the cursor.
+"""Up to four sides on one axis: the outputs with what became of every character, and the band over all of it.
 
-The window is what both sides can show: so many steps of either, and not more than so many characters. It is cut where
-an owner changes, where a step of either side ends and where the sides begin or cease to part, so that inside one bit
-the whole page is the same.
+Sides that read one output share a strip of it. The window is what all sides can show: so many steps of each, and not
+more than so many columns. A strip is cut where an owner changes, where a step of its sides ends and where the sides
+begin or cease to part, so that inside one bit the whole page is the same.
 """
 
 from __future__ import annotations
@@ -15,25 +15,81 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from webapp.glyphs import count, shorten, show_lines, spell
-from webapp.page.compare.difference import CallPair, Comparison, Hunk, Pair, owner_at
+from webapp.page.compare.alignment import Axis, Lane
+from webapp.page.compare.difference import Comparison, Parting, merged, owner_at
+from webapp.page.compare.sides import Replayed
 from webapp.page.drawing import Bar, bars, percent
-from webapp.page.inspect.index import DRAWN, STEPS_EACH_SIDE, UNKNOWN, CallIndex, Channel, TraceIndex, Window
+from webapp.page.inspect.index import DRAWN, STEPS_EACH_SIDE, UNKNOWN, TraceIndex, Window
 from webapp.page.inspect.plots import RoleBar, role_bars
-from webapp.page.inspect.result import Sent, folded, sent
 
 CHARACTERS_EACH_SIDE = 1_500
 
 
+@dataclass(slots=True, frozen=True)
+class Placed:
+    """One side with its index, and where its text stands on the axis."""
+
+    side: Replayed
+    index: TraceIndex
+    lane: Lane
+
+    @property
+    def text(self) -> str:
+        """The output it reads."""
+        return self.index.trace.text
+
+    def step_at(self, column: int) -> int:
+        """The step that was fed the character at a column."""
+        return self.index.step_at(self.lane.offset(column))
+
+    def begin(self, step: int) -> int:
+        """The column with which a step begins."""
+        return self.lane.edge(self.index.span(step)[0])
+
+    def end(self, step: int, size: int) -> int:
+        """The column behind a step; that of the last ones is the end of the axis."""
+        end = self.index.step_ends[step - 1]
+        return size if end == len(self.text) and step == self.index.total else self.lane.edge(end)
+
+
+@dataclass(slots=True, frozen=True)
+class Compared:
+    """All sides, the axis, and each side but the first compared with it."""
+
+    sides: list[Placed]
+    axis: Axis
+    found: list[Comparison]
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+        return self.axis.size
+
+    @property
+    def pairs(self) -> list[tuple[Placed, Comparison]]:
+        """The sides but the first, each with what it was found to differ in."""
+        return list(zip(self.sides[1:], self.found, strict=True))
+
+    def partings(self) -> list[Parting]:
+        """The places where any side parts from the first; those that touch are one."""
+        if len(self.found) == 1:
+            return self.found[0].partings
+        places = [place for found in self.found for place in found.partings]
+        return merged([Parting(one.start, one.end, set(one.kinds), [*one.channels]) for one in places], self.size)
+
+
 @dataclass(slots=True)
 class Bit:
-    """Characters [start, end) with one owner on each side. `parts`: the sides part here; `future`: not fed yet."""
+    """Characters that have one owner on each side of a strip, at columns [start, end). `roles` are by the letter of the
+    side. `parts`: the sides part here; `other`: the first output has none of it; `future`: not fed yet."""
 
     start: int
     end: int
-    a: str
-    b: str
+    offset: int
+    roles: dict[str, str]
     text: str
     parts: bool
+    other: bool
     current: bool
     future: bool
 
@@ -43,66 +99,120 @@ class Bit:
         return show_lines(self.text)
 
     @property
+    def _agreed(self) -> str:
+        """The role where all sides agree on it."""
+        roles = set(self.roles.values())
+        return roles.pop() if len(roles) == 1 else ""
+
+    @property
     def classes(self) -> str:
-        """The CSS classes: one role where both sides agree, a line for each where they do not."""
-        flags = {"parts": self.parts, "future": self.future}
-        own = ["run", f"role-{self.a}"] if self.a == self.b else ["both", f"a-{self.a}", f"b-{self.b}"]
+        """The CSS classes: one role where all sides agree, a line for each where they do not."""
+        flags = {"parts": self.parts, "other-text": self.other, "future": self.future}
+        own = ["run", f"role-{self._agreed}"]
+        if not self._agreed:
+            lines = [f"{letter}-{role}" for letter, role in zip("abcd", self.roles.values(), strict=False)]
+            own = ["both", f"lines-{len(lines)}", *lines]
         return " ".join(["bit", *own, *[name for name, on in flags.items() if on]])
 
     @property
     def words(self) -> str:
         """Return what became of it, in words."""
-        return self.a if self.a == self.b else f"{self.a} on A, {self.b} on B"
+        return self._agreed or ", ".join([f"{role} on {name.upper()}" for name, role in self.roles.items()])
 
     @property
     def label(self) -> str:
         """The name of the option that goes there."""
-        differs = ", the sides part" if self.parts else ""
-        return f"character {self.start:,}, {spell(shorten(self.text, 200))}, {self.words}{differs}"
+        differs = ", the sides part" * self.parts + ", not in the output of A" * self.other
+        return f"character {self.offset:,}, {spell(shorten(self.text, 200))}, {self.words}{differs}"
+
+
+@dataclass(slots=True)
+class Strip:
+    """One output, and the letters of the sides that read it; so many characters are before and after what is shown.
+    `end` is where its last character ends, None where that is not shown."""
+
+    names: list[str]
+    bits: list[Bit]
+    before: int
+    after: int
+    size: int
+    end: int | None
+
+    @property
+    def title(self) -> str:
+        """The letters of its sides, in words."""
+        return " and ".join([name.upper() for name in self.names])
 
 
 @dataclass(slots=True)
 class View:
-    """Characters [start, end) are on the page, with the steps of either side that feed them."""
+    """Columns [start, end) are on the page, with the steps of each side that feed them."""
 
     start: int
     end: int
-    a: Window
-    b: Window
+    windows: list[Window]
 
 
-def view_around(a: TraceIndex, b: TraceIndex, at: int) -> View:
-    """The window around the character at `at`."""
-    size = len(a.trace.text)
+def view_around(compared: Compared, at: int) -> View:
+    """The window around the column `at`."""
+    size = compared.size
     low, high = max(0, at - CHARACTERS_EACH_SIDE), min(size, at + CHARACTERS_EACH_SIDE)
-    for index in (a, b):
-        step = index.step_at(at)
-        first = max(1, min(step - STEPS_EACH_SIDE, index.total - 2 * STEPS_EACH_SIDE))
-        low = max(low, index.span(first)[0])
-        high = min(high, index.step_ends[min(index.total, first + 2 * STEPS_EACH_SIDE) - 1])
-    return View(low, high, _steps(a, low, high), _steps(b, low, high))
+    for one in compared.sides:
+        step, total = one.step_at(at), one.index.total
+        first = max(1, min(step - STEPS_EACH_SIDE, total - 2 * STEPS_EACH_SIDE))
+        low = max(low, one.begin(first))
+        high = min(high, one.end(min(total, first + 2 * STEPS_EACH_SIDE), size))
+    return View(low, high, [_steps(one, low, high, size) for one in compared.sides])
 
 
-def _steps(index: TraceIndex, low: int, high: int) -> Window:
-    last = index.total if high == len(index.trace.text) else index.step_at(high - 1)
-    return Window(index.step_at(low), last, 0, 0, low, high)
+def _steps(one: Placed, low: int, high: int, size: int) -> Window:
+    start, end = one.lane.offset(low), one.lane.offset(high)
+    last = one.index.total if high == size else one.index.step_at(max(start, end - 1))
+    return Window(one.index.step_at(start), last, 0, 0, start, end)
 
 
-def bits(a: TraceIndex, b: TraceIndex, comparison: Comparison, view: View, at: int) -> list[Bit]:
-    """The characters of `view`."""
-    edges = {view.start, view.end, *_edges(comparison, view)}
-    for index in (a, b):
-        edges.update(_inside(index.owner_starts, view))
-        edges.update(_inside(index.step_ends, view))
-    fed = max(_fed(index, at) for index in (a, b))
-    found = []
+def strips(compared: Compared, view: View, at: int) -> list[Strip]:
+    """The outputs in the window, each once: that of the first side first."""
+    groups: dict[str, list[Placed]] = {}
+    for one in compared.sides:
+        groups.setdefault(one.text, []).append(one)
+    places = compared.partings()
+    starts = [place.start for place in places]
+    return [_strip(group, compared, view, at, (places, starts)) for group in groups.values()]
+
+
+def _strip(
+    group: list[Placed], compared: Compared, view: View, at: int, parts: tuple[list[Parting], list[int]]
+) -> Strip:
+    lane, size = group[0].lane, len(group[0].text)
+    low, high = lane.offset(view.start), lane.offset(view.end)
+    number = compared.sides.index(group[0])
+    others = [(hunk.b0, hunk.b1) for hunk in compared.axis.hunks[number] if hunk.b1 > low and hunk.b0 < high]
+    edges = {low, high, *_inside([edge for other in others for edge in other], low, high)}
+    for one in group:
+        edges.update(_inside(one.index.owner_starts, low, high))
+        edges.update(_inside(one.index.step_ends, low, high))
+    edges.update(offset for edge in _edges(parts, view) if low < (offset := lane.offset(edge)) < high)
+    fed = max(one.index.step_ends[one.step_at(at) - 1] for one in group)
+    bits = []
     for start, end in itertools.pairwise(sorted(edges)):
-        left, right = role_at(a, start), role_at(b, start)
-        parts = comparison.parting_at(start) is not None
-        found.append(
-            Bit(start, end, left, right, a.trace.text[start:end], parts, start <= at < end, start >= fed)
+        left, right = lane.edge(start), lane.edge(end)
+        place = lane.column(start)
+        bits.append(
+            Bit(
+                start=left, end=right, offset=start, text=group[0].text[start:end], current=left <= at < right,
+                roles={one.side.name: role_at(one.index, start) for one in group},
+                parts=_is_in(parts, place), other=any(x <= start < y for x, y in others), future=start >= fed,
+            )
         )  # fmt: skip
-    return found
+    end_shown = lane.edge(size) if view.end == compared.size else None
+    return Strip([one.side.name for one in group], bits, low, size - high, size, end_shown)
+
+
+def _is_in(parts: tuple[list[Parting], list[int]], column: int) -> bool:
+    places, starts = parts
+    at = bisect_right(starts, column) - 1
+    return at >= 0 and column < places[at].end
 
 
 def role_at(index: TraceIndex, offset: int) -> str:
@@ -111,184 +221,81 @@ def role_at(index: TraceIndex, offset: int) -> str:
     return DRAWN.get(owner.owner, owner.owner) if owner else UNKNOWN
 
 
-def _fed(index: TraceIndex, at: int) -> int:
-    """Return where the step that fed the character at `at` ends."""
-    return index.step_ends[index.step_at(at) - 1]
+def _inside(places: Sequence[int], low: int, high: int) -> Sequence[int]:
+    return [place for place in places[bisect_right(places, low) : bisect_left(places, high)] if low < place < high]
 
 
-def _inside(places: Sequence[int], view: View) -> Sequence[int]:
-    return places[bisect_right(places, view.start) : bisect_left(places, view.end)]
-
-
-def _edges(comparison: Comparison, view: View) -> Iterable[int]:
-    low = max(0, bisect_right(comparison.starts, view.start) - 1)
-    high = bisect_left(comparison.starts, view.end)
-    for parting in comparison.partings[low:high]:
+def _edges(parts: tuple[list[Parting], list[int]], view: View) -> Iterable[int]:
+    places, starts = parts
+    low = max(0, bisect_right(starts, view.start) - 1)
+    high = bisect_left(starts, view.end)
+    for parting in places[low:high]:
         yield from (edge for edge in (parting.start, parting.end) if view.start < edge < view.end)
 
 
-# The overview of a comparison: the whole output over its characters, a lane for each side, and where they part.
+# The overview of a comparison: the whole axis, a lane for each side, and where they part.
 #
 # One SVG in percent, bounded like the inspector's band: what is narrower than a column is merged into its neighbour.
 
-_TOPS = (-22.0, -2.0)  # what is added to the overview's heights for either side
+_LANE = 20  # pixels
+_TOP = -22.0  # what is added to the overview's heights for the first lane
+
+
+@dataclass(slots=True, frozen=True)
+class BandLane:
+    """One side: what its characters became, and where it has none."""
+
+    name: str
+    roles: list[RoleBar]
+    gaps: list[Bar]
+    top: int
 
 
 @dataclass(slots=True, frozen=True)
 class Band:
-    """The band of two traces of one output. `marks` are where they part."""
+    """The band of all sides. `marks` are where any parts from the first, below the lanes at `top`."""
 
     size: int
-    lanes: tuple[list[RoleBar], list[RoleBar]]
+    lanes: list[BandLane]
     marks: list[Bar]
+    top: int
     cursor: float
     words: str
 
 
-def band(a: TraceIndex, b: TraceIndex, comparison: Comparison, at: int) -> Band:
-    """The band with the cursor on the character at `at`. The end of the output has a character's width of its own."""
-    size, places = len(a.trace.text), comparison.partings
+def band(compared: Compared, at: int) -> Band:
+    """The band with the cursor on the column `at`. The end of the output has a character's width of its own."""
+    size, places = compared.size, compared.partings()
     where = ", ".join([f"{place.start:,} to {place.end:,}" for place in places[:20]])
     more = f" and {len(places) - 20:,} more" if len(places) > 20 else ""
     parts = f"They part at {count(len(places), 'place')}: {where}{more}." if places else "They part nowhere."
+    names = " and ".join([f"side {one.side.title}" for one in compared.sides])
 
-    def x(offset: float) -> float:
-        return percent(offset, size + 1)
+    def x(column: float) -> float:
+        return percent(column, size + 1)
 
     return Band(
         size=size,
-        lanes=(role_bars(a, x, _TOPS[0]), role_bars(b, x, _TOPS[1])),
+        lanes=[_lane(one, number, size) for number, one in enumerate(compared.sides)],
         marks=list(bars([(str(number), x(place.start), x(place.end)) for number, place in enumerate(places)])),
+        top=_LANE * len(compared.sides) + 2,
         cursor=x(at + 0.5),
-        words=f"What became of {count(size, 'character')} on side A and on side B. {parts} The cursor is at {at:,}.",
+        words=f"What became of {count(size, 'character')} on {names}. {parts} The cursor is at {at:,}.",
     )
 
 
-# The messages of both sides beside each other, channel by channel, each as far as its side has got at the cursor.
-#
-# As in the result pane a message is drawn once and what is sent later is toned down. What the other side does not have
-# is marked, and where this side has nothing of what the other has, a mark says how much.
-
-_EXCERPT = 60
-_CALLS_SHOWN = 60
+def _lane(one: Placed, number: int, size: int) -> BandLane:
+    roles = role_bars(one.index, lambda offset: percent(one.lane.column(offset), size + 1), _TOP + _LANE * number)
+    gaps = [(str(start), percent(start, size + 1), percent(end, size + 1)) for start, end in _gaps(one.lane, size)]
+    return BandLane(one.side.name, roles, list(bars(gaps)), _LANE * number)
 
 
-@dataclass(slots=True, frozen=True)
-class _Part:
-    """Text sent in one step. `differs`: the other side has no counterpart; `missing`: what it has and we lack, `words`
-    how much that is."""
-
-    sent: Sent
-    differs: bool = False
-    missing: str = ""
-    words: str = ""
-
-
-@dataclass(slots=True)
-class _Row:
-    """One channel on both sides."""
-
-    label: str
-    same: bool
-    a: list[_Part]
-    b: list[_Part]
-
-
-@dataclass(slots=True)
-class _CallRow:
-    """One call on both sides; None: that side has no call here."""
-
-    a: CallIndex | None
-    b: CallIndex | None
-    same: bool
-    rows: list[_Row]
-
-
-@dataclass(slots=True)
-class Messages:
-    """Everything the message pane shows."""
-
-    texts: list[_Row]
-    calls: list[_CallRow]
-    before: int
-    after: int
-
-
-def messages(a: TraceIndex, b: TraceIndex, comparison: Comparison, view: View) -> Messages:
-    """The messages around `view`."""
-    low, high = _shown(comparison.calls, a, b, view)
-    return Messages(
-        texts=[_row(pair, str(pair.name), a, b, view) for pair in comparison.texts if pair.a.length or pair.b.length],
-        calls=[_call(pair, a, b, view) for pair in comparison.calls[low:high]],
-        before=low,
-        after=len(comparison.calls) - high,
-    )
-
-
-def _shown(pairs: list[CallPair], a: TraceIndex, b: TraceIndex, view: View) -> tuple[int, int]:
-    """Which calls are open or begin inside the window, on either side."""
-    inside = [at for at, pair in enumerate(pairs) if _is_open(pair.a, a, view.a) or _is_open(pair.b, b, view.b)]
-    if not inside:
-        return 0, 0
-    return max(inside[0], inside[-1] + 1 - _CALLS_SHOWN), inside[-1] + 1
-
-
-def _is_open(call: CallIndex | None, index: TraceIndex, window: Window) -> bool:
-    return call is not None and call.begins <= window.last and (call.ends or index.total) >= window.first
-
-
-def _call(pair: CallPair, a: TraceIndex, b: TraceIndex, view: View) -> _CallRow:
-    parts = [part for part in pair.parts if part.a.length or part.b.length]
-    rows = [_row(part, part.name.part, a, b, view) for part in parts]
-    complete = pair.a is not None and pair.b is not None and pair.a.complete == pair.b.complete
-    same = complete and all(part.same for part in pair.parts)
-    return _CallRow(pair.a, pair.b, same, rows)
-
-
-def _row(pair: Pair, label: str, a: TraceIndex, b: TraceIndex, view: View) -> _Row:
-    left = _Side(a, pair.a, pair.b, pair.hunks, view.a)
-    right = _Side(b, pair.b, pair.a, [Hunk(hunk.b0, hunk.b1, hunk.a0, hunk.a1) for hunk in pair.hunks], view.b)
-    return _Row(label, pair.same, _parts(left), _parts(right))
-
-
-@dataclass(slots=True)
-class _Side:
-    """One channel of one side: `hunks` say where it differs from `other`, this side first."""
-
-    index: TraceIndex
-    channel: Channel
-    other: Channel
-    hunks: list[Hunk]
-    window: Window
-
-
-def _parts(side: _Side) -> list[_Part]:
-    """The text sent inside the window, split where a difference begins or ends; the rest counted."""
-    channel = side.channel
-    low, high = channel.length_at(side.window.first - 1), channel.length_at(side.window.last)
-    before, after = folded(channel, 0, low), folded(channel, high, channel.length)
-    return [*map(_Part, before), *_marked(side, low, high), *map(_Part, after)]
-
-
-def _marked(side: _Side, low: int, high: int) -> Iterator[_Part]:
-    at = low
-    for hunk in side.hunks:
-        if hunk.a1 < low or hunk.a0 > high:
-            continue
-        start, end = max(hunk.a0, low), min(hunk.a1, high)
-        yield from map(_Part, sent(side.channel, at, start))
-        if hunk.b1 > hunk.b0:
-            yield _missing(side, hunk)
-        yield from (_Part(one, differs=True) for one in sent(side.channel, start, end))
-        at = end
-    yield from map(_Part, sent(side.channel, at, high))
-
-
-def _missing(side: _Side, hunk: Hunk) -> _Part:
-    """The mark for what only the other side has; it stands where this side was fed the same characters."""
-    other, size = side.other, hunk.b1 - hunk.b0
-    pieces = [*itertools.islice(other.between(hunk.b0, other.length), _EXCERPT)]
-    start, text = pieces[0].start, "".join([piece.text for piece in pieces])[hunk.b0 - pieces[0].at :]
-    words = count(size, "character") + (" missing" if hunk.a0 == hunk.a1 else " instead")
-    mark = Sent("", side.channel.role, side.index.step_at(start), start, start)
-    return _Part(mark, missing=shorten(text[:size], _EXCERPT), words=words)
+def _gaps(lane: Lane, size: int) -> Iterator[tuple[int, int]]:
+    """The columns on which a text has no characters."""
+    done = 0
+    for column, length in zip(lane.columns, lane.sizes, strict=True):
+        if column > done:
+            yield done, column
+        done = column + length
+    if done < size:
+        yield done, size

@@ -1,10 +1,11 @@
-"""Which characters of one message have no counterpart in another made from the same output.
+"""Which characters of one message have no counterpart in another, made from the same output or from a similar one.
 
 Two texts of a channel are aligned by where in the output their characters come from, not by what they look like: a
 lost argument of a long list shows as that argument, and what follows it stays equal. Strategy: both channels become
 atoms (copied text with its place, or other text at a place); a walk with two fingers over atoms in the order of the
 output gives blocks that are equal by origin; what lies between two blocks, less what its two sides share at either
-end, is a difference. Where a parser does not say where its text comes from, the texts alone are compared.
+end, is a difference. Where a parser does not say where its text comes from, the texts alone are compared; so they are
+where the outputs differ, by their words.
 
 O(n) in both texts and their stretches.
 """
@@ -21,19 +22,28 @@ from parsers.vocabulary.events import Failure
 from parsers.vocabulary.stretches import Stretch
 from parsers.vocabulary.trace import Ownership
 from parsers.vocabulary.types import Message, ToolCall
+from webapp.page.compare.alignment import Axis, Hunk, Lane, axis_of, text_hunks
 from webapp.page.inspect.index import CallIndex, Channel, TraceIndex
 
 PARTS = ("name", "id", "arguments")
 
 
 @dataclass(slots=True, frozen=True)
-class Hunk:
-    """Characters [a0, a1) of one text stand where the other has [b0, b1)."""
+class Both:
+    """Two traces, and where their texts stand on one axis; `hunks` say where the texts differ."""
 
-    a0: int
-    a1: int
-    b0: int
-    b1: int
+    a: TraceIndex
+    b: TraceIndex
+    on_a: Lane
+    on_b: Lane
+    size: int
+    hunks: list[Hunk]
+
+    @classmethod
+    def of(cls, a: TraceIndex, b: TraceIndex, axis: Axis | None = None, number: int = 1) -> Both:
+        """The first side and the one counted `number` from 0, on an axis of all or on one of their own."""
+        axis = axis or axis_of([a.trace.text, b.trace.text])
+        return cls(a, b, axis.lanes[0], axis.lanes[number], axis.size, axis.hunks[number])
 
 
 @dataclass(slots=True)
@@ -56,21 +66,23 @@ class CallPair:
     parts: list[Pair]
 
 
-def text_pairs(a: TraceIndex, b: TraceIndex, rules: Rules) -> list[Pair]:
+def text_pairs(both: Both, rules: Rules) -> list[Pair]:
     """Reasoning and content."""
+    a, b, one_text = both.a, both.b, not both.hunks
     return [
-        _pair(channels.REASONING, a.reasoning, b.reasoning, rules),
-        _pair(channels.CONTENT, a.content, b.content, rules),
+        _pair(channels.REASONING, a.reasoning, b.reasoning, rules, one_text),
+        _pair(channels.CONTENT, a.content, b.content, rules, one_text),
     ]
 
 
-def call_pairs(a: TraceIndex, b: TraceIndex, rules: Rules) -> list[CallPair]:
+def call_pairs(both: Both, rules: Rules) -> list[CallPair]:
     """The calls of both sides. Calls whose names stand at one place belong together; those between, in order."""
     found: list[CallPair] = []
-    for left, right in _matched(list(a.calls.values()), list(b.calls.values())):
+    for left, right in _matched(both):
         number = next(call.number for call in (left, right) if call is not None)
         names = [channels.Channel(number, part) for part in channels.CALL_PARTS]
-        parts = [_pair(name, _part(left, name.part), _part(right, name.part), rules) for name in names]
+        texts = [(name, _part(left, name.part), _part(right, name.part)) for name in names]
+        parts = [_pair(*text, rules, not both.hunks) for text in texts]
         found.append(CallPair(left, right, parts))
     return found
 
@@ -80,12 +92,14 @@ def _part(call: CallIndex | None, part: str) -> Channel:
     return found
 
 
-def _matched(a: list[CallIndex], b: list[CallIndex]) -> Iterator[tuple[CallIndex | None, CallIndex | None]]:
-    places = {_place(call): at for at, call in enumerate(b) if _place(call) is not None}
+def _matched(both: Both) -> Iterator[tuple[CallIndex | None, CallIndex | None]]:
+    b = list(both.b.calls.values())
+    places = {place: at for at, call in enumerate(b) if (place := _place(call, both.on_b)) is not None}
     done = 0
     waiting: list[CallIndex] = []
-    for call in a:
-        at = places.get(_place(call), -1)
+    for call in both.a.calls.values():
+        place = _place(call, both.on_a)
+        at = -1 if place is None else places.get(place, -1)
         if at < done:
             waiting.append(call)
             continue
@@ -95,8 +109,9 @@ def _matched(a: list[CallIndex], b: list[CallIndex]) -> Iterator[tuple[CallIndex
     yield from _in_order(waiting, b[done:])
 
 
-def _place(call: CallIndex) -> int | None:
-    return next((stretch.start for stretch in call.name.rows() if stretch.end > stretch.start), None)
+def _place(call: CallIndex, lane: Lane) -> int | None:
+    start = next((stretch.start for stretch in call.name.rows() if stretch.end > stretch.start), None)
+    return None if start is None else lane.column(start)
 
 
 def _in_order(a: list[CallIndex], b: list[CallIndex]) -> Iterator[tuple[CallIndex | None, CallIndex | None]]:
@@ -104,10 +119,10 @@ def _in_order(a: list[CallIndex], b: list[CallIndex]) -> Iterator[tuple[CallInde
         yield a[at] if at < len(a) else None, b[at] if at < len(b) else None
 
 
-def _pair(name: channels.Channel, a: Channel, b: Channel, rules: Rules) -> Pair:
+def _pair(name: channels.Channel, a: Channel, b: Channel, rules: Rules, one_text: bool) -> Pair:
     left, right = a.text, b.text
     same = left == right or same_message(_message(name, left), _message(name, right), rules)
-    return Pair(name, a, b, same, [] if same else list(hunks(a, b)))
+    return Pair(name, a, b, same, [] if same else list(hunks(a, b)) if one_text else text_hunks(left, right))
 
 
 def _message(name: channels.Channel, text: str) -> Message:
@@ -180,16 +195,17 @@ def _trimmed(left: str, right: str, hunk: Hunk) -> Iterator[Hunk]:
     yield Hunk(hunk.a0 + head, hunk.a1 - tail, hunk.b0 + head, hunk.b1 - tail)
 
 
-# Where two replays of one output part: every place, as characters of the output, and the sentence about it.
+# Where two replays part: every place, as columns of the axis (characters, where the outputs are one), and the sentence
+# about it.
 #
 # A place where they part is a run of characters that have another owner, or that became text the other side does not
-# have, or the character with which the two messages so far stop being beginnings of one another. Runs that touch are
-# one. O(n) in the two traces; computed once per pair and kept.
+# have, or the character with which the two messages so far stop being beginnings of one another; and where the outputs
+# differ. Runs that touch are one. O(n) in the two traces; computed once per pair and kept.
 
 
 @dataclass(slots=True)
 class Parting:
-    """Characters [start, end) over which the sides part; `kinds` says how: owner, text, order or end."""
+    """Columns [start, end) over which the sides part; `kinds` says how: output, owner, text, order or end."""
 
     start: int
     end: int
@@ -199,10 +215,13 @@ class Parting:
 
 @dataclass(slots=True)
 class Comparison:
-    """Two traces of one output, compared. `changes` are the characters with which either side changes its state."""
+    """Two traces, compared. `changes` are the columns at which either side changes its state; `at` is the one where
+    the messages part first, `other` the first that holds another output, None where there is none."""
 
     grade: Grade | None
     first: Divergence | None
+    at: int | None
+    other: int | None
     partings: list[Parting]
     starts: list[int]
     changes: list[int]
@@ -214,25 +233,30 @@ class Comparison:
         """About how many bytes this weighs, without the traces it points into."""
         return 400 * len(self.partings) + 100 * len(self.changes) + 2_000 * len(self.calls) + 10_000
 
-    def parting_at(self, offset: int) -> Parting | None:
-        """The place that holds the character at `offset`."""
-        at = bisect_right(self.starts, offset) - 1
+    def parting_at(self, column: int) -> Parting | None:
+        """The place that holds a column."""
+        at = bisect_right(self.starts, column) - 1
         found = self.partings[at] if at >= 0 else None
-        return found if found and offset < found.end else None
+        return found if found and column < found.end else None
 
 
-def compare(a: TraceIndex, b: TraceIndex, rules: Rules) -> Comparison:
-    """Compare two traces of the same output."""
-    texts, calls = text_pairs(a, b, rules), call_pairs(a, b, rules)
+def compare(both: Both, rules: Rules) -> Comparison:
+    """Compare two traces."""
+    a, b = both.a, both.b
+    texts, calls = text_pairs(both, rules), call_pairs(both, rules)
     pairs = [*texts, *(part for call in calls for part in call.parts)]
-    places = [*_owners(a, b), *_texts(a, b, pairs), *_ends(a, b, calls)]
-    partings = _merged(places, len(a.trace.text))
+    said = [*_texts(both, pairs), *_ends(both, calls)]
+    partings = merged([*_outputs(both), *_owners(both), *said], both.size)
+    first = divergence(a.trace, b.trace, rules)
+    changes = {lane.edge(index.span(step)[0]) for index, lane in _sides(both) for step in index.changes}
     return Comparison(
         grade=grade(a.trace.message, b.trace.message, rules),
-        first=divergence(a.trace, b.trace, rules),
+        first=first,
+        at=_first_at(both, first, said),
+        other=min([_columns_of(both, hunk)[0] for hunk in both.hunks[:1]], default=None),
         partings=partings,
         starts=[parting.start for parting in partings],
-        changes=sorted({index.span(step)[0] for index in (a, b) for step in index.changes}),
+        changes=sorted(changes),
         texts=texts,
         calls=calls,
         raised=(a.trace.failure, b.trace.failure),
@@ -246,25 +270,64 @@ def owner_at(index: TraceIndex, offset: int) -> Ownership | None:
     return found if found and offset < found.end else None
 
 
-def _owners(a: TraceIndex, b: TraceIndex) -> Iterator[Parting]:
-    """Runs of characters whose owners differ."""
-    one, other = a.trace.partition, b.trace.partition
-    i = j = 0
-    while i < len(one) and j < len(other):
-        x, y = one[i], other[j]
-        start, end = max(x.start, y.start), min(x.end, y.end)
-        if x.owner != y.owner and start < end:
-            yield Parting(start, end, {"owner"})
-        i, j = i + (x.end <= y.end), j + (y.end <= x.end)
+def _sides(both: Both) -> tuple[tuple[TraceIndex, Lane], tuple[TraceIndex, Lane]]:
+    return (both.a, both.on_a), (both.b, both.on_b)
 
 
-def _texts(a: TraceIndex, b: TraceIndex, pairs: Iterable[Pair]) -> Iterator[Parting]:
+def _first_at(both: Both, first: Divergence | None, said: list[Parting]) -> int | None:
+    """The column where the messages part first; an offset of one output tells nothing about another."""
+    if first is None:
+        return None
+    if not both.hunks:
+        return None if first.raw is None else both.on_a.column(first.raw)
+    return min([parting.start for parting in said], default=None)
+
+
+def _columns_of(both: Both, hunk: Hunk) -> tuple[int, int]:
+    """The columns of a difference between the outputs."""
+    left = both.on_a.column(hunk.a0) if hunk.a1 > hunk.a0 else both.on_b.column(hunk.b0)
+    return left, max(both.on_a.edge(hunk.a1), both.on_b.edge(hunk.b1))
+
+
+def _outputs(both: Both) -> Iterator[Parting]:
+    """Where the outputs differ."""
+    for hunk in both.hunks:
+        yield Parting(*_columns_of(both, hunk), {"output"})
+
+
+def _owners(both: Both) -> Iterator[Parting]:
+    """Runs of characters of both outputs whose owners differ."""
+    one, other = both.a.trace.partition, both.b.trace.partition
+    for start, shift, end in _shared_runs(both):
+        i = max(0, bisect_right(both.a.owner_starts, start) - 1)
+        j = max(0, bisect_right(both.b.owner_starts, start + shift) - 1)
+        while i < len(one) and j < len(other) and one[i].start < end:
+            x, y = one[i], other[j]
+            low, high = max(x.start, y.start - shift, start), min(x.end, y.end - shift, end)
+            if x.owner != y.owner and low < high:
+                yield Parting(both.on_a.column(low), both.on_a.edge(high), {"owner"})
+            i, j = i + (x.end <= y.end - shift), j + (y.end - shift <= x.end)
+
+
+def _shared_runs(both: Both) -> Iterator[tuple[int, int, int]]:
+    """Characters [start, end) of the first output that the other has too, so far to the right."""
+    at, shift = 0, 0
+    for hunk in both.hunks:
+        yield at, shift, hunk.a0
+        at, shift = hunk.a1, hunk.b1 - hunk.a1
+    yield at, shift, len(both.a.trace.text)
+
+
+def _texts(both: Both, pairs: Iterable[Pair]) -> Iterator[Parting]:
     """Yield where text came from that the other side does not have, and where the messages so far stop agreeing."""
     for pair in pairs:
         for hunk in pair.hunks:
-            for start, end in (*_origins(a, pair.a, hunk.a0, hunk.a1), *_origins(b, pair.b, hunk.b0, hunk.b1)):
-                yield Parting(start, end, {"text"}, [str(pair.name)])
-        if pair.hunks and (seen := _seen(a, b, pair, pair.hunks[0])) is not None:
+            left, right = _origins(both.a, pair.a, hunk.a0, hunk.a1), _origins(both.b, pair.b, hunk.b0, hunk.b1)
+            for lane, places in ((both.on_a, left), (both.on_b, right)):
+                for start, end in places:
+                    first = lane.column(start)
+                    yield Parting(first, max(first + 1, lane.edge(end)), {"text"}, [str(pair.name)])
+        if pair.hunks and (seen := _seen(both, pair, pair.hunks[0])) is not None:
             yield Parting(seen, seen + 1, {"order"}, [str(pair.name)])
 
 
@@ -293,11 +356,12 @@ def _origin(index: TraceIndex, piece: Stretch, left: int, right: int) -> tuple[i
     return start, start + 1
 
 
-def _seen(a: TraceIndex, b: TraceIndex, pair: Pair, first: Hunk) -> int | None:
-    """The character by which both sides have sent more than they share; None where one of them never does."""
+def _seen(both: Both, pair: Pair, first: Hunk) -> int | None:
+    """The column by which both sides have sent more than they share; None where one of them never does."""
     if first.a0 >= pair.a.length or first.b0 >= pair.b.length:
         return None
-    return max(_sent(a, pair.a, first.a0), _sent(b, pair.b, first.b0))
+    left, right = _sent(both.a, pair.a, first.a0), _sent(both.b, pair.b, first.b0)
+    return max(both.on_a.column(left), both.on_b.column(right))
 
 
 def _sent(index: TraceIndex, channel: Channel, offset: int) -> int:
@@ -305,26 +369,27 @@ def _sent(index: TraceIndex, channel: Channel, offset: int) -> int:
     return index.span(channel.at(offset).step)[0]
 
 
-def _ends(a: TraceIndex, b: TraceIndex, calls: Iterable[CallPair]) -> Iterator[Parting]:
+def _ends(both: Both, calls: Iterable[CallPair]) -> Iterator[Parting]:
     """Calls that are complete on one side only, and another finish reason: seen at the end of the output."""
-    size = len(a.trace.text)
+    size = both.size
     for pair in calls:
         if pair.a and pair.b and pair.a.complete != pair.b.complete:
-            ends = [index.span(call.ends)[0] for index, call in ((a, pair.a), (b, pair.b)) if call.ends]
+            known = ((both.a, both.on_a, pair.a), (both.b, both.on_b, pair.b))
+            ends = [lane.column(index.span(call.ends)[0]) for index, lane, call in known if call.ends]
             yield Parting(max(ends, default=size), max(ends, default=size) + 1, {"end"}, [f"call {pair.a.number}"])
-    if a.trace.finish_reason != b.trace.finish_reason:
+    if both.a.trace.finish_reason != both.b.trace.finish_reason:
         yield Parting(size, size + 1, {"end"}, ["finish_reason"])
 
 
-def _merged(places: list[Parting], size: int) -> list[Parting]:
+def merged(places: Iterable[Parting], size: int) -> list[Parting]:
     """The places in order, those that touch as one. The end of the output is a place of its own."""
-    merged: list[Parting] = []
+    found: list[Parting] = []
     for place in sorted(places, key=lambda parting: (parting.start, parting.end)):
-        last = merged[-1] if merged else None
+        last = found[-1] if found else None
         if last and place.start <= last.end and (place.start < size or last.start == size):
             last.end = max(last.end, place.end)
             last.kinds |= place.kinds
             last.channels += [name for name in place.channels if name not in last.channels]
         else:
-            merged.append(place)
-    return merged
+            found.append(place)
+    return found

@@ -1,4 +1,4 @@
-"""What a comparison asks for, and its two replays: the case as each side wants it, run and kept by the runner.
+"""The replays of a comparison: the case as each side wants it, or another case, run and kept by the runner.
 
 A word that makes no sense is said beside its control and left out: the rest of the comparison still works.
 """
@@ -6,16 +6,16 @@ A word that makes no sense is said beside its control and left out: the rest of 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
-from urllib.parse import urlencode
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from parsers.cases.case import Case, CaseError, ParserRef
 from parsers.cases.engines import FALLBACK, RECORDED, policy_of, traced_chunking
 from parsers.cases.run import replayer_of
 from parsers.compare.exact_text import on_exact_text
 from parsers.decoding import POLICIES, Decode
+from parsers.formats.contracts import contract_named
 from parsers.replays.chunking import TRACED, Chunking, label, parse_spec, spec
 from parsers.replays.recorded import PLACED, put_beside
 from parsers.replays.replayer import Replayer
@@ -24,113 +24,10 @@ from parsers.vocabulary.types import Piece, UsageError
 from webapp.engines import choose
 from webapp.fields import side_at
 from webapp.formats.folder import formats_folder, with_folder_format
+from webapp.page.compare.asked import Side
 from webapp.page.form.setup import decode_words
-from webapp.page.inspect.inspect_page import given_words, whole_number
 from webapp.runs.prepare import error_place, parser_place
 from webapp.runs.runner import Run, Runner, collector_paused
-
-NAMES = ("a", "b")
-# The rules of a comparison: what each is called, and its words with what they mean.
-RULES: dict[str, tuple[str, dict[str, str]]] = {
-    "calls": ("calls", {"order": "by index and order", "index": "by index"}),
-    "arguments": ("arguments as", {"text": "text", "json": "JSON values"}),
-    "whitespace": ("whitespace of the text", {"exact": "exactly", "soft": "softly, as blanks"}),
-    "ids": ("ids of calls", {"same": "they count", "any": "any"}),
-}
-LONGEST = 4_000
-
-
-@dataclass(slots=True, frozen=True)
-class Side:
-    """Says how one side replays the output, in words; an empty word: as the case says."""
-
-    chunk: str = ""
-    parser: str = ""
-    policy: str = ""
-    mode: str = ""
-    start: str = ""
-    decode: str = ""
-
-
-@dataclass(slots=True, frozen=True)
-class Asked:
-    """Both sides, the rules that are not the case's, and the cursor; `at` None: where there is most to see."""
-
-    a: Side = field(default_factory=Side)
-    b: Side = field(default_factory=Side)
-    calls: Literal["", "order", "index"] = ""
-    arguments: Literal["", "text", "json"] = ""
-    whitespace: Literal["", "exact", "soft"] = ""
-    ids: Literal["", "same", "any"] = ""
-    at: int | None = None
-
-    def words(self, **changes: Any) -> dict[str, str]:
-        """Everything that is said, by the name it has in an address. `swap` exchanges the sides."""
-        asked = replace(self, a=self.b, b=self.a) if changes.pop("swap", False) else self
-        asked = replace(asked, **changes)
-        said = {f"{name}_{key}": word for name in NAMES for key, word in asdict(getattr(asked, name)).items()}
-        said |= {name: getattr(asked, name) for name in RULES}
-        said["at"] = "" if asked.at is None else str(asked.at)
-        return {name: word for name, word in said.items() if word}
-
-
-def read_asked(posted: Mapping[str, str]) -> Asked:
-    """Return what a query or a form asks for; what cannot be read is left out."""
-    given = given_words(posted)
-    rules: dict[str, Any] = {name: given.get(name) for name in RULES if given.get(name) in RULES[name][1]}
-    return Asked(_side(given, "a"), _side(given, "b"), at=whole_number(given.get("at")), **rules)
-
-
-def faults(posted: Mapping[str, str]) -> dict[str, str]:
-    """Return what `read_asked` cannot read, other than of a side, by the name of its control."""
-    given, found = given_words(posted), {}
-    for name, (_, words) in RULES.items():
-        if (word := given.get(name)) and word not in words:
-            found[name] = f"{word[:40]!r} is no rule here; write {' or '.join(words)}."
-    if (text := given.get("at", "").strip()) and whole_number(text) is None:
-        found["at"] = f"{text[:40]!r} is no character of the output; write a whole number."
-    return found
-
-
-def is_bare(posted: Mapping[str, str]) -> bool:
-    """Return whether nothing is said of either side."""
-    return not any(name.startswith(("a_", "b_")) for name in given_words(posted))
-
-
-def is_tidy(posted: Mapping[str, str]) -> bool:
-    """Return whether an address could have been written by `CompareLinks`: no empty words, no fields of a form."""
-    return all(posted.values()) and not any("." in name for name in posted)
-
-
-def _side(given: Mapping[str, str], name: str) -> Side:
-    """One side. A plus sign typed into an address arrives as a blank, and no word has blanks of its own."""
-    words = {key: given.get(f"{name}_{key}", "").strip().replace(" ", "+")[:LONGEST] for key in Side.__slots__}
-    fields = [(key.partition(".")[2], value) for key, value in given.items() if key.startswith(f"{name}_policy.")]
-    words["policy"] = ",".join([words["policy"]] * bool(words["policy"]) + [f"{k}:{v}" for k, v in fields if v])
-    return Side(**words)
-
-
-@dataclass(slots=True, frozen=True)
-class CompareLinks:
-    """Says how a comparison is addressed. `base` None: a run that was never shared has only its form with `case`."""
-
-    base: str | None
-    asked: Asked
-    case: str = ""
-
-    @property
-    def posted(self) -> bool:
-        """Return whether controls post the form again."""
-        return self.base is None
-
-    def query(self, **changes: Any) -> str:
-        """Return what is asked for, with `changes`, as a query string."""
-        return urlencode(self.asked.words(**changes), safe=":,")
-
-    def url(self, **changes: Any) -> str:
-        """The address of this page with `changes`."""
-        return f"{self.base or ''}?{self.query(**changes)}"
-
 
 # What follows a decode policy in the word of a side.
 FLAGS: dict[str, dict[str, Any]] = {
@@ -145,19 +42,28 @@ FLAGS: dict[str, dict[str, Any]] = {
 @dataclass(slots=True)
 class Replayed:
     """One side: what was asked with the chunking spelled out, the case it makes (but for the chunking), its replay, and
-    what could not be used of what was given."""
+    what could not be used of what was given. `own` is the case it starts from: that of the page, or another."""
 
     name: str
     side: Side
     case: Case
     run: Run
+    own: Case
     errors: dict[str, str] = field(default_factory=dict)
     given: Side = field(default_factory=Side)
 
     @property
     def title(self) -> str:
-        """A or B."""
+        """A to D."""
         return self.name.upper()
+
+    @property
+    def source(self) -> str:
+        """Return where its text comes from, in words; empty where that is the case of the page."""
+        kind, _, name = self.side.text.partition(":")
+        words = {"parent": "the parent", "paste": f"text {name}", "case": f"case {name}", "example": "example"}
+        title = f", {self.own.title}" if self.own.title and kind in ("case", "example") else ""
+        return words[kind] + title if kind else ""
 
     @property
     def words(self) -> str:
@@ -168,6 +74,17 @@ class Replayed:
         wrapped += ", placed by what it sends" if PLACED in run.trace.reasons else ""
         decoding = f", {words}" if (words := decode_words(self.case)) else ""
         return f"{run.format.name}{wrapped}, {label(run.chunking)}, markers by {run.trace.mode}{start}{decoding}"
+
+    @property
+    def short_words(self) -> str:
+        """Return the parser and the chunking alone."""
+        wrapped = ", wrapped" if self.case.parser.engine == FALLBACK else ""
+        return f"{self.run.format.name}{wrapped}, {self.chunk_words}"
+
+    @property
+    def chunk_words(self) -> str:
+        """Return how its output is cut, in words."""
+        return label(self.run.chunking)
 
     @property
     def standalone(self) -> Case:
@@ -182,17 +99,19 @@ class Replayed:
     @property
     def moved(self) -> bool:
         """Return whether more than the chunking differs from the case: then the inspector has no address for it."""
-        return any((self.side.parser, self.side.policy, self.side.mode, self.side.start, self.side.decode))
+        return self.side != Side(chunk=self.side.chunk)
 
 
-def replayed(runner: Runner, case: Case, name: str, asked: Side) -> Replayed:
-    """One side of a comparison of `case`.
+Texts = Callable[[str], Case]  # the case that a word names. Raises UsageError
+
+
+def replayed(runner: Runner, case: Case, name: str, asked: Side, texts: Texts | None = None) -> Replayed:
+    """One side of a comparison of `case`; `texts` finds another one by its word.
 
     Raises what `Runner.run` raises for the case itself.
     """
     errors: dict[str, str] = {}
-    base = runner.run(case)
-    side = asked
+    side, case, base = _started(runner, case, asked, texts, errors)
     while True:
         side, varied, chunking = _taken(runner, case, side, errors)
         try:
@@ -204,7 +123,20 @@ def replayed(runner: Runner, case: Case, name: str, asked: Side) -> Replayed:
                 raise
             errors[place] = _said(error)
             side = replace(side, **{place: ""})
-    return Replayed(name, replace(side, chunk=spec(run.chunking)), varied, run, errors, asked)
+    return Replayed(name, replace(side, chunk=spec(run.chunking)), varied, run, case, errors, asked)
+
+
+def _started(
+    runner: Runner, case: Case, side: Side, texts: Texts | None, errors: dict[str, str]
+) -> tuple[Side, Case, Run]:
+    """The side and the case that it starts from, which is another one where its words say so and it can be had."""
+    if side.text and texts is not None:
+        try:
+            other = texts(side.text)
+            return side, other, runner.run(other)
+        except UsageError as error:
+            errors["text"] = _said(error)
+    return replace(side, text=""), case, runner.run(case)
 
 
 def _run(runner: Runner, base: Run, case: Case, chunking: Chunking) -> Run:
@@ -272,7 +204,8 @@ def _said(error: Exception) -> str:
     return f"{lead}{words[1:].removesuffix('.')}. The case's own is used."
 
 
-def _with_parser(runner: Runner, case: Case, word: str) -> Case:
+def with_parser(runner: Runner, case: Case, word: str) -> Case:
+    """The case under another parser: a name, a name behind the wrapper, or what a server sent. Raises UsageError."""
     name, plus, wrapper = word.partition("+")
     if plus and wrapper != FALLBACK:
         raise UsageError(f"{word[:80]!r} is no parser; write a name, or NAME+{FALLBACK}")
@@ -288,6 +221,12 @@ def _with_parser(runner: Runner, case: Case, word: str) -> Case:
     if plus and parser.engine != FALLBACK:
         parser = parser.model_copy(update={"engine": FALLBACK, "options": {}})
     return with_folder_format(case.model_copy(update={"parser": parser}), runner.settings)
+
+
+def _with_contract(_: Runner, case: Case, word: str) -> Case:
+    """Another contract by its name, in place of the case's own."""
+    contract_named(word)
+    return case.model_copy(update={"contract": word})
 
 
 def _with_policy(_: Runner, case: Case, word: str) -> Case:
@@ -340,7 +279,8 @@ def _with_decode(_: Runner, case: Case, word: str) -> Case:
 
 
 CHANGES: dict[str, Callable[[Runner, Case, str], Case]] = {
-    "parser": _with_parser,
+    "parser": with_parser,
+    "contract": _with_contract,
     "policy": _with_policy,
     "mode": _with_mode,
     "start": _with_start,
@@ -348,11 +288,12 @@ CHANGES: dict[str, Callable[[Runner, Case, str], Case]] = {
 }
 
 
-def on_one_text(runner: Runner, a: Replayed, b: Replayed) -> tuple[Replayed, Replayed]:
-    """Both sides on the same text, the exact one where they decoded the tokens differently."""
-    if a.run.trace.text == b.run.trace.text:
-        return a, b
-    return _moved(runner, a), _moved(runner, b)
+def on_one_text(runner: Runner, sides: list[Replayed]) -> list[Replayed]:
+    """Sides that read one output on one text: the exact one where they decoded the tokens differently."""
+    texts: dict[str, set[str]] = {}
+    for side in sides:
+        texts.setdefault(side.side.text, set()).add(side.run.trace.text)
+    return [_moved(runner, side) if len(texts[side.side.text]) > 1 else side for side in sides]
 
 
 def _moved(runner: Runner, side: Replayed) -> Replayed:

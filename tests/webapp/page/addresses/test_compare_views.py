@@ -183,3 +183,124 @@ def test_model_output_never_becomes_markup(client: FlaskClient) -> None:
     page = client.post("/compare", data={"case": json.dumps(case), "b_parser": "passthrough"}).text
     assert "<script>alert" not in page
     assert "\u202e" not in page.replace("\\u202e", "")
+
+
+def test_another_stored_case_is_a_side_by_its_address(client: FlaskClient, stored: str) -> None:
+    data = {"source": "example:two-calls-with-prose", "a_chunk": "token", "b_chunk": "whole"}
+    for address in (f"http://localhost/c/{stored}?step=3", f"case:{stored}", stored):
+        answer = client.post("/compare/put", data={**data, "put": address})
+        assert answer.status_code == 303
+        assert answer.headers["Location"] == f"{EXAMPLE}?a_chunk=token&b_chunk=whole&c_text=case:{stored}"
+    page = client.get(answer.headers["Location"]).text
+    assert f"case {stored}" in page
+    assert "The output of C differs" in page
+    answer = client.post("/compare/put", data={**data, "put": "/example/unknown-tool"})
+    assert answer.headers["Location"].endswith("c_text=example:unknown-tool")
+
+
+def put(client: FlaskClient, text: str, **more: str) -> Any:
+    case = carried(client.post("/run", data={"text": OUTPUT, "parser": "qwen"}).text)
+    return client.post("/compare/put", data={"case": case, "a_chunk": "token", "b_chunk": "whole", "put": text, **more})
+
+
+def test_a_pasted_text_is_carried_by_the_page_and_stands_in_no_address(client: FlaskClient) -> None:
+    page = put(client, OUTPUT.replace("Hi", "Goodbye")).text
+    assert "text 1: qwen, token by token" in page
+    (beside,) = re.findall(r'id="cursor".*?name="beside\.1" value="([^"]*)"', page, re.DOTALL)
+    assert "Goodbye" in beside
+    (held,) = re.findall(r'data-address="(/r/[0-9a-f]{32}/compare)"', page)
+    query = "a_chunk=token&b_chunk=whole&c_text=paste:1&at=3"
+    again = client.get(f"{held}?{query}")
+    assert headline(again.text) == headline(page)
+    form = {"case": carried(page), "beside.1": html.unescape(beside), "go": query}
+    assert headline(client.post("/compare", data=form).text) == headline(page)
+    form["go"] = f"{query}&side=c"
+    assert "Goodbye" in carried(client.post("/compare/open", data=form).text)
+
+
+def test_texts_that_no_side_uses_are_left_behind(client: FlaskClient) -> None:
+    case = carried(client.post("/run", data={"text": "Hi.", "parser": "qwen"}).text)
+    texts = {f"beside.{number}": case.replace("Hi.", f"Text {number}.") for number in (1, 2)}
+    words = {"a_chunk": "token", "b_text": "paste:2"}
+    page = client.post("/compare/put", data={"case": case, "put": "Text 3.", **texts, **words}).text
+    assert 'name="b_text" value="paste:1"' in page
+    assert 'name="c_text" value="paste:2"' in page
+    assert "Text 1." not in page
+
+
+def test_a_recording_beside_a_text_plays_what_the_server_sent(client: FlaskClient) -> None:
+    chunks = [json.dumps({"choices": [{"index": 0, "delta": {"content": text}}]}) for text in ("Hi", " there")]
+    page = put(client, "".join(f"data: {chunk}\n\n" for chunk in chunks) + "data: [DONE]\n").text
+    assert "text 1: " in page
+    assert headline(page) == "B gives the same message; C gives other calls from character 0 on."
+
+
+def test_a_run_that_is_held_is_found_by_its_address(client: FlaskClient) -> None:
+    held = re.findall(
+        r'data-held="(/r/[0-9a-f]{32})"', client.post("/run", data={"text": "Other.", "parser": "qwen"}).text
+    )
+    assert "Other." in put(client, f"http://localhost{held[0]}?step=2").text
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "says"),
+    [
+        (" ", {}, "Paste an output"),
+        (f"/r/{'0' * 32}", {}, "not held here any more"),
+        ("x", {"c_chunk": "char", "d_chunk": "char"}, "4 sides at most"),
+        ("x", {f"{name}_text": f"paste:{at}" for name, at in zip("bc", (1, 9), strict=True)}, "known here"),
+        ('{"schema": 1, "parser": {"name": "qwen"}}', {}, "input"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_put_beside_is_said(client: FlaskClient, text: str, words: dict[str, str], says: str) -> None:
+    answer = put(client, text, **words)
+    assert says in answer.text
+    assert (answer.status_code == 422) == ("put-error" in answer.text)
+
+
+def test_one_page_carries_so_many_texts(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.page.addresses.compare_texts.MOST", 1)
+    case = carried(client.post("/run", data={"text": "Hi.", "parser": "qwen"}).text)
+    form = {"case": case, "put": "Three.", "beside.1": case, "b_text": "paste:1"}
+    assert "1 texts at most" in client.post("/compare/put", data=form).text
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [("parent", "no parent"), ("case:0000000000000000", "no case"), ("example:nothing", "no output that is known here"),
+     ("paste:1", "no output that is known here"), ("zap", "no output that is known here")],
+)  # fmt: skip
+def test_an_output_that_is_not_here_is_said_beside_its_control(client: FlaskClient, word: str, says: str) -> None:
+    answer = client.get(f"{EXAMPLE}?a_chunk=token&b_text={word}")
+    found = re.search(r'id="b_text-error".*?</p>', answer.text, re.DOTALL)
+    assert found
+    assert says in html.unescape(found[0])
+
+
+def test_a_copy_is_compared_with_its_parent_and_says_what_it_changed(client: FlaskClient, stored: str) -> None:
+    case = json.loads(client.get(f"/c/{stored}.json").text) | {
+        "parent": stored,
+        "input": {"text": OUTPUT},
+        "title": "Mine",
+    }
+    location = client.post("/cases", data={"case": json.dumps(case), "title": "Mine"}).headers["Location"]
+    page = client.get(location).text
+    assert "Differs from its parent" in page
+    assert "<ins>" in page
+    assert "b_text=parent" in page
+    assert "The output of B differs" in client.get(location.partition("?")[0] + "/compare?b_text=parent").text
+    client.post(f"/c/{stored}/delete", data={"key": "wrong"})
+    assert "the parent of this copy" in client.get(location.partition("?")[0] + "/compare").text
+
+
+def test_the_matrix_comes_when_it_is_asked_for(client: FlaskClient) -> None:
+    url = f"{EXAMPLE}?a_chunk=token&b_chunk=whole"
+    assert '<table class="matrix">' not in client.get(url).text
+    part = client.get(f"{url}&matrix=near", headers={**PARTIAL, "HX-Target": "div#matrix"}).text
+    assert "same message" in part
+    assert 'id="cursor"' not in part
+    assert "matrix=near" in client.get(f"{url}&matrix=near").text
+
+
+def test_a_reload_of_what_was_put_beside_says_so(client: FlaskClient) -> None:
+    assert client.get("/compare/put").status_code == 404

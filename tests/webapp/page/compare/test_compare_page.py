@@ -4,53 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from parsers.cases.io import load_case
 from parsers.compare.divergence import EXACT, Rules
+from tests.webapp.page.compare.pages import Pages
 from webapp.page.compare import comparison as compare_text
-from webapp.page.compare.compare_page import LISTED, SidesPage, sides_page
-from webapp.page.compare.difference import Comparison, compare
-from webapp.page.compare.sides import Asked, CompareLinks, Replayed, Side, replayed
+from webapp.page.compare.asked import Side
+from webapp.page.compare.compare_page import LISTED
 from webapp.page.inspect.index import index_of
-from webapp.runs.runner import Runner
-from webapp.settings import Settings
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
 TWO = f"Hi. {CALL}{CALL.replace('f', 'g')} Bye."
-
-
-class Pages:
-    """Pages about two sides of one text; with a runner of its own, since parsers are exchanged under it."""
-
-    sides: tuple[Replayed, Replayed]
-
-    def __init__(self, runner: Runner) -> None:
-        self.runner = runner
-
-    def __call__(
-        self, text: str, a: Side, b: Side, rules: Rules = EXACT, at: int | None = None, **more: Any
-    ) -> SidesPage:
-        case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, **more})
-        self.sides = replayed(self.runner, case, "a", a), replayed(self.runner, case, "b", b)
-        return self.page(*self.sides, rules, at)
-
-    def page(self, a: Replayed, b: Replayed, rules: Rules = EXACT, at: int | None = None) -> SidesPage:
-        links = CompareLinks("/x/compare", Asked(a.side, b.side, at=at))
-        return sides_page(self.runner, a, b, rules, links=links, inspect="/x")
-
-    def compared(self, text: str, a: Side, b: Side) -> Comparison:
-        self(text, a, b)
-        left, right = self.sides
-        return compare(index_of(left.run), index_of(right.run), EXACT)
-
-
-@pytest.fixture
-def pages(tmp_path: Path) -> Pages:
-    return Pages(Runner(Settings(data_dir=tmp_path)))
 
 
 @pytest.mark.parametrize(
@@ -64,15 +29,14 @@ def pages(tmp_path: Path) -> Pages:
 def test_the_sentence_says_whether_the_messages_are_the_same(
     pages: Pages, a: Side, b: Side, rules: Rules, severity: str, headline: str
 ) -> None:
-    said = pages(TWO, a, b, rules).sentence
+    said = pages(TWO, a, b, rules=rules).sentence
     assert severity in ("", said.severity)
     assert headline in ("", said.headline)
 
 
 def test_the_sentence_names_channel_character_and_both_texts(pages: Pages) -> None:
-    said = pages(TWO, Side(), Side(parser="passthrough")).sentence
+    said = pages(TWO, Side(), Side(parser="passthrough")).sentence.firsts[0]
     assert (said.where, said.at) == ("First in content at character 4 of the output", 4)
-    assert said.texts is not None
     assert "<tool_call>" in said.texts[1]
     assert None not in said.steps
 
@@ -80,7 +44,7 @@ def test_the_sentence_names_channel_character_and_both_texts(pages: Pages) -> No
 def test_the_sentence_quotes_both_texts_where_they_part(pages: Pages) -> None:
     text = CALL.replace('"b"', f'"{"b" * 90}').removesuffix("}}\n</tool_call>")
     a, b = Side(policy="truncated_call:as_streamed"), Side(policy="truncated_call:close")
-    said = pages(text, a, b).sentence
+    said = pages(text, a, b).sentence.firsts[0]
     assert said.texts == (f"…{'b' * 24}", f"…{'b' * 24}" + '"}')
 
 
@@ -98,11 +62,11 @@ def test_only_the_finish_reason_differs(pages: Pages) -> None:
 def test_whitespace_can_be_let_pass(pages: Pages) -> None:
     text = f"Hi. \n{CALL}\n Bye."
     a, b = Side(policy="content_before_calls:keep"), Side(policy="content_before_calls:strip")
-    exact, soft = pages(text, a, b), pages(text, a, b, Rules(whitespace="soft"))
+    exact, soft = pages(text, a, b), pages(text, a, b, rules=Rules(whitespace="soft"))
     assert (exact.sentence.severity, soft.sentence.severity) == ("warning", "pass")
     assert exact.sentence.headline == "Only whitespace of the text differs."
     assert "account for the output differently in 1 place" in soft.sentence.rest
-    assert not any(part.differs for row in soft.messages.texts for part in row.a)
+    assert not any(part.differs for row in soft.messages.texts for part in row.cells[0])
 
 
 def test_the_page_opens_where_the_sides_part_or_where_text_is_held(pages: Pages) -> None:
@@ -128,7 +92,7 @@ def test_the_end_is_a_place_of_its_own(pages: Pages) -> None:
     assert [step.card.title for column in shown.columns for step in column.steps if step.shown] == ["End of output"] * 2
     assert shown.cursor.at == shown.cursor.size
     assert shown.cursor.nav["step"] == (2, None)
-    assert pages("", Side(), Side(chunk="whole")).bits == []
+    assert pages("", Side(), Side(chunk="whole")).strips[0].bits == []
 
 
 def test_deltas_without_text_are_counted_with_the_step_after_them(pages: Pages) -> None:
@@ -161,8 +125,8 @@ def test_a_long_output_is_shown_in_a_window_with_the_jumps_that_leave_it(pages: 
     steps = json.loads(shown.cursor.jumps)["step"]
     assert (steps[0] < shown.view.start, steps[-1] > shown.view.end) == (True, True)
     content = shown.messages.texts[0]
-    assert [bool(part.sent.folded) for part in content.a][:1] == [True]
-    assert "more…" in content.b[0].sent.text
+    assert [bool(part.sent.folded) for part in content.cells[0]][:1] == [True]
+    assert "more…" in content.cells[1][0].sent.text
 
 
 def test_many_places_are_listed_around_the_cursor(pages: Pages) -> None:

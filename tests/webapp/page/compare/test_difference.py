@@ -5,45 +5,33 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.cases.io import load_case
 from parsers.compare.divergence import EXACT, Rules
 from parsers.machine.machine import Machine
 from parsers.selection.registry import policies
 from parsers.vocabulary.events import CallStart, ContentText, Event, SegmentKind
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Delta
+from tests.webapp.page.compare.pages import Pages
 from webapp.engines import Choice
 from webapp.engines import choose as real_choose
 from webapp.page.compare import sides as compare_sides
-from webapp.page.compare.compare_page import SidesPage, sides_page
-from webapp.page.compare.difference import (
-    Comparison,
-    Hunk,
-    Parting,
-    _merged,
-    call_pairs,
-    compare,
-    hunks,
-    owner_at,
-    text_pairs,
-)
-from webapp.page.compare.sides import Asked, CompareLinks, Replayed, Side, replayed
+from webapp.page.compare.alignment import Hunk, axis_of
+from webapp.page.compare.asked import Side
+from webapp.page.compare.difference import Both, Parting, call_pairs, compare, hunks, merged, owner_at, text_pairs
 from webapp.page.inspect.index import CallIndex, Channel, TraceIndex, index_of, neighbours
 from webapp.page.inspect.index import build as build_index
-from webapp.runs.runner import Runner
-from webapp.settings import Settings
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
 TWO = f"Hi. {CALL}{CALL.replace('f', 'g')} Bye."
 
 
+LANE = axis_of([" " * 100]).lanes[0]
 Piece = tuple[str, int, int, SegmentKind]
 
 
@@ -137,6 +125,11 @@ def index(*calls: tuple[str, int], content: str = "", reasoning: str = "") -> Tr
     return found
 
 
+def placed(a: TraceIndex, b: TraceIndex) -> Both:
+    """Both on one output, of which nothing but its length is known."""
+    return replace(Both.of(a, b), on_a=LANE, on_b=LANE, size=100)
+
+
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
@@ -152,14 +145,14 @@ def index(*calls: tuple[str, int], content: str = "", reasoning: str = "") -> Tr
 def test_calls_that_stand_at_one_place_belong_together(
     a: list[tuple[str, int]], b: list[tuple[str, int]], expected: list[tuple[int | None, int | None]]
 ) -> None:
-    found = call_pairs(index(*a), index(*b), EXACT)
+    found = call_pairs(placed(index(*a), index(*b)), EXACT)
     assert [(pair.a and pair.a.number, pair.b and pair.b.number) for pair in found] == expected
 
 
 def test_the_rules_decide_what_is_the_same() -> None:
     a, b = index(content="a  b"), index(content="a b")
-    assert [pair.same for pair in text_pairs(a, b, EXACT)] == [True, False]
-    soft = text_pairs(a, b, Rules(whitespace="soft"))
+    assert [pair.same for pair in text_pairs(placed(a, b), EXACT)] == [True, False]
+    soft = text_pairs(placed(a, b), Rules(whitespace="soft"))
     assert [(pair.same, pair.hunks) for pair in soft] == [(True, []), (True, [])]
 
 
@@ -167,7 +160,7 @@ def test_arguments_and_ids_go_by_their_own_rules() -> None:
     a, b = index(("f", 5)), index(("f", 5))
     a.calls[0].arguments, b.calls[0].arguments = channel(copied('{"a":1}', 9)), channel(copied('{"a": 1}', 9))
     a.calls[0].id = channel(("x", 9, 9, "synthetic"))
-    exact, loose = (call_pairs(a, b, rules)[0] for rules in (EXACT, Rules(arguments="json", ids=False)))
+    exact, loose = (call_pairs(placed(a, b), rules)[0] for rules in (EXACT, Rules(arguments="json", ids=False)))
     assert [part.same for part in exact.parts] == [True, False, False]
     assert [part.same for part in loose.parts] == [True, True, True]
 
@@ -218,36 +211,6 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[type[Machine]], None]:
     return put
 
 
-class Pages:
-    """Pages about two sides of one text; with a runner of its own, since parsers are exchanged under it."""
-
-    sides: tuple[Replayed, Replayed]
-
-    def __init__(self, runner: Runner) -> None:
-        self.runner = runner
-
-    def __call__(
-        self, text: str, a: Side, b: Side, rules: Rules = EXACT, at: int | None = None, **more: Any
-    ) -> SidesPage:
-        case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, **more})
-        self.sides = replayed(self.runner, case, "a", a), replayed(self.runner, case, "b", b)
-        return self.page(*self.sides, rules, at)
-
-    def page(self, a: Replayed, b: Replayed, rules: Rules = EXACT, at: int | None = None) -> SidesPage:
-        links = CompareLinks("/x/compare", Asked(a.side, b.side, at=at))
-        return sides_page(self.runner, a, b, rules, links=links, inspect="/x")
-
-    def compared(self, text: str, a: Side, b: Side) -> Comparison:
-        self(text, a, b)
-        left, right = self.sides
-        return compare(index_of(left.run), index_of(right.run), EXACT)
-
-
-@pytest.fixture
-def pages(tmp_path: Path) -> Pages:
-    return Pages(Runner(Settings(data_dir=tmp_path)))
-
-
 def test_a_right_parser_parts_nowhere_under_another_chunking(pages: Pages) -> None:
     found = pages.compared(TWO, Side(), Side(chunk="whole"))
     assert (found.grade, found.first, found.partings, found.raised) == (None, None, [], (None, None))
@@ -295,8 +258,8 @@ def test_a_parser_that_gives_no_places_parts_where_its_step_begins(pages: Pages,
 def test_a_black_box_has_no_owners_and_still_has_a_page(pages: Pages, broken: Any) -> None:
     broken(Forgetful, black_box=True)
     shown = pages(TWO, Side(), Side(chunk="whole"))
-    assert {bit.a for bit in shown.bits} == {"unknown"}
-    assert shown.band.lanes == ([], [])
+    assert {role for bit in shown.strips[0].bits for role in bit.roles.values()} == {"unknown"}
+    assert [lane.roles for lane in shown.band.lanes] == [[], []]
     assert shown.places[0].what.startswith("tool_calls[1].name")
 
 
@@ -306,9 +269,9 @@ def test_other_text_with_the_same_owners_is_marked_and_said(pages: Pages) -> Non
     shown = pages(text, Side(), Side(parser="passthrough"), tools=tools)
     assert shown.sentence.headline == "The calls differ."
     call = shown.messages.calls[0]
-    assert (call.a and call.a.number, call.b, call.same) == (0, None, False)
-    assert any(part.differs for row in call.rows for part in row.a)
-    assert [part.words for row in call.rows for part in row.b] == [
+    assert ([head and head.number for head in call.heads], call.same) == ([0, None], False)
+    assert any(part.differs for row in call.rows for part in row.cells[0])
+    assert [part.words for row in call.rows for part in row.cells[1]] == [
         f"{count} missing" for count in ("1 character", "46 characters", "9 characters")
     ]
 
@@ -318,14 +281,14 @@ def test_a_call_cut_off_on_one_side_only_parts_where_it_ends(pages: Pages) -> No
     left, right = pages.sides
     number, call = next(iter(index_of(right.run).calls.items()))
     cut = replace(index_of(right.run), calls={number: replace(call, complete=False)})
-    (end,) = compare(index_of(left.run), cut, EXACT).partings
+    (end,) = compare(Both.of(index_of(left.run), cut), EXACT).partings
     assert (end.start, end.kinds, end.channels) == (CALL.index("</tool_call>"), {"end"}, ["call 0"])
 
 
 def test_places_at_the_end_are_not_drawn_into_what_is_before() -> None:
     places = [Parting(3, 5, {"owner"}, ["a"]), Parting(9, 10, {"end"}), Parting(4, 9, {"text"}, ["b", "a"]),
               Parting(9, 10, {"text"}), Parting(1, 2, {"text"})]  # fmt: skip
-    found = [(place.start, place.end, sorted(place.kinds), place.channels) for place in _merged(places, 9)]
+    found = [(place.start, place.end, sorted(place.kinds), place.channels) for place in merged(places, 9)]
     assert found == [
         (1, 2, ["text"], []),
         (3, 9, ["owner", "text"], ["a", "b"]),

@@ -17,7 +17,8 @@ from parsers.cases.io import load_case
 from parsers.replays.recorded import PLACED
 from parsers.vocabulary.types import UsageError
 from tests.webapp.page.streams import DELTAS, END, STREAM, TEXT, chunk, stream_case
-from webapp.page.compare.sides import Replayed, Side, replayed
+from webapp.page.compare.asked import Side
+from webapp.page.compare.sides import Replayed, replayed
 from webapp.runs.runner import Runner
 from webapp.settings import Settings
 

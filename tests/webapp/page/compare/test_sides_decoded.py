@@ -11,8 +11,9 @@ from parsers.cases.case import Case
 from parsers.cases.io import dumps, load_case
 from parsers.compare.divergence import Rules
 from parsers.compare.exact_text import LEFT_OUT
-from webapp.page.compare.difference import compare
-from webapp.page.compare.sides import Replayed, Side, on_one_text, replayed
+from webapp.page.compare.asked import Side
+from webapp.page.compare.difference import Both, compare
+from webapp.page.compare.sides import Replayed, on_one_text, replayed
 from webapp.page.inspect.index import index_of
 from webapp.runs.runner import Runner
 
@@ -31,8 +32,9 @@ def case(tokens: list[Any], parser: str = "mistral", **more: Any) -> Case:
 
 
 def sides(runner: Runner, of: Case, a: str, b: str) -> tuple[Replayed, Replayed]:
-    left, right = (replayed(runner, of, name, Side(decode=word)) for name, word in (("a", a), ("b", b)))
-    return on_one_text(runner, left, right)
+    sides = [replayed(runner, of, name, Side(decode=word)) for name, word in (("a", a), ("b", b))]
+    left, right = on_one_text(runner, sides)
+    return left, right
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_a_marker_that_one_side_skips_is_dropped_there_and_the_sides_part_at_it(
     assert left.run.trace.text == right.run.trace.text == TEXT
     first = right.run.trace.partition[0]
     assert (first.start, first.end, first.owner, first.reason) == (0, len("[TOOL_CALLS]"), "dropped", LEFT_OUT)
-    found = compare(index_of(left.run), index_of(right.run), Rules())
+    found = compare(Both.of(index_of(left.run), index_of(right.run)), Rules())
     assert found.grade == "calls"
     assert found.starts[0] == 0
 

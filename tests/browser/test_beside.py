@@ -1,0 +1,128 @@
+"""More than two sides, other outputs beside an output, and the case by other parsers: with and without script."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_compare import EXAMPLE, FOUR, OUTPUT, compare_from, focus, open_side, run_posted
+
+pytestmark = pytest.mark.browser
+
+OTHER_OUTPUT = OUTPUT.replace('"b"', '"Bern, of course"')
+
+
+def sides(page: Page) -> list[str]:
+    return [" ".join(text.split()) for text in page.locator(".pair-title").all_inner_texts()]
+
+
+def test_the_compare_button_of_a_run_leads_to_sides_that_are_added_by_links(page: Page) -> None:
+    page.goto("/example/two-calls-with-prose")
+    page.get_by_role("link", name="Compare", exact=True).click()
+    page.get_by_role("link", name="Put beside: passthrough").click()
+    page.get_by_role("link", name="Put beside: character by character").click()
+    expect(page.locator("#step-d .side-step:not([hidden]) h2")).to_have_text(re.compile("Step|End"))
+    assert sides(page) == [
+        "A kimik2 token by token", "B kimik2 whole", "C passthrough token by token", "D kimik2 character by character",
+    ]  # fmt: skip
+    expect(page.locator("#beside")).to_contain_text("Four sides at most")
+    expect(page.locator(".compare-sentence strong")).to_contain_text("C gives other calls from character 21 on")
+
+
+def test_sides_are_moved_and_removed_in_their_chips(page: Page) -> None:
+    page.goto(FOUR)
+    open_side(page, "c")
+    page.get_by_role("link", name="Move C to the left").click()
+    assert [side[:13] for side in sides(page)] == ["A kimik2 toke", "B passthrough", "C llama examp", "D kimik2 char"]
+    open_side(page, "d")
+    page.get_by_role("link", name="Remove D").click()
+    assert len(sides(page)) == 3
+
+
+def test_one_cursor_goes_through_outputs_that_differ(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?a_chunk=token&b_text=example:unknown-tool&at=0")
+    focus(page)
+    strips = page.locator("[data-both]")
+    expect(strips).to_have_count(2)
+    for _ in range(12):
+        page.keyboard.press("ArrowRight")
+        for strip in strips.all():
+            expect(strip.locator("[aria-selected=true]")).to_have_count(1)
+    page.keyboard.press("End")
+    expect(page.locator("#both + * , [data-both]").last.locator("[aria-selected=true]")).to_have_text("end of output")
+
+
+def test_a_pasted_text_is_beside_and_its_first_difference_is_led_to(page: Page) -> None:
+    run_posted(page, OUTPUT)
+    page.locator("#put").fill(OTHER_OUTPUT)
+    page.get_by_role("button", name="Put beside", exact=True).click()
+    said = page.locator(".compare-sentence")
+    at = OUTPUT.index('"b"') + 1
+    expect(said).to_contain_text(f"C gives other calls from character {at} on")
+    expect(page).to_have_url(
+        re.compile(r"/r/\w+/compare\?a_chunk=token&b_chunk=whole&c_chunk=token&c_text=paste:1&at=")
+    )
+    page.locator("#go-to").fill("0")
+    page.locator("#go-to").press("Enter")
+    said.get_by_role("button", name="Go to where C parts from A").click()
+    expect(page.locator("#go-to")).to_have_value(str(at))
+    page.reload()
+    expect(said).to_contain_text(f"C gives other calls from character {at} on")
+
+
+def test_a_case_in_the_store_is_put_beside_by_its_address(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?a_chunk=token&b_chunk=whole")
+    page.locator("#put").fill("/example/unknown-tool")
+    page.get_by_role("button", name="Put beside", exact=True).click()
+    expect(page).to_have_url(re.compile("c_text=example:unknown-tool"))
+    assert sides(page)[2].startswith("C llama example, A tool nobody declared")
+
+
+def test_the_matrix_comes_on_demand_and_a_cell_becomes_a_side(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?a_chunk=token&b_chunk=whole")
+    expect(page.locator(".matrix")).to_have_count(0)
+    page.get_by_role("link", name="All parsers").click()
+    row = page.locator(".matrix tr", has=page.locator("th code", has_text=re.compile("^passthrough$")))
+    expect(row).to_contain_text("no call")
+    row.get_by_role("link", name="Put beside: passthrough, whole").click()
+    expect(page).to_have_url(re.compile("c_parser=passthrough"))
+    expect(page.locator(".matrix tr[aria-current]")).to_contain_text("same message")
+
+
+def test_without_script_texts_are_pasted_and_the_matrix_is_a_link(plain: Page) -> None:
+    plain.goto("/")
+    plain.locator("#text").fill(OUTPUT)
+    plain.locator("#parser").select_option("qwen")
+    plain.locator("[name=run]").click()
+    plain.get_by_role("button", name="Compare", exact=True).click()
+    plain.locator("#put").fill(OTHER_OUTPUT)
+    plain.get_by_role("button", name="Put beside", exact=True).click()
+    expect(plain.locator(".compare-sentence strong")).to_contain_text("C gives other calls")
+    plain.get_by_role("button", name="First character").click()
+    expect(plain.locator("#go-to")).to_have_value("0")
+    plain.get_by_role("button", name="Next place where the sides part").click()
+    expect(plain.locator("#go-to")).to_have_value(str(OUTPUT.index('"b"') + 1))
+    plain.get_by_role("button", name="Parsers that share markers").click()
+    expect(plain.locator(".matrix")).to_contain_text("same message")
+    open_side(plain, "b")
+    plain.get_by_role("button", name="Remove B").click()
+    assert len(sides(plain)) == 2
+    open_side(plain, "b")
+    plain.locator("#b_chunk").fill("char")
+    compare_from(plain, "b")
+    expect(plain.locator(".compare-sentence strong")).to_have_text("The calls differ.")
+
+
+def test_an_edited_copy_says_what_it_changed_and_is_compared_with_its_parent(page: Page) -> None:
+    page.goto("/example/unknown-tool/share")
+    page.locator("main").get_by_role("button", name="Create a permalink").click()
+    page.get_by_role("link", name="Open it").click()
+    page.get_by_role("link", name="Edit a copy").click()
+    page.locator("#text").fill(page.locator("#text").input_value().replace("5", "7"))
+    page.locator("[name=run]").click()
+    page.locator("#fork summary").click()
+    expect(page.locator("#fork ins")).to_have_text("7")
+    page.get_by_role("button", name="Compare with the parent").click()
+    expect(page.locator(".compare-sentence")).to_contain_text("The output of B differs from A's in 1 place")

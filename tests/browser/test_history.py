@@ -1,0 +1,89 @@
+"""The runs of this browser: listed, undone, forgotten; and none where storage is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.test_access import SCREENS, violations
+from tests.browser.test_compare import OUTPUT
+
+pytestmark = pytest.mark.browser
+
+SECOND = OUTPUT.replace("Hi", "Goodbye")
+REFUSED = (
+    "for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, {get() {throw 1}})"
+)
+
+
+def run(page: Page, text: str) -> None:
+    page.goto("/")
+    page.locator("#text").fill(text)
+    page.locator("#parser").select_option("qwen")
+    page.locator("[name=run]").click()
+    expect(page.locator(".case-note")).to_have_text("not shared")
+
+
+def test_undo_goes_back_to_the_run_before_with_its_text(page: Page) -> None:
+    run(page, OUTPUT)
+    first = page.url.partition("?")[0]
+    expect(page.locator("[data-undo]")).to_be_hidden()
+    run(page, SECOND)
+    page.locator("[data-undo]").click()
+    expect(page).to_have_url(re.compile(re.escape(first)))
+    page.locator("#source > summary").click()
+    expect(page.locator("#text")).to_have_value(OUTPUT)
+
+
+def test_the_first_page_and_the_menu_list_what_was_run(page: Page) -> None:
+    run(page, OUTPUT)
+    run(page, SECOND)
+    page.get_by_text("Runs", exact=True).click()
+    expect(page.locator(".history-menu [data-history] a")).to_have_count(1)
+    page.goto("/")
+    listed = page.locator("section [data-history] a")
+    expect(listed).to_have_count(2)
+    expect(listed.first).to_contain_text("Goodbye.")
+    expect(listed.first).to_contain_text("qwen")
+    expect(listed.first).to_contain_text(re.compile("hold|complete"))
+    listed.last.click()
+    expect(page.locator("#strip")).to_contain_text("Hi.")
+
+
+def test_a_text_of_this_tab_is_offered_to_be_put_beside(page: Page) -> None:
+    run(page, OUTPUT)
+    run(page, SECOND)
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.locator("[data-recent-select]").select_option(index=2)
+    page.get_by_role("button", name="Put beside", exact=True).click()
+    expect(page.locator(".compare-sentence")).to_contain_text("The output of C differs from A's in 1 place")
+
+
+def test_forgetting_empties_the_list_and_the_texts(page: Page) -> None:
+    run(page, OUTPUT)
+    page.goto("/")
+    page.locator("section [data-forget]").click()
+    expect(page.locator("section[data-history-box]")).to_be_hidden()
+    assert page.evaluate("[localStorage.getItem('history'), sessionStorage.length]") == [None, 0]
+
+
+def test_where_storage_is_refused_there_is_no_list_and_all_else_works(page: Page) -> None:
+    page.add_init_script(REFUSED)
+    run(page, OUTPUT)
+    run(page, SECOND)
+    expect(page.locator("[data-undo]")).to_be_hidden()
+    expect(page.locator(".history-menu")).to_be_hidden()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_axe_finds_nothing_with_runs_listed(browser: Browser, watch: Any, screen: str) -> None:
+    context = watch.context(browser, **SCREENS[screen])
+    page = context.new_page()
+    run(page, OUTPUT)
+    page.goto("/")
+    expect(page.locator("section [data-history] a")).to_have_count(1)
+    assert violations(page, screen) == []
+    context.close()

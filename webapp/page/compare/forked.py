@@ -1,0 +1,144 @@
+"""What an edited copy changed: the parts of a case that are not those of its parent, in words.
+
+The outputs are aligned by their words and shown as what stayed, went and came; the rest is a value before and after.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from parsers.cases.case import Case
+from parsers.cases.engines import traced_chunking
+from parsers.replays.chunking import label
+from webapp.glyphs import count, shorten
+from webapp.page.compare.alignment import text_hunks
+from webapp.page.form.setup import decode_words
+
+EXCERPT = 200
+AROUND = 24
+HUNKS_SHOWN = 12
+
+
+@dataclass(slots=True, frozen=True)
+class Piece:
+    """A piece of both outputs: `kind` is same, gone or new."""
+
+    kind: str
+    text: str
+
+
+@dataclass(slots=True, frozen=True)
+class Change:
+    """One part that differs: `name` in a word, its value before and after; for the output `pieces`, and `note` says how
+    much of it."""
+
+    name: str
+    before: str = ""
+    after: str = ""
+    pieces: tuple[Piece, ...] = ()
+    note: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class Fork:
+    """What a copy changed of the stored case `parent`."""
+
+    parent: str
+    title: str
+    changes: list[Change]
+
+    @property
+    def words(self) -> str:
+        """Return the parts that differ, in a few words."""
+        return ", ".join([change.name for change in self.changes]) or "nothing"
+
+
+def fork_of(case_id: str, parent: Case, case: Case) -> Fork:
+    """What `case` changed of `parent`, which is stored under an id."""
+    changes = [*_output(parent, case), *_values(parent, case)]
+    return Fork(case_id, parent.title or f"case {case_id}", changes)
+
+
+def _output(parent: Case, case: Case) -> Iterator[Change]:
+    before, after = parent.text(), case.text()
+    if before != after:
+        hunks = text_hunks(before, after)
+        note = f"{count(len(hunks), 'place')}, {len(before):,} characters before, {len(after):,} now"
+        yield Change("text", pieces=tuple(_pieces(before, after)), note=note)
+
+
+def _pieces(before: str, after: str) -> Iterator[Piece]:
+    """What went and came, with a little of what stayed around it."""
+    hunks, done = text_hunks(before, after), 0
+    for number, hunk in enumerate(hunks[:HUNKS_SHOWN]):
+        yield Piece("same", _stayed(before[done : hunk.a0], first=number == 0))
+        yield Piece("gone", shorten(before[hunk.a0 : hunk.a1], EXCERPT))
+        yield Piece("new", shorten(after[hunk.b0 : hunk.b1], EXCERPT))
+        done = hunk.a1
+    rest = before[done:]
+    more = len(hunks) - HUNKS_SHOWN
+    yield Piece("same", rest if more <= 0 and len(rest) <= AROUND else f"{rest[:AROUND]}…")
+    if more > 0:
+        yield Piece("same", f" and {count(more, 'more place')}")
+
+
+def _stayed(text: str, *, first: bool) -> str:
+    if len(text) <= 2 * AROUND:
+        return text
+    return f"{'' if first else text[:AROUND]}…{text[-AROUND:]}"
+
+
+def _values(parent: Case, case: Case) -> Iterator[Change]:
+    for name, value in PARTS.items():
+        before, after = value(parent), value(case)
+        if before != after:
+            yield Change(name, _shown(before), _shown(after))
+
+
+def _shown(value: str) -> str:
+    return shorten(value, EXCERPT) if value else "none"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""
+
+
+def _dump(name: str) -> Callable[[Case], str]:
+    def said(case: Case) -> str:
+        part = case.model_dump(mode="json", by_alias=True, exclude_defaults=True, include={name}).get(name)
+        return part if isinstance(part, str) else _json(part)
+
+    return said
+
+
+def _parser(case: Case) -> str:
+    own = " of its own" if case.parser.format else ""
+    return f"{case.parser.name}{own}" + (f" ({case.parser.engine})" if case.parser.engine else "")
+
+
+def _grammar(case: Case) -> str:
+    own = case.parser.format
+    return _json(own.model_dump(mode="json", by_alias=True, exclude_defaults=True)) if own else ""
+
+
+def _policy(case: Case) -> str:
+    return ", ".join([f"{key} {value}" for key, value in sorted(case.parser.policy.items())])
+
+
+PARTS: dict[str, Callable[[Case], str]] = {
+    "parser": _parser,
+    "grammar": _grammar,
+    "policy": _policy,
+    "contract": _dump("contract"),
+    "tools": _dump("tools"),
+    "request": _dump("context"),
+    "chunking": lambda case: label(traced_chunking(case)),
+    "tokenizer": lambda case: (case.tokenizer.name if case.tokenizer else None) or "",
+    "decoding": decode_words,
+    "server's stream": lambda case: count(len(case.input.stream), "chunk") if case.input.stream else "",
+    "expected message": _dump("expect"),
+    "comparison": _dump("compare"),
+}

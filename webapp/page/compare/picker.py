@@ -1,0 +1,61 @@
+"""What can be put beside the sides that are there: in groups, each choice one side more, by a link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from parsers.cases.case import Case
+from parsers.cases.engines import FALLBACK, RECORDED
+from parsers.formats.model import builtin_formats
+from parsers.replays.chunking import label, parse_spec
+from webapp.page.compare.asked import CompareLinks, Side
+from webapp.page.compare.matrix import near
+from webapp.page.compare.sides import Replayed
+
+CHUNKS = ("whole", "token", "token:3", "char", "random:1")
+PARSERS_SHOWN = 4
+
+
+@dataclass(slots=True, frozen=True)
+class Choice:
+    """One more side: its words, a note, and all sides with it."""
+
+    words: str
+    note: str
+    sides: tuple[Side, ...]
+
+
+@dataclass(slots=True, frozen=True)
+class Picker:
+    """The choices under their headings; none where all sides are taken."""
+
+    groups: list[tuple[str, list[Choice]]]
+    full: bool
+
+
+def picker(case: Case, sides: list[Replayed], links: CompareLinks) -> Picker:
+    """What can be put beside the sides of `links`."""
+    asked = links.asked
+    if asked.is_full:
+        return Picker([], True)
+    first, there = asked.sides[0], set(asked.sides)
+
+    def more(words: str, side: Side, note: str = "") -> list[Choice]:
+        return [] if side in there else [Choice(words, note, (*asked.sides, side))]
+
+    parsers, own = [], sides[0].run.format.name
+    case = sides[0].own
+    if RECORDED not in (case.parser.name, first.parser) and case.input.stream:
+        parsers += more("what the server sent", replace(first, parser=RECORDED, chunk=""), "recording")
+    names = [name for name in near(sides[0].run.trace.text, builtin_formats()) if name != own]
+    if own != "passthrough":
+        names = [*names[:PARSERS_SHOWN], "passthrough"]
+    for name in names if case.has_raw else []:
+        parsers += more(name, replace(first, parser=name, policy=""), "built in")
+    if case.parser.engine is None and case.has_raw and not first.parser:
+        parsers += more(f"{own}, wrapped", replace(first, parser=f"+{FALLBACK}"), "built in")
+    chunks = [one for word in CHUNKS for one in more(label(parse_spec(word)), replace(first, chunk=word))]
+    texts = more("the parent of this copy", Side(text="parent")) if case.parent else []
+    groups = [("Same text, another parser", parsers)]
+    groups += [("Same parser, another chunking", chunks)] if not sides[0].run.choice.plays else []
+    return Picker([*groups, ("Another output", texts)], False)
