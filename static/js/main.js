@@ -2,6 +2,7 @@
    up. */
 import { startAgain } from "./again.js";
 import { comparisonDrawer } from "./compare.js";
+import { startComplete } from "./complete.js";
 import { startConnection } from "./connection.js";
 import { startCursor } from "./cursor.js";
 import { startDialogs } from "./dialogs.js";
@@ -33,6 +34,7 @@ startCursor(inspectorDrawer, comparisonDrawer);
 startViews();
 startKeys();
 startProvenance();
+startComplete();
 startFilter();
 startPlay();
 startMachine();

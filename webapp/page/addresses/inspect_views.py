@@ -60,6 +60,8 @@ from webapp.security import TooLarge, check_limit
 from webapp.services import services
 from webapp.tokenizers import library
 
+_PARTS = {"stops": "_stops_parts.html", "event-list": "_events_parts.html"}  # what a choice changes on the page
+_BLOCKS = ("window", "truncated", "cut", *_PARTS)
 PAGE_REPORT_SECONDS = 4.0  # the same for who has no script, and asks for the whole page each time
 REPORT_SECONDS = 0.4  # of work on a long report, after which its progress is told and others may ask for something
 
@@ -271,8 +273,8 @@ def show(
     page = inspect_page(subject, view, search, setup, kind=kind, note=note, origin=origin)
     if checks:
         return answer_of(subject, render("_search_parts.html", all_of=page))
-    if block == "stops":
-        return answer_of(subject, render("_stops_parts.html", all_of=page))
+    if block in _PARTS:
+        return answer_of(subject, render(_PARTS[block], all_of=page))
     page = replace(page, percent=percent)
     kept = block == "window" and is_partial()  # what is in the page, and the script moves what is current in it
     response = answer_of(subject, render("inspect.html", block, all_of=page, keeps_around=kept))
@@ -299,7 +301,7 @@ def search_of(case: Case, *, start: bool = False) -> Search:
 
 def _block() -> str:
     target = request.headers.get("HX-Target", "")
-    return next((name for name in ("window", "truncated", "cut", "stops") if target.endswith(f"#{name}")), "page")
+    return next((name for name in _BLOCKS if target.endswith(f"#{name}")), "page")
 
 
 def _asks_for_checks() -> bool:

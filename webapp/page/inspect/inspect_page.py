@@ -24,7 +24,7 @@ from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Envelope
 from webapp.page.form.setup import decode_words
 from webapp.page.inspect.badges import BadgeRow, badge_row, has_badges
-from webapp.page.inspect.conditions import CONDITIONS, Stops, stops
+from webapp.page.inspect.conditions import Names, Stops, completions, names_of, stops
 from webapp.page.inspect.index import (
     Ownership,
     TraceIndex,
@@ -102,7 +102,7 @@ def read_state(posted: Mapping[str, str]) -> ViewState:
     return ViewState(
         step=whole_number(given.get("step")),
         chunk=given.get("chunk", "").strip().replace(" ", "+"),
-        filter=given.get("filter", "")[:200],
+        filter=given.get("filter", "")[:200].strip(),
         until=given.get("until", "")[:200].strip(),
         report=bool(given.get("report")),
         find=bool(given.get("find")),
@@ -199,6 +199,7 @@ class ReplayPage:
     overview: Callable[[], Overview]
     lag: Callable[[], tuple[LagPlot, float]]
     stops: Callable[[], Stops]
+    names: Names
     truncation: Truncation
     checked: SearchPanes
 
@@ -219,9 +220,9 @@ class ReplayPage:
         return neighbours(self.stops().steps, self.cursor.step)
 
     @property
-    def conditions(self) -> list[str]:
-        """What may be asked for, with the states of this format."""
-        return [*CONDITIONS, *[f"state:{name}" for name in self.run.format.states]]
+    def conditions(self) -> list[tuple[str, str]]:
+        """What may be asked for, with the states and rows of this format, and what it means."""
+        return completions(self.names)
 
     @property
     def pins(self) -> list[float]:
@@ -261,6 +262,8 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
     stream = run.case.input.stream
     expect = run.case.expect.model_dump(exclude_none=True) if run.case.expect else None
     cut = index.step_ends[step - 1] if state.cut is None else state.cut
+    layered = layered_if_fired(run.format, run.context, index.times)
+    names = names_of(layered, index)
     # What is said about a long output's tokens waits until it is judged; of a stream alone there is nothing to say.
     judged = run.short or checked.verdict is not None or has_badges(view.base)
     return ReplayPage(
@@ -275,16 +278,17 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
         badges=badge_row(view.base, index) if judged and (run.pieces or not plays) else None,
         ownership=ownership(index, step, view.state.only),
         cards=[card(index, number, run.format.terminals) for number in range(window.first, window.last + 1)],
-        machine=machine(index, layered_if_fired(run.format, run.context, index.times), run.policy, step),
+        machine=machine(index, layered, run.policy, step),
         result=result(index, window, run.context, expect),
         wire=wire(
             index, window, step, view=state.wire, envelope=envelope, tokens=len(run.pieces),
             stream=stream if plays else None,
         ),
-        log=log(index, window, state.filter),
+        log=log(index, window, state.filter, names),
         overview=partial(overview, index, () if state.chunk else checked.marks, step, marked),
         lag=partial(lag_pane, run, step),
-        stops=cache(partial(stops, index, state.until)),
+        stops=cache(partial(stops, index, state.until, names)),
+        names=names,
         truncation=Truncation(run, cut),
         checked=checked,
     )  # fmt: skip
