@@ -7,6 +7,7 @@ import { togglePlay } from "./play.js";
 import { areKeysOn } from "./preferences.js";
 import { clearSelection } from "./provenance.js";
 import { openPanel } from "./views.js";
+import { askWho } from "./who.js";
 
 const PANES = ["input", "step", "result", "machine", "dock"];
 const BOTH = {
@@ -32,6 +33,7 @@ const INSPECTOR = {
   r: () => jump("stop", "next"),
   R: () => jump("stop", "previous"),
   d: nextDivergence,
+  w: askWho,
   "/": () => openPanel(document.getElementById("filter"))?.focus(),
   ...Object.fromEntries(PANES.map((pane, index) => [index + 1, () => focusPane(pane)])),
 };

@@ -26,6 +26,7 @@ import { startStops } from "./stops.js";
 import { startStrip } from "./strip.js";
 import { startTruncation } from "./truncation.js";
 import { startViews } from "./views.js";
+import { startWho } from "./who.js";
 
 startPreferences();
 startConnection();
@@ -51,6 +52,7 @@ startSplitters();
 startStops();
 startTruncation();
 startSearch();
+startWho();
 
 /* Controls that only work with script are hidden until script runs; those that are there for want of it go. */
 function reveal() {

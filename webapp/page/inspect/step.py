@@ -64,6 +64,7 @@ class Card:
     more_events: int
     out: str
     announce: str
+    who: str
     summary: str
     hold: tuple[int, int] | None
     hold_band: tuple[int, int] | None
@@ -100,6 +101,7 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
         more_events=max(0, len(step.events) - _EVENTS_SHOWN),
         out=shorten(json.dumps(step.delta.to_openai(), ensure_ascii=False), 4 * _TEXT_SHOWN) if step.delta else "",
         announce=_announce(index, step),
+        who=_who(step, fired, last),
         summary=_summary(step),
         hold=hold,
         hold_band=(number, index.releases[number - 1]) if hold else None,
@@ -108,6 +110,13 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
         last_edge=_edge_at(index, number),
         span=step.span,
     )
+
+
+def _who(step: Step, fired: int, last: Transition | None) -> str:
+    """Which row let text out at a step: those that fired, else the one that led to where the parser reads."""
+    if step.transitions:
+        return "row " + ", ".join([f"{move.row} ({move.from_state} on {move.trigger})" for move in step.transitions])
+    return "" if last is None else f"in {step.state} since row {last.row} at step {fired:,}"
 
 
 def _standing(view: StateView) -> str:
