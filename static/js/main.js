@@ -13,6 +13,7 @@ import { inspectorDrawer } from "./inspector.js";
 import { startIntake } from "./intake.js";
 import { startKeys } from "./keys.js";
 import { startLag } from "./lag.js";
+import { startLive } from "./live.js";
 import { startMachine } from "./machine.js";
 import { startPlay } from "./play.js";
 import { startPreferences } from "./preferences.js";
@@ -26,6 +27,7 @@ import { startStops } from "./stops.js";
 import { startStrip } from "./strip.js";
 import { startTruncation } from "./truncation.js";
 import { startViews } from "./views.js";
+import { startWatch } from "./watch.js";
 import { startWho } from "./who.js";
 
 startPreferences();
@@ -38,6 +40,7 @@ startProvenance();
 startComplete();
 startFilter();
 startPlay();
+startLive();
 startMachine();
 startSetup();
 startIntake();
@@ -52,6 +55,7 @@ startSplitters();
 startStops();
 startTruncation();
 startSearch();
+startWatch();
 startWho();
 
 /* Controls that only work with script are hidden until script runs; those that are there for want of it go. */

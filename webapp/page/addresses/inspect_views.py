@@ -1,8 +1,8 @@
 """The inspector: the form, the examples, and replays. `POST /run` replays the form, or a case that the page carries.
 
 Nothing is run by /intake, which recognises and names what was typed or opened, and /template, which checks the template
-that was typed or puts an example in its place (`template_do` is check or example:NAME). htmx gets the part it asks for;
-without script the whole form comes back.
+that was typed or puts an example in its place (`template_do` is check or example:NAME). /live says what an edited
+output becomes while somebody types. htmx gets the part it asks for; without script the whole form comes back.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ from webapp.page.form.setup import (
     setup_of,
 )
 from webapp.page.inspect.inspect_page import ReplayPage, View, read_state, replay_page, view_of
+from webapp.page.inspect.live import Live
+from webapp.page.inspect.live import live as live_of
 from webapp.page.library.checklist import entries
 from webapp.page.library.examples import examples
 from webapp.page.search.search_page import WAIT_SECONDS, Search, SearchPanes, search_of_job, search_panes
@@ -60,7 +62,8 @@ from webapp.security import TooLarge, check_limit
 from webapp.services import services
 from webapp.tokenizers import library
 
-_PARTS = {"stops": "_stops_parts.html", "event-list": "_events_parts.html"}  # what a choice changes on the page
+_PARTS = {"stops": "_stops_parts.html", "event-list": "_events_parts.html", "watch": "_watch_parts.html"}  # of choices
+_WITH_MARKS = ("page", "stops", "watch")  # where the findings are marked
 _BLOCKS = ("window", "truncated", "cut", *_PARTS)
 PAGE_REPORT_SECONDS = 4.0  # the same for who has no script, and asks for the whole page each time
 REPORT_SECONDS = 0.4  # of work on a long report, after which its progress is told and others may ask for something
@@ -166,6 +169,19 @@ def run() -> ResponseReturnValue:
         return _refused(setup, error)
 
 
+@blueprint.post("/live")
+def live() -> Response:
+    """What the output that is edited in the form becomes, with the quick verdict. Nothing is kept of it."""
+    setup = _posted_setup()
+    setup.output.take_as = "raw_text"
+    try:
+        case, _ = _posted_run(setup)
+        found = live_of(services().runner.run(case))
+    except (FormError, UsageError, TooLarge) as error:
+        found = Live(problem=error.description or "" if isinstance(error, TooLarge) else str(error))
+    return render("_live_parts.html", live=found)
+
+
 @blueprint.get("/r/<token>")
 def held(token: str) -> Response:
     """A posted run again, or the part of it that a script asks for: 410 once it is held no more."""
@@ -268,7 +284,7 @@ def show(
             return answer_of(subject, render("_report_progress.html", percent=percent))
         view = replace(view, state=replace(view.state, report=percent == 100))  # what is not done is not shown
     search = None
-    if checks or block == "page" or not is_partial():
+    if checks or block in _WITH_MARKS or not is_partial():
         search = search_of(subject.case, start=view.state.find)
     page = inspect_page(subject, view, search, setup, kind=kind, note=note, origin=origin)
     if checks:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from typing import Any
@@ -36,11 +36,13 @@ from webapp.page.inspect.index import (
     window_around,
     within_reach,
 )
+from webapp.page.inspect.live import LIVE_TOKENS
 from webapp.page.inspect.plots import LagPlot, Overview, lag_pane, overview
 from webapp.page.inspect.result import Result, Wire, dialect_of, result, wire
 from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
 from webapp.page.inspect.tokens import Strip, known_tokens, strip
 from webapp.page.inspect.truncation import Truncation
+from webapp.page.inspect.watch import Watch, read_pins, toggled, watch
 from webapp.page.search.search_page import SearchPanes
 from webapp.runs.runner import Run, Runner
 
@@ -48,7 +50,7 @@ TABS: dict[str, tuple[str, ...]] = {
     "input": ("tokens", "text", "bytes"),
     "machine": ("diagram", "all", "table"),
     "result": ("step", "final", "diff"),
-    "dock": ("", "findings", "chunkings", "events", "robustness", "truncation", "lag", "wire"),
+    "dock": ("", "findings", "chunkings", "events", "watch", "robustness", "truncation", "lag", "wire"),
     "wire": ("chunks", "sse", "response", "clients"),
     "dialect": ("reasoning", "reasoning_content"),
 }
@@ -59,7 +61,7 @@ class ViewState:
     """`step` None means: where the page finds most to see. `chunk` is a chunking as a word, empty for the case's own.
     `report` asks for the checks of a long output, `find` for a search. `only` names the roles that the legend leaves
     coloured, all of them if empty; `equal`: equal tokens have the colours instead. `cut` None: nobody asked what comes
-    out of a cut output. `dock` empty: the panel that has most to say."""
+    out of a cut output. `dock` empty: the panel that has most to say. `pins` are the steps that somebody keeps."""
 
     step: int | None = None
     input: str = "tokens"
@@ -76,6 +78,7 @@ class ViewState:
     only: str = ""
     equal: bool = False
     cut: int | None = None
+    pins: str = ""
 
 
 PLAIN = {field.name: field.default for field in fields(ViewState)}
@@ -109,6 +112,7 @@ def read_state(posted: Mapping[str, str]) -> ViewState:
         only=read_only(given.get("only", "")),
         equal=bool(given.get("equal")),
         cut=whole_number(given.get("cut")),
+        pins=",".join(map(str, read_pins(given.get("pins", "")))),
         **tabs,
     )
 
@@ -200,6 +204,7 @@ class ReplayPage:
     lag: Callable[[], tuple[LagPlot, float]]
     stops: Callable[[], Stops]
     names: Names
+    watch: Watch
     truncation: Truncation
     checked: SearchPanes
 
@@ -225,9 +230,31 @@ class ReplayPage:
         return completions(self.names)
 
     @property
-    def pins(self) -> list[float]:
+    def stop_marks(self) -> list[float]:
         """Where the stops stand in the band, in percent; those that cannot be told apart are one."""
-        return sorted({round((at - 0.5) * 100 / self.cursor.total, 1) for at in self.stops().steps})
+        return self._places(self.stops().steps)
+
+    @property
+    def pins(self) -> list[int]:
+        """The pinned steps."""
+        return [row.step for row in self.watch.pinned]
+
+    @property
+    def pin_marks(self) -> list[float]:
+        """Where the pins stand in the band, in percent."""
+        return self._places(self.pins)
+
+    def pins_with(self, step: int) -> str:
+        """The pins as an address has them, with a step or, where it is pinned, without it."""
+        return toggled(self.pins, step)
+
+    def _places(self, steps: Iterable[int]) -> list[float]:
+        return sorted({round((at - 0.5) * 100 / self.cursor.total, 1) for at in steps})
+
+    @property
+    def live_text(self) -> str | None:
+        """The output as it can be edited in place; None of one that is too long for it, or that is played back."""
+        return None if self.run.choice.plays or len(self.run.pieces) > LIVE_TOKENS else self.run.case.text()
 
     @property
     def unknown(self) -> bool:
@@ -289,6 +316,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
         lag=partial(lag_pane, run, step),
         stops=cache(partial(stops, index, state.until, names)),
         names=names,
+        watch=watch(index, window, read_pins(state.pins)),
         truncation=Truncation(run, cut),
         checked=checked,
     )  # fmt: skip
