@@ -4,6 +4,7 @@ import { aim, goTo, jump, refocusing, scope } from "./cursor.js";
 import { openDialog } from "./dialogs.js";
 import { inspector } from "./inspector.js";
 import { editOutput } from "./live.js";
+import { openPalette } from "./palette.js";
 import { togglePlay } from "./play.js";
 import { areKeysOn } from "./preferences.js";
 import { clearSelection } from "./provenance.js";
@@ -80,6 +81,10 @@ function press(event) {
 function act(event) {
   const { key, target } = event;
   if (key === "?") openDialog("help");
+  else if (key === ":") {
+    event.preventDefault();
+    openPalette();
+  }
   else if (key === " ") space(event);
   else if (isMeant(key, target)) {
     event.preventDefault();

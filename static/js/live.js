@@ -11,6 +11,7 @@ const SHOWN = ["said", "message", "live-note"];
 let kept = {}; // what the page showed of the run, by id
 let waiting = 0;
 let sent = 0;
+let missed = false; // how far the search is was not shown
 let pause = LEAST;
 
 const field = () => document.getElementById("live-text");
@@ -62,6 +63,7 @@ function close() {
   document.getElementById("live-edit").hidden = true;
   for (const [id, element] of Object.entries(kept)) document.getElementById(id)?.replaceWith(element);
   kept = {};
+  poll();
   goTo(step(), { quiet: true });
   document.querySelector("#strip [tabindex='0']")?.focus({ preventScroll: true });
 }
@@ -91,6 +93,17 @@ function hold(event) {
   const { ctx } = event.detail;
   if (!isEditing() || ctx.sourceElement === field() || ctx.target?.id === "page") return;
   event.preventDefault();
+  missed ||= ctx.target?.id === "search-poll";
+}
+
+/* Asks on how far the search is, as the page did before. */
+function poll() {
+  if (!missed) return;
+  missed = false;
+  const old = document.getElementById("search-poll");
+  const again = old.cloneNode(true);
+  old.replaceWith(again);
+  window.htmx.process(again);
 }
 
 function swapped({ detail }) {
