@@ -2,10 +2,10 @@
    pressed, or has the focus where it is a field. Keys that have no control stand in a list of their own. */
 import { inspector } from "./inspector.js";
 
-const PLACES = ".banner, #page, .plain-page, main";
+const PLACES = ["#inspector", "#page", "main", ".banner"]; // what is nearest to the run comes first
 const CONTROLS = "a[href], button, summary, select, input:not([type=hidden]), textarea";
 const NOT = [
-  "#strip *, #completions *, dialog *, table *, .card *, .skip-link, [hidden], .unscripted, [aria-disabled=true]",
+  "#strip *, #completions *, dialog *, table *, .card *, .skip-link, .product, [hidden], .unscripted, [aria-disabled=true]",
   ".findings *, .heat *, .drop-places *, .facts *, #verdict form *",
 ].join(", ");
 const MOST = 80;
@@ -44,12 +44,14 @@ function placeOf(element) {
 function gather() {
   const seen = new Set();
   const found = [];
-  for (const element of document.querySelectorAll(PLACES.split(", ").map((one) => `${one} :is(${CONTROLS})`).join(", "))) {
+  const all = PLACES.flatMap((place) => [...document.querySelectorAll(`${place} :is(${CONTROLS})`)]);
+  for (const element of new Set(all)) {
     if (!isOffered(element)) continue;
     const [name, place] = [nameOf(element), placeOf(element)];
     if (!name || seen.has(`${name} ${place}`)) continue;
     seen.add(`${name} ${place}`);
-    found.push({ name, place, key: words(element.getAttribute("title") || element.querySelector("kbd")?.textContent), element });
+    const key = words(element.getAttribute("title") || element.querySelector("kbd")?.textContent);
+    found.push({ name, place, key, element });
   }
   return [...found, ...keyed()];
 }

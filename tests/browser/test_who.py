@@ -1,4 +1,4 @@
-"""Who wrote this: from a character of the message to the step that sent it, and to the output it came from, and back."""
+"""Who wrote this: from a character of the message to the step that sent it, to the output it came from, and back."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ output becomes while somebody types. htmx gets the part it asks for; without scr
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -60,11 +61,12 @@ from webapp.runs.exports import TARGETS, Target
 from webapp.runs.prepare import with_defaults
 from webapp.security import TooLarge, check_limit
 from webapp.services import services
-from webapp.tokenizers import library
+from webapp.tokenizers import library, list_tokenizers
 
 _PARTS = {"stops": "_stops_parts.html", "event-list": "_events_parts.html", "watch": "_watch_parts.html"}  # of choices
 _WITH_MARKS = ("page", "stops", "watch")  # where the findings are marked
 _BLOCKS = ("window", "truncated", "cut", *_PARTS)
+_GENERIC = ("tokenizer.json", "tekken.json", "tokenizer.model")
 PAGE_REPORT_SECONDS = 4.0  # the same for who has no script, and asks for the whole page each time
 REPORT_SECONDS = 0.4  # of work on a long report, after which its progress is told and others may ask for something
 
@@ -122,8 +124,14 @@ class _InspectPage:
 @blueprint.get("/new")
 @blueprint.get("/run", endpoint="home_run")
 def home() -> Response:
-    """The first page. A reload of /run, whose text is nowhere on the server, starts anew."""
-    return _show_form(Setup(), _About("home", "", ""))
+    """The first page, with the `tokenizer` of the address chosen, where there is one of that name.
+
+    A reload of /run, whose text is nowhere on the server, starts anew.
+    """
+    setup = Setup()
+    if request.args.get("tokenizer") in [info["name"] for info in list_tokenizers()]:
+        setup.output.tokenizer = request.args["tokenizer"]
+    return _show_form(setup, _About("home", "", ""))
 
 
 @blueprint.get("/examples", endpoint="examples")
@@ -237,9 +245,14 @@ def _take_tokenizer(setup: Setup) -> None:
     if upload is None:
         return
     try:
-        setup.output.tokenizer = library().add_upload(*upload)["name"]
+        setup.output.tokenizer = library().add_upload(_title(*upload), upload[1])["name"]
     except UsageError as error:
         raise FormError("tokenizer_file", str(error)) from error
+
+
+def _title(name: str, data: bytes) -> str:
+    """What an upload is called: files of all models have the same name, so that says which content it is too."""
+    return f"{name} {hashlib.sha256(data).hexdigest()[:6]}" if name in _GENERIC else name
 
 
 def _posted_file(field: str) -> Upload | None:
