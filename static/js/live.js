@@ -5,7 +5,7 @@ import { goTo, step } from "./cursor.js";
 import { say } from "./dom.js";
 import { inspector } from "./inspector.js";
 
-const LEAST = 30; // milliseconds without a key that are a pause; longer where answers take longer
+const LEAST = 15; // milliseconds without a key that are a pause; longer where answers take longer
 const MOST = 500;
 const SHOWN = ["said", "message", "live-note"];
 let kept = {}; // what the page showed of the run, by id

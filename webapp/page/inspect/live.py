@@ -12,7 +12,7 @@ from parsers.cases.run import CaseRun, checked_run
 from parsers.search.no_output import nothing_judged
 from webapp.glyphs import count, shorten
 from webapp.page.search.findings import Checked, VerdictLine, findings, verdict
-from webapp.runs.runner import Run
+from webapp.runs.runner import Run, collector_paused
 
 LIVE_TOKENS = 2_000  # of an output that is judged while somebody edits it
 _SHOWN = 20_000
@@ -42,9 +42,11 @@ def live(run: Run) -> Live:
     if tokens > LIVE_TOKENS:
         return Live(note, too_long(tokens))
     calls = [(shorten(call.name, _SHOWN), shorten(call.arguments, _SHOWN)) for call in message.tool_calls]
+    with collector_paused():
+        known = checked_run(run.case, run.choice, run.replayer, run.stored, compare=False)
     return Live(
         note=note,
-        verdict=_quick(checked_run(run.case, run.choice, run.replayer, run.stored, compare=False)),
+        verdict=_quick(known),
         reasoning=shorten(message.reasoning or "", _SHOWN),
         content=shorten(message.content or "", _SHOWN),
         calls=tuple(calls[:_CALLS_SHOWN]),
