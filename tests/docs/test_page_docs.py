@@ -25,7 +25,7 @@ def test_every_key_of_the_key_sheet_is_documented() -> None:
 
 @pytest.mark.parametrize("words", [words for words, _ in completions(Names())])
 def test_every_condition_is_documented(words: str) -> None:
-    key, colon, value = words.partition(":")
+    key, _, value = words.partition(":")
     assert f"`{words}`" in PAGE or (f"`{key}:" in PAGE and f"`{value}`" in PAGE)
 
 
