@@ -74,7 +74,7 @@ def _element(char: str) -> Markup:
     mark, name = _glyph(char)
     if len(mark) == 1:
         return Markup('<span class="glyph">{}</span>').format(mark)
-    return Markup('<span class="glyph boxed" title="{}">{}</span>').format(name, mark)
+    return Markup('<span class="glyph boxed" title="{}" data-c="{:x}">{}</span>').format(name, ord(char), mark)
 
 
 def spell(text: str) -> str:

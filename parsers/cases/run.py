@@ -99,7 +99,8 @@ def checked_run(
 ) -> CaseRun:
     """The run of a case whose parser is chosen and whose tokens are known. See run_case.
 
-    What `replayer.known` holds is not replayed again.
+    Without `compare` nothing is replayed but the output, streamed and whole. What `replayer.known` holds is not
+    replayed again.
     """
     parts = checked_in_parts(case, choice, replayer, stored, compare=compare)
     try:
@@ -129,8 +130,9 @@ def checked_in_parts(
         for part in replayer.in_parts(chunking):
             yield (number + part) / (len(others) + 1)
         beside.append(compare_chunking(replayer, chunking, trace, rules))
-    written = tuple(variants(replayer, trace, kinds=("rerendered",)))
-    subject, report = subject_of(replayer, trace, whole, beside, rules=rules, variants=written), CheckReport([], [], [])
+    written = tuple(variants(replayer, trace, kinds=("rerendered",))) if compare else ()
+    subject = subject_of(replayer, trace, whole, beside, rules=rules, variants=written, counted=compare)
+    report = CheckReport([], [], [])
     for done in run_each_check(report, subject, case.checks):
         yield (len(others) + done) / (len(others) + 1)
     weigh_by_contract(report, subject)

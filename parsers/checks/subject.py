@@ -278,11 +278,12 @@ def subject_of(
     variants: Sequence[Variant] = (),
     known: Known | None = None,
     lines: Sequence[tuple[int, int]] = (),
+    counted: bool = True,
 ) -> Subject:
     """Return what the checks look at: two replays and the others, whose labels are all different.
 
     `known`: what may be said of it, worked out from the replayer where nobody says. `lines`: how many lines the parser
-    executes for the output made longer, by its length.
+    executes for the output made longer, by its length. `counted`: what it examines is counted, which takes two replays.
     """
     differ = not all(other.same for other in others) or not same_message(trace.message, whole.message, rules)
     known = known or known_of(replayer)
@@ -315,7 +316,7 @@ def subject_of(
             error=None if replayer.server is None else replayer.server.error,
         ),
         _builtin(replayer, trace, known, differ=differ),
-        Costs(_examined_twice(replayer), lines),
+        Costs(_examined_twice(replayer) if counted else None, lines),
         variants,
         black_box=replayer.black_box,
         known=known,

@@ -1,32 +1,42 @@
-/* Filters the events on the page while typing; Enter asks the server for matches of the whole trace. The language is
-   the server's: every word must occur in the row's terms. */
-import { step } from "./cursor.js";
-import { ask } from "./request.js";
+/* Filters the events by conditions, the same as those of stops: after a pause in typing the server answers with the
+   lines for which they hold. A long run is looked through when somebody presses Enter. */
+import { standing, step, total } from "./cursor.js";
+import { mark, say } from "./dom.js";
+import { ask, choose } from "./request.js";
 
-function apply(words) {
-  const terms = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = [...document.querySelectorAll("#events [data-terms]")];
-  let shown = 0;
-  for (const row of rows) {
-    row.hidden = !terms.every((term) => row.dataset.terms.includes(term));
-    if (!row.hidden) shown += 1;
-  }
-  const note = document.querySelector("[data-filter-note]");
-  note.dataset.whole ??= note.textContent;
-  note.textContent = terms.length ? `${shown} of ${rows.length} here; Enter searches all` : note.dataset.whole;
+const PAUSE = 200; // milliseconds
+const LONG = 20_000; // steps: to look through more of them takes too long for every pause
+let waiting = 0;
+
+function search(field) {
+  clearTimeout(waiting);
+  choose("filter", field.value);
+  ask("#event-list", "outerHTML", { ...standing(), step: String(step()) });
 }
 
-function searchAll(field) {
-  ask("#window", "innerHTML", { step: String(step()), filter: field.value });
+function typed({ target }) {
+  if (!target.matches("[data-filter]")) return;
+  clearTimeout(waiting);
+  if (total() <= LONG) waiting = setTimeout(search, PAUSE, target);
+  else document.getElementById("filter-note").textContent = "Enter looks through the whole run";
+}
+
+/* The field stays as it is while its answer comes; what is wrong in it is said there. */
+function swapped({ detail }) {
+  if (detail.ctx?.target?.id !== "event-list") return;
+  const field = document.getElementById("filter");
+  const problem = document.getElementById("filter-problem");
+  mark(field, "aria-invalid", problem && "true");
+  mark(field, "aria-describedby", problem && "filter-problem");
+  say((problem ?? document.getElementById("filter-note")).textContent);
 }
 
 export function startFilter() {
-  document.addEventListener("input", (event) => {
-    if (event.target.matches("[data-filter]")) apply(event.target.value);
-  });
+  document.addEventListener("input", typed);
+  document.addEventListener("htmx:after:swap", swapped);
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !event.target.matches("[data-filter]")) return;
     event.preventDefault();
-    searchAll(event.target);
+    search(event.target);
   });
 }

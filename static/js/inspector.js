@@ -6,6 +6,7 @@ import { isAtRest, standing } from "./cursor.js";
 export const inspector = () => document.getElementById("inspector");
 const findings = () => document.getElementById("findings").dataset;
 const stops = () => document.getElementById("stops");
+const list = () => document.getElementById("event-list");
 const range = (text) => text.split("-").map(Number);
 
 /* What the page says about a step of the window, or null. */
@@ -34,6 +35,7 @@ function read(view) {
     checked,
     stops: stops(),
     places: places(root),
+    list: list(),
     shown,
     drawn: Number(view.dataset.stepNow), // the step whose elements are not hidden
     tokens: [...view.querySelectorAll("[data-token]")],
@@ -246,7 +248,10 @@ export const inspectorDrawer = {
   read,
   /* The checks or a search changed the panes around the window, or told how far they are. */
   isStale: (page) =>
-    findings().checked !== page.checked || stops() !== page.stops || !document.querySelector("[data-searching]"),
+    findings().checked !== page.checked ||
+    stops() !== page.stops ||
+    list() !== page.list ||
+    !document.querySelector("[data-searching]"),
   opened: () => setTimeout(fetchReport, 50),
   draw,
   place,

@@ -3,10 +3,14 @@
 import { aim, goTo, jump, refocusing, scope } from "./cursor.js";
 import { openDialog } from "./dialogs.js";
 import { inspector } from "./inspector.js";
+import { editOutput } from "./live.js";
+import { openPalette } from "./palette.js";
 import { togglePlay } from "./play.js";
 import { areKeysOn } from "./preferences.js";
 import { clearSelection } from "./provenance.js";
 import { openPanel } from "./views.js";
+import { nextPin, togglePin } from "./watch.js";
+import { askWho } from "./who.js";
 
 const PANES = ["input", "step", "result", "machine", "dock"];
 const BOTH = {
@@ -32,6 +36,10 @@ const INSPECTOR = {
   r: () => jump("stop", "next"),
   R: () => jump("stop", "previous"),
   d: nextDivergence,
+  e: editOutput,
+  w: askWho,
+  m: () => togglePin(),
+  M: nextPin,
   "/": () => openPanel(document.getElementById("filter"))?.focus(),
   ...Object.fromEntries(PANES.map((pane, index) => [index + 1, () => focusPane(pane)])),
 };
@@ -73,6 +81,10 @@ function press(event) {
 function act(event) {
   const { key, target } = event;
   if (key === "?") openDialog("help");
+  else if (key === ":") {
+    event.preventDefault();
+    openPalette();
+  }
   else if (key === " ") space(event);
   else if (isMeant(key, target)) {
     event.preventDefault();

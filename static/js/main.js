@@ -2,9 +2,12 @@
    up. */
 import { startAgain } from "./again.js";
 import { comparisonDrawer, startCompare } from "./compare.js";
+import { startComplete } from "./complete.js";
 import { startConnection } from "./connection.js";
+import { startCopy } from "./copy.js";
 import { startCursor } from "./cursor.js";
 import { startDialogs } from "./dialogs.js";
+import { startDraft } from "./draft.js";
 import { startFiles } from "./files.js";
 import { startFilter } from "./filter.js";
 import { startFormats } from "./formats.js";
@@ -13,7 +16,9 @@ import { inspectorDrawer } from "./inspector.js";
 import { startIntake } from "./intake.js";
 import { startKeys } from "./keys.js";
 import { startLag } from "./lag.js";
+import { startLive } from "./live.js";
 import { startMachine } from "./machine.js";
+import { startPalette } from "./palette.js";
 import { startPlay } from "./play.js";
 import { startPreferences } from "./preferences.js";
 import { startPrivate } from "./private.js";
@@ -26,6 +31,8 @@ import { startStops } from "./stops.js";
 import { startStrip } from "./strip.js";
 import { startTruncation } from "./truncation.js";
 import { startViews } from "./views.js";
+import { startWatch } from "./watch.js";
+import { startWho } from "./who.js";
 
 startPreferences();
 startConnection();
@@ -34,8 +41,10 @@ startCursor(inspectorDrawer, comparisonDrawer);
 startViews();
 startKeys();
 startProvenance();
+startComplete();
 startFilter();
 startPlay();
+startLive();
 startMachine();
 startSetup();
 startIntake();
@@ -48,10 +57,15 @@ startFormats();
 startLag();
 startStrip();
 startSplitters();
+startCopy();
+startDraft();
+startPalette();
 startStops();
 startTruncation();
 startSearch();
 startCompare();
+startWatch();
+startWho();
 
 /* Controls that only work with script are hidden until script runs; those that are there for want of it go. */
 function reveal() {

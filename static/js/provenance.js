@@ -29,6 +29,12 @@ function show(start, end) {
   say(range ? `Comes from characters ${start} to ${end}: ${text.slice(0, 80)}` : "");
 }
 
+/* Lights up what these characters of the output came with, and what became of them. */
+export function selectRange(start, end) {
+  range = end > start ? [start, end] : null;
+  paint();
+}
+
 export function clearSelection() {
   range = null;
   paint();
@@ -38,10 +44,10 @@ export function startProvenance() {
   document.addEventListener("click", ({ target }) => {
     const chosen = target.closest?.("[data-select]");
     const token = target.closest?.("[data-token]");
-    const part = target.closest?.("#result .run[data-from], #result tr[data-from], #step [data-from]");
+    const part = target.closest?.("#result tr[data-from], #step [data-from]");
     if (chosen) show(...chosen.dataset.select.split("-").map(Number));
     else if (token) selectToken(token);
-    else if (part && !target.closest("a, button")) show(Number(part.dataset.from), Number(part.dataset.to));
+    else if (part && !target.closest("a, button, #result .run")) show(Number(part.dataset.from), Number(part.dataset.to));
   });
   document.addEventListener("htmx:after:swap", paint);
 }

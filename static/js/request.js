@@ -3,7 +3,7 @@
    form is posted again, as it is without script. A newer request of the same source replaces the older. */
 const form = () => document.getElementById("cursor");
 const holder = () => document.querySelector("[data-held]");
-const UNSAID = ["filter", "pasted", "pasted_as", "output", "held"]; // of the form, where a part is asked for
+const UNSAID = ["pasted", "pasted_as", "output", "held"]; // of the form, where a part is asked for
 
 /* Whether a field carries what the server holds under an address: the case, and the outputs beside it. */
 export const carries = (name) => name === "case" || name === "held" || name.startsWith("beside.");

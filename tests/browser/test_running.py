@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.dock import show_panel
-
 pytestmark = pytest.mark.browser
 
 OUTPUT = '\nHello.\n<tool_call>\n{"name": "get_time", "arguments": {"tz": "Europe/Zurich"}}\n</tool_call>'
@@ -176,18 +174,6 @@ def test_selecting_an_argument_lights_up_its_tokens_and_back(page: Page) -> None
     assert "rich" in "".join(page.locator("#result .linked").all_inner_texts())
     page.keyboard.press("Escape")
     expect(page.locator("#inspector .linked")).to_have_count(0)
-
-
-def test_the_filter_narrows_the_events(page: Page) -> None:
-    page.goto("/example/marker-split-across-tokens?step=8")
-    show_panel(page, "events")
-    page.locator("#filter").fill("emit:arguments")
-    assert (
-        page.locator("#events tbody tr:visible").count()
-        == page.locator("#events tr:visible", has_text="CallArguments").count()
-    )
-    page.locator("#filter").press("Enter")
-    expect(page.locator("[data-filter-note]")).to_contain_text("matches of")
 
 
 def test_back_after_a_run_returns_to_the_first_page(page: Page) -> None:

@@ -38,11 +38,12 @@ class Target:
     tells: bool = False
 
 
+_PYTEST_NEEDS = "needs pytest, and this package until you put in a parser"
 TARGETS = {
     target.name: target
     for target in (
         Target("case", "Case file", "opens here and in the command line", ".case.json", "application/json"),
-        Target("pytest", "pytest file", "stands alone, one parser to replace", "_test.py", "text/x-python"),
+        Target("pytest", "pytest file", _PYTEST_NEEDS, "_test.py", "text/x-python"),
         Target("markdown", "Markdown report", "for an issue tracker", ".md", "text/markdown", tells=True),
         Target("jsonl", "JSON line", "for a corpus", ".jsonl", "application/jsonl"),
         Target("sse", "SSE transcript", "what a client receives", ".sse", "text/event-stream"),

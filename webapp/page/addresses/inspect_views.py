@@ -1,12 +1,13 @@
 """The inspector: the form, the examples, and replays. `POST /run` replays the form, or a case that the page carries.
 
 Nothing is run by /intake, which recognises and names what was typed or opened, and /template, which checks the template
-that was typed or puts an example in its place (`template_do` is check or example:NAME). htmx gets the part it asks for;
-without script the whole form comes back.
+that was typed or puts an example in its place (`template_do` is check or example:NAME). /live says what an edited
+output becomes while somebody types. htmx gets the part it asks for; without script the whole form comes back.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -55,14 +56,20 @@ from webapp.page.form.setup import (
     setup_of,
 )
 from webapp.page.inspect.inspect_page import ReplayPage, View, read_state, replay_page, view_of
+from webapp.page.inspect.live import Live
+from webapp.page.inspect.live import live as live_of
 from webapp.page.library.checklist import entries
 from webapp.page.search.search_page import WAIT_SECONDS, Search, SearchPanes, search_of_job, search_panes
 from webapp.runs.exports import TARGETS, Target
 from webapp.runs.prepare import with_defaults
 from webapp.security import TooLarge, check_limit
 from webapp.services import services
-from webapp.tokenizers import library
+from webapp.tokenizers import library, list_tokenizers
 
+_PARTS = {"stops": "_stops_parts.html", "event-list": "_events_parts.html", "watch": "_watch_parts.html"}  # of choices
+_WITH_MARKS = ("page", "stops", "watch")  # where the findings are marked
+_BLOCKS = ("window", "truncated", "cut", *_PARTS)
+_GENERIC = ("tokenizer.json", "tekken.json", "tokenizer.model")
 PAGE_REPORT_SECONDS = 4.0  # the same for who has no script, and asks for the whole page each time
 REPORT_SECONDS = 0.2  # of work on a long report, after which its progress is told and others may ask for something
 
@@ -121,8 +128,14 @@ class _InspectPage:
 @blueprint.get("/new")
 @blueprint.get("/run", endpoint="home_run")
 def home() -> Response:
-    """The first page. A reload of /run, whose text is nowhere on the server, starts anew."""
-    return _show_form(Setup(), _About("home", "", ""))
+    """The first page, with the `tokenizer` of the address chosen, where there is one of that name.
+
+    A reload of /run, whose text is nowhere on the server, starts anew.
+    """
+    setup = Setup()
+    if request.args.get("tokenizer") in [info["name"] for info in list_tokenizers()]:
+        setup.output.tokenizer = request.args["tokenizer"]
+    return _show_form(setup, _About("home", "", ""))
 
 
 @blueprint.get("/help")
@@ -160,6 +173,19 @@ def run() -> ResponseReturnValue:
         return show(run_subject(case), shown, origin=_origin(request.form.get("origin", "")))
     except (FormError, UsageError, TooLarge) as error:
         return _refused(setup, error)
+
+
+@blueprint.post("/live")
+def live() -> Response:
+    """What the output that is edited in the form becomes, with the quick verdict. Nothing is kept of it."""
+    setup = _posted_setup()
+    setup.output.take_as = "raw_text"
+    try:
+        case, _ = _posted_run(setup)
+        found = live_of(services().runner.run(case))
+    except (FormError, UsageError, TooLarge) as error:
+        found = Live(problem=error.description or "" if isinstance(error, TooLarge) else str(error))
+    return render("_live_parts.html", live=found)
 
 
 @blueprint.get("/r/<token>")
@@ -228,9 +254,14 @@ def _take_tokenizer(setup: Setup) -> None:
     if upload is None:
         return
     try:
-        setup.output.tokenizer = library().add_upload(*upload)["name"]
+        setup.output.tokenizer = library().add_upload(_title(*upload), upload[1])["name"]
     except UsageError as error:
         raise FormError("tokenizer_file", str(error)) from error
+
+
+def _title(name: str, data: bytes) -> str:
+    """What an upload is called: files of all models have the same name, so that says which content it is too."""
+    return f"{name} {hashlib.sha256(data).hexdigest()[:6]}" if name in _GENERIC else name
 
 
 def _posted_file(field: str) -> Upload | None:
@@ -275,13 +306,13 @@ def show(
             return answer_of(subject, render("_report_progress.html", percent=percent))
         view = replace(view, state=replace(view.state, report=percent == 100))  # what is not done is not shown
     search = None
-    if checks or block == "page" or not is_partial():
+    if checks or block in _WITH_MARKS or not is_partial():
         search = search_of(subject.case, start=view.state.find)
     page = inspect_page(subject, view, search, setup, kind=kind, note=note, origin=origin)
     if checks:
         return answer_of(subject, render("_search_parts.html", all_of=page))
-    if block == "stops":
-        return answer_of(subject, render("_stops_parts.html", all_of=page))
+    if block in _PARTS:
+        return answer_of(subject, render(_PARTS[block], all_of=page))
     page = replace(page, percent=percent)
     kept = block == "window" and is_partial()  # what is in the page, and the script moves what is current in it
     response = answer_of(subject, render("inspect.html", block, all_of=page, keeps_around=kept))
@@ -308,7 +339,7 @@ def search_of(case: Case, *, start: bool = False) -> Search:
 
 def _block() -> str:
     target = request.headers.get("HX-Target", "")
-    return next((name for name in ("window", "truncated", "cut", "stops") if target.endswith(f"#{name}")), "page")
+    return next((name for name in _BLOCKS if target.endswith(f"#{name}")), "page")
 
 
 def _asks_for_checks() -> bool:

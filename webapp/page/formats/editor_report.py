@@ -113,6 +113,19 @@ class _Report:
         """The number of samples that have an error."""
         return sum(outcome.severity == "error" for outcome in self.outcomes.values())
 
+    @property
+    def samples_said(self) -> str:
+        """What is to be said of all samples together, the worst first."""
+        outcomes = self.outcomes.values()
+        if self.failing or not outcomes:
+            return f"{count(self.failing, 'sample')} failing" if outcomes else "no sample"
+        departing = sum(outcome.departs for outcome in outcomes)
+        if departing and self.beside is not None:
+            differ = "differs" if departing == 1 else "differ"
+            return f"no sample failing, {departing} {differ} from {self.beside.name}"
+        warned = sum(outcome.severity == "warning" for outcome in outcomes)
+        return f"no sample failing, {warned} with a warning" if warned else "all samples fine"
+
 
 def report(editor: Editor, settings: Settings) -> _Report:
     """Check the text, and where nothing is wrong with it replay the samples."""
@@ -317,6 +330,7 @@ class Outcome:
     remarks: list[_Remark] = field(default_factory=list)
     trace: Trace | None = None
     accepted: str = ""
+    departs: bool = False  # from the format beside
 
     @property
     def severity(self) -> str:
@@ -361,6 +375,7 @@ def replayed(case: Case, pieces: Sequence[Piece], fmt: Format, beside: Format | 
     outcome.remarks = [_expectation(found), *_chunkings(runs, trace, work)]
     if other is not None and others is not None and beside is not None:
         outcome.remarks.append(_beside(mine, other, _said(others, WHOLE), beside, outcome.parts))
+        outcome.departs = outcome.remarks[-1].severity != "pass"
     outcome.remarks += [*_round_trip(case, fmt, trace), *_notes(trace)]
     return outcome
 

@@ -1,17 +1,20 @@
 """Conditions on steps, as somebody types them: where to stop, and which events to list.
 
 `held > 20 state:TOOL_CALL -sent:content text:"</tool"`: every word has to hold, one with a minus must not; `gap > 60ms`
-asks when the chunks of a recorded stream came. A word without a colon is looked for in what happened at the step. What
-is no condition is said in one sentence and stops nowhere.
+asks when the chunks of a recorded stream came. A word without a colon is looked for in what happened. A condition holds
+at a step if it holds for all that happened there, and for a line of the events if it holds for that line. What is no
+condition is said in one sentence and holds nowhere.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import eq, ge, gt, le, lt
 
+from parsers.formats.diagram import rows_table
+from parsers.formats.model import Format
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -19,18 +22,32 @@ from parsers.vocabulary.events import (
     CallName,
     CallStart,
     ContentText,
+    Diagnostic,
     Dropped,
     Event,
+    Marker,
+    Raised,
     ReasoningText,
+    TextEvent,
 )
 from parsers.vocabulary.json_values import is_json
 from parsers.vocabulary.trace import Step
 from webapp.page.inspect.index import TraceIndex
 
-Holds = Callable[[TraceIndex, Step], bool]
+
+@dataclass(slots=True, frozen=True)
+class Look:
+    """What a condition looks at: events of a step, all of them or the one of a line; none where it only held text."""
+
+    index: TraceIndex
+    step: Step
+    events: Sequence[Event]
+
+
+Holds = Callable[[Look], bool]
 
 _STOPS_LISTED = 5_000
-_SIGNS: Mapping[str, Callable[[float, int], bool]] = {">": gt, "<": lt, ">=": ge, "<=": le, "=": eq}
+_SIGNS: Mapping[str, Callable[[float, int], bool]] = {">": gt, "<": lt, ">=": ge, "<=": le, "=": eq, ":": eq}
 _SENT: Mapping[str, tuple[type[Event], ...]] = {
     "content": (ContentText,),
     "reasoning": (ReasoningText,),
@@ -39,10 +56,41 @@ _SENT: Mapping[str, tuple[type[Event], ...]] = {
     "args": (CallArguments,),
     "call": (CallStart, CallName, CallId, CallArguments, CallEnd),
 }
+_OLD = {"arguments": "args", "tool": "call"}  # as addresses that were shared have them
 _OfCall = CallStart | CallName | CallId | CallArguments | CallEnd
 _TERM = re.compile(
-    r'(-?)(?:(held|step|gap)\s*(>=|<=|>|<|=)\s*(\d{1,9})(?:ms)?(?!\S)|(\w+):(?:"([^"]*)"|(\S*))|"([^"]*)"|(\S+))'
+    r"(?P<minus>-?)(?:(?P<compared>held|step|gap)\s*(?P<sign>>=|<=|[><=:])\s*(?P<number>\d{1,9})(?:ms)?(?!\S)"
+    r"|(?P<wrong>held|step|gap)\s*[><=:]+\s*\S*"
+    r'|(?P<key>\w+):(?:"(?P<quoted>[^"]*)"|(?P<plain>\S*))|"(?P<phrase>[^"]*)"|(?P<word>\S+))'
 )
+
+
+@dataclass(slots=True)
+class Names:
+    """The states and the rows that conditions can name, with what is said of each row; empty: any."""
+
+    states: Sequence[str] = ()
+    rows: Mapping[str, str] = field(default_factory=dict)
+    of_chunks: bool = False  # steps are the chunks of a recorded stream
+
+
+def names_of(fmt: Format, index: TraceIndex) -> Names:
+    """The names of a format and of a replay, whose parser may say others."""
+    seen = {name for pair in index.fired for name in pair} | {index.step(1).state}
+    rows = {row.id: f"{row.state} on {row.text or row.trigger} to {row.to}" for row in rows_table(fmt)}
+    return Names(list(dict.fromkeys([*fmt.states, *sorted(seen)])), rows | dict.fromkeys(index.times.keys() - rows, ""))
+
+
+@dataclass(slots=True)
+class Conditions:
+    """Those that some words name. `problem` says in a sentence what the first of them is that is none."""
+
+    all: list[Holds] = field(default_factory=list)
+    problem: str = ""
+
+    def hold(self, look: Look) -> bool:
+        """Return whether every one holds; none where nothing was asked, or something that is no condition."""
+        return bool(self.all) and not self.problem and all(holds(look) for holds in self.all)
 
 
 @dataclass(slots=True)
@@ -55,15 +103,19 @@ class Stops:
     problem: str = ""
 
 
-def stops(index: TraceIndex, words: str) -> Stops:
+class _WrongError(Exception):
+    """A word that is no condition; says what could stand there."""
+
+
+def stops(index: TraceIndex, words: str, names: Names | None = None) -> Stops:
     """Every step of a trace at which the conditions hold; linear in the steps."""
-    found = Stops(words)
-    conditions, found.problem = read_conditions(words)
-    if not conditions or found.problem:
+    conditions = read_conditions(words, names)
+    found = Stops(words, problem=conditions.problem)
+    if not conditions.all or found.problem:
         return found
     for number in range(1, index.total + 1):
         step = index.step(number)
-        if all(holds(index, step) for holds in conditions):
+        if conditions.hold(Look(index, step, step.events)):
             if len(found.steps) < _STOPS_LISTED:
                 found.steps.append(number)
             else:
@@ -71,104 +123,153 @@ def stops(index: TraceIndex, words: str) -> Stops:
     return found
 
 
-def read_conditions(words: str) -> tuple[list[Holds], str]:
-    """The conditions that the words name, and in a sentence what is wrong with the first that is none."""
-    conditions = []
+def read_conditions(words: str, names: Names | None = None) -> Conditions:
+    """The conditions that the words name."""
+    found = Conditions()
+    try:
+        found.all = list(_read(words, names or Names()))
+    except _WrongError as wrong:
+        found.problem = str(wrong)
+    return found
+
+
+def _read(words: str, names: Names) -> Iterator[Holds]:
     for term in _TERM.finditer(words):
-        minus, number, sign, value, key, quoted, plain, phrase, word = term.groups()
-        if number:
-            holds = _compared(number, sign, int(value))
-        elif key is None:
-            holds = _mentioned(phrase if phrase is not None else word)
-        elif (make := _KEYS.get(key)) is None:
-            known = ", ".join(["held > 20", "step > 9", "gap > 60ms", *_KEYS])
-            return [], f"There is no condition {key}: – there are {known} and words."
-        else:
-            holds = make(quoted if quoted is not None else plain)
-        conditions.append(_but_not(holds) if minus else holds)
-    return conditions, ""
+        holds = _term(term, names)
+        yield _but_not(holds) if term["minus"] else holds
 
 
 def _but_not(holds: Holds) -> Holds:
-    return lambda index, step: not holds(index, step)
+    return lambda look: not holds(look)
+
+
+def _term(term: re.Match[str], names: Names) -> Holds:
+    if term["wrong"]:
+        raise _WrongError(f"{term['wrong']} is compared with a number, as in {term['wrong']} > 20.")
+    if term["compared"]:
+        return _compared(term["compared"], term["sign"], int(term["number"]))
+    if (term["plain"] or term["word"] or "").startswith('"'):
+        raise _WrongError(f"The quotation mark before {(term['plain'] or term['word'])[1:]} is not closed.")
+    if term["key"] is None:
+        return _raised if term["word"] == "raised" else _mentioned(term["phrase"] or term["word"] or "")
+    if (make := _KEYS.get(term["key"])) is None:
+        raise _WrongError(f"There is no condition {term['key']}: – there are {_LISTED} and words.")
+    return make(term["plain"] if term["quoted"] is None else term["quoted"], names)
 
 
 def _compared(what: str, sign: str, value: int) -> Holds:
     compare = _SIGNS[sign]
     if what == "step":
-        return lambda _, step: compare(step.index, value)
+        return lambda look: compare(look.step.index, value)
     if what == "gap":
-        return lambda index, step: (gap := _gap(index, step)) is not None and compare(gap, value)
-    return lambda _, step: compare(sum([hold.end - hold.start for hold in step.holds]), value)
+        return lambda look: (gap := _gap(look)) is not None and compare(gap, value)
+    return lambda look: compare(sum([hold.end - hold.start for hold in look.step.holds]), value)
 
 
-def _gap(index: TraceIndex, step: Step) -> float | None:
+def _raised(look: Look) -> bool:
+    return any(isinstance(event, Raised) for event in look.events)
+
+
+def _gap(look: Look) -> float | None:
     """How many milliseconds after the one before the chunk of a step came."""
-    return index.gaps[step.index - 1] if step.index <= len(index.gaps) else None
+    gaps, number = look.index.gaps, look.step.index
+    return gaps[number - 1] if number <= len(gaps) else None
 
 
 def _mentioned(word: str) -> Holds:
-    """In what happened at a step: its events, their texts, and why something is held."""
+    """In what happened: the events, their texts, the state, and why something is held."""
     wanted = word.lower()
 
-    def holds(index: TraceIndex, step: Step) -> bool:
-        events = [f"{event.kind} {getattr(event, 'text', '')} {getattr(event, 'code', '')}" for event in step.events]
-        return wanted in " ".join([*events, *[hold.reason for hold in step.holds], step.state]).lower()
+    def holds(look: Look) -> bool:
+        said = [*[_words(look.index, event) for event in look.events], look.step.state]
+        if len(look.events) == len(look.step.events):
+            said += [f"held {hold.reason}" for hold in look.step.holds]
+        return wanted in " ".join(said).lower()
 
     return holds
 
 
-def _in_state(value: str) -> Holds:
-    return lambda _, step: step.state.lower() == value.lower()
+def _words(index: TraceIndex, event: Event) -> str:
+    if isinstance(event, TextEvent):
+        return f"{event.kind} {event.text}"
+    if isinstance(event, Diagnostic):
+        return f"{event.kind} {event.code} {event.message}"
+    if isinstance(event, Marker | Dropped):
+        more = event.terminal if isinstance(event, Marker) else event.reason.words
+        return f"{event.kind} {more} {index.trace.text[event.start : event.end]}"
+    return event.kind
 
 
-def _sends(value: str) -> Holds:
-    kinds = _SENT.get(value)
+def _in_state(value: str, names: Names) -> Holds:
+    _among("state", value, names.states, lower=True)
+    return lambda look: look.step.state.lower() == value.lower()
+
+
+def _sends(value: str, names: Names) -> Holds:
+    value = _OLD.get(value, value)
+    if value in ("", "anything"):
+        return lambda look: look.step.delta is not None
     if value == "nothing":
-        return lambda _, step: step.delta is None
-    if kinds is None:
-        return lambda _, step: step.delta is not None
-    return lambda _, step: any(isinstance(event, kinds) for event in step.events)
+        return lambda look: look.step.delta is None
+    _among("sent", value, [*_SENT, "anything", "nothing"])
+    return lambda look: any(isinstance(event, _SENT[value]) for event in look.events)
 
 
-def _of_call(value: str) -> Holds:
-    return lambda _, step: any(isinstance(event, _OfCall) and str(event.call) == value for event in step.events)
+def _of_call(value: str, names: Names) -> Holds:
+    if not value.isdecimal():
+        raise _WrongError("call: takes the number of a call, as in call:0.")
+    return lambda look: any(isinstance(event, _OfCall) and event.call == int(value) for event in look.events)
 
 
-def _by_row(value: str) -> Holds:
-    return lambda _, step: any(move.row == value for move in step.transitions)
+def _by_row(value: str, names: Names) -> Holds:
+    _among("row", value, list(names.rows))
+    return lambda look: any(move.row == value for move in look.step.transitions)
 
 
-def _with_text(value: str) -> Holds:
+def _with_text(value: str, names: Names) -> Holds:
     """A text that comes to its end with a step."""
+    if not value:
+        raise _WrongError('text: takes what comes to its end there, as in text:"</tool".')
 
-    def holds(index: TraceIndex, step: Step) -> bool:
-        start = max(0, step.span.start - len(value) + 1)
-        return bool(value) and index.trace.text.find(value, start, step.span.end) >= 0
+    def holds(look: Look) -> bool:
+        start = max(0, look.step.span.start - len(value) + 1)
+        return look.index.trace.text.find(value, start, look.step.span.end) >= 0
 
     return holds
 
 
-def _with_json(value: str) -> Holds:
+def _with_json(value: str, names: Names) -> Holds:
     """Arguments that end with a step: `whole` is JSON, `broken` is not."""
+    _among("json", value, ["whole", "broken"])
 
-    def holds(index: TraceIndex, step: Step) -> bool:
-        ended = [event.call for event in step.events if isinstance(event, CallEnd)]
-        texts = [call.arguments for at, call in enumerate(index.trace.message.tool_calls) if at in ended]
-        return any(is_json(text) == (value != "broken") for text in texts)
+    def holds(look: Look) -> bool:
+        ended = [event.call for event in look.events if isinstance(event, CallEnd)]
+        texts = [call.arguments for at, call in enumerate(look.index.trace.message.tool_calls) if at in ended]
+        return any(is_json(text) == (value == "whole") for text in texts)
 
     return holds
 
 
-def _said(value: str) -> Holds:
-    return lambda _, step: any(value in ("", event.severity, event.code) for event in step.diagnostics)
+def _said(value: str, names: Names) -> Holds:
+    def holds(look: Look) -> bool:
+        found = [event for event in look.events if isinstance(event, Diagnostic)]
+        return any(value in ("", event.severity, event.code) for event in found)
+
+    return holds
 
 
-def _drops(value: str) -> Holds:
-    return lambda _, step: any(isinstance(event, Dropped) and value in event.reason.words for event in step.events)
+def _drops(value: str, names: Names) -> Holds:
+    return lambda look: any(isinstance(event, Dropped) and value in event.reason.words for event in look.events)
 
 
-_KEYS: Mapping[str, Callable[[str], Holds]] = {
+def _among(key: str, value: str, known: Sequence[str], *, lower: bool = False) -> None:
+    """Refuse a value that is not known, where any is. Raises _WrongError."""
+    if known and value not in known and not (lower and value.lower() in [name.lower() for name in known]):
+        listed = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
+        raise _WrongError(f"{key}:{value} is none of this run: there are {listed}.")
+
+
+_KEYS: Mapping[str, Callable[[str, Names], Holds]] = {
     "state": _in_state,
     "sent": _sends,
     "call": _of_call,
@@ -177,9 +278,37 @@ _KEYS: Mapping[str, Callable[[str], Holds]] = {
     "json": _with_json,
     "err": _said,
     "dropped": _drops,
+    "emit": _sends,
 }
-CONDITIONS = (
-    *("held > 20", "sent:args", "sent:content", "sent:nothing", "call:0", "row:r0", 'text:"</tool"', "json:broken"),
-    *("err:", "dropped:", "step > 9"),
+_LISTED = ", ".join(["held > 20", "step > 9", "gap > 60ms", *[f"{key}:" for key in _KEYS if key != "emit"]])
+_GAP = ("gap > 60ms", "so long after the chunk before")
+_OF_CHUNKS = frozenset(
+    ("step > 9", "sent:content", "sent:reasoning", "sent:args", "sent:nothing", "call:0", "json:broken", "err:")
 )
-OF_CHUNKS = ("gap > 60ms", "sent:args", "sent:content", "sent:nothing", "call:0", "json:broken", "err:", "step > 9")
+_EXAMPLES = (
+    ("held > 20", "more characters are held"),
+    ("step > 9", "by its number"),
+    ("sent:content", "content goes out"),
+    ("sent:reasoning", "reasoning goes out"),
+    ("sent:name", "the name of a call goes out"),
+    ("sent:id", "the id of a call goes out"),
+    ("sent:args", "arguments go out"),
+    ("sent:call", "anything of a call goes out"),
+    ("sent:nothing", "nothing goes out"),
+    ("call:0", "of the first call"),
+    ('text:"</tool"', "this text comes to its end"),
+    ("json:broken", "arguments end that are no JSON"),
+    ("json:whole", "arguments end that are JSON"),
+    ("raised", "the parser raised"),
+    ("err:", "a diagnostic; err:warning, or its code"),
+    ("dropped:", "characters are dropped; part of the reason"),
+)
+
+
+def completions(names: Names) -> list[tuple[str, str]]:
+    """What can be asked for, and what it means, in the order in which it is offered."""
+    if names.of_chunks:
+        return [_GAP, *[one for one in _EXAMPLES if one[0] in _OF_CHUNKS]]
+    states = [(f"state:{name}", "after the step") for name in names.states]
+    rows = [(f"row:{name}", about) for name, about in names.rows.items()]
+    return [*_EXAMPLES[:1], *states, *_EXAMPLES[1:], *rows]

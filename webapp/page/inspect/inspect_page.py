@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from typing import Any
@@ -36,7 +36,7 @@ from webapp.page.inspect.chunks import (
     recording,
     with_leaks,
 )
-from webapp.page.inspect.conditions import CONDITIONS, OF_CHUNKS, Stops, stops
+from webapp.page.inspect.conditions import Names, Stops, completions, names_of, stops
 from webapp.page.inspect.index import (
     Ownership,
     TraceIndex,
@@ -48,11 +48,13 @@ from webapp.page.inspect.index import (
     window_around,
     within_reach,
 )
+from webapp.page.inspect.live import LIVE_TOKENS
 from webapp.page.inspect.plots import LagPlot, Overview, lag_pane, overview
 from webapp.page.inspect.result import Result, Wire, dialect_of, result, wire
 from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
 from webapp.page.inspect.tokens import Strip, known_tokens, strip
 from webapp.page.inspect.truncation import Truncation
+from webapp.page.inspect.watch import Watch, read_pins, toggled, watch
 from webapp.page.search.search_page import SearchPanes
 from webapp.runs.runner import Run, Runner
 
@@ -60,7 +62,7 @@ TABS: dict[str, tuple[str, ...]] = {
     "input": ("tokens", "text", "bytes"),
     "machine": ("diagram", "all", "table"),
     "result": ("step", "final", "diff"),
-    "dock": ("", "findings", "chunkings", "events", "robustness", "truncation", "lag", "wire"),
+    "dock": ("", "findings", "chunkings", "events", "watch", "robustness", "truncation", "lag", "wire"),
     "wire": ("chunks", "sse", "response", "clients"),
     "dialect": ("reasoning", "reasoning_content"),
 }
@@ -71,7 +73,7 @@ class ViewState:
     """`step` None means: where the page finds most to see. `chunk` is a chunking as a word, empty for the case's own.
     `report` asks for the checks of a long output, `find` for a search. `only` names the roles that the legend leaves
     coloured, all of them if empty; `equal`: equal tokens have the colours instead. `cut` None: nobody asked what comes
-    out of a cut output. `dock` empty: the panel that has most to say."""
+    out of a cut output. `dock` empty: the panel that has most to say. `pins` are the steps that somebody keeps."""
 
     step: int | None = None
     input: str = "tokens"
@@ -88,6 +90,7 @@ class ViewState:
     only: str = ""
     equal: bool = False
     cut: int | None = None
+    pins: str = ""
 
 
 PLAIN = {field.name: field.default for field in fields(ViewState)}
@@ -114,13 +117,14 @@ def read_state(posted: Mapping[str, str]) -> ViewState:
     return ViewState(
         step=whole_number(given.get("step")),
         chunk=given.get("chunk", "").strip().replace(" ", "+"),
-        filter=given.get("filter", "")[:200],
+        filter=given.get("filter", "")[:200].strip(),
         until=given.get("until", "")[:200].strip(),
         report=bool(given.get("report")),
         find=bool(given.get("find")),
         only=read_only(given.get("only", "")),
         equal=bool(given.get("equal")),
         cut=whole_number(given.get("cut")),
+        pins=",".join(map(str, read_pins(given.get("pins", "")))),
         **tabs,
     )
 
@@ -221,6 +225,8 @@ class ReplayPage:
     overview: Callable[[], Overview]
     lag: Callable[[], tuple[LagPlot, float]]
     stops: Callable[[], Stops]
+    names: Names
+    watch: Watch
     truncation: Truncation
     checked: SearchPanes
     recorded: Recorded | None = None
@@ -244,16 +250,36 @@ class ReplayPage:
         return neighbours(self.stops().steps, self.cursor.step)
 
     @property
-    def conditions(self) -> list[str]:
-        """What may be asked for, with the states of this format."""
-        if self.recorded is not None:
-            return [*OF_CHUNKS]
-        return [*CONDITIONS, *[f"state:{name}" for name in self.run.format.states]]
+    def conditions(self) -> list[tuple[str, str]]:
+        """What may be asked for, with the states and rows of this format, and what it means."""
+        return completions(self.names)
 
     @property
-    def pins(self) -> list[float]:
+    def stop_marks(self) -> list[float]:
         """Where the stops stand in the band, in percent; those that cannot be told apart are one."""
-        return sorted({round((at - 0.5) * 100 / self.cursor.total, 1) for at in self.stops().steps})
+        return self._places(self.stops().steps)
+
+    @property
+    def pins(self) -> list[int]:
+        """The pinned steps."""
+        return [row.step for row in self.watch.pinned]
+
+    @property
+    def pin_marks(self) -> list[float]:
+        """Where the pins stand in the band, in percent."""
+        return self._places(self.pins)
+
+    def pins_with(self, step: int) -> str:
+        """The pins as an address has them, with a step or, where it is pinned, without it."""
+        return toggled(self.pins, step)
+
+    def _places(self, steps: Iterable[int]) -> list[float]:
+        return sorted({round((at - 0.5) * 100 / self.cursor.total, 1) for at in steps})
+
+    @property
+    def live_text(self) -> str | None:
+        """The output as it can be edited in place; None of one that is too long for it, or that is played back."""
+        return None if self.run.choice.plays or len(self.run.pieces) > LIVE_TOKENS else self.run.case.text()
 
 
 def view_of(runner: Runner, case: Case, state: ViewState) -> View:
@@ -283,9 +309,11 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
     stream = run.case.input.stream
     expect = run.case.expect.model_dump(exclude_none=True) if run.case.expect else None
     cut = index.step_ends[step - 1] if state.cut is None else state.cut
+    layered = layered_if_fired(run.format, run.context, index.times)
     # What is said about a long output's tokens waits until it is judged; of a stream alone there is nothing to say.
     judged = run.short or checked.verdict is not None or has_badges(view.base)
     found = recording(run, view.base.known_checks)
+    names = names_of(layered, index) if found is None else Names(of_chunks=True)
     shown = result(index, window, run.context, expect)
     if found is not None:
         shown.content, shown.last_step = with_leaks(shown.content, found), found.finish_step or index.total
@@ -304,16 +332,18 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
         cards=[card(index, number, run.format.terminals) for number in numbers]
         if found is None
         else [chunk_card(found, number) for number in numbers],
-        machine=machine(index, layered_if_fired(run.format, run.context, index.times), run.policy, step),
+        machine=machine(index, layered, run.policy, step),
         result=shown,
         wire=wire(
             index, window, step, view=state.wire, envelope=envelope, tokens=len(run.pieces),
             stream=stream if plays else None,
         ),
-        log=log(index, window, state.filter),
+        log=log(index, window, state.filter, names),
         overview=partial(overview, index, () if state.chunk else checked.marks, step, marked),
         lag=partial(lag_pane, run, step),
-        stops=cache(partial(stops, index, state.until)),
+        stops=cache(partial(stops, index, state.until, names)),
+        names=names,
+        watch=watch(index, window, read_pins(state.pins)),
         truncation=Truncation(run, cut),
         checked=checked,
         recorded=None if found is None else _recorded(found, window, step, has_raw=run.case.has_raw),

@@ -260,12 +260,12 @@ def _difference(part: str, expected: str, actual: str) -> _Difference:
 
 
 def _call_words(name: str, arguments: Any) -> str:
-    """A call on one line, its arguments in one spelling, so that equal calls compare equal."""
+    """A call, its arguments laid out in one spelling, so that equal calls compare equal and a difference has a line."""
     try:
         value = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
         return f"{name} {arguments}"
-    return f"{name} {json.dumps(value, ensure_ascii=False, sort_keys=True)}"
+    return f"{name} {json.dumps(value, ensure_ascii=False, sort_keys=True, indent=2)}"
 
 
 # Finds the top-level members of an object in a call's argument text, finished or cut off, with their places.

@@ -27,6 +27,7 @@ from parsers.vocabulary.events import (
 )
 from parsers.vocabulary.trace import Hold, StateView, Step, Transition
 from webapp.glyphs import count, shorten, spell
+from webapp.page.inspect.conditions import Look, Names, read_conditions
 from webapp.page.inspect.index import DRAWN, RoleRun, TraceIndex, Window, runs, target
 
 _EVENTS_SHOWN = 40
@@ -63,6 +64,7 @@ class Card:
     more_events: int
     out: str
     announce: str
+    who: str
     summary: str
     hold: tuple[int, int] | None
     hold_band: tuple[int, int] | None
@@ -99,6 +101,7 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
         more_events=max(0, len(step.events) - _EVENTS_SHOWN),
         out=shorten(json.dumps(step.delta.to_openai(), ensure_ascii=False), 4 * _TEXT_SHOWN) if step.delta else "",
         announce=_announce(index, step),
+        who=_who(step, fired, last),
         summary=_summary(step),
         hold=hold,
         hold_band=(number, index.releases[number - 1]) if hold else None,
@@ -107,6 +110,13 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
         last_edge=_edge_at(index, number),
         span=step.span,
     )
+
+
+def _who(step: Step, fired: int, last: Transition | None) -> str:
+    """Which row let text out at a step: those that fired, else the one that led to where the parser reads."""
+    if step.transitions:
+        return "row " + ", ".join([f"{move.row} ({move.from_state} on {move.trigger})" for move in step.transitions])
+    return "" if last is None else f"in {step.state} since row {last.row} at step {fired:,}"
 
 
 def _standing(view: StateView) -> str:
@@ -154,15 +164,11 @@ def _announce(index: TraceIndex, step: Step) -> str:
 # One event as one line: its name, what it says, and where it stands in the output.
 
 _CALL_EVENTS = (CallStart, CallId, CallName, CallArguments, CallEnd)
-_EMITS = {
-    "ReasoningText": "reasoning", "ContentText": "content", "CallStart": "tool", "CallId": "tool id",
-    "CallName": "tool name", "CallArguments": "tool arguments", "CallEnd": "tool",
-}  # fmt: skip
 
 
 @dataclass(slots=True, frozen=True)
 class _EventLine:
-    """`role` and `text` are what is drawn; `terms` is what the filter searches."""
+    """`role` and `text` are what is drawn."""
 
     step: int
     kind: str
@@ -171,7 +177,6 @@ class _EventLine:
     detail: str
     start: int
     end: int
-    terms: str
     severity: str = ""
 
     @property
@@ -190,7 +195,6 @@ def _event_line(index: TraceIndex, step: Step, event: Event) -> _EventLine:
         detail=detail,
         start=event.start,
         end=event.end,
-        terms=" ".join([*_terms(step, event), detail, text[:200]]).lower(),
         severity=event.severity if isinstance(event, Diagnostic) else "",
     )
 
@@ -199,8 +203,7 @@ def _held_line(index: TraceIndex, step: Step) -> _EventLine:
     """The line of a step that only held text back."""
     hold = step.holds[0]
     start, end = _extent(step.holds) or step.span
-    terms = f"held state:{step.state} step:{step.index} {hold.kind} {index.trace.text[start : start + 200]}".lower()
-    return _EventLine(step.index, "held", "held", index.trace.held_text(step), hold.reason, start, end, terms)
+    return _EventLine(step.index, "held", "held", index.trace.held_text(step), hold.reason, start, end)
 
 
 def _text(index: TraceIndex, event: Event) -> str:
@@ -230,16 +233,6 @@ def _made(event: Event) -> str:
     return " and ".join(sorted(kinds - {"copied"}))
 
 
-def _terms(step: Step, event: Event) -> list[str]:
-    words = [f"state:{step.state}", f"step:{step.index}", event.kind]
-    words += [f"emit:{word}" for word in _EMITS.get(event.kind, "").split()]
-    if isinstance(event, _CALL_EVENTS):
-        words.append(f"call:{event.call}")
-    if isinstance(event, Diagnostic):
-        words.append(f"err: {event.severity}")
-    return words
-
-
 # The events pane: a line per event of the window, and a line for every step that only held text back.
 
 _MATCHES_SHOWN = 300
@@ -247,32 +240,44 @@ _MATCHES_SHOWN = 300
 
 @dataclass(slots=True)
 class Log:
-    """`lines` of the window, or of the whole trace when a filter is set; `more` matches are not shown."""
+    """`lines` of the window, or of the whole trace when a filter is set; `more` matches are not shown. `problem` says
+    what in the filter is no condition."""
 
     lines: list[_EventLine]
     note: str
     total: int
     more: int = 0
-    whole: bool = False
+    problem: str = ""
 
 
-def log(index: TraceIndex, window: Window, words: str) -> Log:
+def log(index: TraceIndex, window: Window, words: str, names: Names | None = None) -> Log:
     """The events of the window; with a filter, the matching events of the whole trace."""
     total = index.events
-    terms = words.lower().split()
-    if not terms:
-        return Log(list(_lines(index, window.first, window.last)), count(total, "event"), total)
-    found = [line for line in _lines(index, 1, index.total) if all(term in line.terms for term in terms)]
+    conditions = read_conditions(words, names)
+    if not conditions.all:
+        lines = [_line(index, *one) for one in _happened(index, window.first, window.last)]
+        return Log(lines, count(total, "event"), total, problem=conditions.problem)
+    found = [one for one in _happened(index, 1, index.total) if conditions.hold(_look(index, *one))]
+    lines = [_line(index, *one) for one in found[:_MATCHES_SHOWN]]
     note = f"{count(len(found), 'match', 'matches')} of {count(total, 'event')}"
-    return Log(found[:_MATCHES_SHOWN], note, total, max(0, len(found) - _MATCHES_SHOWN), whole=True)
+    return Log(lines, note, total, len(found) - len(lines))
 
 
-def _lines(index: TraceIndex, first: int, last: int) -> Iterator[_EventLine]:
+def _happened(index: TraceIndex, first: int, last: int) -> Iterator[tuple[Step, Event | None]]:
+    """Every event with its step, and every step that only held text back."""
     for step in map(index.step, range(first, last + 1)):
         for event in step.events:
-            yield _event_line(index, step, event)
+            yield step, event
         if step.holds and not step.events:
-            yield _held_line(index, step)
+            yield step, None
+
+
+def _look(index: TraceIndex, step: Step, event: Event | None) -> Look:
+    return Look(index, step, () if event is None else (event,))
+
+
+def _line(index: TraceIndex, step: Step, event: Event | None) -> _EventLine:
+    return _held_line(index, step) if event is None else _event_line(index, step, event)
 
 
 @dataclass(slots=True)

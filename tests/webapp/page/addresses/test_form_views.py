@@ -193,6 +193,10 @@ def test_an_uploaded_tokenizer_is_chosen_and_gives_the_ids_their_text(client: Fl
     assert re.match("upload:[0-9a-f]{16}$", chosen.attrs["value"])
     assert chosen.parent
     assert chosen.parent.attrs["label"] == "Uploads"
+    assert re.match(r"tokenizer\.json [0-9a-f]{6}, 8$", chosen.words)  # which of all files of this name
+    first = page(client.get(f"/?tokenizer={chosen.attrs['value']}").text)
+    assert first.one("#tokenizer option[selected]").attrs["value"] == chosen.attrs["value"]
+    assert page(client.get("/?tokenizer=none").text).one("#tokenizer option[selected]").attrs["value"] == "embedded"
 
 
 def test_a_tokenizer_that_is_not_here_stays_choosable(client: FlaskClient) -> None:

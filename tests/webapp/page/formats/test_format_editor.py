@@ -221,6 +221,13 @@ def test_samples_are_compared_with_the_format_beside_and_with_what_is_expected(c
     assert "1 sample failing" in said
 
 
+def test_samples_are_fine_only_if_nothing_at_all_differs(client: FlaskClient) -> None:
+    data = fields(skeleton(), (OUTPUT, ""), ("Hi.", ""), ("<call>", ""), beside="qwen")
+    assert "no sample failing, 2 differ from qwen" in words(client.post("/formats/edit", data=data).text)
+    same = fields(skeleton(), ("Hi.", ""), beside="qwen")
+    assert "all samples fine" in words(client.post("/formats/edit", data=same).text)
+
+
 def test_an_example_that_is_no_sample_is_read_in_many_chunkings(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,6 +244,7 @@ def test_the_format_as_opened_may_stand_beside(client: FlaskClient) -> None:
     data = fields(skeleton().replace("<call>", "<tool>"), (OUTPUT, ""), beside="opened", base=json.dumps(inline()))
     said = words(client.post("/formats/edit", data=data).text)
     assert "my_format, as opened" in said
+    assert "no sample failing, 1 differs from my_format" in said
     assert "Not the message of my_format" in said
     assert "my_format, as opened" not in words(client.post("/formats/edit", data={**data, "base": "{"}).text)
 

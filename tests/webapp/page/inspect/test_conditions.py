@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from webapp.page.inspect.conditions import read_conditions, stops
+from parsers.vocabulary.events import Diagnostic, Raised
+from webapp.page.inspect.conditions import Look, Names, completions, names_of, read_conditions, stops
 from webapp.page.inspect.index import index_of
 
 TEXT = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c"}}\n</tool_call>\n<tool_call>\n{"name": "g", "arg'
@@ -38,7 +39,8 @@ def at(index: Any, words: str) -> list[str]:
         ("state:content -sent:content -held>0", []),
         ('text:"<tool_call>"', [">", ">"]),
         ('text:"b c"', ["c"]),
-        ("text:", []),
+        ("emit:arguments call:1 step<60", []),
+        ("raised", []),
         ("row:r0", [">"]),
         ("json:whole", [">"]),
         ("json:broken", [""]),  # the call that is cut off, at the end
@@ -54,17 +56,52 @@ def test_a_condition_holds_at_its_steps(index: Any, words: str, fed: list[str]) 
     assert at(index, words) == fed
 
 
-def test_words_that_name_no_condition_are_said_and_stop_nowhere(index: Any) -> None:
-    found = stops(index, "held > 3 color:red")
-    assert found.steps == []
-    assert found.problem.startswith(
-        "There is no condition color: – there are held > 20, step > 9, gap > 60ms, state, sent,"
-    )
+NAMES = Names(["CONTENT", "TOOL_CALL"], {"r0": "", "r1": ""})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("held > 3 color:red", "There is no condition color: – there are held > 20, step > 9, gap > 60ms, state:, sent:,"),
+        ("held > much", "held is compared with a number, as in held > 20."),
+        ("step", ""),
+        ('text:"</tool', "The quotation mark before </tool is not closed."),
+        ('"half', "The quotation mark before half is not closed."),
+        ("text:", 'text: takes what comes to its end there, as in text:"</tool".'),
+        ("call:first", "call: takes the number of a call, as in call:0."),
+        ("sent:all", "sent:all is none of this run: there are content, reasoning, name, id, args, call, anything,"),
+        ("json:bad", "json:bad is none of this run: there are whole, broken."),
+        ("state:tool_call", ""),
+        ("state:REASONING", "state:REASONING is none of this run: there are CONTENT, TOOL_CALL."),
+        ("-row:r9", "row:r9 is none of this run: there are r0, r1."),
+    ],
+)
+def test_what_is_no_condition_is_said_in_a_sentence_and_stops_nowhere(index: Any, words: str, said: str) -> None:
+    found = stops(index, words, NAMES)
+    assert found.problem.startswith(said)
+    assert bool(found.problem) == bool(said)
+    assert not (found.problem and found.steps)
+
+
+def test_an_exception_of_the_parser_is_a_condition(index: Any) -> None:
+    looks = [Look(index, index.step(1), [event]) for event in (Raised(0, 1, "parser_raised"), Diagnostic(0, 1, "odd"))]
+    assert [read_conditions("raised").hold(look) for look in looks] == [True, False]
+    assert [read_conditions("err:odd").hold(look) for look in looks] == [False, True]
+    assert [read_conditions('"raised"').hold(look) for look in looks] == [True, False]
 
 
 def test_no_words_are_no_condition(index: Any) -> None:
     assert stops(index, "  ").steps == []
-    assert read_conditions("") == ([], "")
+    assert (read_conditions("").all, read_conditions("").problem) == ([], "")
+
+
+def test_states_and_rows_of_the_format_and_of_the_run_are_offered(make: Any) -> None:
+    run = make.run(TEXT)
+    names = names_of(run.format, index_of(run))
+    offered = dict(completions(names))
+    assert {"held > 20", "state:TOOL_CALL", "raised", "json:broken"} <= offered.keys()
+    assert offered["row:r0"].startswith("CONTENT on <tool_call> to ")
+    assert all(not read_conditions(words, names).problem for words in offered)
 
 
 def test_of_very_many_stops_the_first_are_listed_and_the_others_counted(index: Any, monkeypatch: Any) -> None:

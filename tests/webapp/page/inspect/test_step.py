@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from webapp.page.inspect.index import index_of, window_around
 from webapp.page.inspect.step import card, log
 
@@ -61,6 +63,35 @@ def test_the_log_has_events_and_holds_and_can_be_filtered(make: Any) -> None:
     assert {"held", "ContentText", "CallArguments"} <= {line.kind for line in log(index_of(run), view, "").lines}
     assert {line.kind for line in log(index_of(run), view, "emit:arguments call:0").lines} == {"CallArguments"}
     assert log(index_of(run), view, "nowhere").note.startswith("0 matches of")
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        ("sent:args", {"CallArguments"}),
+        ("sent:content", {"ContentText"}),
+        ("sent:nothing -dropped: held > 0 -held>0", set()),
+        ("held > 15", {"held"}),
+        ('text:"</tool_call>"', {"Marker", "CallEnd"}),
+        ("dropped:space", {"Dropped"}),
+        ("json:whole", {"CallEnd"}),
+        ("state:CONTENT -sent:content step < 9", {"held"}),
+        ("begin", {"held"}),  # why it is held
+        ("structure", {"Marker"}),
+    ],
+)
+def test_a_filter_lists_the_lines_for_which_its_conditions_hold(make: Any, words: str, kinds: set[str]) -> None:
+    index = index_of(make.run(CALL, tokenizer={"name": "characters"}))
+    found = log(index, window_around(index, 1), words)
+    assert {line.kind for line in found.lines} == kinds
+    assert not found.problem
+
+
+def test_a_filter_that_is_no_condition_is_said_and_lists_what_is_there(make: Any) -> None:
+    index = index_of(make.run(CALL))
+    found = log(index, window_around(index, 1), "colour:red")
+    assert found.problem.startswith("There is no condition colour:")
+    assert found.lines
 
 
 def test_a_filter_that_matches_much_says_how_much_more(make: Any) -> None:

@@ -1,0 +1,74 @@
+/* Copies what a pane shows, as text: glyphs become the characters that they stand for, tables lines with tabs. Of the
+   output all is copied, of the message at a step what is sent by then. Where the browser refuses, the text is laid out
+   to be copied by hand. */
+import { copyText, say } from "./dom.js";
+
+const MARKS = { "·": " ", "→": "\t", "⏎": "\n" };
+const LINES = "p, div, li, dl, ol, ul, tr, pre, section, article, h2, h3, h4, dd, caption, header";
+const LEFT_OUT = "button[data-copy-pane], .visually-hidden, svg, [hidden], .pins button, kbd";
+
+function character(glyph) {
+  if (glyph.dataset.c) return String.fromCodePoint(Number.parseInt(glyph.dataset.c, 16));
+  return MARKS[glyph.textContent] ?? glyph.textContent;
+}
+
+function gather(node, parts, final) {
+  if (node.nodeType === Node.TEXT_NODE) {
+    parts.push(node.parentElement.closest("pre, code, .run") ? node.data : node.data.replace(/\s+/g, " "));
+    return;
+  }
+  if (node.nodeType !== Node.ELEMENT_NODE || node.matches(LEFT_OUT) || !node.checkVisibility()) return;
+  if (node.matches(".glyph")) {
+    parts.push(character(node));
+    return;
+  }
+  if (!final && node.matches(".not-yet")) return;
+  for (const child of node.childNodes) gather(child, parts, final);
+  if (node.matches("td, th, dt")) parts.push("\t");
+  else if (node.matches(LINES)) parts.push("\n");
+}
+
+function shown(pane) {
+  if (pane.id === "input") {
+    const whole = document.getElementById("live-text")?.defaultValue ?? document.getElementById("text")?.value;
+    if (whole !== undefined) return whole;
+  }
+  const parts = [];
+  const final = pane.dataset.show !== "step";
+  for (const part of pane.children) if (!part.matches(".pane-head, .who")) gather(part, parts, final);
+  return parts
+    .join("")
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .join("\n")
+    .replace(/\n{3,}/g, "\n\n")
+    .trim();
+}
+
+function offer(text) {
+  const dialog = document.getElementById("copy-dialog");
+  const field = dialog.querySelector("textarea");
+  field.value = text;
+  dialog.showModal();
+  field.select();
+}
+
+/* Copies what a pane shows; of the step, what its card does. */
+export async function copyPane(pane) {
+  const text = shown(pane.querySelector(".card:not([hidden])") ?? pane);
+  const name = pane.querySelector("h2")?.textContent ?? "It";
+  if (await copyText(text)) say(`${name}: ${text.length} characters copied.`);
+  else offer(text);
+  return text;
+}
+
+export function startCopy() {
+  document.addEventListener("click", async ({ target }) => {
+    const button = target.closest("[data-copy-pane]");
+    if (!button) return;
+    await copyPane(button.closest(".pane"));
+    if (document.getElementById("copy-dialog").open) return;
+    button.setAttribute("data-done", "");
+    setTimeout(() => button.removeAttribute("data-done"), 1500);
+  });
+}

@@ -1,0 +1,157 @@
+/* The command palette: every action of the page by its name. The actions are the controls themselves: what is chosen is
+   pressed, or has the focus where it is a field. Keys that have no control stand in a list of their own. */
+import { inspector } from "./inspector.js";
+
+const PLACES = ["#inspector", "#page", "main", ".banner"]; // what is nearest to the run comes first
+const CONTROLS = "a[href], button, summary, select, input:not([type=hidden]), textarea";
+const NOT = [
+  "#strip *, #completions *, dialog *, table *, .card *, .skip-link, .product, [hidden], .unscripted, [aria-disabled=true]",
+  ".findings *, .heat *, .drop-places *, .facts *, #verdict form *",
+].join(", ");
+const MOST = 80;
+let actions = [];
+let chosen = 0;
+
+const dialog = () => document.getElementById("palette-dialog");
+const field = () => dialog().querySelector("input");
+const list = () => dialog().querySelector("ul");
+const words = (text) => (text ?? "").replace(/\s+/g, " ").trim();
+
+/* What stands in a closed menu or another tab can be chosen too; what the page does not offer now cannot. */
+function isOffered(element) {
+  if (element.matches(NOT) || element.disabled) return false;
+  const menu = element.closest("details.menu:not([open])");
+  return menu ? menu.checkVisibility() : element.checkVisibility();
+}
+
+function nameOf(element) {
+  const own = element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent;
+  const keyless = element.cloneNode(true);
+  for (const kbd of keyless.querySelectorAll?.("kbd, .visually-hidden") ?? []) kbd.remove();
+  return words(own ?? (element.matches("select, input, textarea") ? element.name : keyless.textContent));
+}
+
+/* Where it is: the menu, the pane or the group that it is in. */
+function placeOf(element) {
+  const menu = element.closest("details.menu");
+  if (menu && element.tagName !== "SUMMARY") return words(menu.querySelector("summary").textContent);
+  const group = element.closest("[aria-label], [aria-labelledby]");
+  const outer = group === element ? element.parentElement.closest("[aria-label], [aria-labelledby]") : group;
+  const label = outer?.getAttribute("aria-label");
+  return words(label ?? document.getElementById(outer?.getAttribute("aria-labelledby"))?.textContent);
+}
+
+function gather() {
+  const seen = new Set();
+  const found = [];
+  const all = PLACES.flatMap((place) => [...document.querySelectorAll(`${place} :is(${CONTROLS})`)]);
+  for (const element of new Set(all)) {
+    if (!isOffered(element)) continue;
+    const [name, place] = [nameOf(element), placeOf(element)];
+    if (!name || seen.has(`${name} ${place}`)) continue;
+    seen.add(`${name} ${place}`);
+    const key = words(element.getAttribute("title") || element.querySelector("kbd")?.textContent);
+    found.push({ name, place, key, element });
+  }
+  return [...found, ...keyed()];
+}
+
+/* Keys of the help that no control on the page stands for. */
+function keyed() {
+  if (!inspector()) return [];
+  const rows = [...document.querySelectorAll("#help-dialog .keys tr[data-press]")];
+  return rows.map((row) => ({
+    name: words(row.querySelector("td").textContent),
+    place: "Keys",
+    key: row.dataset.press,
+    press: row.dataset.press,
+  }));
+}
+
+function matching() {
+  const terms = field().value.toLowerCase().split(/\s+/).filter(Boolean);
+  const of = ({ name, place }) => `${name} ${place}`.toLowerCase();
+  const found = actions.filter((action) => terms.every((term) => of(action).includes(term)));
+  const first = (action) => Number(!action.name.toLowerCase().startsWith(terms[0] ?? ""));
+  return found.sort((one, two) => first(one) - first(two)).slice(0, MOST);
+}
+
+function line(action, at) {
+  const item = document.createElement("li");
+  const part = (tag, textContent, className = "") =>
+    Object.assign(document.createElement(tag), { textContent, className });
+  item.id = `command-${at}`;
+  item.role = "option";
+  item.append(part("span", action.name), part("span", action.place, "quiet"));
+  if (action.key && action.key.length < 12) item.append(part("kbd", action.key));
+  return item;
+}
+
+let shown = [];
+function show() {
+  shown = matching();
+  list().replaceChildren(...shown.map(line));
+  dialog().querySelector("[data-none]").hidden = shown.length > 0;
+  choose(0);
+}
+
+function choose(at) {
+  chosen = at;
+  for (const [number, item] of [...list().children].entries()) item.ariaSelected = String(number === at);
+  const item = list().children[at];
+  if (!item) {
+    field().removeAttribute("aria-activedescendant");
+    return;
+  }
+  field().setAttribute("aria-activedescendant", item.id);
+  item.scrollIntoView({ block: "nearest" });
+}
+
+function run(action) {
+  dialog().close();
+  if (!action) return;
+  const { element, press } = action;
+  if (press) {
+    document.querySelector("#strip [tabindex='0']")?.focus();
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: press, bubbles: true, cancelable: true }));
+    return;
+  }
+  const menu = element.closest("details.menu");
+  if (menu && element.tagName !== "SUMMARY") menu.open = true;
+  if (element.matches("select, input:not([type=checkbox], [type=radio]), textarea")) element.focus();
+  else element.click();
+}
+
+export function openPalette() {
+  if (dialog().open) return;
+  actions = gather();
+  field().value = "";
+  dialog().showModal();
+  show();
+}
+
+function press(event) {
+  if (!dialog().open) return;
+  const many = shown.length;
+  if (event.key === "ArrowDown" && many) choose((chosen + 1) % many);
+  else if (event.key === "ArrowUp" && many) choose((chosen + many - 1) % many);
+  else if (event.key === "Enter") run(shown[chosen]);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+export function startPalette() {
+  document.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k" || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    openPalette();
+  });
+  dialog().addEventListener("keydown", press);
+  field().addEventListener("input", show);
+  list().addEventListener("click", ({ target }) => {
+    const at = [...list().children].indexOf(target.closest("li"));
+    if (at >= 0) run(shown[at]);
+  });
+  document.addEventListener("click", ({ target }) => target.closest("[data-palette]") && openPalette());
+}

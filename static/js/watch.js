@@ -1,0 +1,61 @@
+/* Pinned steps and what is watched: of the rows of the window two are shown, before and after the step. A pin is part of
+   the address; the server draws its row and its flag. */
+import { goTo, onStep, remember, standing, step } from "./cursor.js";
+import { isPlain, mark, say } from "./dom.js";
+import { inspector } from "./inspector.js";
+import { ask, choose } from "./request.js";
+
+const field = () => document.querySelector("#cursor [data-view=pins]");
+const pins = () => (field()?.value ?? "").split(",").filter(Boolean).map(Number);
+const row = (number) => document.querySelector(`#watch [data-watch="${number}"]`);
+let shown = [];
+
+/* Pins the step, or takes its pin away. */
+export function togglePin(number = step()) {
+  if (!field()) return;
+  const others = pins().filter((pin) => pin !== number);
+  const on = others.length === pins().length;
+  choose("pins", (on ? [...others, number].sort((one, two) => one - two) : others).join(","));
+  show(step());
+  remember();
+  ask("#watch", "outerHTML", { ...standing(), step: String(step()) });
+  say(`Step ${number} ${on ? "pinned" : "not pinned any more"}.`);
+}
+
+/* The next pinned step, and from the last back to the first. */
+export function nextPin() {
+  const next = pins().find((pin) => pin > step()) ?? pins()[0];
+  if (next) goTo(next);
+  else say("No step is pinned.");
+}
+
+function show(number) {
+  for (const one of shown) one.hidden = true;
+  for (const one of inspector()?.querySelectorAll("#watch [aria-current]") ?? []) one.removeAttribute("aria-current");
+  shown = [row(number - 1), row(number)].filter(Boolean);
+  for (const one of shown) one.hidden = false;
+  const here = row(number);
+  if (here) mark(here, "aria-current", "step");
+  const button = document.querySelector("[data-pin]");
+  button?.setAttribute("aria-pressed", String(pins().includes(number)));
+}
+
+/* The rows that the server drew as shown are hidden by the next step. */
+function adopt() {
+  shown = [...document.querySelectorAll("#watch [data-watch]:not([hidden])")];
+  show(step());
+}
+
+export function startWatch() {
+  onStep(show);
+  adopt();
+  document.addEventListener("htmx:after:swap", adopt);
+  document.addEventListener("click", (event) => {
+    const control = isPlain(event) && event.target.closest("[data-pin], [data-unpin]");
+    if (!control) return;
+    event.preventDefault();
+    const kept = control.dataset.unpin;
+    togglePin(kept ? Number(kept) : step());
+    if (kept) document.querySelector("#watch .pane-body").focus();
+  });
+}

@@ -1,0 +1,88 @@
+"""One small language says where to stop and which events to list, and completes itself."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.dock import show_panel
+from tests.browser.test_access import violations
+
+pytestmark = pytest.mark.browser
+
+EXAMPLE = "/example/two-calls-with-prose"
+
+
+def kinds(page: Page) -> set[str]:
+    return set(page.locator("#events tbody tr td:nth-child(2)").all_inner_texts())
+
+
+def test_a_condition_is_completed_by_the_keyboard_and_run_to(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("b")
+    page.keyboard.type("state:call")
+    field = page.get_by_role("combobox", name="Stop when")
+    expect(field).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#completions [aria-selected=true]")).to_contain_text("state:")
+    assert violations(page) == []
+    offered = page.locator("#completions [aria-selected=true]").get_attribute("data-value") or ""
+    page.keyboard.press("Enter")
+    expect(field).to_have_value(f"{offered} ")
+    expect(page.locator("#completions")).to_have_count(0)
+    page.keyboard.type("step>1")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-stop-place]")).to_contain_text("stop")
+    expect(page.locator("#until")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("r")
+    expect(page.locator("#step .card:not([hidden])")).to_contain_text(offered.removeprefix("state:"))
+
+
+def test_what_is_no_condition_is_said_under_the_field(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    page.locator("#until").fill("state:NOWHERE")
+    page.keyboard.press("Enter")
+    expect(page.locator("#stop-note")).to_contain_text("state:NOWHERE is none of this run: there are CONTENT,")
+    expect(page.locator("#until")).to_have_attribute("aria-invalid", "true")
+
+
+def test_the_same_language_filters_the_events(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("sent:args call:1")
+    expect(page.locator("#filter-note")).to_contain_text("matches of")
+    assert kinds(page) == {"CallArguments"}
+    expect(page.locator("#filter")).to_be_focused()
+    expect(page).to_have_url(re.compile("filter=sent"))
+    page.keyboard.press("Escape")
+    page.keyboard.press("End")
+    assert kinds(page) == {"CallArguments"}
+    page.locator("#filter").fill("colour:red")
+    expect(page.locator("#filter-problem")).to_contain_text("There is no condition colour:")
+    page.reload()
+    expect(page.locator("#filter")).to_have_value("colour:red")
+    expect(page.locator("#filter-problem")).to_be_visible()
+
+
+def test_without_script_filter_and_stops_are_in_the_form(plain: Page) -> None:
+    plain.goto(EXAMPLE)
+    plain.locator("#filter").fill("sent:name")
+    plain.locator("#until").fill("json:whole")
+    plain.locator("#until").press("Enter")
+    assert kinds(plain) == {"CallName"}
+    plain.get_by_role("link", name="Next stop").click()
+    assert kinds(plain) == {"CallName"}
+    expect(plain.locator("#step .card:not([hidden])")).to_contain_text("CallEnd")
+
+
+def test_a_panel_shows_its_filter(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?filter=held>0&step=8")
+    show_panel(page, "events")
+    expect(page.locator("#events")).to_contain_text("held")
+    assert violations(page) == []

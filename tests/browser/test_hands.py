@@ -1,0 +1,140 @@
+"""What hands do on every page: the command palette, copying what a pane shows, a draft that survives a reload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.dock import show_panel
+from tests.browser.test_access import violations
+
+pytestmark = pytest.mark.browser
+
+EXAMPLE = "/example/two-calls-with-prose"
+OUTPUT = 'Hi. <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+
+
+def copied(page: Page) -> str:
+    return str(page.evaluate("navigator.clipboard.readText()"))
+
+
+@pytest.fixture
+def clipboard(page: Page) -> Page:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    return page
+
+
+def test_the_palette_finds_and_presses_what_the_page_has(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=19")
+    page.locator("#strip [data-token][aria-selected=true]").focus()
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Search the commands")
+    expect(field).to_be_focused()
+    assert violations(page) == []
+    page.keyboard.type("next state")
+    expect(page.locator("#palette-list [aria-selected=true]")).to_contain_text("Next state change")
+    page.keyboard.press("Enter")
+    expect(page.locator("#palette-dialog")).to_be_hidden()
+    expect(page.locator("#go-to")).not_to_have_value("19")
+    page.keyboard.press(":")
+    page.keyboard.type("nothing of the kind")
+    expect(page.locator("#palette-dialog [data-none]")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#palette-dialog")).to_be_hidden()
+    assert page.evaluate("document.activeElement.matches('[data-token]')")  # where it was
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [("watch dock", "#watch"), ("share", "#share-dialog"), ("keys help", "#help-dialog"), ("who wrote", "#who-caret")],
+)
+def test_the_palette_leads_everywhere(page: Page, words: str, shown: str) -> None:
+    page.goto(f"{EXAMPLE}?step=19")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("help" if words == "keys help" else words)
+    page.keyboard.press("Enter")
+    expect(page.locator(shown)).to_be_visible()
+
+
+def test_a_pane_is_copied_as_the_text_it_stands_for(clipboard: Page) -> None:
+    page = clipboard
+    page.goto("/")
+    page.locator("#text").fill(OUTPUT)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#headline")).to_be_focused()
+    page.get_by_role("button", name="Last step").click()
+    page.get_by_role("button", name="Copy output").click()
+    expect(page.locator("#input .pane-copy[data-done]")).to_be_visible()
+    assert copied(page) == OUTPUT
+    page.get_by_role("button", name="Copy the message").click()
+    expect(page.locator("#result .pane-copy[data-done]")).to_be_visible()
+    assert '{"a": 1}' in copied(page)
+    assert "Hi." in copied(page)
+    show_panel(page, "events")
+    page.get_by_role("button", name="Copy the events").click()
+    expect(page.locator("#events .pane-copy[data-done]")).to_be_visible()
+    assert "CallArguments\t" in copied(page)
+
+
+def test_where_the_browser_refuses_the_text_is_laid_out_to_be_copied(page: Page) -> None:
+    page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
+    page.goto(f"{EXAMPLE}?step=19")
+    page.get_by_role("button", name="Copy the step").click()
+    expect(page.locator("#copy-dialog")).to_be_visible()
+    assert "CALL_ARGUMENTS" in page.locator("#copy-source").input_value()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Copy the step")).to_be_focused()
+
+
+def test_every_pane_has_its_copy_button(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=19")
+    for pane in ("input", "step", "result", "machine"):
+        expect(page.locator(f"#{pane} [data-copy-pane]")).to_be_visible()
+    for panel in ("findings", "chunkings", "events", "watch", "robustness", "truncation", "lag", "wire"):
+        show_panel(page, panel)
+        expect(page.locator(f"#{panel} [data-copy-pane]")).to_be_visible()
+
+
+def test_a_draft_survives_a_reload_until_it_is_run(page: Page) -> None:
+    page.goto("/")
+    page.locator("#text").fill("typed before")
+    page.locator("#parser").select_option("qwen")
+    page.reload()
+    expect(page.locator("#text")).to_have_value("typed before")
+    expect(page.locator("#parser")).to_have_value("qwen")
+    page.locator("#text").press("Control+Enter")
+    expect(page.locator("#headline")).to_be_focused()
+    page.goto("/")
+    expect(page.locator("#text")).to_have_value("")
+
+
+def test_a_draft_is_cleared(page: Page) -> None:
+    page.goto("/")
+    page.locator("#text").fill("typed before")
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator("#text")).to_be_focused()
+    page.reload()
+    expect(page.locator("#text")).to_have_value("")
+    expect(page.locator("#parser")).to_have_value("auto")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_while_hands_are_at_work(browser: Browser, watch: Any, scheme: str) -> None:
+    context = watch.context(browser, viewport={"width": 1440, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{EXAMPLE}?step=19&pins=5,19&until=held>10&filter=sent:args&dock=watch")
+    page.locator("#strip [data-token][aria-selected=true]").focus()
+    page.keyboard.press("w")
+    assert violations(page, scheme) == []
+    page.keyboard.press("Control+k")
+    assert violations(page, scheme) == []
+    context.close()
+
+
+def test_without_script_nothing_is_offered_that_needs_it(plain: Page) -> None:
+    plain.goto(f"{EXAMPLE}?step=19")
+    for control in ("[data-copy-pane]", "[data-palette]", "[data-live-open]", "#who"):
+        expect(plain.locator(control).first).to_be_hidden()

@@ -1,0 +1,95 @@
+"""The output is edited where it stands; the message and a quick verdict follow while somebody types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.test_access import violations
+
+pytestmark = pytest.mark.browser
+
+EXAMPLE = "/example/two-calls-with-prose"
+
+
+def edit(page: Page, added: str) -> None:
+    """Open the text of the run by its key, and add words at its end."""
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("e")
+    expect(page.locator("#live-text")).to_be_focused()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(added)
+
+
+def test_what_is_typed_is_replayed_and_judged_and_the_run_comes_back(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=19")
+    before = page.locator("#headline").inner_text()
+    edit(page, " And more words.")
+    expect(page.locator("#message")).to_contain_text("And·more·words.")
+    expect(page.locator("#said")).to_contain_text("quick verdict")
+    expect(page.locator("#live-note")).to_contain_text("333 characters")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(page.locator("#headline")).to_have_text(before)
+    expect(page.locator("#message")).not_to_contain_text("more·words.")
+    expect(page.locator("#strip [data-token]:focus")).to_have_count(1)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#go-to")).to_have_value("20")
+
+
+def test_an_edit_that_breaks_the_output_is_said_at_once_and_mended_again(page: Page) -> None:
+    page.goto("/example/marker-split-across-tokens")
+    edit(page, '\n<tool_call>\n{"name": "f", "arguments": {"a": }}\n</tool_call>')
+    expect(page.locator("#said")).to_contain_text("2 warnings, about the output")
+    text = page.locator("#live-text").input_value()
+    page.locator("#live-text").fill(text.replace('{"a": }', '{"a": 1}'))
+    expect(page.locator("#said")).to_contain_text("1 warning, about the output")
+
+
+def test_a_draft_of_the_text_survives_a_reload_and_is_run(page: Page) -> None:
+    page.goto(EXAMPLE)
+    edit(page, " Kept.")
+    expect(page.locator("#message")).to_contain_text("Kept.")
+    page.reload()
+    page.get_by_role("button", name="Edit", exact=True).first.click()
+    expect(page.locator("#message")).to_contain_text("Kept.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#source > summary")).to_contain_text("323 characters")
+    expect(page.locator("#headline")).to_be_focused()
+    expect(page.locator("#live-edit")).to_be_hidden()
+
+
+def test_a_newer_text_wins_over_the_one_on_its_way(page: Page) -> None:
+    page.goto(EXAMPLE)
+    edit(page, "")
+    for number in range(8):
+        page.locator("#live-text").fill(f"number {number}")
+    expect(page.locator("#message")).to_contain_text("number·7")
+
+
+def test_above_two_thousand_tokens_live_is_off_and_says_so(page: Page) -> None:
+    page.goto("/")
+    page.locator("#text").fill("word " * 30)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#headline")).to_be_focused()
+    page.get_by_role("button", name="Edit", exact=True).first.click()
+    page.locator("#live-text").fill("word " * 2_500)
+    expect(page.locator("#said")).to_contain_text("Live is off: the output has 2,")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#source > summary")).to_contain_text("12,500 characters")
+    page.get_by_role("button", name="Edit", exact=True).first.click()
+    expect(page.locator("#text")).to_be_focused()
+
+
+def test_on_a_narrow_screen_text_and_message_stand_below_each_other(browser: Browser, watch: Any) -> None:
+    context = watch.context(browser, viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto(f"{EXAMPLE}#input")
+    page.get_by_role("button", name="Edit", exact=True).first.click()
+    page.locator("#live-text").fill("narrow words")
+    expect(page.locator("#message")).to_contain_text("narrow·words")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert violations(page, "narrow") == []
+    context.close()
