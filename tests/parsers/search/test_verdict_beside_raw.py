@@ -23,8 +23,8 @@ DECLARED = [{"name": "f", "parameters": {"properties": {"city": {"type": "string
 def test_an_answer_that_departs_from_its_output_is_the_servers(
     raw: str, message: dict[str, Any], kind: str, headline: str
 ) -> None:
-    given = {"how": {"text": raw}, "context": {"reasoning_open": "</think>" in raw}}
-    said = searched(answered(message, finish_reason="stop"), **given).found.verdict
+    stream, context = answered(message, finish_reason="stop"), {"reasoning_open": "</think>" in raw}
+    said = searched(stream, how={"text": raw}, context=context).found.verdict
     assert (said.kind, said.severity) == (kind, "error")
     assert said.headline.startswith(headline)
 

@@ -106,10 +106,12 @@ class TileBar:
 
     @property
     def y(self) -> int:
+        """Its top."""
         return _HEIGHTS.get(self.bar.kind, (5, 12))[0]
 
     @property
     def height(self) -> int:
+        """How high it is."""
         return _HEIGHTS.get(self.bar.kind, (5, 12))[1]
 
 
@@ -124,8 +126,8 @@ class TileFacts:
 @cache
 def gallery() -> dict[str, Tile]:
     """All tiles by name."""
-    more = json.loads(_read("tiles.json"))
-    return {name: _tile(name, loads(text), more[name]) for name, text in case_texts(_read("gallery.cases.json")).items()}
+    texts, more = case_texts(_read("gallery.cases.json")), json.loads(_read("tiles.json"))
+    return {name: _tile(name, loads(text), more[name]) for name, text in texts.items()}
 
 
 def strip() -> list[Tile]:
