@@ -138,7 +138,7 @@ def test_chunks_stand_with_their_times_gaps_and_bursts(client: FlaskClient, shar
     page = client.get(shared(stream_case(LEFT, times=TIMES)) + "?step=4&until=gap+>+60ms").text
     rows = [words_of(row).split() for row in re.findall(r"<tr data-row=.*?</tr>", pane_html(page, 'id="input"'), re.S)]
     assert [" ".join(row)[:24] for row in rows[:2]] == ["1 0 – role assistant", "2 20 +20 content Hi · <t"]
-    assert [row[3:6] for row in rows[3:6]] == [["burst,", "1", "of"], ["burst,", "2", "of"], ["burst,", "3", "of"]]
+    assert [row[3:6] for row in rows[3:6]] == [["gap,", "burst,", "1"], ["burst,", "2", "of"], ["burst,", "3", "of"]]
     assert rows[6][1:3] == ["–", "–"]
     said = words_of(page)
     assert "360 ms before chunk 4 is the longest gap" in said
