@@ -157,7 +157,7 @@ def test_what_leaked_is_marked_and_replayed_where_it_stands(client: FlaskClient,
     page = client.get(shared(stream_case(stream)) + "?step=2").text
     assert "Chunks 2–3 carry 53 characters of markup as content." in words_of(page)
     assert page.count("role-leaked run-start") == 4  # two chunks, in the table and in their cards
-    assert 'role-leaked now" data-sent="2"' in pane_html(page, 'id="result"')
+    assert re.search(r'role-leaked[^"]*now"\s+data-sent="2"', pane_html(page, 'id="result"'))
     assert page.count("Replay what leaked with qwen") == 2
     source = re.search(r'name="source" value="([^"]*)"', page)
     proof = re.search(r'name="proof"\s+value="([^"]*)"', page)
