@@ -301,7 +301,8 @@ def recording_page() -> str:
     intro = (
         "The recordings that say most hold raw text or token ids, the cuts between deltas, and the request. One\n"
         "command for each server; what comes of it is pasted or opened as it is ([all shapes](intake.md)). Put your\n"
-        "own host, model and prompt in.\n"
+        "own host, model and prompt in. With `--trace-time --trace recorded.txt` curl also keeps when each chunk\n"
+        "[came](intake.md#when-chunks-came), and the request with its headers.\n"
     )
     parts = [f"## {one.server}\n\n{one.words}\n\n{fenced(one.command, 'console')}" for one in captures(None)]
     dump = f"## {PICKLE.server}\n\n{PICKLE.words}\n\n{fenced(PICKLE.command, 'console')}"

@@ -231,7 +231,7 @@ function address(page, step) {
 
 /* The chunk that came last before a place of the axis. */
 function slid(page, value) {
-  return page.places ? Math.max(1, page.places.filter((place) => place <= value).length) : value;
+  return page.places ? Math.max(1, page.places.filter((start) => start <= value).length) : value;
 }
 
 function typed(text) {

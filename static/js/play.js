@@ -49,6 +49,7 @@ function tick() {
   const played = (performance.now() - begun) * speed();
   const due = clock.findLastIndex((one) => one <= played) + 1;
   if (due > step()) goTo(due, { quiet: true });
+  if (!timer) return; // that was the end
   const next = (clock[Math.max(due, step())] ?? played) - played;
   timer = setTimeout(tick, Math.max(isCalm() ? EVERY : FRAME, next / speed()));
 }

@@ -80,14 +80,15 @@ def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
     return json.dumps({"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "m", "choices": [choice]})
 
 
+DELIVERED = {"index": 0, "id": "call_1", "function": {"name": "get_time", "arguments": "{}"}}
 CHUNKS = [
-    (0, chunk({"role": "assistant", "content": ""})),
-    (38, chunk({"content": "Let me see.\n"})),
+    (0, chunk({"role": "assistant", "content": "Let me see.\n"})),
+    (38, chunk({"tool_calls": [DELIVERED]})),
     (61, chunk({"content": '<tool_call>\n{"name": "save_note", '})),
     (344, chunk({"content": '"arguments": {"body": "x"}}\n</tool_call>'})),
     (345, chunk({"content": " D"})),
     (345.5, chunk({"content": "one"})),
-    (370, chunk({}, "stop")),
+    (370, chunk({}, "tool_calls")),
 ]
 TIMED = "".join([f"12:03:59.{int(at * 1000):06d} data: {line}\n" for at, line in CHUNKS]) + "12:04:00 data: [DONE]\n"
 

@@ -167,7 +167,8 @@ def run() -> ResponseReturnValue:
     """Replay what was posted: the form, or the case the page carries."""
     setup = _posted_setup()
     try:
-        if (known := carried_run(request.form.get("case", ""))) is not None:
+        adds = bool(request.form.get("raw_output"))
+        if not adds and (known := carried_run(request.form.get("case", ""))) is not None:
             return show_held(known)
         case, shown = _posted_run(setup)
         return show(run_subject(case), shown, origin=_origin(request.form.get("origin", "")))

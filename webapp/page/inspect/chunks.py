@@ -170,12 +170,12 @@ def _row(found: Recording, number: int) -> ChunkRow:
     time, gap = found.time(number), found.gap(number)
     burst = found.arrivals.burst_of(number) if found.arrivals is not None else None
     late = found.arrivals is not None and number in found.arrivals.long
-    mark = f"burst, {number - burst.first + 1} of {burst.size}" if burst is not None else "gap" if late else ""
+    together = [f"burst, {number - burst.first + 1} of {burst.size}"] if burst is not None else []
     return ChunkRow(
         number=number,
         time="" if time is None else _figure(time),
         gap="" if gap is None else f"+{_figure(gap)}",
-        mark=mark,
+        mark=", ".join(["gap"] * late + together),
         late=late,
         carried=list(_carried(found, number, _TEXT)),
     )

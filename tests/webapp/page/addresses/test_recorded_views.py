@@ -138,7 +138,7 @@ def test_chunks_stand_with_their_times_gaps_and_bursts(client: FlaskClient, shar
     page = client.get(shared(stream_case(LEFT, times=TIMES)) + "?step=4&until=gap+>+60ms").text
     rows = [words_of(row).split() for row in re.findall(r"<tr data-row=.*?</tr>", pane_html(page, 'id="input"'), re.S)]
     assert [" ".join(row)[:24] for row in rows[:2]] == ["1 0 – role assistant", "2 20 +20 content Hi · <t"]
-    assert [row[3:6] for row in rows[3:6]] == [["burst,", "1", "of"], ["burst,", "2", "of"], ["burst,", "3", "of"]]
+    assert [row[3:6] for row in rows[3:6]] == [["gap,", "burst,", "1"], ["burst,", "2", "of"], ["burst,", "3", "of"]]
     assert rows[6][1:3] == ["–", "–"]
     said = words_of(page)
     assert "360 ms before chunk 4 is the longest gap" in said
@@ -157,7 +157,7 @@ def test_what_leaked_is_marked_and_replayed_where_it_stands(client: FlaskClient,
     page = client.get(shared(stream_case(stream)) + "?step=2").text
     assert "Chunks 2–3 carry 53 characters of markup as content." in words_of(page)
     assert page.count("role-leaked run-start") == 4  # two chunks, in the table and in their cards
-    assert 'role-leaked now" data-sent="2"' in pane_html(page, 'id="result"')
+    assert re.search(r'role-leaked[^"]*now"\s+data-sent="2"', pane_html(page, 'id="result"'))
     assert page.count("Replay what leaked with qwen") == 2
     source = re.search(r'name="source" value="([^"]*)"', page)
     proof = re.search(r'name="proof"\s+value="([^"]*)"', page)
