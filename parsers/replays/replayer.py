@@ -327,8 +327,8 @@ class Replayer:
         return self.known.outcome(chunking, partial(self._outcome, chunking))
 
     def in_parts(self, chunking: Chunking) -> Iterator[float]:
-        """Work out the outcome of a chunking for `known`, and yield how much is done, from 0 to 1. What it fails with is
-        told by `outcome`, which may have it all to do."""
+        """Work out the outcome of a chunking for `known`; yields how much is done, from 0 to 1. Where the parser fails
+        nothing is kept, and `outcome` tells of it."""
         if self.known is None or self.own is not None or self.known.has(chunking):
             return
         parser, deltas = self._parser(chunking), self.deltas(chunking)

@@ -59,8 +59,9 @@ def require_columns(trace: Trace) -> None:
         assert one.event_rows == len(rows)
         for kinds in ((TextEvent,), (Diagnostic, CallEnd)):
             assert list(one.event_runs(*kinds)) == [row for row in rows if isinstance(row[2], kinds)]
-        texts = [row for row in rows if isinstance(row[2], TextEvent)]
-        assert list(one.text_parts()) == [(*row[:2], *part) for row in texts for part in parts_of(row[2])]
+        texts = [(first, last, event) for first, last, event in rows if isinstance(event, TextEvent)]
+        told = [(first, last, *part) for first, last, event in texts for part in parts_of(event)]
+        assert list(one.text_parts()) == told
     require_partition(trace)
     assert [columns.holds(step.index) for step in steps] == [step.holds for step in steps]
     assert lags(trace) == lags(other)

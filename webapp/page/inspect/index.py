@@ -224,16 +224,16 @@ def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
             call.ends, call.complete = step, event.complete
     texts = {(ReasoningText, 0): index.reasoning, (ContentText, 0): index.content}
     for first, last, kind, number, text, start, end, how in columns.text_parts():
-        channel = texts.get((kind, number))
-        if channel is None:
-            channel = texts[kind, number] = _text_of(_call(index, number, first), kind)
-        channel.add(text, first, last, (start, end), how)
+        written = texts.get((kind, number))
+        if written is None:
+            written = texts[kind, number] = _text_of(_call(index, number, first), kind)
+        written.add(text, first, last, (start, end), how)
         if last > first:
             index.events += bisect_right(index.emissions, last) - bisect_left(index.emissions, first) - 1
     index.calls = dict(sorted(index.calls.items(), key=lambda call: call[1].begins))
     calls = index.calls.values()
-    for text in (index.reasoning, index.content, *[text for call in calls for text in call.texts]):
-        text.close()
+    for channel in (index.reasoning, index.content, *[text for call in calls for text in call.texts]):
+        channel.close()
     index.call_numbers = array("i", index.calls)
     index.call_starts = array("i", [_first_offset(call) for call in calls])
     index.call_begins = array("i", [call.begins for call in calls])
