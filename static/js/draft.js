@@ -37,7 +37,9 @@ function keep() {
     if (field.tagName === "SELECT") return !field.options[field.selectedIndex]?.defaultSelected && field.selectedIndex;
     return field.value !== field.defaultValue;
   });
-  const values = Object.fromEntries(changed.map((field) => [field.name, isSwitch(field) ? field.checked : field.value]));
+  const values = Object.fromEntries(
+    changed.map((field) => [field.name, isSwitch(field) ? field.checked : field.value]),
+  );
   try {
     if (changed.length) sessionStorage.setItem(KEY, JSON.stringify(values));
     else sessionStorage.removeItem(KEY);

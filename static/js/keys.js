@@ -84,8 +84,7 @@ function act(event) {
   else if (key === ":") {
     event.preventDefault();
     openPalette();
-  }
-  else if (key === " ") space(event);
+  } else if (key === " ") space(event);
   else if (isMeant(key, target)) {
     event.preventDefault();
     (inspector() ? INSPECTOR : COMPARISON)[key]();

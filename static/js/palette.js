@@ -5,7 +5,8 @@ import { inspector } from "./inspector.js";
 const PLACES = ["#inspector", "#page", "main", ".banner"]; // what is nearest to the run comes first
 const CONTROLS = "a[href], button, summary, select, input:not([type=hidden]), textarea";
 const NOT = [
-  "#strip *, #completions *, dialog *, table *, .card *, .skip-link, .product, [hidden], .unscripted, [aria-disabled=true]",
+  "#strip *, #completions *, dialog *, table *, .card *, .skip-link, .product",
+  "[hidden], .unscripted, [aria-disabled=true]",
   ".findings *, .heat *, .drop-places *, .facts *, #verdict form *",
 ].join(", ");
 const MOST = 80;
@@ -110,10 +111,10 @@ function choose(at) {
 function run(action) {
   dialog().close();
   if (!action) return;
-  const { element, press } = action;
-  if (press) {
+  const { element, press: key } = action;
+  if (key) {
     document.querySelector("#strip [tabindex='0']")?.focus();
-    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: press, bubbles: true, cancelable: true }));
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
     return;
   }
   const menu = element.closest("details.menu");

@@ -47,7 +47,9 @@ export function startProvenance() {
     const part = target.closest?.("#result tr[data-from], #step [data-from]");
     if (chosen) show(...chosen.dataset.select.split("-").map(Number));
     else if (token) selectToken(token);
-    else if (part && !target.closest("a, button, #result .run")) show(Number(part.dataset.from), Number(part.dataset.to));
+    else if (part && !target.closest("a, button, #result .run")) {
+      show(Number(part.dataset.from), Number(part.dataset.to));
+    }
   });
   document.addEventListener("htmx:after:swap", paint);
 }

@@ -1,5 +1,5 @@
-/* Pinned steps and what is watched: of the rows of the window two are shown, before and after the step. A pin is part of
-   the address; the server draws its row and its flag. */
+/* Pinned steps and what is watched: of the rows of the window two are shown, before and after the step. A pin is part
+   of the address; the server draws its row and its flag. */
 import { goTo, onStep, remember, standing, step } from "./cursor.js";
 import { isPlain, mark, say } from "./dom.js";
 import { inspector } from "./inspector.js";

@@ -139,7 +139,9 @@ function edge(last) {
 function toOutput() {
   const [from] = origin(place);
   const parts = [...document.querySelectorAll("#strip [data-from]")];
-  const token = parts.find((part) => Number(part.dataset.from) <= from && from < Number(part.dataset.to))?.parentElement;
+  const token = parts.find(
+    (part) => Number(part.dataset.from) <= from && from < Number(part.dataset.to),
+  )?.parentElement;
   leave();
   (token ?? document.querySelector("#strip [tabindex='0']"))?.focus();
 }
