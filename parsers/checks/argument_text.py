@@ -56,7 +56,7 @@ def _left_open(subject: Subject, index: int) -> Finding:
     call, size = subject.calls[index], len(subject.calls[index].arguments)
     severity, about, topic = _OPEN[subject.known.finish]
     how = "end before their JSON does"
-    if not call.arguments:
+    if not call.arguments and subject.known.finish is not Finish.CUT:
         how, severity = _empty(subject.request.tool(call.name), severity)
     said = topic is Topic.ARGUMENTS and severity != "info"
     reason = subject.trace.finish_reason

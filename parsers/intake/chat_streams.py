@@ -12,7 +12,7 @@ still holds markers, with nothing split off.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -98,8 +98,17 @@ class _Sorter:
         for part, frames in enumerate(self.log.parts()):
             self.part, self.last = part, None
             for frame in frames:
-                if frame.payload is not None and not is_failure(frame):
+                if frame.payload is None:
+                    continue
+                if not is_failure(frame):
                     self._add(frame, frame.payload)
+                elif frame.payload.get("error"):
+                    self._fail(frame.payload)
+
+    def _fail(self, payload: Payload) -> None:
+        """An error in place of a chunk ends the answer that had begun last; without one there is nothing to end."""
+        for output in self.outputs[-1:]:
+            output.stream.append(payload)
 
     def _add(self, frame: Frame, payload: Payload) -> None:
         found = choices_of(payload)
@@ -202,7 +211,7 @@ def chat_intake(log: Log) -> Intake:
     finishes = may_finish([frame.payload for frame in frames if frame.payload is not None])
     chat = replace(log, frames=frames, ends=[len(frames)], finishes=finishes)
     found = replace(_intake(chat), title=log.intake("").title)
-    choices = [choice for one in found.outputs for chunk in one.stream or () for choice in chunk["choices"]]
+    choices = [choice for one in found.outputs for chunk in one.stream or () for choice in chunk.get("choices", ())]
     if log.family.rewrites and any("tool_calls" in choice.get("message", {}) for choice in choices):
         found.warnings += (rewritten_arguments(log.family.rewrites),)
     found.notes = ("Its parts were turned into OpenAI chat chunks, one for each that says something.",)
@@ -296,7 +305,19 @@ def _recording(log: Log, label: str, output: _Output) -> Recording:
         ),
         stop_reason=next((value for value in map(word_or_number_of, stops) if value is not None), None),
         request=Request(model=model) if model else None,
+        gaps=log.streamed and _begins_inside_call(output),
     )
+
+
+def _begins_inside_call(output: _Output) -> bool:
+    """Return whether the first chunk goes on with the arguments of a call, without its name: what came before it was
+    not recorded."""
+    first = next(iter(output.choices), {})
+    delta = first.get("delta")
+    calls = delta.get("tool_calls") if isinstance(delta, Mapping) and not _names_role(first) else None
+    call = calls[0] if isinstance(calls, list) and calls else None
+    function = call.get("function") if isinstance(call, Mapping) and not call.get("id") else None
+    return isinstance(function, Mapping) and bool(function.get("arguments")) and not function.get("name")
 
 
 def _verbose(output: _Output) -> list[Payload]:

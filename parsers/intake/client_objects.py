@@ -102,7 +102,8 @@ def _take_bare_messages(printed: _Printed, body: str) -> None:
     messages = [fields for fields, _ in read if _ALWAYS in fields]
     ids = Counter([fields["id"] for fields in messages if isinstance(fields.get("id"), str)])
     for fields in messages:
-        chunk = _PARTS in fields or ids.get(fields.get("id"), 0) > 1
+        name = fields.get("id")
+        chunk = _PARTS in fields or (isinstance(name, str) and ids[name] > 1)
         _take_list(printed, [Named("AIMessageChunk" if chunk else "AIMessage", [], fields, called=True)])
     printed.cut = bool(read) and read[-1][1]
 

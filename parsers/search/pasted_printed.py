@@ -2,7 +2,8 @@
 
 Calls in Python's notation look much the same. What a library prints is told by its keys, which are those of an API's
 answer, in an object whose name is that of a class; a model calls functions with what their parameters are named.
-(openai-python 2, anthropic 0.60, google-genai 1, mistralai 1, pydantic-ai 1, LlamaIndex 0.13, as they print.)
+(openai-python 2, anthropic 0.60, google-genai 1, mistralai 1, pydantic-ai 1, LlamaIndex 0.13, as they print;
+openai 6 as Node's console.log shows it, with keys that have no quotes.)
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ _KEY = re.compile(
 )
 _TYPE = re.compile(r"(?<=[(\s])type='([a-z_.]{2,60})'")
 _LINE = re.compile(r"^\s*[\[\])}]|^\s*(?:>>> |\w{1,40} ?[=:] ?)?(?:[a-z_]\w*\.)*[A-Za-z_]\w{0,80}(?:\(|=)|^\s+\S")
+_INSPECTED = re.compile(
+    r"\s*+(?:> )?+(?:[A-Z]\w{0,60} )?+(?:\[\s*+)?+\{\s*+"
+    r"(?:id|index|type|role|content|choices|delta|object|model|finish_reason): "
+)
+_INSPECTED_KEY = re.compile(
+    r"(?<=[{,\s])(role|content|choices|finish_reason|delta|tool_calls|object|logprobs|refusal|function|arguments): "
+)
 _LOOKED = 40  # names, the first of which tell
 
 
@@ -47,7 +55,14 @@ def _is_of_its_type(text: str, classes: set[str]) -> bool:
 
 
 def _is_printed(given: Given) -> bool:
-    return is_printed_object(given.text) and given.are(_LINE)
+    return (is_printed_object(given.text) and given.are(_LINE)) or _is_inspected(given.text)
+
+
+def _is_inspected(text: str) -> bool:
+    """Return whether all of a text is an object as Node shows it, and its keys are those of an answer."""
+    if _INSPECTED.match(text) is None or not text.rstrip().endswith(("}", "]", "},", "];")):
+        return False
+    return len({found[1] for found in islice(_INSPECTED_KEY.finditer(text), _LOOKED)}) >= 3
 
 
 PRINTED = (Shape(Pasted.PRINTED, _is_printed, always),)

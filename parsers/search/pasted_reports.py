@@ -53,6 +53,7 @@ _JOTTED = re.compile(
 _MARKUP = re.compile(r"\A[#|>*+-]")  # of Markdown: a title, a table, a list
 _LISTED = re.compile(r"\s{0,4}(?:[-*+]|\d{1,2}[.)]) ")
 _TITLE_LENGTH, _JOT = 160, 500  # characters of a title without an end, and of something jotted down
+_SIGNS = 3  # of a report, where no server is named
 _LONG = 1_500  # characters of prose in which one sign of a report may be there by chance
 _PRINTED = frozenset((Line.HEAD, Line.FRAME, Line.RAISED))
 _ASKS = re.compile(r"[?？]\W{0,8}\Z")  # noqa: RUF001
@@ -92,8 +93,15 @@ def _is_form(given: Given) -> bool:
     if marker_in(first.lstrip()) == 0:
         return False
     begun = _TITLE.match(first) or not is_sentence(first) or any(label.match(first) for label, _ in _LABELS)
-    formed = _parts(given) >= 2 or _TICKED.search(given.text) is not None
+    formed = _parts(given) >= 2 or _TICKED.search(given.text) is not None or _is_headed(first)
     return bool(begun and formed) and (_names_server(given.text) or _PARSING.search(given.text) is not None)
+
+
+def _is_headed(first: str) -> bool:
+    """Return whether a text begins with a heading of a kind that only reports have."""
+    if _TITLE.match(first) is None:
+        return False
+    return any(telling and (one := label.match(first)) and _is_label(one) for label, telling in _LABELS)
 
 
 def _is_about_parsing(given: Given) -> bool:
@@ -101,9 +109,11 @@ def _is_about_parsing(given: Given) -> bool:
     said = given.said
     if marker_in(given.lines[0].lstrip()) == 0:
         return False
-    if not (_names_server(said) and _PARSING.search(said) and (FAULT.search(given.text[:PROSE]) or _is_asked(said))):
+    if not (_PARSING.search(said) and (FAULT.search(given.text[:PROSE]) or _is_asked(said))):
         return False
     own = _own_signs(given, said)
+    if not _names_server(said) and own < _SIGNS:
+        return False
     if ADVICE.search(POLITE.sub(" ", said)):
         return own > 1
     return own > 0 or any(sign.search(said) for sign in (_VERSION, _TOLD))
@@ -162,7 +172,7 @@ _TEMPLATE_YOU = re.compile(
 
 
 def _speaks(said: str) -> bool:
-    return _SPEAKS.search(_TEMPLATE_YOU.sub("", said)) is not None
+    return _SPEAKS.search(_TICKED.sub("", _TEMPLATE_YOU.sub("", said))) is not None
 
 
 def _is_marked(said: str) -> bool:

@@ -35,7 +35,9 @@ _ALIASES = Path(__file__).resolve().parents[2] / "docs" / "aliases.json"
 _OPENED = frozenset(("deepseek-r1", "step3", "step3p5", "qwen3-thinking", "minimax", "gpt-oss"))
 _PREFIX = {"minimax-append-think": "<think>"}
 _BY_TAG = {"<think>": "qwen3"}
-_WHOLE = frozenset(("pythonic", "lfm2", "gemma4", "minicpm5", "muse", "kimi_k3", "inkling"))  # detectors that send a whole call, as one item
+_WHOLE = frozenset(
+    ("pythonic", "lfm2", "gemma4", "minicpm5", "muse", "kimi_k3", "inkling")
+)  # detectors that send a whole call, as one item
 
 
 class ToolCallItem(Open):

@@ -176,3 +176,18 @@ def test_a_verbose_llama_cpp_says_the_raw_text_itself(
     assert found.recording is not None
     assert (found.recording.text, found.recording.ids, found.recording.prompt_text) == (text, ids, prompt)
     assert found.facts[0].certainty == ("assumed" if text else "missing")
+
+
+def test_an_error_in_place_of_a_chunk_ends_the_answer_that_had_begun() -> None:
+    error = {"error": {"message": "engine died", "code": 500}}
+    found = log([error, step(content="a"), error])
+    assert found.recording is not None
+    assert found.recording.stream == (step(content="a"), error)
+    assert not log([error, error]).usable
+
+
+def test_calls_that_are_none_begin_no_answer_in_its_middle() -> None:
+    odd = [{"delta": {"tool_calls": one}} for one in ([], ["x"], [{"function": "x"}], "x")]
+    for choice in odd:
+        found = log([{"object": "chat.completion.chunk", "choices": [choice]}])
+        assert all(not output.gaps for output in found.outputs)

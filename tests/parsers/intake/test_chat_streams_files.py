@@ -110,7 +110,7 @@ EXPECTED: list[tuple[str, str, list[Output], list[str], str | None]] = [
     ),
     ("chunks.ndjson", "ndjson_log", [("", None, VLLM_IDS, (2,) * 5, None, 7, "tool_calls")], [], "vLLM"),
     (
-        "midstream_error.sse", "sse_log", [("", None, VLLM_IDS[:6], (2,) * 3, None, 4, None)],
+        "midstream_error.sse", "sse_log", [("", None, VLLM_IDS[:6], (2,) * 3, None, 5, None)],
         ["error", "no_done", "no_finish"], "vLLM",
     ),
     (

@@ -160,3 +160,30 @@ def test_the_server_is_known_by_its_own_names(body: str, server: str | None) -> 
     found = read_client_objects(body)
     assert found is not None
     assert found.server == server
+
+
+DELTA = (
+    "ChoiceDelta(content=None, role={role}, tool_calls=[ChoiceDeltaToolCall(index=0, id={id}, function={function})])"
+)
+
+
+@pytest.mark.parametrize(
+    ("role", "call", "function", "gaps"),
+    [
+        ("None", "None", "Function(arguments='{\"a', name=None)", True),
+        ("'assistant'", "None", "Function(arguments='{\"a', name=None)", False),
+        ("None", "'c'", "Function(arguments='{\"a', name=None)", False),
+        ("None", "None", "Function(arguments='', name=None)", False),
+        ("None", "None", "Function(arguments='{}', name='f')", False),
+        ("None", "None", "None", False),
+    ],
+)
+def test_a_stream_that_goes_on_with_a_call_begins_in_its_middle(
+    role: str, call: str, function: str, *, gaps: bool
+) -> None:
+    body = DELTA.format(role=role, id=call, function=function)
+    assert [output.gaps for output in outputs(body)] == [gaps]
+
+
+def test_ids_that_are_no_text_tell_no_messages_apart() -> None:
+    assert len(outputs("content='a' additional_kwargs={} id=[1]\ncontent='b' additional_kwargs={} id=[1]")) == 2
