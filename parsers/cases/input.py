@@ -25,7 +25,7 @@ from parsers.formats.model import Model
 from parsers.vocabulary.types import Piece, PieceKind, UsageError
 
 Item = TypeVar("Item")
-Many = Annotated[tuple[Item, ...], Field(fail_fast=True)]  # of long lists the first fault is told: to find all takes minutes
+Many = Annotated[tuple[Item, ...], Field(fail_fast=True)]  # to look for all faults of a long list takes long
 Made = TypeVar("Made")
 
 

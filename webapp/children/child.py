@@ -97,8 +97,8 @@ class Program:
 
     A task that is late, or wanted no more, is interrupted and has `grace_seconds` to end before the process is killed;
     with 0 the process is killed at once. What it writes to standard error is passed on with `heard`.
-    Seconds of a question are of the process's own work where the system tells of it, so that a busy machine ends nothing
-    sooner, and at most `patience` times as many by the clock.
+    Seconds of a question are of the process's own work where the system tells of it, so that a busy machine ends
+    nothing sooner, and at most `patience` times as many by the clock.
     """
 
     name: str

@@ -149,7 +149,7 @@ class Front:
             Wish,
             environ.get("REMOTE_ADDR", ""),
             gone=environ.get("waitress.client_disconnected", bool),
-            seconds=self._settings.replay_seconds,
+            seconds=PATIENCE * self._settings.replay_seconds,
             small=len(body) <= SMALL,
         )
         if path.startswith(HELD):

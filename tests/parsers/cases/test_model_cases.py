@@ -14,6 +14,9 @@ from parsers.cases.io import load_case, to_data
 from parsers.formats.model import Format
 from parsers.vocabulary.types import Message, Piece, Tool, ToolCall, UsageError
 
+NO_TOKEN = 'a token is [id, text] or [id, text, {"hex": ..., "kind": ...}]'
+NO_NAME = 'a tool needs a name: {"type": "function", "function": {"name": ...}} or {"name": ...}'
+
 TOOL = {"name": "f", "parameters": {"type": "object"}, "strict": True}
 STATES = {"content": {"text": "content"}}
 FORMAT = {"schema": 1, "name": "mine", "title": "Mine", "initial": "content", "states": STATES}
@@ -58,10 +61,10 @@ def test_the_text_is_that_of_any_form_of_input(given: dict[str, Any], text: str)
         ({"text": ["a", 1]}, "/input/text", "item 1 of this text is not a string"),
         ({"text": 1}, "/input/text", "must be a valid string, not 1"),
         ({"text": "a\ud800"}, "/input/text", "lone surrogate U+D800"),
-        ({"tokens": [[1]]}, "/input/tokens/0", 'a token is [id, text] or [id, text, {"hex": ..., "kind": ...}]'),
-        ({"tokens": ["a"]}, "/input/tokens/0", 'a token is [id, text] or [id, text, {"hex": ..., "kind": ...}]'),
-        ({"tokens": [{"id": 1, "text": "a"}]}, "/input/tokens/0", 'a token is [id, text] or [id, text, {"hex": ..., "kind": ...}]'),
-        ({"tokens": [[1, "a", "special"]]}, "/input/tokens/0", 'a token is [id, text] or [id, text, {"hex": ..., "kind": ...}]'),
+        ({"tokens": [[1]]}, "/input/tokens/0", NO_TOKEN),
+        ({"tokens": ["a"]}, "/input/tokens/0", NO_TOKEN),
+        ({"tokens": [{"id": 1, "text": "a"}]}, "/input/tokens/0", NO_TOKEN),
+        ({"tokens": [[1, "a", "special"]]}, "/input/tokens/0", NO_TOKEN),
         ({"tokens": [[1, "a", {"bytes": ""}]]}, "/input/tokens/0", "knows only 'hex' and 'kind'"),
         ({"tokens": [[1, "a"], [-1, "b"]]}, "/input/tokens/1/0", "greater than or equal to 0, not -1"),
         ({"tokens": [[1, 2]]}, "/input/tokens/0/1", "valid string, not 2"),
@@ -219,7 +222,7 @@ def test_tools_are_kept_as_given() -> None:
 @pytest.mark.parametrize(
     ("tool", "message"),
     [
-        ({"function": {}}, 'a tool needs a name: {"type": "function", "function": {"name": ...}} or {"name": ...}'),
+        ({"function": {}}, NO_NAME),
         ({"type": "function", "function": "f"}, "a tool needs a name"),
         ({"name": ""}, "a tool needs a name"),
         ({"name": "f", "parameters": []}, "'parameters' of a tool"),

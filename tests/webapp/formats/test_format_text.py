@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from parsers.cases import jsontext
 from parsers.formats.model import builtin_formats, load_format
+from tests.growth import assert_linear, seconds
 from webapp.formats.folder import file_text
 from webapp.formats.format_text import MOST_CHARACTERS, Place, Places, check_text, laid_out, skeleton
-from tests.growth import assert_linear, seconds
 from webapp.settings import Settings
 
 SKELETON = skeleton()

@@ -262,10 +262,11 @@ def quietly(_status: str, _headers: object, _error: object = None, /) -> Callabl
 @pytest.mark.parametrize("do", ["spin", "endless"])
 def test_work_for_a_reader_who_has_left_is_dropped(front: Front, do: str) -> None:
     left: list[bool] = []
+    sent: list[bytes] = []
     environ = environ_of(f"/run?do={do}", **{"waitress.client_disconnected": lambda: bool(left)})
     with ThreadPoolExecutor(1) as threads:
-        asking = threads.submit(lambda: [*front(environ, quietly)])
-        until(lambda: only(front).pid if pids(front) else None)
+        asking = threads.submit(lambda: [*front(environ, lambda *_: sent.append)])
+        until(lambda: sent if do == "endless" else pids(front))
         left.append(True)
         if do == "spin":
             assert asking.result(PATIENCE)
