@@ -270,7 +270,8 @@ def test_markup_of_a_grammar_that_is_not_known_is_not_lost(shown: str) -> None:
         plain = get_format("passthrough")
         return Choice(plain, Selection(shown, ()), lambda: BlackBox("mine", TaggedCalls()), black_box=True)
 
-    case = load_case({"schema": 1, "parser": {"name": shown, "engine": "mine"}, "input": {"text": text}, "tools": TOOLS})
+    parser = {"name": shown, "engine": "mine"}
+    case = load_case({"schema": 1, "parser": parser, "input": {"text": text}, "tools": TOOLS})
     made = CaseSearch(case, pieces=by_tokens(text), engines={**ENGINES, "mine": mine}, max_replays=100)
     assert list(made.run())
     assert made.result().found.verdict.kind == "all_hold"
