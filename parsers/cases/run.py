@@ -181,6 +181,8 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
     """
     fmt, context = choice.grammar or choice.format, case.to_context()
     grammar = choice.grammar or case.parser.format or known_format(choice.selection.name)
+    if choice.black_box and grammar is not None and not grammar.terminals:  # it says nothing of what the parser reads
+        grammar = None
     stream, reasons = case.input.stream, choice.selection.reasons
     reasons = (*reasons, *[IGNORED] * ignores_ids(case))
     decoded = decode_pieces(

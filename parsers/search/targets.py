@@ -42,7 +42,6 @@ _PLAIN = "w"
 _CHEAPER = 8  # so many changed outputs, of which only the message is asked, count as one replay
 _NAME_KEY = re.compile(r'"(?:name|tool_name)"\s*:')
 _ARGUMENTS_KEY = re.compile(r'"(?:arguments|parameters)"\s*:')
-_JOINT = re.compile(rf"({MARKUP.pattern})\s*([\[{{(])")  # a marker and the bracket that follows it
 
 
 # What the format itself reads.
@@ -82,8 +81,15 @@ def own_reading(replayer: Replayer) -> OwnReading | None:
     assembler.absorb(events)
     message = assembler.message()
     flaws = Counter([*_flaws(events), *_call_flaws(fmt, replayer.text, events, message, replayer.context)])
-    joints = {match.groups() for match in _JOINT.finditer(replayer.text)}
-    return OwnReading(message, flaws, frozenset({*joints, *[_way(fmt, move) for move in moves]}))
+    ways = {*_joints(fmt, replayer.text), *[_way(fmt, move) for move in moves]}
+    return OwnReading(message, flaws, frozenset(ways))
+
+
+def _joints(fmt: Format, text: str) -> Iterator[tuple[str, ...]]:
+    """Each marker with the bracket that follows it."""
+    for markers in (any_of([one for one in fmt.terminals.values() if len(one) > 1]), MARKUP):
+        for match in re.finditer(rf"({markers.pattern})\s*([\[{{(])", text):
+            yield match.groups()
 
 
 def _way(fmt: Format, move: Transition) -> tuple[str, ...]:

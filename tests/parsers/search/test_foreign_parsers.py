@@ -7,16 +7,21 @@ in the message; what the model is said to have done wrong by the change, is not.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
 
+from parsers.cases.case import Case
+from parsers.cases.engines import ENGINES, Choice
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
+from parsers.replays.recorded import BlackBox
 from parsers.search.found import Found
-from parsers.vocabulary.types import MessageDelta, Piece
+from parsers.selection.registry import Evidence, Selection, get_format
+from parsers.vocabulary.types import MessageDelta, Piece, ToolCallDelta
 from tests.parsers.search.spoilt import CountsOn, Spoilt
 from tests.parsers.search.test_unseen_faults import ONE, THINK, TOKEN, TOOLS, TWO, call, engines
 
@@ -244,6 +249,32 @@ def test_without_tokens_characters_stand_in_and_that_is_said() -> None:
     for tokens in (None, [Piece("It", 1), Piece(" is", 2), Piece(".", 3)]):
         result = searched("It is.", Spoilt, tokens, tokenizer={"name": "qwen3"})
         assert any(words.startswith(assumed) for words in result.verdict.sentences) is (tokens is None)
+
+
+class TaggedCalls(Spoilt):
+    """Calls of a grammar that nobody else knows, read at the end."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        return None
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        before, name, key, value = re.split(r"<fn (\w+)><param (\w+)>(\w+)</param></fn>", self.text)[:4]
+        return MessageDelta(content=before, tool_calls=[ToolCallDelta(0, "id", name, json.dumps({key: value}))])
+
+
+@pytest.mark.parametrize("shown", ["passthrough", "mine"])
+def test_markup_of_a_grammar_that_is_not_known_is_not_lost(shown: str) -> None:
+    text = "See: <fn get_weather><param city>Paris</param></fn>"
+
+    def mine(case: Case, evidence: Evidence) -> Choice:
+        plain = get_format("passthrough")
+        return Choice(plain, Selection(shown, ()), lambda: BlackBox("mine", TaggedCalls()), black_box=True)
+
+    parser = {"name": shown, "engine": "mine"}
+    case = load_case({"schema": 1, "parser": parser, "input": {"text": text}, "tools": TOOLS})
+    made = CaseSearch(case, pieces=by_tokens(text), engines={**ENGINES, "mine": mine}, max_replays=100)
+    assert list(made.run())
+    assert made.result().found.verdict.kind == "all_hold"
 
 
 KEPT = call("get_weather", city="Paris")[:50]
