@@ -62,7 +62,10 @@ NAMES = Names(["CONTENT", "TOOL_CALL"], {"r0": "", "r1": ""})
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("held > 3 color:red", "There is no condition color: – there are held > 20, step > 9, gap > 60ms, state:, sent:,"),
+        (
+            "held > 3 color:red",
+            "There is no condition color: – there are held > 20, step > 9, gap > 60ms, state:, sent:,",
+        ),
         ("held > much", "held is compared with a number, as in held > 20."),
         ("step", ""),
         ('text:"</tool', "The quotation mark before </tool is not closed."),
