@@ -130,7 +130,7 @@ def checked_in_parts(
         for part in replayer.in_parts(chunking):
             yield (number + part) / (len(others) + 1)
         beside.append(compare_chunking(replayer, chunking, trace, rules))
-    written = tuple(variants(replayer, trace, kinds=("rerendered",))) if compare else ()
+    written = tuple(variants(replayer, trace, kinds=("rerendered",)))
     subject = subject_of(replayer, trace, whole, beside, rules=rules, variants=written, counted=compare)
     report = CheckReport([], [], [])
     for done in run_each_check(report, subject, case.checks):

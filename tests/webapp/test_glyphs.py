@@ -14,15 +14,15 @@ from webapp.glyphs import SPECIAL, count, glyphless, plain, shorten, show, show_
     [
         ("a b", 'a<span class="glyph">·</span>b'),
         ("\n", '<span class="glyph">⏎</span>'),
-        ("\x00", '<span class="glyph boxed" title="control 00">NUL</span>'),
+        ("\x00", '<span class="glyph boxed" title="control 00" data-c="0">NUL</span>'),
         ("<b>", "&lt;b&gt;"),
-        ("\u202e", '<span class="glyph boxed" title="right-to-left override">RLO</span>'),
-        ("\ud800", '<span class="glyph boxed" title="code point d800">U+D800</span>'),
-        ("\U000e0041", '<span class="glyph boxed" title="tag latin capital letter a">U+E0041</span>'),
-        ("\ufe0f", '<span class="glyph boxed" title="variation selector for emoji">VS16</span>'),
-        ("\u3164", '<span class="glyph boxed" title="hangul filler">U+3164</span>'),
-        ("\u2800", '<span class="glyph boxed" title="braille pattern blank">U+2800</span>'),
-        ("\U000e0101", '<span class="glyph boxed" title="variation selector-18">U+E0101</span>'),
+        ("\u202e", '<span class="glyph boxed" title="right-to-left override" data-c="202e">RLO</span>'),
+        ("\ud800", '<span class="glyph boxed" title="code point d800" data-c="d800">U+D800</span>'),
+        ("\U000e0041", '<span class="glyph boxed" title="tag latin capital letter a" data-c="e0041">U+E0041</span>'),
+        ("\ufe0f", '<span class="glyph boxed" title="variation selector for emoji" data-c="fe0f">VS16</span>'),
+        ("\u3164", '<span class="glyph boxed" title="hangul filler" data-c="3164">U+3164</span>'),
+        ("\u2800", '<span class="glyph boxed" title="braille pattern blank" data-c="2800">U+2800</span>'),
+        ("\U000e0101", '<span class="glyph boxed" title="variation selector-18" data-c="e0101">U+E0101</span>'),
     ],
 )
 def test_what_cannot_be_seen_becomes_a_glyph(text: str, html: str) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _API = ("healthz", "openapi", "parsers", "case", "tokenizers", "add_tokenizer", "delete_tokenizer")
 _PAGES = (
-    *("help", "checks", "examples", "example_json", "case_json", "delete", "compare_again"),
+    *("help", "checks", "old_examples", "example_json", "case_json", "delete", "compare_again"),
     *("formats", "format_language", "tokenizers", "tokenizer", "tokenizer_upload", "tokenizer_delete"),
     *("tokenizer_fetch", "tokenizer_fetching", "tokenizer_cancel"),
 )

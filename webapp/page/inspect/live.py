@@ -6,7 +6,7 @@ somebody types. Other chunkings and the search are left to a run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from parsers.cases.run import CaseRun, checked_run
 from parsers.search.no_output import nothing_judged
@@ -43,7 +43,7 @@ def live(run: Run) -> Live:
         return Live(note, too_long(tokens))
     calls = [(shorten(call.name, _SHOWN), shorten(call.arguments, _SHOWN)) for call in message.tool_calls]
     with collector_paused():
-        known = checked_run(run.case, run.choice, run.replayer, run.stored, compare=False)
+        known = checked_run(run.case, run.choice, replace(run.replayer, rerender=None), run.stored, compare=False)
     return Live(
         note=note,
         verdict=_quick(known),

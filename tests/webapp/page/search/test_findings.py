@@ -243,7 +243,7 @@ def test_a_wrong_parser_is_one_click_from_the_right_one() -> None:
 def test_what_a_server_left_is_one_click_from_the_parser_that_reads_it() -> None:
     proof = Proof({"by": "token"}, ((0, 0, "text"),), {"reasoning_open": True}, "qwen")
     (kind, value) = actions(found(verdict=said("marker_leak", proof=proof, offer="text", about="parser")))[-1]
-    assert (kind, json.loads(value)["parser"]) == ("proof", "qwen")
+    assert (kind, json.loads(value)["parser"]) == ("offer", "qwen")
     long = Proof({"by": "token"}, ((0, 0, "x" * 30_000),), {}, "qwen")
     assert actions(found(verdict=said("marker_leak", proof=long, offer="x" * 30_000, about="parser"))) == []
 
