@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 from parsers.vocabulary.channels import Channels, message_channels, streamed_channels
 from parsers.vocabulary.drops import DropReason
@@ -180,8 +180,7 @@ class StepColumns(ABC):
     def text_parts(self) -> Iterator[TextPart]:
         """The parts of every text event, in order: those of its segments, or all of it as a copy."""
         for first, last, event in self.event_runs(TextEvent):
-            if isinstance(event, TextEvent):
-                yield from ((first, last, *part) for part in parts_of(event))
+            yield from ((first, last, *part) for part in parts_of(cast(TextEvent, event)))
 
     @property
     @abstractmethod
