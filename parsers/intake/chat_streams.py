@@ -32,6 +32,7 @@ from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
 from parsers.intake.token_bytes import LoggedToken, choice_tokens, ids_in, lossy_text, pieces_of
 from parsers.intake.written_values import choices_of, ids_of, object_of, word_of, word_or_number_of
 from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request
+from parsers.wire.read import is_error
 
 _ASIDE = frozenset(("usage", "sglext", "output_ids", "prompt_token_ids", "prompt_text", "object"))
 _BACKWARDS = Warn(
@@ -102,7 +103,7 @@ class _Sorter:
                     continue
                 if not is_failure(frame):
                     self._add(frame, frame.payload)
-                elif frame.payload.get("error"):
+                elif is_error(frame.payload):
                     self._fail(frame.payload)
 
     def _fail(self, payload: Payload) -> None:

@@ -92,7 +92,7 @@ class _Reader:
         finish = self._finish(choice.get("finish_reason"))
         if known is not None and delta is not None:
             self._note("after_finish", f"It comes after the finish reason `{known}`: clients may not read it any more.")
-        error = _error_words(payload) if _is_error(payload) else None
+        error = _error_words(payload) if is_error(payload) else None
         return ServerChunk(delta, finish, _ids(choice), tuple(self.notes), "finish_reason" in choice, error)
 
     def _note(self, code: str, words: str) -> None:
@@ -102,7 +102,7 @@ class _Reader:
         if not isinstance(payload, Mapping):
             self._note("no_object", "It is no JSON object.")
             return {}
-        if _is_error(payload):
+        if is_error(payload):
             self._note(SERVER_ERROR, f"The server reports an error: {_error_words(payload)}")
         choices = payload.get("choices")
         found = [one for one in choices if isinstance(one, Mapping)] if isinstance(choices, list) else []
@@ -217,7 +217,8 @@ def _ids(choice: Mapping[str, Any]) -> tuple[int, ...] | None:
     return tuple(ids)
 
 
-def _is_error(payload: Any) -> bool:
+def is_error(payload: Any) -> bool:
+    """Return whether a server sent an error in place of a chunk."""
     return isinstance(payload, Mapping) and bool(payload.get("error") or payload.get("object") == "error")
 
 

@@ -186,6 +186,15 @@ def test_an_error_in_place_of_a_chunk_ends_the_answer_that_had_begun() -> None:
     assert not log([error, error]).usable
 
 
+def test_an_error_event_that_is_no_error_object_is_no_chunk_of_the_answer() -> None:
+    old = {"object": "error", "message": "engine died"}
+    assert (found := log([step(content="a"), old])).recording is not None
+    assert found.recording.stream == (step(content="a"), old)
+    odd = f"data: {json.dumps(step(content='a'))}\n\nevent: error\ndata: {json.dumps({'detail': 'x'})}\n\n"
+    assert (found := recognise(odd.encode(), pasted=False)).recording is not None
+    assert found.recording.stream == (step(content="a"),)
+
+
 def test_calls_that_are_none_begin_no_answer_in_its_middle() -> None:
     odd = [{"delta": {"tool_calls": one}} for one in ([], ["x"], [{"function": "x"}], "x")]
     for choice in odd:

@@ -17,12 +17,11 @@ from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import RECORDED
 from parsers.vocabulary.types import UsageError
 from webapp.fields import unix_lines
-from webapp.page.addresses.subjects import Subject, carried_case
+from webapp.page.addresses.subjects import Subject, carried_case, example_subject, is_example
 from webapp.page.compare.asked import Side
 from webapp.page.compare.sides import Texts
 from webapp.page.form.form_page import Option
 from webapp.page.form.setup import FormError, case_line, case_of, setup_of
-from webapp.page.library.examples import examples
 from webapp.runs.prepare import with_defaults
 from webapp.security import check_limit
 from webapp.services import services
@@ -46,8 +45,8 @@ def texts_of(subject: Subject, beside: tuple[str, ...]) -> Texts:
             return stored(subject.case.parent)
         if kind == "case":
             return stored(name)
-        if kind == "example" and name in examples():
-            return examples()[name].case
+        if kind == "example" and is_example(name):
+            return example_subject(name).case
         if kind == "paste" and name.isascii() and name.isdecimal() and 0 < int(name) <= len(beside):
             return _carried(beside[int(name) - 1])
         raise UsageError(f"{word[:80]!r} is no output that is known here; write case:ID, example:NAME or parent")

@@ -243,9 +243,9 @@ def _with_json(value: str, names: Names) -> Holds:
     _among("json", value, ["whole", "broken"])
 
     def holds(look: Look) -> bool:
-        ended = [event.call for event in look.events if isinstance(event, CallEnd)]
-        texts = [call.arguments for at, call in enumerate(look.index.trace.message.tool_calls) if at in ended]
-        return any(is_json(text) == (value == "whole") for text in texts)
+        calls = look.index.trace.message.tool_calls
+        ended = [event.call for event in look.events if isinstance(event, CallEnd) and event.call < len(calls)]
+        return any(is_json(calls[call].arguments) == (value == "whole") for call in ended)
 
     return holds
 

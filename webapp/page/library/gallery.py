@@ -233,11 +233,12 @@ def _roles(trace: Trace) -> list[str]:
 
 
 def _lost(text: str, right: Trace, answer: Trace) -> Iterator[int]:
-    """The characters of the output that the answer does not have, or has where they do not belong."""
+    """The characters of the output that the answer does not have, has where they do not belong, or has spoilt."""
     for channel, theirs in _differing(right.channels, answer.channels):
         ours = right.channels[channel]
         shared = _shared(ours.text, theirs)
-        for at in range(0 if shared == len(ours.text) else shared, len(ours.text)):
+        spoilt = shared == len(ours.text) and channel.call is not None  # a call that says more is wrong as a whole
+        for at in range(0 if spoilt else shared, len(ours.text)):
             raw = ours.place(at).raw
             if raw is not None and raw < len(text):
                 yield raw
