@@ -160,6 +160,8 @@ function drawResult(page, step) {
   for (const badge of page.open) {
     badge.hidden = step < Number(badge.dataset.openFrom) || step >= Number(badge.dataset.openTo);
   }
+  const said = page.sent.find((element) => Number(element.dataset.sent) === step && element.matches("#message *"));
+  if (said?.checkVisibility()) keepVisible(said, document.getElementById("message"));
   const chunk = page.view.querySelector(".wire .now");
   if (chunk) keepVisible(chunk, chunk.closest(".scroll"));
 }

@@ -44,7 +44,7 @@ def run_posted(page: Page, text: str) -> None:
     page.goto("/")
     page.locator("#text").fill(text)
     page.locator("#parser").select_option("qwen")
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
     page.locator("#cursor").evaluate("form => { form.action = '/compare'; form.submit(); }")
     expect(page.locator("[data-compare]")).to_be_visible()
@@ -212,7 +212,7 @@ def test_without_script_a_posted_run_moves_by_its_form(plain: Page) -> None:
     plain.goto("/")
     plain.locator("#text").fill(OUTPUT)
     plain.locator("#parser").select_option("qwen")
-    plain.locator("[name=run]").click()
+    plain.locator("#setup [name=run]").click()
     case = plain.locator("#cursor [name=case]").get_attribute("value") or ""
     plain.goto("/help")
     form: dict[str, str | float | bool] = {"case": case, "b_parser": "passthrough"}

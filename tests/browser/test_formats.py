@@ -50,7 +50,7 @@ def test_a_new_format_from_skeleton_to_permalink(page: Page, plain: Page, script
 def test_a_run_leads_to_the_editor_and_back_to_the_inspector(page: Page) -> None:
     page.goto("/")
     page.locator("#text").fill('<tool_call>{"name": "f", "arguments": {}}</tool_call>')
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
     page.get_by_role("button", name="Edit this format").click()
     expect(page.locator("#output-1")).to_have_value('<tool_call>{"name": "f", "arguments": {}}</tool_call>')

@@ -23,7 +23,7 @@ def run(page: Page, text: str) -> None:
     page.goto("/")
     page.locator("#text").fill(text)
     page.locator("#parser").select_option("qwen")
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
 
 

@@ -99,7 +99,7 @@ def test_ids_lead_to_the_field_that_they_need(page: Page, allowed: list[str]) ->
     expect(page.locator("#intake")).to_contain_text("Needed before it can be replayed")
     page.locator("#intake .needed a").click()
     expect(page.locator("#tokenizer")).to_be_focused()
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator("#tokenizer-error")).to_contain_text("choose the model's own tokenizer")
     expect(page.locator("#text")).to_have_value("[1, 2, 3]")
 

@@ -14,7 +14,7 @@ def open_long(page: Page, text: str = TEXT) -> None:
     page.goto("/")
     page.locator("#parser").select_option("passthrough")
     page.locator("#text").fill(text)
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
 
 

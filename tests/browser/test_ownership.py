@@ -89,7 +89,7 @@ def test_a_filter_survives_the_next_window(page: Page) -> None:
     page.goto("/")
     page.locator("#parser").select_option("passthrough")
     page.locator("#text").fill("some words that go on and on " * 400)
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
     toggle(page, "held").click()
     page.locator("#go-to").fill("1500")

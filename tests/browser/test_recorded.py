@@ -39,7 +39,7 @@ def test_a_log_is_played_and_shows_which_client_breaks(page: Page, plain: Page, 
     tab = page if script else plain
     tab.goto("/")
     tab.locator("#text").fill(log("no-index"))
-    tab.locator("[name=run]").click()
+    tab.locator("#setup [name=run]").click()
     expect(tab.locator(".case-note")).to_have_text("not shared")
     expect(tab.locator("#findings")).to_contain_text("A part of a call has no index")
     if script:
@@ -59,7 +59,7 @@ def test_a_parser_stands_beside_the_servers_stream(page: Page, plain: Page, base
     expect(tab.locator(".compare-sentence")).to_contain_text("The calls differ.")
     expect(tab.locator("#step-b")).to_contain_text("recorded, as recorded")
     expect(tab.locator("#b_parser")).to_have_value("recorded")
-    tab.get_by_role("link", name="go there").click()
+    tab.get_by_role("link", name="Go to where B parts from A").click()
     expect(tab.locator("#go-to")).not_to_have_value("0")
 
 
@@ -96,7 +96,7 @@ TIMED = "".join([f"12:03:59.{int(at * 1000):06d} data: {line}\n" for at, line in
 def paste(tab: Page, text: str = TIMED) -> None:
     tab.goto("/")
     tab.locator("#text").fill(text)
-    tab.locator("[name=run]").click()
+    tab.locator("#setup [name=run]").click()
     expect(tab.locator("#input-title")).to_have_text("Chunks")
 
 

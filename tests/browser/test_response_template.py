@@ -53,14 +53,14 @@ def test_a_template_is_linted_while_it_is_typed(page: Page) -> None:
 def test_a_run_reads_with_the_template_and_can_be_edited_and_run_again(page: Page) -> None:
     choose(page, "Tagged calls")
     page.locator("#text").fill(OUTPUT)
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator(".when-diagram g[data-node=TOOL_CALLS]")).to_be_attached()
     expect(page.locator("#result")).to_contain_text("get_weather")
     page.locator("#template-part summary").click()
     template = json.loads(page.locator("#template").input_value())
     template["fields"]["tool_calls"] |= {"content": "json", "content_args": {}}
     page.locator("#template").fill(json.dumps(template))
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator("#findings")).to_contain_text("1 error")
 
 
@@ -70,7 +70,7 @@ def test_a_wrong_template_is_said_and_kept(page: Page, allowed: list[str]) -> No
     page.locator("#parser").select_option("response_template")
     page.locator("#template").fill('{"response_schema": {}}')
     page.locator("#text").fill("x")
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator("#errors")).to_contain_text("This is a response_schema, the older form")
     expect(page.locator("#template")).to_have_value('{"response_schema": {}}')
     expect(page.locator("#parser")).to_have_value("response_template")
@@ -85,7 +85,7 @@ def test_the_same_without_script(plain: Page) -> None:
     expect(plain.locator("#template-report")).to_contain_text("No prompt prefix is given")
     plain.locator("#prompt_tail").fill("<|im_start|>assistant\n<think>\n")
     plain.locator("#text").fill(OUTPUT)
-    plain.locator("[name=run]").click()
+    plain.locator("#setup [name=run]").click()
     expect(plain.locator("#result")).to_contain_text("get_weather")
 
 

@@ -22,7 +22,7 @@ def run(page: Page, text: str, parser: str = "qwen", note: str = "not shared") -
     page.goto("/")
     page.locator("#text").fill(text)
     page.locator("#parser").select_option(parser)
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator(".case-note")).to_have_text(note)
 
 
@@ -70,7 +70,7 @@ def test_a_leading_newline_and_trailing_blank_survive_the_form(page: Page) -> No
     run(page, "\n\n x \n")
     expect(page.locator("#input .pane-note")).to_contain_text("6 characters")
     expect(page.locator("#text")).to_have_value("\n\n x \n")
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator("#input .pane-note")).to_contain_text("6 characters")
 
 
@@ -124,7 +124,7 @@ def test_bad_fields_without_script(plain: Page, allowed: list[str]) -> None:
     plain.locator("#text").fill("keep me")
     plain.locator("#tools-menu summary").click()
     plain.locator("#tools").fill("[{]")
-    plain.locator("[name=run]").click()
+    plain.locator("#setup [name=run]").click()
     expect(plain.locator("#errors")).to_be_visible()
     expect(plain.locator("#text")).to_have_value("keep me")
 
@@ -133,7 +133,7 @@ def test_too_much_text_says_limit_and_size_and_keeps_it(page: Page, allowed: lis
     allowed.append("413")
     page.goto("/")
     page.locator("#text").fill("x" * 1_000_001)
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator("#errors")).to_contain_text("1,000,001 bytes; the limit is 1,000,000 bytes")
     assert len(page.locator("#text").input_value()) == 1_000_001
 

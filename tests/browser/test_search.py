@@ -82,7 +82,7 @@ def test_a_page_searches_by_itself_and_leads_to_the_failing_chunking(page: Page)
 def test_progress_is_shown_and_a_search_can_be_cancelled_and_begun_again(page: Page) -> None:
     page.goto("/")
     page.locator("#text").fill(f"{SLOW} Or not.")
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     bar = page.get_by_role("progressbar", name="Search for a failing chunking")
     expect(bar).to_be_visible()
     expect(page.locator("#search")).to_contain_text(re.compile(r"chunkings \d+ of 10,000; 1 outcome so far"))
@@ -161,7 +161,7 @@ def test_without_script_a_failing_range_is_a_link(page: Page, plain: Page) -> No
 def test_without_script_a_search_is_cancelled_by_a_button(plain: Page) -> None:
     plain.goto("/")
     plain.locator("#text").fill(f"{SLOW} Without script.")
-    plain.locator("[name=run]").click()
+    plain.locator("#setup [name=run]").click()
     with plain.expect_navigation(timeout=WAIT):
         plain.get_by_role("button", name="Find a failing one").click()
     expect(plain.get_by_role("progressbar", name="Search for a failing chunking")).to_be_visible()
@@ -207,7 +207,7 @@ def test_the_right_parser_is_one_click_away(page: Page) -> None:
     page.goto("/")
     page.locator("#text").fill(f"{CALL} and words")
     page.locator("#parser").select_option("mistral")
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator("#verdict")).to_contain_text("Wrong parser", timeout=WAIT)
     expect(page.locator("#search")).to_contain_text("Searched", timeout=WAIT)
     page.locator("#verdict").get_by_role("button", name=re.compile("run it with")).click()

@@ -180,7 +180,7 @@ def test_the_output_is_edited_over_the_run(browser: Browser, watch: Any) -> None
     expect(page.locator("#text")).to_be_visible()
     assert page.locator("#verdict").bounding_box() == before
     page.locator("#text").fill("Nothing but words.")
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator("#result")).to_contain_text("Nothing·but·words.")
     expect(page.locator("#source > summary")).to_contain_text("18 characters")
     context.close()

@@ -35,7 +35,7 @@ def run(page: Page, text: str, *, decode: str = "", parser: str = "qwen") -> Non
         page.locator("#decode > summary").click()
         page.locator(f"[name=decode_policy][value={decode}]").check()
         page.keyboard.press("Escape")
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared", timeout=30_000)
 
 

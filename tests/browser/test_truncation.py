@@ -73,7 +73,7 @@ def test_a_run_without_address_is_scrubbed_too(page: Page) -> None:
     page.goto("/")
     page.locator("#parser").select_option("qwen")
     page.locator("#text").fill(TEXT)
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
     show_panel(page, "truncation")
     expect(page.locator("#cut-at")).to_be_visible()

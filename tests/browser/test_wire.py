@@ -56,7 +56,7 @@ def test_a_run_without_an_address_has_the_same_choices(page: Page, plain: Page, 
     tab.goto("/")
     tab.locator("#text").fill('<think>Hm.</think>Hi <tool_call>{"name": "f", "arguments": {}}</tool_call>')
     tab.locator("#parser").select_option("qwen")
-    tab.locator("[name=run]").click()
+    tab.locator("#setup [name=run]").click()
     expect(tab.locator(".case-note")).to_have_text("not shared")
     if script:
         show_panel(tab, "wire")
@@ -127,7 +127,7 @@ def test_a_long_answer_shows_its_window(page: Page) -> None:
     page.goto("/")
     page.locator("#parser").select_option("passthrough")
     page.locator("#text").fill("some words that go on and on " * 400)
-    page.locator("[name=run]").click()
+    page.locator("#setup [name=run]").click()
     expect(page.locator(".case-note")).to_have_text("not shared")
     show_panel(page, "wire")
     assert chunks(page).locator("li").count() < 200

@@ -31,6 +31,7 @@ from webapp.page.inspect.index import UNPLACED, CallIndex, Channel, TraceIndex, 
 _TABLE_LIMIT = 100_000
 _CALLS_SHOWN, _NAME = 60, 100
 _FOLDED = 2_000
+_SHORT = 24  # characters that are shown though they were sent outside the window: to count them takes as much room
 _MEMBERS_SHOWN, _MEMBERS_BESIDE = 100, 20  # of a call: sent in the window, and on either side of it
 
 
@@ -136,6 +137,7 @@ def _clip(channel: Channel, window: Window, start: int = 0, end: int | None = No
     low, high = max(start, channel.length_at(window.first - 1)), min(end, channel.length_at(window.last))
     if low >= high:
         return folded(channel, start, end)
+    low, high = start if low - start <= _SHORT else low, end if end - high <= _SHORT else high
     return [*folded(channel, start, low), *sent(channel, low, high), *folded(channel, high, end)]
 
 
