@@ -17,7 +17,7 @@ from parsers.compare.allowed import allowed_by, allowed_however_cut, content_aro
 from parsers.compare.beside import Compared
 from parsers.compare.divergence import EXACT, Rules, same_message
 from parsers.formats.contracts import Contract, contract_named
-from parsers.machine.reasoning import reasoning_markers
+from parsers.machine.reasoning import reasoning_headers, reasoning_markers
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.cut_grades import INSIDE_TOKEN, CutGrade, Grader
 from parsers.replays.replayer import Outcome, Replayer
@@ -376,7 +376,8 @@ def _grammar(replayer: Replayer, trace: Trace) -> Grammar:
         )
         return replace(known, terminals=shown) if shown else known
     markers = reasoning_markers(fmt)
-    return replace(known, end_tokens=fmt.end_tokens, openers=markers.openers, closers=markers.closers)
+    openers = tuple(dict.fromkeys((*markers.openers, *reasoning_headers(fmt))))
+    return replace(known, end_tokens=fmt.end_tokens, openers=openers, closers=markers.closers)
 
 
 def _examined_twice(replayer: Replayer) -> tuple[int, int] | None:

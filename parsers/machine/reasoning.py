@@ -47,6 +47,16 @@ def reasoning_markers(fmt: Format) -> _ReasoningMarkers:
     return _ReasoningMarkers(tuple(openers), tuple(closers))
 
 
+def reasoning_headers(fmt: Format) -> tuple[str, ...]:
+    """The literals that lead into reasoning wherever they stand outside of it, such as the header of a message."""
+    leads: dict[str, set[bool]] = {}
+    for state in fmt.states.values():
+        for row in state.rows if state.text != "reasoning" else ():
+            if row.on in fmt.terminals:
+                leads.setdefault(row.on, set()).add((fmt.states.get(row.to) or state).text == "reasoning")
+    return tuple([fmt.terminals[on] for on, found in leads.items() if found == {True}])
+
+
 def prompt_opens(fmt: Format, tail: str | None) -> bool:
     """Return whether the end of a prompt leaves reasoning open: its last reasoning marker is an opener."""
     markers = reasoning_markers(fmt)
