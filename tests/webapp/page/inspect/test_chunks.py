@@ -15,7 +15,8 @@ from parsers.vocabulary.types import MessageDelta, Span
 from parsers.wire.read import ServerChunk
 from tests.growth import assert_linear, seconds
 from tests.webapp.page.streams import ROLE, chunk, stream_case
-from webapp.page.inspect.chunks import LEAKED, Recording, carriers, chunk_card, chunk_table, recording
+from webapp.page.inspect.chunk_axis import chunk_axis
+from webapp.page.inspect.chunks import LEAKED, Recording, carriers, chunk_card, chunk_table, evidence, recording
 from webapp.page.inspect.index import Window
 from webapp.runs.runner import Runner
 
@@ -51,11 +52,15 @@ def test_the_chunks_that_carry_what_leaked_and_their_share_of_it(texts: list[str
         assert not text or (row.number in found.carriers) == (LEAKED in roles)
 
 
+def drawn(found: Recording) -> object:
+    return chunk_table(found, window(70)), chunk_axis(found, 1), evidence(found, has_raw=False)
+
+
 @pytest.mark.linear
 def test_twice_the_chunks_and_stretches_take_about_twice_the_time() -> None:
     def timed(size: int) -> float:
         stretches = [Span(8 * at, 8 * at + 4) for at in range(size)]
-        return seconds(lambda: recorded(["12345678"] * size, stretches))
+        return seconds(lambda: drawn(recorded(["12345678"] * size, stretches)))
 
     assert_linear(timed, (4_000, 8_000, 16_000))
 
