@@ -11,89 +11,157 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from parsers.intake.evidence import Intake, Warn
+from parsers.intake.evidence import Intake, Warn, number
 from parsers.intake.requests import is_request, request_of
 from parsers.intake.written_values import whole_object
+from parsers.vocabulary.types import Request
 
 _HEAD = re.compile(
     r"(?:(\d\d:\d\d:\d\d\.\d{6}) )?(?:== Info: |(?:<=|=>) (Recv|Send) (data|header|SSL data), (\d{1,9}) bytes)"
 )
 _ROW = re.compile(r"([0-9a-f]{4,8}): (.*)")
-_HEX = re.compile(r"(?:[0-9a-f]{2} ){1,16}")
+# The bytes of a row, before room for those that the last row has less, and what of them is visible.
+_HEX = re.compile(r"(?:[0-9a-f]{2}(?: |$)){1,16}")
+_ROOM = 48
 _SIZE = re.compile(rb"([0-9a-fA-F]{1,7})(?:;[^\r\n]*)?\r\n")
-# A dot of the readable form that ends a line: before the next field of an event stream, and at the end.
-_ENDS = re.compile(rb"\.(?=\.*(?:data: ?[\[{]|event: ?\w|: ping|\Z))")
+# Dots of the readable form that end lines: before the next field of an event stream, and at the end.
+_ENDS = re.compile(rb"(?<!\.)\.++(?=data: ?[\[{]|event: ?\w|: ping|\Z)")
 _LOSSY = Warn("lossy_text", "`--trace-ascii` has a dot for every byte that is no ASCII: `--trace` keeps all of them.")
+
+
+_Piece = tuple[str, bytes]  # a part of what came, after the stamp of the dump in which it ended
 
 
 @dataclass(slots=True)
 class _Dump:
-    """One dump: its time stamp, whether it came or went, whether it is data and how much, and its bytes.
-
-    In the readable form a row ends where a line of the data did, so that CR and LF are there by their places alone.
-    """
+    """One dump: its time stamp, whether it came or went, what it is of and how much, and its rows with their places."""
 
     stamp: str
     came: bool
-    is_data: bool
+    of: str
     size: int
-    data: bytearray = field(default_factory=bytearray)
+    rows: list[tuple[int, str]] = field(default_factory=list)
 
-    def fill(self, size: int) -> None:
-        """Put the line ends that the readable form left out before this place."""
-        self.data += b"\r\n" * ((size - len(self.data)) // 2)
+    def data(self, *, readable: bool) -> bytes:
+        """The bytes. In the readable form a row ends where a line did: CR and LF are there by their places alone."""
+        if not readable:
+            found = [_HEX.match(row) for _, row in self.rows]
+            return b"".join([bytes.fromhex(one[0]) for one in found if one])
+        data = bytearray()
+        for at, row in self.rows:
+            data += _ends(at - len(data)) + row.encode()
+        return bytes(data + _ends(self.size - len(data)))
+
+
+def _ends(room: int) -> bytes:
+    """The line ends that the readable form left out before a place.
+
+    One behind each row, and one more where an editor took the blank that an empty line's row ends with. Whatever a
+    place says, they are no more.
+    """
+    return b"\r\n" * min(room // 2, 2)
+
+
+@dataclass(slots=True)
+class _Visit:
+    """One request with its answer: curl makes several where it is redirected or tries again."""
+
+    sent: list[bytes] = field(default_factory=list)
+    came: list[_Piece] = field(default_factory=list)
 
 
 def curl_trace(body: str, read: Callable[[str], Intake | None]) -> Intake | None:
-    """Read what came in a trace as a log; None where there is no trace, or `read` finds no log in it."""
+    """Read what came in a trace as a log; None where there is no trace, or `read` finds no log in it.
+
+    Of several answers the last that is a log counts: those before it are redirects, and errors before another try.
+    """
     if "<= Recv data, " not in body:
         return None
-    readable = not any(_HEX.match(row[2]) for row in map(_ROW.match, body.split("\n")) if row)
-    dumps = list(_dumps(body, readable=readable))
-    pieces = _without_framing([dump for dump in dumps if dump.came])
+    dumps = list(_dumps(body))
+    readable = not _is_hexadecimal([row for dump in dumps if dump.of == "data" for _, row in dump.rows])
+    visits = list(_visits(dumps, readable=readable))
+    for last in range(len(visits), 0, -1):
+        if found := _answer(visits[last - 1], read, readable=readable):
+            found.request = _request(visits[:last])
+            found.why = ("It is a trace of curl: what came is put together from its dumps.", *found.why)
+            found.warnings += tuple(_left_out(sum([bool(one.came) for one in visits]) - 1))
+            return found
+    return None
+
+
+def _dumps(body: str) -> Iterator[_Dump]:
+    """The dumps, those of curl's own lines too, which are of nothing."""
+    dump = _Dump("", came=False, of="", size=0)
+    for line in body.split("\n"):
+        head, row = _HEAD.match(line), _ROW.match(line)
+        if head:
+            yield dump
+            dump = _Dump(head[1] or "", came=head[2] == "Recv", of=head[3] or "", size=int(head[4] or 0))
+        elif row:
+            dump.rows.append((int(row[1], 16), row[2]))
+    yield dump
+
+
+def _is_hexadecimal(rows: Sequence[str]) -> bool:
+    """Whether every row has bytes in hexadecimal alone; the last may break off, as the paste does."""
+    found = [_HEX.match(row) for row in (rows[:-1] or rows)]
+    return all(one and not one.string[one.end() : _ROOM].strip() for one in found)
+
+
+def _visits(dumps: Sequence[_Dump], *, readable: bool) -> Iterator[_Visit]:
+    """The visits: a header that follows data that came begins the next."""
+    visit = _Visit()
+    for dump in dumps:
+        if dump.of == "header" and visit.came:
+            yield visit
+            visit = _Visit()
+        elif dump.of == "data" and dump.came:
+            visit.came.append((dump.stamp, dump.data(readable=readable)))
+        elif dump.of == "data":
+            visit.sent.append(dump.data(readable=readable))
+    yield visit
+
+
+def _answer(visit: _Visit, read: Callable[[str], Intake | None], *, readable: bool) -> Intake | None:
+    """The log that came with a visit."""
+    pieces, left = _without_framing(visit.came)
     if readable:
-        pieces = [(stamp, _ENDS.sub(b"\n", data)) for stamp, data in pieces]
+        pieces = [(stamp, _ENDS.sub(lambda dots: b"\n" * len(dots[0]), data)) for stamp, data in pieces]
     found = read("\n".join(_stamped(pieces))) or read(_text([data for _, data in pieces]))
-    if found is None:
-        return None
-    sent = whole_object(_text([dump.data for dump in dumps if not dump.came]))
-    found.request = request_of(sent) if sent is not None and is_request(sent) else None
-    found.why = ("It is a trace of curl: what came is put together from its dumps.", *found.why)
-    if readable and any(b".." in data for _, data in pieces):
+    if found is not None and left:
+        words = f"{number(left, 'byte')} behind the last whole chunk of the transfer left out."
+        found.warnings += (Warn("other_text", words),)
+    if found is not None and readable and any(b".." in data for _, data in pieces):
         found.warnings += (_LOSSY,)
     return found
 
 
-def _dumps(body: str, *, readable: bool) -> Iterator[_Dump]:
-    """The dumps of data."""
-    dump = _Dump("", came=False, is_data=False, size=0)
-    for line in [*body.split("\n"), "== Info: "]:
-        head, row = _HEAD.match(line), _ROW.match(line)
-        if head:
-            dump.fill(dump.size if readable else 0)
-            if dump.is_data:
-                yield dump
-            dump = _Dump(head[1] or "", came=head[2] == "Recv", is_data=head[3] == "data", size=int(head[4] or 0))
-        elif row and dump.is_data:
-            dump.fill(int(row[1], 16) if readable else 0)
-            dump.data += row[2].encode() if readable else bytes.fromhex(row[2][:48])
+def _request(visits: Sequence[_Visit]) -> Request | None:
+    """What was asked for: a redirect may be followed without the body."""
+    sent = [whole_object(_text(visit.sent)) for visit in reversed(visits)]
+    return next((request_of(one) for one in sent if one is not None and is_request(one)), None)
 
 
-def _without_framing(dumps: Sequence[_Dump]) -> list[tuple[str, bytes]]:
-    """What came, each part with the stamp of the dump in which it ended, without the sizes of the transfer's chunks."""
-    whole = b"".join([dump.data for dump in dumps])
+def _left_out(answers: int) -> Iterator[Warn]:
+    if answers:
+        yield Warn("other_recordings", f"{number(answers, 'more answer')} in the trace left out: the last log is read.")
+
+
+def _without_framing(came: list[_Piece]) -> tuple[list[_Piece], int]:
+    """What came without the sizes of the transfer's chunks, and how many bytes are left over behind them."""
+    whole = b"".join([data for _, data in came])
     if not _SIZE.match(whole):
-        return [(dump.stamp, bytes(dump.data)) for dump in dumps]
-    stamps = [dump.stamp for dump in dumps for _ in dump.data]
-    found, at = list[tuple[str, bytes]](), 0
+        return came, 0
+    stamps = [stamp for stamp, data in came for _ in data]
+    found, at = list[_Piece](), 0
     while (size := _SIZE.match(whole, at)) and (length := int(size[1], 16)):
         end = min(size.end() + length, len(whole))
         found.append((stamps[end - 1], whole[size.end() : end]))
         at = end + 2
-    return found
+    return found, len(whole[size.end() if size else at :].strip(b"\r\n"))
 
 
-def _stamped(pieces: Sequence[tuple[str, bytes]]) -> Iterator[str]:
+def _stamped(pieces: Sequence[_Piece]) -> Iterator[str]:
     """The lines of what came, each after the stamp of the part that it ended in."""
     open_line = b""
     for stamp, data in pieces:
@@ -105,5 +173,5 @@ def _stamped(pieces: Sequence[tuple[str, bytes]]) -> Iterator[str]:
     yield _text([open_line])
 
 
-def _text(parts: Sequence[bytes | bytearray]) -> str:
+def _text(parts: Sequence[bytes]) -> str:
     return b"".join(parts).decode("utf-8", "replace")

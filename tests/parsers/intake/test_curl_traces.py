@@ -7,6 +7,7 @@ import json
 import pytest
 
 from parsers.intake import Intake, recognise
+from parsers.intake.curl_traces import curl_trace
 from tests.parsers.intake.test_moments import CHUNKS, CLOCK, TENTHS, chunk
 
 REQUEST = b'{"model": "m", "messages": []}'
@@ -93,3 +94,59 @@ def test_a_trace_without_a_log_is_text_and_a_key_in_its_header_is_warned_of() ->
     text = trace(events(CHUNKS), readable=True).replace("POST /v1 HTTP/1.1", "Authorization: Bearer abcdefgh")
     assert "secret" in [warn.code for warn in read(text).warnings]
     assert read(text.replace("left intact", "left intact\n0000: <= Recv data, ")).kind == "sse_log"
+
+
+@pytest.mark.parametrize("row", ["12 apples", "be careful", "be ", "61 74 6", ""])
+def test_a_row_that_begins_like_hexadecimal_makes_no_trace_hexadecimal(row: str) -> None:
+    found = read(trace([*events(CHUNKS[:3]), f"{row}\n".encode(), *events(CHUNKS[3:])][:4], readable=True))
+    assert (found.kind, found.recording and list(found.recording.stream or ())) == ("sse_log", CHUNKS[:3])
+
+
+@pytest.mark.parametrize("end", ["61 74 6", "61 74", "6", ""])
+def test_a_trace_cut_inside_its_last_row_is_read_up_to_it(end: str) -> None:
+    whole = trace(events(CHUNKS), readable=False)
+    cut = whole[: whole.rindex("0010: ")] + f"0010: {end}"
+    found = read(cut).recording
+    assert found is not None
+    assert list(found.stream or ()) == CHUNKS[:3]
+
+
+@pytest.mark.parametrize(("size", "at"), [("99999999", "0000"), ("999999999", "7fffffff"), ("5", "3fffffff")])
+def test_the_sizes_and_places_in_a_trace_make_nothing_longer_than_it_is(size: str, at: str) -> None:
+    body = f'<= Recv data, {size} bytes (0x1)\n{at}: data: {{"a": 1}}\n'
+    given: list[str] = []
+    assert curl_trace(body, given.append) is None
+    assert max(map(len, given)) < len(body)
+
+
+MOVED = "<= Recv header, 9 bytes (0x9)\n0000: Location: /\n<= Recv data, 12 bytes (0xc)\n0000: <p>Moved</p>\n"
+BUSY = "<= Recv header, 9 bytes (0x9)\n0000: HTTP/1.1 503\n<= Recv data, 24 bytes (0xc)\n"
+BUSY += '0000: e\n0003: {"error":"no"}\n0013: 0\n0016: \n'
+AGAIN = "=> Send header, 9 bytes (0x9)\n0000: GET / HTTP/1.1\n"
+ASKED = f"=> Send data, {len(REQUEST)} bytes (0x1)\n{rows(REQUEST, readable=True)}"
+
+
+@pytest.mark.parametrize("first", [MOVED, BUSY])
+@pytest.mark.parametrize("between", ["", AGAIN])
+def test_the_stream_behind_a_redirect_or_an_error_is_read(first: str, between: str) -> None:
+    stream = trace(events(CHUNKS), readable=True).partition("left intact")[0]
+    head = "<= Recv header, 9 bytes (0x9)\n0000: HTTP/1.1 200\n"
+    came = head + stream[stream.index("<= Recv data") :]
+    found = read(ASKED + first + between + came)
+    assert (found.kind, found.recording and list(found.recording.stream or ())) == ("sse_log", CHUNKS)
+    assert "other_recordings" in [warn.code for warn in found.warnings]
+    assert found.request is not None
+
+
+def test_an_answer_before_one_that_is_no_log_is_read() -> None:
+    found = read(trace(events(CHUNKS), readable=True) + MOVED)
+    assert (found.kind, found.recording and list(found.recording.stream or ())) == ("sse_log", CHUNKS)
+
+
+def test_what_is_left_over_behind_the_last_chunk_of_the_transfer_is_told() -> None:
+    whole = trace(events(CHUNKS), readable=False)
+    codes = {
+        end: [warn.code for warn in read(f"{whole}<= Recv data, 9 bytes (0x9)\n{rows(end, readable=False)}").warnings]
+        for end in (b"0\r\n\r\n", b"0\r\n\r\nHTTP/1.1 200", b"no size")
+    }
+    assert ["other_text" in found for found in codes.values()] == [False, True, True]

@@ -50,6 +50,9 @@ REPEATED = {
     "lists that begin": ("x\n[\n", ""),
     "requests between paragraphs": ('x\n{"messages": [{"role": "x"}]}\n', ""),
     "a stream between paragraphs": ("x\ndata: x\ny\n", ""),
+    "dumps": ("<= Recv data, 9 bytes\n0000: .....\n<= Recv header, 9 bytes\n", ""),
+    "dots of a trace": ("." * 64, "<= Recv data, 9 bytes\n0000: {"),
+    "places of a trace": ("7fffffff: x\n", "<= Recv data, 999999999 bytes\n"),
     "cumulative texts": ('data: {"text": "", "meta_info": {"id": "r"}}\n', ""),
 }
 

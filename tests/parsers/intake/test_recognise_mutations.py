@@ -12,11 +12,17 @@ from hypothesis import strategies as st
 
 from parsers.intake import Intake, Kind, recognise
 from parsers.intake.evidence import About, Certainty
+from tests.parsers.intake.test_curl_traces import events, trace
+from tests.parsers.intake.test_moments import CHUNKS
 
 pytestmark = pytest.mark.replays
 
 FILES = sorted((Path(__file__).parent / "files").iterdir())
 TEXTS = {path.name: path.read_bytes() for path in FILES}
+TEXTS |= {
+    f"{'ascii' if readable else 'hex'}.trace": trace(events(CHUNKS), readable=readable).encode()
+    for readable in (True, False)
+}
 NAMES = sorted(TEXTS)
 LINES = [line + b"\n" for name in NAMES for line in TEXTS[name].split(b"\n")[:12]]
 NOISE = [
@@ -34,6 +40,8 @@ NOISE = [
     b"'",
     b"```\n",
     b"null",
+    b"\n0000: 12 apples",
+    b"\n<= Recv header, ",
 ]
 
 

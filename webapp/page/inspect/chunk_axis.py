@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 
 from parsers.vocabulary.types import MessageDelta
 from parsers.wire.arrivals import Arrivals, in_words
@@ -20,6 +21,7 @@ from webapp.page.inspect.chunks import LEAKED, Recording
 _END = 95.0  # percent of the width at which the last chunk begins, so that its bar has room
 _WIDEST, _NARROWEST, _SPACE = 4.0, 0.12, 0.15
 _LETTER = 0.75  # width of a figure of a label, in percent of a band about 950 px wide
+_PIXEL, _BURST = 0.1, 0.4  # percent: what cannot be told apart, and the narrowest burst
 _TICKS = 6
 _GAPS_HIGH = 20.0
 _TOPS = {"": 17.0, "content": 9.0, "arguments": 11.0}  # where a bar begins, in a lane 20 high; others at 7
@@ -76,7 +78,7 @@ def chunk_axis(found: Recording, step: int) -> Axis:
         carries=list(_bars(found, places, carriers)),
         numbers=list(_labels(places, carriers)),
         gaps=list(_gaps(known, places)) if known is not None else [],
-        bursts=[_burst(places, one.first, one.last) for one in known.bursts] if known is not None else [],
+        bursts=list(_bursts(known, places)) if known is not None else [],
         ticks=list(_ticks(known)) if known is not None else [],
         cursor=places[step - 1],
         total=len(places),
@@ -149,20 +151,30 @@ def _gaps(known: Arrivals, places: Sequence[float]) -> Iterator[_Mark]:
         yield _Mark(places[number - 2], round(width, 3), words if fits else "", "", top, round(height, 1), strong)
 
 
-def _burst(places: Sequence[float], first: int, last: int) -> _Mark:
-    width = max(places[last - 1] - places[first - 1], 0.4)
-    return _Mark(places[first - 1], round(width, 3), f"×{last - first + 1}")
+def _bursts(known: Arrivals, places: Sequence[float]) -> Iterator[_Mark]:
+    """The bursts; those that are less than a pixel apart are one."""
+    left = right = -_PIXEL
+    many = 0
+    for one in known.bursts:
+        start = places[one.first - 1]
+        if many and start - right >= _PIXEL:
+            yield _Mark(left, round(right - left, 3), f"×{many}")
+            many = 0
+        left = left if many else start
+        right = max(places[one.last - 1], left + _BURST)
+        many += one.size
+    if many:
+        yield _Mark(left, round(right - left, 3), f"×{many}")
 
 
 def _ticks(known: Arrivals) -> Iterator[_Mark]:
     """Round times along the axis."""
     span = max(known.span, 1.0)
-    steps = [figure * 10**power for power in range(7) for figure in (1, 2, 5)]
-    step = next((one for one in steps if span / one <= _TICKS), steps[-1])
-    at = 0
-    while at <= span:
+    power = max(0, floor(log10(span / _TICKS)))
+    steps = [figure * 10**one for one in (power, power + 1) for figure in (1, 2, 5)]
+    step = next(one for one in steps if span / one <= _TICKS)
+    for at in range(0, floor(span) + 1, step):
         yield _Mark(round(at * _END / span, 3), 0.0, in_words(at))
-        at += step
 
 
 def _words(found: Recording, step: int) -> str:

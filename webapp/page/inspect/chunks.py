@@ -7,9 +7,10 @@ for a stream is kept beside its run; a window draws its own chunks only.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice
 from typing import Any
 
 from markupsafe import Markup
@@ -33,13 +34,18 @@ LEAKED = "leaked"
 
 @dataclass(slots=True)
 class Recording:
-    """A recorded stream as the page knows it. `starts` has for each chunk where its content begins in the message's."""
+    """A recorded stream as the page knows it.
+
+    `starts` has for each chunk where its content begins in the message's; `carriers` are the chunks that carry what
+    leaked.
+    """
 
     stream: ServerStream
     payloads: Sequence[Any]
     arrivals: Arrivals | None
     leaked: Leaked
     starts: Sequence[int]
+    carriers: Sequence[int] = ()
     findings: dict[int, list[Finding]] = field(default_factory=dict)
 
     @property
@@ -59,16 +65,6 @@ class Recording:
         words = count(self.total, "chunk")
         return words if self.arrivals is None else f"{words}, {in_words(self.arrivals.span)}"
 
-    @property
-    def carriers(self) -> list[int]:
-        """The chunks that carry what leaked."""
-        stretches = self.leaked.stretches
-        return [
-            number
-            for number, (chunk, start) in enumerate(zip(self.stream.chunks, self.starts, strict=True), start=1)
-            if any(one.start < start + len(_content(chunk)) and start < one.end for one in stretches)
-        ]
-
     def time(self, number: int) -> float | None:
         """When a chunk came."""
         return self.arrivals.times[number - 1] if self.arrivals is not None and number <= self.total else None
@@ -86,17 +82,37 @@ def recording(run: Run, known: CaseRun | None) -> Recording | None:
     findings = known.findings if known is not None else []
     content = run.trace.message.content or ""
     left = any(is_leak(one) for one in findings)
+    starts = [0, *accumulate([len(_content(chunk)) for chunk in server.chunks])][:-1]
+    lost = run.beside.get("leaked", lambda: leaked(content, run.context)) if left else Leaked()
     found = Recording(
         stream=server,
         payloads=stream,
         arrivals=run.beside.get("arrivals", lambda: arrivals(run.case.input.times)),
-        leaked=run.beside.get("leaked", lambda: leaked(content, run.context)) if left else Leaked(),
-        starts=[0, *accumulate([len(_content(chunk)) for chunk in server.chunks])][:-1],
+        leaked=lost,
+        starts=starts,
+        carriers=run.beside.get("carriers", lambda: carriers(server.chunks, starts, lost.stretches), size=_weight)
+        if left
+        else (),
     )
     for one in findings:
         if one.step is not None:
             found.findings.setdefault(one.step, []).append(one)
     return found
+
+
+def carriers(chunks: Sequence[ServerChunk], starts: Sequence[int], stretches: Sequence[Span]) -> Sequence[int]:
+    """The chunks that carry what leaked: both stand in order, so each is looked at once."""
+    found, at = list[int](), 0
+    for number, (chunk, start) in enumerate(zip(chunks, starts, strict=True), start=1):
+        while at < len(stretches) and stretches[at].end <= start:
+            at += 1
+        if at < len(stretches) and stretches[at].start < start + len(_content(chunk)):
+            found.append(number)
+    return found
+
+
+def _weight(numbers: Sequence[int]) -> int:
+    return 40 * len(numbers) + 100
 
 
 def _content(chunk: ServerChunk) -> str:
@@ -220,14 +236,15 @@ def _of_delta(delta: MessageDelta, found: Recording, number: int, limit: int) ->
 
 def _leaked_bits(text: str, start: int, stretches: Sequence[Span]) -> list[_Bit]:
     """A chunk's share of the content, split where what leaked begins and ends."""
-    inside = [place - start for span in stretches for place in span if start < place < start + len(text)]
-    edges = [0, *inside, len(text)]
-    found = []
-    for left, right in pairwise(edges):
-        lost = any(span.start <= start + left < span.end for span in stretches)
-        if right > left:
-            found.append(_Bit(text[left:right], LEAKED if lost else "content"))
-    return found
+    found, at, end = list[_Bit](), start, start + len(text)
+    for span in islice(stretches, bisect_right(stretches, start, key=lambda one: one.end), None):
+        if span.start >= end:
+            break
+        for edge, role in ((span.start, "content"), (min(span.end, end), LEAKED)):
+            if edge > at:
+                found.append(_Bit(text[at - start : edge - start], role))
+                at = edge
+    return [*found, _Bit(text[at - start :], "content")] if at < end else found
 
 
 def _aside(payload: Any) -> Carried | None:
@@ -240,7 +257,7 @@ def _aside(payload: Any) -> Carried | None:
         return Carried("role", [_Bit(shorten(role), "")])
     usage = payload.get("usage")
     tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
-    return Carried("usage", [_Bit(count(tokens, "token"), "")] if isinstance(tokens, int) else [])
+    return Carried("usage", [_Bit(count(tokens, "token"), "")]) if isinstance(tokens, int) else None
 
 
 @dataclass(slots=True, frozen=True)
@@ -270,7 +287,7 @@ def chunk_card(found: Recording, number: int) -> ChunkCard:
     words = ", ".join([one.words for one in carried]) or "nothing for the message"
     time = found.time(number)
     came = "" if time is None else in_words(time)
-    spelled = spell(shorten("".join([bit.text for one in carried for bit in one.bits]), 60))
+    spelled = f": {spell(shorten(''.join([bit.text for one in carried for bit in one.bits]), 60))}" if carried else ""
     told = f" {_came(found, number)}." if time is not None else ""
     fed = found.stream.fed[number - 1] if found.stream.fed is not None else None
     return ChunkCard(
@@ -278,7 +295,7 @@ def chunk_card(found: Recording, number: int) -> ChunkCard:
         title=f"Chunk {number:,}",
         note=", ".join(filter(None, [came, count(len(text.encode("utf-8", "replace")), "byte")])),
         summary=" · ".join(filter(None, [f"chunk {number:,}", words, came])),
-        announce=f"Chunk {number:,} of {found.total:,}. {words.capitalize()}: {spelled}.{told}",
+        announce=f"Chunk {number:,} of {found.total:,}. {words.capitalize()}{spelled}.{told}",
         raw=_spelled_bits(json.dumps(shortened(payload), ensure_ascii=False), carried),
         carried=carried,
         came=_came(found, number),

@@ -28,7 +28,7 @@ def test_nobody_is_asked_to_cut_a_stream_or_to_search_its_chunkings(client: Flas
     page = client.get(shared(stream_case(parser="recorded")) + "?dock=truncation").text
     assert "Find a failing one" not in page
     assert re.findall(r'data-tab="(\w+)"', page.partition('aria-label="Dock"')[2].partition("</nav>")[0]) == [
-        "findings", "events", "wire",
+        "findings", "events", "watch", "wire",
     ]  # fmt: skip
     assert 'data-show="findings"' in page
 
@@ -194,3 +194,11 @@ def test_a_long_stream_is_drawn_around_the_cursor_only(client: FlaskClient, shar
     band = pane_html(page, 'id="overview"')
     assert band.count("band-role") <= 1000
     assert "characters from step" in words_of(pane_html(page, 'id="result"'))
+
+
+@pytest.mark.parametrize("last", [1_767_225_600_000, 1e13])
+def test_the_page_of_a_stream_that_took_years_is_no_longer_than_another(
+    client: FlaskClient, shared: Any, last: float
+) -> None:
+    page = client.get(shared(stream_case(STREAM[-2:], times=[0, last]))).text
+    assert len(page) < 2 * len(client.get(shared(stream_case(STREAM[-2:], times=[0, 9]))).text)
