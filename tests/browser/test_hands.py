@@ -94,9 +94,9 @@ def test_blanks_and_lines_of_the_message_are_copied_as_they_are(clipboard: Page)
 
 def test_an_output_with_carriage_returns_is_copied_whole_and_not_edited_in_place(clipboard: Page) -> None:
     page = clipboard
-    text, case = "one\r\ntwo\r 'three' &amp;", "toolcall-inspector.case/1"
-    answer = page.request.post("/api/cases", data={"schema": case, "input": {"text": text}})
-    page.goto(answer.json()["url"])
+    text = "one\r\ntwo\r 'three' &amp;"
+    case = {"schema": 1, "parser": {"name": "passthrough"}, "input": {"text": text}}
+    page.goto(page.request.post("/api/v1/cases", data=case).json()["url"])
     page.get_by_role("button", name="Copy output").click()
     expect(page.locator("#input .pane-copy[data-done]")).to_be_visible()
     assert copied(page) == text
