@@ -2,6 +2,7 @@
    server forgot it, posts it again at the same step. Storage may be refused or full: then it is not kept. */
 const LIST = "runs";
 const MOST = 12;
+let forgotten = null; // the address of the run on the page, once it was forgotten with the others
 
 function kept() {
   try {
@@ -11,10 +12,13 @@ function kept() {
   }
 }
 
+const held = () => document.querySelector("[data-held]")?.dataset.held;
+
 function keep() {
   const form = document.getElementById("cursor");
-  const address = document.querySelector("[data-held]")?.dataset.held;
-  if (!address || form?.method !== "post" || kept().includes(address)) return;
+  const address = held();
+  if (address !== forgotten) forgotten = null;
+  if (!address || forgotten || form?.method !== "post" || kept().includes(address)) return;
   const values = Object.fromEntries(new FormData(form));
   for (const name of ["filter", "held"]) delete values[name];
   store(address, JSON.stringify([form.getAttribute("action"), values]));
@@ -58,6 +62,7 @@ export function textOf(address) {
 export function forgetRuns() {
   for (const address of kept()) drop(address);
   drop(LIST);
+  forgotten = held() || null;
 }
 
 function post() {

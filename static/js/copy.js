@@ -12,37 +12,53 @@ function character(glyph) {
   return MARKS[glyph.textContent] ?? glyph.textContent;
 }
 
-function gather(node, parts, final) {
+/* What stands for itself goes to `exact`, and a mark into its place: no text of a page has that character. */
+const MARK = "\0";
+
+function gather(node, parts, exact, final) {
+  const asItIs = (text) => {
+    exact.push(text);
+    parts.push(MARK);
+  };
   if (node.nodeType === Node.TEXT_NODE) {
-    parts.push(node.parentElement.closest("pre, code, .run") ? node.data : node.data.replace(/\s+/g, " "));
+    if (node.parentElement.closest("pre, code, .run")) asItIs(node.data);
+    else parts.push(node.data.replace(/\s+/g, " "));
     return;
   }
   if (node.nodeType !== Node.ELEMENT_NODE || node.matches(LEFT_OUT) || !node.checkVisibility()) return;
   if (node.matches(".glyph")) {
-    parts.push(character(node));
+    asItIs(character(node));
     return;
   }
   if (!final && node.matches(".not-yet")) return;
-  for (const child of node.childNodes) gather(child, parts, final);
+  for (const child of node.childNodes) gather(child, parts, exact, final);
   if (node.matches("td, th, dt")) parts.push("\t");
   else if (node.matches(LINES)) parts.push("\n");
 }
 
+/* The whole output, be it in a field or not: a field holds no carriage return. */
+function output() {
+  const unheld = document.getElementById("unheld-text");
+  if (unheld) return JSON.parse(unheld.dataset.text);
+  return document.getElementById("live-text")?.defaultValue ?? document.getElementById("text")?.value;
+}
+
 function shown(pane) {
   if (pane.id === "input") {
-    const whole = document.getElementById("live-text")?.defaultValue ?? document.getElementById("text")?.value;
+    const whole = output();
     if (whole !== undefined) return whole;
   }
-  const parts = [];
+  const [parts, exact] = [[], []];
   const final = pane.dataset.show !== "step";
-  for (const part of pane.children) if (!part.matches(".pane-head, .who")) gather(part, parts, final);
-  return parts
+  for (const part of pane.children) if (!part.matches(".pane-head, .who")) gather(part, parts, exact, final);
+  const laidOut = parts
     .join("")
     .split("\n")
     .map((line) => line.trimEnd())
     .join("\n")
     .replace(/\n{3,}/g, "\n\n")
     .trim();
+  return laidOut.replaceAll(MARK, () => exact.shift());
 }
 
 function offer(text) {

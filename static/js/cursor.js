@@ -72,6 +72,7 @@ export function goTo(number, { quiet = false } = {}) {
     wanted = null;
     queue = [];
     at = place;
+    page.view.removeAttribute("aria-busy");
     draw(quiet);
     lookAhead(before);
   } else {
@@ -104,7 +105,7 @@ function target(kind, direction) {
 /* What is asked for while a window is on its way waits for it: where it leads is not known before. */
 export function jump(kind, direction) {
   if (!page) return;
-  if (wanted !== null) {
+  if (flying && wanted !== null) {
     queue.push([kind, direction]);
     return;
   }
@@ -187,15 +188,19 @@ export function waitForPage() {
   again = true;
 }
 
-/* A window that did not come, alone or with the whole page, leaves the cursor where it is. */
+/* A window that did not come, alone or with the whole page, leaves the cursor where it is. One that came and was held
+   back (live.js) is still the place we go to. */
 function answered({ detail: { ctx } }) {
   if (again) {
     again = false;
     return;
   }
   if (!["window", "page"].includes(ctx?.target?.id)) return;
-  if (ctx.status?.includes?.("Abort")) return; // replaced by a newer one
-  if (ctx.status?.startsWith?.("error") || ctx.response?.status >= 400) [wanted, queue, flying] = [null, [], false];
+  if (ctx.status === "swapped" || ctx.status?.includes?.("Abort")) return; // it is here, or replaced by a newer one
+  flying = false;
+  if (ctx.response?.status < 400 && !ctx.status?.startsWith?.("error")) return;
+  [wanted, queue] = [null, []];
+  page?.view.removeAttribute("aria-busy");
 }
 
 function click(event) {

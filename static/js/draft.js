@@ -21,7 +21,7 @@ function read() {
   }
 }
 
-function drop() {
+export function dropDraft() {
   clearTimeout(waiting);
   try {
     sessionStorage.removeItem(KEY);
@@ -62,7 +62,7 @@ function restore() {
 
 function clear() {
   form().reset();
-  drop();
+  dropDraft();
   const text = document.getElementById("text");
   text.value = "";
   text.dispatchEvent(new Event("input", { bubbles: true }));
@@ -83,7 +83,7 @@ export function startDraft() {
   }
   window.addEventListener("pagehide", () => form() && keep());
   document.addEventListener("htmx:after:swap", ({ detail }) => {
-    if (detail.ctx?.target?.id === "page" && document.getElementById("inspector")) drop();
+    if (detail.ctx?.target?.id === "page" && document.getElementById("inspector")) dropDraft();
   });
   document.addEventListener("click", ({ target }) => target.closest("[data-clear]") && clear());
 }

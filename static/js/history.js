@@ -2,12 +2,15 @@
    goes nowhere; the text of a posted run is kept in its tab alone (again.js), as long as that is open. Undo goes to the
    run before. Where storage is refused there is no list. */
 import { forgetRuns, textOf } from "./again.js";
+import { dropDraft } from "./draft.js";
 import { inspector } from "./inspector.js";
+import { forgetEdits, isEditing } from "./live.js";
 
 const LIST = "history";
 const TRAIL = "trail"; // of a tab: the addresses of its runs, in the order they were opened
 const MOST = 30;
 const LONGEST = 60;
+let forgotten = null; // the run on the page, once it was forgotten with the others: it is not listed again
 
 function read(storage, key) {
   try {
@@ -56,9 +59,12 @@ function current() {
   };
 }
 
+/* While the text of a run is edited, what the page says is not of that run. */
 function note() {
+  if (isEditing()) return;
   const run = current();
-  if (!run || !isKept()) return;
+  if (run?.address !== forgotten) forgotten = null;
+  if (!run || forgotten || !isKept()) return;
   const others = read(local, LIST).filter(({ address }) => address !== run.address);
   write(local, LIST, [run, ...others].slice(0, MOST));
   const trail = read(session, TRAIL);
@@ -133,6 +139,9 @@ function forget() {
     /* there is nothing */
   }
   forgetRuns();
+  forgetEdits();
+  dropDraft();
+  forgotten = current()?.address ?? null;
   show();
   document.getElementById("live").textContent = "The runs of this browser are forgotten.";
 }

@@ -1,7 +1,8 @@
 /* The text of the run is edited where it stands: every pause in typing replays it, and the message and a quick verdict
    follow. A newer request drops the one on its way. What the page showed of the run is kept aside and comes back with
-   "Back to the run"; what was typed stays in the field, and in this tab. */
-import { goTo, step } from "./cursor.js";
+   "Back to the run"; what was typed stays in the field, and in this tab, until it is run or forgotten. The form keeps
+   the text of the run: what stands here takes its place only in what is sent. */
+import { aim, goTo } from "./cursor.js";
 import { say } from "./dom.js";
 import { inspector } from "./inspector.js";
 
@@ -13,18 +14,41 @@ let waiting = 0;
 let sent = 0;
 let missed = false; // how far the search is was not shown
 let pause = LEAST;
+let submitted = null; // the key of the draft that is being run
 
 const field = () => document.getElementById("live-text");
 const setup = () => document.getElementById("setup");
-const key = () => `live-${field().dataset.run}`;
+const PREFIX = "live-"; // of the keys of drafts
+const key = () => PREFIX + field().dataset.run;
 export const isEditing = () => Boolean(inspector()?.hasAttribute("data-editing"));
 
-function keepDraft(text) {
+function dropDraft(name) {
   try {
-    if (text === null) sessionStorage.removeItem(key());
-    else sessionStorage.setItem(key(), text);
+    sessionStorage.removeItem(name);
+  } catch {
+    /* there is nothing */
+  }
+}
+
+function keepDraft() {
+  const { value, defaultValue } = field();
+  if (value === defaultValue) {
+    dropDraft(key());
+    return;
+  }
+  try {
+    sessionStorage.setItem(key(), value);
   } catch {
     /* it is not kept */
+  }
+}
+
+/* What was typed over the runs of this tab. */
+export function forgetEdits() {
+  try {
+    for (const name of Object.keys(sessionStorage)) if (name.startsWith(PREFIX)) sessionStorage.removeItem(name);
+  } catch {
+    /* there is nothing */
   }
 }
 
@@ -57,25 +81,25 @@ export function editOutput() {
 
 function close() {
   clearTimeout(waiting);
-  sent = 0;
+  [sent, submitted] = [0, null];
   window.htmx.trigger(field(), "htmx:abort");
   inspector().removeAttribute("data-editing");
   document.getElementById("live-edit").hidden = true;
   for (const [id, element] of Object.entries(kept)) document.getElementById(id)?.replaceWith(element);
   kept = {};
   poll();
-  goTo(step(), { quiet: true });
+  goTo(aim(), { quiet: true }); // a window that was held back meanwhile is asked for again
   document.querySelector("#strip [tabindex='0']")?.focus({ preventScroll: true });
 }
 
-/* The form runs what stands here. */
-function carry() {
-  document.getElementById("text").value = field().value;
-  for (const one of document.querySelectorAll("#intake [data-pasted]")) one.remove(); // said of another text
+/* Whoever reads the form gets what stands here, and nothing that was said of the text of the run. */
+function carry({ target, formData }) {
+  if (target !== setup() || !isEditing()) return;
+  formData.set("text", field().value);
+  for (const { name } of document.querySelectorAll("#intake [data-pasted]")) formData.delete(name);
 }
 
 function replay() {
-  carry();
   const values = Object.fromEntries([...new FormData(setup())].filter(([, value]) => typeof value === "string"));
   sent = performance.now();
   const target = "#live-note";
@@ -83,7 +107,7 @@ function replay() {
 }
 
 function typed() {
-  keepDraft(field().value);
+  keepDraft();
   clearTimeout(waiting);
   waiting = setTimeout(replay, pause);
 }
@@ -106,7 +130,14 @@ function poll() {
   window.htmx.process(again);
 }
 
+/* What was run is no draft any more. */
+function ran() {
+  if (submitted && document.getElementById("inspector")) dropDraft(submitted);
+  submitted = null;
+}
+
 function swapped({ detail }) {
+  if (detail.ctx?.target?.id === "page") ran();
   if (detail.ctx?.sourceElement !== field() || !sent) return;
   const took = performance.now() - sent;
   pause = Math.min(MOST, Math.max(LEAST, took / 4));
@@ -120,7 +151,10 @@ export function startLive() {
     else if (target.closest("[data-live-close]")) close();
   });
   document.addEventListener("input", ({ target }) => target === field() && typed());
-  document.addEventListener("submit", ({ target }) => target.id === "setup" && isEditing() && carry(), true);
+  document.addEventListener("submit", ({ target }) => {
+    if (target === setup() && isEditing()) submitted = key();
+  });
+  document.addEventListener("formdata", carry);
   document.addEventListener("htmx:before:response", hold);
   document.addEventListener("htmx:after:swap", swapped);
   document.addEventListener(

@@ -15,6 +15,10 @@ export function togglePin(number = step()) {
   if (!field()) return;
   const others = pins().filter((pin) => pin !== number);
   const on = others.length === pins().length;
+  if (on && others.length >= Number(field().dataset.most)) {
+    say(`Step ${number} is not pinned: ${others.length} steps are, and that is the most.`);
+    return;
+  }
   choose("pins", (on ? [...others, number].sort((one, two) => one - two) : others).join(","));
   show(step());
   remember();

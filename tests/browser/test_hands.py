@@ -78,6 +78,31 @@ def test_a_pane_is_copied_as_the_text_it_stands_for(clipboard: Page) -> None:
     assert "CallArguments\t" in copied(page)
 
 
+def test_blanks_and_lines_of_the_message_are_copied_as_they_are(clipboard: Page) -> None:
+    page = clipboard
+    text = "alpha   \n\n\n\n    beta\t \n"
+    page.goto("/")
+    page.locator("#parser").select_option("passthrough")
+    page.locator("#text").fill(text)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#headline")).to_be_focused()
+    page.get_by_role("button", name="Last step").click()
+    page.get_by_role("button", name="Copy the message").click()
+    expect(page.locator("#result .pane-copy[data-done]")).to_be_visible()
+    assert text in copied(page)
+
+
+def test_an_output_with_carriage_returns_is_copied_whole_and_not_edited_in_place(clipboard: Page) -> None:
+    page = clipboard
+    text = "one\r\ntwo\r 'three' &amp;"
+    case = {"schema": 1, "parser": {"name": "passthrough"}, "input": {"text": text}}
+    page.goto(page.request.post("/api/v1/cases", data=case).json()["url"])
+    page.get_by_role("button", name="Copy output").click()
+    expect(page.locator("#input .pane-copy[data-done]")).to_be_visible()
+    assert copied(page) == text
+    expect(page.locator("[data-live-open]")).to_have_count(0)
+
+
 def test_where_the_browser_refuses_the_text_is_laid_out_to_be_copied(page: Page) -> None:
     page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
     page.goto(f"{EXAMPLE}?step=19")

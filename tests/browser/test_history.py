@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -68,6 +69,32 @@ def test_forgetting_empties_the_list_and_the_texts(page: Page) -> None:
     page.locator("section [data-forget]").click()
     expect(page.locator("section[data-history-box]")).to_be_hidden()
     assert page.evaluate("[localStorage.getItem('history'), sessionStorage.length]") == [None, 0]
+
+
+def test_forgetting_takes_drafts_and_the_run_on_the_page_along(page: Page) -> None:
+    run(page, OUTPUT)
+    page.keyboard.press("e")
+    page.locator("#live-text").fill("Other words.")
+    expect(page.locator("#message")).to_contain_text("Other·words.")
+    page.keyboard.press("Escape")
+    page.evaluate("sessionStorage.setItem('draft', '{}')")
+    page.locator("[data-forget]").first.dispatch_event("click")
+    page.locator("[data-pin]").click()
+    expect(page.locator("#overview .kept")).to_have_count(1)
+    assert page.evaluate("[localStorage.getItem('history'), sessionStorage.length]") == [None, 0]
+
+
+def test_a_run_is_listed_with_its_own_words_whatever_is_typed_over_it(page: Page) -> None:
+    run(page, OUTPUT)
+    listed = page.evaluate("localStorage.getItem('history')")
+    page.keyboard.press("e")
+    page.locator("#live-text").fill('<tool_call>\n{"name": }\n</tool_call>')
+    expect(page.locator("#said")).to_contain_text("quick verdict")
+    page.keyboard.press("Escape")
+    page.locator("[data-pin]").click()
+    expect(page.locator("#overview .kept")).to_have_count(1)
+    now = page.evaluate("localStorage.getItem('history')")
+    assert [{**one, "time": 0} for one in json.loads(now)] == [{**one, "time": 0} for one in json.loads(listed)]
 
 
 def test_where_storage_is_refused_there_is_no_list_and_all_else_works(page: Page) -> None:

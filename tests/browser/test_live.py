@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.test_access import violations
 
 pytestmark = pytest.mark.browser
 
 EXAMPLE = "/example/two-calls-with-prose"
+NOTE_WINDOW = """() => document.addEventListener("htmx:finally:request", ({ detail }) => {
+  if (detail.ctx.target.id === "window") window.heldBack = true;
+})"""
 
 
 def edit(page: Page, added: str) -> None:
@@ -59,6 +62,51 @@ def test_a_draft_of_the_text_survives_a_reload_and_is_run(page: Page) -> None:
     expect(page.locator("#source > summary")).to_contain_text("323 characters")
     expect(page.locator("#headline")).to_be_focused()
     expect(page.locator("#live-edit")).to_be_hidden()
+
+
+def drafts(page: Page) -> Any:
+    return page.evaluate("Object.keys(sessionStorage).filter((name) => name.startsWith('live-'))")
+
+
+def test_a_draft_is_kept_until_it_is_the_run_again_or_is_run(page: Page) -> None:
+    page.goto(EXAMPLE)
+    edit(page, "!")
+    assert len(drafts(page)) == 1
+    page.keyboard.press("Backspace")
+    assert drafts(page) == []
+    page.keyboard.type("!")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#headline")).to_be_focused()
+    assert drafts(page) == []
+
+
+def test_a_window_that_was_on_its_way_when_the_edit_began_comes_after_it(page: Page) -> None:
+    page.goto("/")
+    page.locator("#text").fill("word " * 1_500)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#headline")).to_be_focused()
+    waiting: list[Route] = []
+    page.route("**/r/*", lambda route: waiting.append(route), times=1)
+    page.get_by_role("button", name="Last step").click()
+    edit(page, "")
+    page.evaluate(NOTE_WINDOW)
+    waiting[0].continue_()
+    page.wait_for_function("() => window.heldBack")
+    page.keyboard.press("Escape")
+    expect(page.locator("#go-to")).not_to_have_value("1")
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    last = int(page.locator("#go-to").input_value())
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#go-to")).to_have_value(str(last - 1))
+
+
+def test_the_form_goes_back_to_the_text_of_the_run(page: Page) -> None:
+    page.goto(EXAMPLE)
+    before = page.locator("#text").input_value()
+    edit(page, " Other words.")
+    expect(page.locator("#message")).to_contain_text("Other·words.")
+    page.keyboard.press("Escape")
+    assert page.locator("#text").input_value() == before
 
 
 def test_a_newer_text_wins_over_the_one_on_its_way(page: Page) -> None:

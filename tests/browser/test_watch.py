@@ -41,6 +41,16 @@ def test_pins_are_flags_rows_and_part_of_the_address(page: Page) -> None:
     assert violations(page) == []
 
 
+def test_the_thirty_first_pin_is_refused_aloud(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=40&pins={','.join(map(str, range(1, 31)))}")
+    page.locator("[data-pin]").click()
+    expect(page.locator("#live")).to_have_text("Step 40 is not pinned: 30 steps are, and that is the most.")
+    expect(page.locator("[data-pin]")).to_have_attribute("aria-pressed", "false")
+    expect(page.locator("#watch .pane-note")).to_have_text("30 pinned steps, the most")
+    page.keyboard.press("ArrowLeft")
+    expect(page).to_have_url(re.compile("step=39.*pins=.*29%2C30$"))
+
+
 def test_the_watch_shows_before_and_after_while_stepping(page: Page) -> None:
     page.goto(f"{EXAMPLE}?step=19&dock=watch")
     rows = page.locator("#watch tbody:first-of-type tr:visible")

@@ -183,7 +183,7 @@ def live() -> Response:
     setup.output.take_as = "raw_text"
     try:
         case, _ = _posted_run(setup)
-        found = live_of(services().runner.run(case))
+        found = live_of(case, services().settings)
     except (FormError, UsageError, TooLarge) as error:
         found = Live(problem=error.description or "" if isinstance(error, TooLarge) else str(error))
     return render("_live_parts.html", live=found)

@@ -54,7 +54,7 @@ from webapp.page.inspect.result import Result, Wire, dialect_of, result, wire
 from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
 from webapp.page.inspect.tokens import Strip, known_tokens, strip
 from webapp.page.inspect.truncation import Truncation
-from webapp.page.inspect.watch import Watch, read_pins, toggled, watch
+from webapp.page.inspect.watch import MOST_PINS, Watch, read_pins, toggled, watch
 from webapp.page.search.search_page import SearchPanes
 from webapp.runs.runner import Run, Runner
 
@@ -278,8 +278,22 @@ class ReplayPage:
 
     @property
     def live_text(self) -> str | None:
-        """The output as it can be edited in place; None of one that is too long for it, or that is played back."""
-        return None if self.run.choice.plays or len(self.run.pieces) > LIVE_TOKENS else self.run.case.text()
+        """The output as it can be edited in place; None of one that is too long for it, or that is played back, and of
+        one that a field cannot hold as it is."""
+        text = self.run.case.text()
+        off = self.run.choice.plays or len(self.run.pieces) > LIVE_TOKENS or "\r" in text
+        return None if off else text
+
+    @property
+    def unheld_text(self) -> str | None:
+        """The output that no field can hold: a browser takes every carriage return out of it."""
+        text = self.run.case.text()
+        return text if "\r" in text else None
+
+    @property
+    def most_pins(self) -> int:
+        """How many steps can be pinned."""
+        return MOST_PINS
 
 
 def view_of(runner: Runner, case: Case, state: ViewState) -> View:

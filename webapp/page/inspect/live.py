@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from parsers.cases.case import Case
 from parsers.cases.run import CaseRun, checked_run
 from parsers.search.no_output import nothing_judged
 from webapp.glyphs import count, shorten
 from webapp.page.search.findings import Checked, VerdictLine, findings, verdict
-from webapp.runs.runner import Run, collector_paused
+from webapp.runs.prepare import prepare
+from webapp.runs.runner import Run, Runner, collector_paused
+from webapp.settings import Settings
 
 LIVE_TOKENS = 2_000  # of an output that is judged while somebody edits it
 _SHOWN = 20_000
@@ -35,12 +38,20 @@ class Live:
     finish: str = ""
 
 
-def live(run: Run) -> Live:
-    """The message and the quick verdict of a run; only how long it is where that is too long to be judged at once."""
-    message, tokens = run.trace.message, len(run.pieces)
-    note = f"{count(len(run.trace.text), 'character')}, {count(tokens, 'token')}"
+def live(case: Case, settings: Settings) -> Live:
+    """The message and the quick verdict of a case; only how long it is where that is too long to be judged at once.
+
+    Nothing of it is kept. Raises what `Runner.run` raises.
+    """
+    tokens = len(prepare(case, settings).replayer.pieces)
+    note = f"{count(len(case.text()), 'character')}, {count(tokens, 'token')}"
     if tokens > LIVE_TOKENS:
         return Live(note, too_long(tokens))
+    return _judged(Runner(settings, keep=False).run(case), note)
+
+
+def _judged(run: Run, note: str) -> Live:
+    message = run.trace.message
     calls = [(shorten(call.name, _SHOWN), shorten(call.arguments, _SHOWN)) for call in message.tool_calls]
     with collector_paused():
         known = checked_run(run.case, run.choice, replace(run.replayer, rerender=None), run.stored, compare=False)

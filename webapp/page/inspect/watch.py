@@ -61,8 +61,10 @@ def read_pins(text: str) -> tuple[int, ...]:
 
 
 def toggled(pins: Iterable[int], step: int) -> str:
-    """The pins as an address has them, with `step` or without it."""
-    return ",".join(map(str, sorted({*pins} ^ {step})))
+    """The pins as an address has them, with `step` or without it; with no more than there may be."""
+    before = {*pins}
+    after = before ^ {step}
+    return ",".join(map(str, sorted(after if len(after) <= MOST_PINS else before)))
 
 
 def watch(index: TraceIndex, window: Window, pins: Sequence[int]) -> Watch:

@@ -57,6 +57,14 @@ def test_of_very_many_calls_the_first_are_shown(client: FlaskClient) -> None:
     assert "⋯ 2 more calls ⋯" in live(client, calls)
 
 
-def test_a_long_output_is_not_judged(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_what_is_typed_is_kept(client: FlaskClient) -> None:
+    runner = client.application.extensions["inspector"].runner
+    before = runner.used
+    assert "quick verdict" in live(client, f"Typed. {OUTPUT}")
+    assert runner.used == before
+
+
+def test_a_long_output_is_neither_replayed_nor_judged(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.page.inspect.live.LIVE_TOKENS", 10)
+    monkeypatch.setattr("webapp.runs.runner.Runner.run", lambda *_: pytest.fail("it was replayed"))
     assert "Live is off: the output has" in live(client, OUTPUT)

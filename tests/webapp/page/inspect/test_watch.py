@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from webapp.page.inspect.index import index_of, window_around
-from webapp.page.inspect.watch import read_pins, toggled, watch, watched
+from webapp.page.inspect.watch import MOST_PINS, read_pins, toggled, watch, watched
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 
@@ -77,3 +77,9 @@ def test_pins_are_not_more_than_a_page_can_show() -> None:
 def test_a_step_is_pinned_and_not_pinned() -> None:
     assert toggled((3, 15), 7) == "3,7,15"
     assert toggled((3, 15), 3) == "15"
+
+
+def test_one_pin_more_than_there_may_be_is_not_taken() -> None:
+    most = range(1, MOST_PINS + 1)
+    assert read_pins(toggled(most, 99)) == tuple(most)
+    assert toggled(most, 1) == ",".join(map(str, most[1:]))
