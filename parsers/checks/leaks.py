@@ -55,7 +55,7 @@ _STANDS: Mapping[bool, tuple[str, About]] = {
 SHOWN = 20  # so many places of a marker are looked at one by one
 _FENCE = re.compile(r"^```(\w*)", re.MULTILINE)
 _PLAIN_TAG = re.compile(r"</?[a-z]+>")
-_GIVEN_BACK = frozenset(("rejected_call", "rejected_block", "fallback_released"))  # what these tell of became text again
+_GIVEN_BACK = frozenset(("rejected_call", "rejected_block", "fallback_released"))  # they tell of text again
 _BRACKETS = frozenset("<>[]|｜")
 _BODY = re.compile(r"""\s*(?:[{\["'(<]|[\w.:-]+(?:[({\[<"'=]|\s*\n))""")  # the beginning of a call behind its marker
 
