@@ -247,11 +247,15 @@ def test_an_address_loaded_anew_after_the_server_forgot_it_is_posted_again(page:
 
 
 def test_the_last_runs_of_a_tab_are_kept_in_it(page: Page) -> None:
-    for number in range(5):
-        open_long(page, f"Number {number}")
-    kept = page.evaluate("() => JSON.parse(sessionStorage.runs).map((one) => sessionStorage[one].includes('Number'))")
-    assert kept == [True] * 3
-    assert page.evaluate("() => sessionStorage.length") == 4
+    open_long(page, "Number 1")
+    older = [f"/r/{number}" for number in range(12)]
+    page.evaluate("(all) => all.forEach((one) => sessionStorage.setItem(one, 'Number'))", older)
+    page.evaluate("(all) => sessionStorage.setItem('runs', JSON.stringify(all))", older)
+    open_long(page, "Number 2")
+    kept = page.evaluate("() => JSON.parse(sessionStorage.runs)")
+    assert kept[:-1] == older[1:]
+    assert page.evaluate("(all) => all.map((one) => sessionStorage[one].includes('Number'))", kept) == [True] * 12
+    assert page.evaluate("(one) => sessionStorage[one] ?? null", older[0]) is None
 
 
 FULL = """() => {

@@ -107,7 +107,7 @@ def test_stepping_keeps_what_the_address_chose(page: Page) -> None:
 
 def test_what_is_copied_is_the_exported_stream(page: Page, context: BrowserContext) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto(f"{EXAMPLE}?dock=wire&wire=sse")
+    page.goto("/example/marker-split-across-tokens?dock=wire&wire=sse")
     page.get_by_role("button", name="Copy", exact=True).click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     copied = events(page.evaluate("() => navigator.clipboard.readText()"))
