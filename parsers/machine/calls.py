@@ -362,6 +362,8 @@ class Calls(Writer):
             reason = DropReason(Cause.CUT_CALL)
         named = self.state is CallState.NAMED
         by = self._judgement.dropped_by(reason, marked=self._marked, alone=alone, named=named)
+        if start == 0 and not self._marked and reason.cause is Cause.NEVER_NAMED:
+            by = None  # no marker stands anywhere before it: this is what the model said
         self.rejected.append(RejectedCall(start, end, self._name or None, reason))
         self.release()
         self._head.take()
