@@ -25,6 +25,7 @@ from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.trace import StreamParser, Trace
 from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece, PieceKind
 from parsers.wire.chunks import Envelope, chunks
+from tests.amount import TIMES
 from tests.corpus import CORPORA, ROOT, case_named, case_names, corpus_file, dump_corpus, load_corpus
 from tests.parsers.wire.client import Client, seen
 from webapp.engines import choose
@@ -41,7 +42,7 @@ TRACED = (
 )
 # What a client gets must be the same here too; where each character went is looked at above.
 REPLAYED = (
-    *(Chunking(by="random", seed=seed, unit="char" if seed % 2 else "token") for seed in range(20)),
+    *(Chunking(by="random", seed=seed, unit="char" if seed % 2 else "token") for seed in range(8 * TIMES)),
     *(Chunking(by="token", holdback_chars=held) for held in (6, 12, 24)),
     *(Chunking(by="token", text_delay=delay) for delay in (1, 2, 3)),
 )

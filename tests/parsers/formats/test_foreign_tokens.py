@@ -11,9 +11,10 @@ from parsers.replays.replay import replay
 from parsers.selection.registry import build, names
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.types import Context, Delta, Piece
+from tests.amount import TIMES
 from tests.corpus import case_named, case_names
 from tests.parsers.properties.invariants import Run, as_ids, check
-from tests.parsers.properties.strategies import TIMES, TOOLS
+from tests.parsers.properties.strategies import TOOLS
 
 pytestmark = pytest.mark.replays
 

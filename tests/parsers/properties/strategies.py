@@ -6,14 +6,12 @@ Strategies are made once for each dialect and parser: making them takes longer t
 from __future__ import annotations
 
 import json
-import os
 import re
 import string
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from parsers.formats.lint import closers_of
@@ -25,7 +23,6 @@ from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.invariants import Run, as_ids, as_text
 from tests.parsers.properties.render import Call, Dialect, Spoken
 
-TIMES = int(os.environ.get("PROPERTY_TIMES", "1"))  # as many examples as a run that has to end soon
 PARSERS = tuple(names())
 WRITTEN = tuple(dict.fromkeys(dialect.parser for dialect in DIALECTS.values()))
 PYTHON_BITS = (
@@ -75,11 +72,6 @@ TOOLS: tuple[tuple[Tool, ...], ...] = (
 
 drawn_names = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=12).map(lambda name: "f" + name)
 letters = st.sampled_from(string.ascii_letters + string.digits + " \n\t.,:'\"\\/{}[]()<>|&=_-éß漢😀\u00a0\u2028")
-
-
-def examples(number: int) -> settings:
-    """So many examples, or as many times more as the environment asks for."""
-    return settings(max_examples=number * TIMES)
 
 
 def marker_texts(fmt: Format) -> tuple[str, ...]:

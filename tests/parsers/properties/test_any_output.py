@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.replays.chunking import Chunking
+from tests.amount import examples
 from tests.parsers.properties.invariants import check
-from tests.parsers.properties.strategies import PARSERS, WRITTEN, damaged, examples, noise, runs
+from tests.parsers.properties.strategies import PARSERS, WRITTEN, damaged, noise, runs
 
 pytestmark = pytest.mark.replays
 

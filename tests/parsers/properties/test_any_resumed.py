@@ -14,7 +14,8 @@ from parsers.replays.replayer import Replayer
 from parsers.replays.resumed import Resumed
 from parsers.search.sweep import marker_spans
 from parsers.selection.registry import build
-from tests.parsers.properties.strategies import PARSERS, examples, noise, runs
+from tests.amount import examples
+from tests.parsers.properties.strategies import PARSERS, noise, runs
 
 pytestmark = pytest.mark.replays
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.selection.registry import get_format
+from tests.amount import examples
 from tests.parsers.properties.invariants import check
-from tests.parsers.properties.strategies import KEYVALUE_BITS, PYTHON_BITS, examples, marker_texts, runs
+from tests.parsers.properties.strategies import KEYVALUE_BITS, PYTHON_BITS, marker_texts, runs
 
 pytestmark = pytest.mark.replays
 

@@ -13,10 +13,11 @@ from parsers.formats.model import builtin_formats
 from parsers.replays.chunking import Chunking
 from parsers.selection.registry import get_format
 from parsers.vocabulary.types import Context, Message, Tool
+from tests.amount import examples
 from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.invariants import Run, as_ids, as_text, check
 from tests.parsers.properties.render import Dialect, Spoken, schema_of
-from tests.parsers.properties.strategies import examples, followed_closers, messages
+from tests.parsers.properties.strategies import followed_closers, messages
 
 pytestmark = pytest.mark.replays
 

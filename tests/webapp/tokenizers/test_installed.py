@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer
 
+from tests.amount import TIMES
 from webapp.tokenizers import MarkerState, TokenizerAdapter
 from webapp.tokenizers.installed import PACKAGES
 from webapp.tokenizers.library import TokenizerLibrary
@@ -54,7 +55,7 @@ WORDS = [
 @pytest.fixture(scope="module")
 def texts() -> list[str]:
     rng = random.Random(3)
-    return [*TEXTS, *("".join(rng.choices(WORDS, k=rng.randrange(1, 60))) for _ in range(60))]
+    return [*TEXTS, *("".join(rng.choices(WORDS, k=rng.randrange(1, 60))) for _ in range(25 * TIMES))]
 
 
 @pytest.mark.parametrize("name", [*MISTRAL, "deepseek"])
