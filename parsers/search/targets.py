@@ -19,6 +19,7 @@ from itertools import pairwise
 from parsers.checks import CHECKS, run_checks
 from parsers.checks.check import any_of
 from parsers.checks.subject import subject_of
+from parsers.compare.allowed import allowed_by, content_around
 from parsers.compare.divergence import ANY_ID, Rules, grade, message_key, same_message, shared_prefix
 from parsers.formats.model import Format
 from parsers.replays.chunking import WHOLE, Chunking, Unit, apply, resolved
@@ -31,7 +32,7 @@ from parsers.search.variants import needed
 from parsers.vocabulary.events import CallArguments, CallStart, Diagnostic, Event
 from parsers.vocabulary.json_values import is_json
 from parsers.vocabulary.trace import Finding, Transition
-from parsers.vocabulary.types import Context, Message
+from parsers.vocabulary.types import Context, Message, Piece
 from parsers.wire.assemble import Assembler
 
 LOOSE = Rules(arguments="json", whitespace="soft", ids=False)
@@ -39,6 +40,7 @@ _SIZES = (1, 2, 3)
 _MORE_SIZES = (4, 5, 8, 12)
 _MOST_CUTS = 200  # so many cuts in two are tried for one that is read rightly
 _PLAIN = "w"
+_FEW = 4  # so many other messages are held against the contract
 _CHEAPER = 8  # so many changed outputs, of which only the message is asked, count as one replay
 _NAME_KEY = re.compile(r'"(?:name|tool_name)"\s*:')
 _ARGUMENTS_KEY = re.compile(r'"(?:arguments|parameters)"\s*:')
@@ -52,11 +54,14 @@ class OwnReading:
     """Holds what the format itself reads in an output.
 
     `flaws`: what it found wrong with it or put right, and how often. `ways`: the ways it went through its grammar.
+    `end`: the state in which the end of the output met it, "" where that is open text.
     """
 
     message: Message
     flaws: Counter[str]
     ways: frozenset[tuple[str, ...]]
+    end: str = ""
+    events: tuple[Event, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def clean(self) -> bool:
@@ -64,8 +69,8 @@ class OwnReading:
         return not self.flaws
 
     def covers(self, other: OwnReading) -> bool:
-        """Return whether another reading has no flaw and goes no way that this one has not."""
-        return not other.flaws - self.flaws and other.ways <= self.ways
+        """Return whether another reading has no flaw, goes no way and comes to no end that this one has not."""
+        return not other.flaws - self.flaws and other.ways <= self.ways and other.end in ("", self.end)
 
 
 def own_reading(replayer: Replayer) -> OwnReading | None:
@@ -77,12 +82,13 @@ def own_reading(replayer: Replayer) -> OwnReading | None:
     parser.transitions = moves
     parser.begin(replayer.context, mode=replayer.mode, markers=replayer.markers)
     events = [event for delta in apply(WHOLE, replayer.pieces, replayer.mode) for event in parser.feed(delta)]
+    end = parser.view().state
     events += parser.finish(replayer.context.finish_reason)
     assembler.absorb(events)
     message = assembler.message()
     flaws = Counter([*_flaws(events), *_call_flaws(fmt, replayer.text, events, message, replayer.context)])
     ways = {*_joints(fmt, replayer.text), *[_way(fmt, move) for move in moves]}
-    return OwnReading(message, flaws, frozenset(ways))
+    return OwnReading(message, flaws, frozenset(ways), "" if _is_open_text(fmt, end) else end, tuple(events))
 
 
 def _joints(fmt: Format, text: str) -> Iterator[tuple[str, ...]]:
@@ -99,8 +105,12 @@ def _way(fmt: Format, move: Transition) -> tuple[str, ...]:
     rows = state.rows if state is not None else ()
     if move.trigger == "END" and not any(row.on == "END" and "CallEnd" in row.emit for row in rows):
         return ()
-    opens = state is not None and state.codec is None and state.text in ("content", "reasoning")
-    return "" if opens else move.from_state, move.trigger, move.to_state
+    return "" if _is_open_text(fmt, move.from_state) else move.from_state, move.trigger, move.to_state
+
+
+def _is_open_text(fmt: Format, name: str) -> bool:
+    state = fmt.states.get(name)
+    return state is not None and state.codec is None and state.text in ("content", "reasoning")
 
 
 def _flaws(events: Iterable[Event]) -> Iterable[str]:
@@ -151,14 +161,24 @@ def plain_chunkings(replayer: Replayer) -> list[Chunking]:
 
 
 def rightly_read(replayer: Replayer, own: OwnReading | None, among: Iterable[Chunking]) -> Chunking | None:
-    """The first of these chunkings under which the parser gives what the format itself reads."""
+    """The first of these chunkings under which the parser gives what the format itself reads, else the first one that
+    gives what the contract allows a foreign parser in its place."""
     if own is None:
         return None
+    others: dict[Hashable, tuple[Chunking, Message]] = {}
     for chunking in among:
         outcome = replayer.outcome(chunking)
         if outcome.raised is None and same_message(outcome.message, own.message, LOOSE):
             return chunking
-    return None
+        if outcome.raised is None and replayer.black_box and len(others) < _FEW:
+            others.setdefault(message_key(outcome.message, LOOSE), (chunking, outcome.message))
+    allowed = (chunking for chunking, message in others.values() if _is_allowed(replayer, own, message))
+    return next(allowed, None)
+
+
+def _is_allowed(replayer: Replayer, own: OwnReading, message: Message) -> bool:
+    around, text, context = content_around(own.events), replayer.text, replayer.context
+    return allowed_by(replayer.contract, own.message, message, text=text, context=context, around=around) is not None
 
 
 def every_chunking(replayer: Replayer) -> list[Chunking]:
@@ -282,21 +302,52 @@ class Differs:
         return alike and all(map(operator.ge, found.sound, self.sound))
 
 
+@dataclass(slots=True, frozen=True)
+class Change:
+    """What was done to an output that makes the parser read it wrongly, so that it can be taken back.
+
+    `plant`: text inside a value, where a plain word stood. `rest`: what was cut off behind it; `context`: its request.
+    `followed`: a call was put behind it, so that the last one goes.
+    """
+
+    plant: str = ""
+    rest: tuple[Piece, ...] = ()
+    followed: bool = False
+    context: Context = field(default_factory=Context)
+
+    def without(self, replayer: Replayer) -> Replayer | None:
+        """The output as it was before, None where the change is no longer in it or is of another kind."""
+        at = replayer.text.find(self.plant)
+        if self.plant and at >= 0:
+            return replayer.changed(((at, at + len(self.plant), _PLAIN),))
+        if self.followed:
+            return _without_last_call(replayer)
+        whole = (*replayer.pieces, *self.rest)
+        return replayer.with_pieces(whole).with_context(self.context) if self.rest else None
+
+
+def _without_last_call(replayer: Replayer) -> Replayer | None:
+    """The output up to its last call, None where the format reads no two calls in it."""
+    own = own_reading(replayer)
+    starts = [event.start for event in own.events if isinstance(event, CallStart)] if own is not None else []
+    return replayer.changed(((starts[-1], len(replayer.text), ""),)) if len(starts) > 1 else None
+
+
 @dataclass(slots=True)
 class Misreads:
     """The parser gives another message than the format itself reads, in the same way.
 
     `shape`: the kind of difference, whether there are calls, and whether these are sound and their names known.
-    `plant`: what must stand in the output; with a plain word in its place the parser reads the output rightly.
+    `change`: what must stand in the output; without it the parser reads it rightly.
     """
 
     rules: Rules
     shape: Hashable
-    plant: str = ""
+    change: Change = Change()
     replays: int = 0
 
     @classmethod
-    def at(cls, replayer: Replayer, chunking: Chunking, rules: Rules, plant: str = "") -> Misreads | None:
+    def at(cls, replayer: Replayer, chunking: Chunking, rules: Rules, change: Change = Change()) -> Misreads | None:
         """Return what is read wrongly under this chunking, or None."""
         read, outcome = own_reading(replayer), replayer.outcome(chunking)
         if read is None or outcome.raised:
@@ -306,21 +357,23 @@ class Misreads:
             return None
         context = replayer.context
         sound = is_sound(own, replace(context, tools=())), is_sound(own, context)
-        return cls(rules, (kind_of(outcome.message, own, loose), bool(own.tool_calls), *sound, read.clean), plant)
+        return cls(rules, (kind_of(outcome.message, own, loose), bool(own.tool_calls), *sound, read.clean), change)
 
     def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
         """See Target."""
         self.replays += 2
         found = Misreads.at(replayer, chunking, self.rules)
-        return found is not None and found.shape == self.shape and self._plain(replayer, chunking)
+        return found is not None and found.shape == self.shape and self._is_of_change(replayer, chunking)
 
-    def _plain(self, replayer: Replayer, chunking: Chunking) -> bool:
-        if not self.plant:
-            return True
-        at = replayer.text.find(self.plant)
-        if at < 0:
-            return False
-        without = replayer.changed(((at, at + len(self.plant), _PLAIN),))
+    def _is_of_change(self, replayer: Replayer, chunking: Chunking) -> bool:
+        """Return whether the change alone makes the parser read the output wrongly, where it can be taken back."""
+        without = self.change.without(replayer)
+        if without is None:
+            return not self.change.plant
+        if self.change.rest:
+            own, ways = own_reading(without), plain_chunkings(without)
+            self.replays += 1
+            return own is not None and own.clean and rightly_read(without, own, ways) is not None
         by = chunking if chunking == WHOLE or chunking.by == "token" else cut_at(())
         return Misreads.at(without, by, self.rules) is None
 
