@@ -73,7 +73,10 @@ def _changed_output_raised(subject: Subject) -> Iterator[Finding]:
             failing.setdefault((one.raised.kind, one.raised.place), []).append(one)
     for group in failing.values():
         first = min(group, key=lambda one: (one.kind == "padded", len(one.proof.edits), len(one.text)))
-        message = f"Read {first.label}, the parser failed: {first.raised}{_others_words(group, 'changed output')}."
+        failure, others = first.raised, _others_words(group, "changed output")
+        assert failure is not None
+        said = f"is too slow: it was {failure.message}" if failure.slow else f"failed: {failure}"
+        message = f"Read {first.label}, the parser {said}{others}."
         yield _changed_output_raised.finding(message, **changed_at(subject, first, judged=False))
 
 

@@ -174,14 +174,11 @@ def _target(
 def _misreading(
     finding: Finding, replayer: Replayer, original: Replayer, chunking: Chunking, rules: Rules
 ) -> Misreads | None:
-    """What the parser reads wrongly in a changed output. The change can be taken back, or else is left out."""
-    for change in (_change(finding, original), Change()):
-        found = Misreads.at(replayer, chunking, rules, change)
-        if found is None or found.holds(replayer, chunking):
-            return found
-        if change.plant:
-            return None
-    return None
+    """What the parser reads wrongly in a changed output, by the change alone where it reads it rightly without."""
+    found = Misreads.at(replayer, chunking, rules, _change(finding, original))
+    if found is None or found.holds(replayer, chunking):
+        return found
+    return None if found.change.plant else replace(found, bound=False)
 
 
 def _change(finding: Finding, original: Replayer) -> Change:

@@ -40,7 +40,6 @@ _SIZES = (1, 2, 3)
 _MORE_SIZES = (4, 5, 8, 12)
 _MOST_CUTS = 200  # so many cuts in two are tried for one that is read rightly
 _PLAIN = "w"
-_FEW = 4  # so many other messages are held against the contract
 _CHEAPER = 8  # so many changed outputs, of which only the message is asked, count as one replay
 _NAME_KEY = re.compile(r'"(?:name|tool_name)"\s*:')
 _ARGUMENTS_KEY = re.compile(r'"(?:arguments|parameters)"\s*:')
@@ -160,23 +159,31 @@ def plain_chunkings(replayer: Replayer) -> list[Chunking]:
     return [one_delta(apart), *streamed, *([WHOLE] if apart else [])]
 
 
-def rightly_read(replayer: Replayer, own: OwnReading | None, among: Iterable[Chunking]) -> Chunking | None:
-    """The first of these chunkings under which the parser gives what the format itself reads, else the first one that
-    gives what the contract allows a foreign parser in its place."""
+def rightly_read(
+    replayer: Replayer, own: OwnReading | None, among: Iterable[Chunking], *, lenient: bool = False
+) -> Chunking | None:
+    """The first of these chunkings under which the parser gives what the format itself reads, or, where that is asked
+    leniently, what the contract allows in its place."""
     if own is None:
         return None
-    others: dict[Hashable, tuple[Chunking, Message]] = {}
+    known: dict[Hashable, bool] = {}
     for chunking in among:
         outcome = replayer.outcome(chunking)
-        if outcome.raised is None and same_message(outcome.message, own.message, LOOSE):
+        if outcome.raised is not None:
+            continue
+        key = message_key(outcome.message, LOOSE)
+        if key not in known:
+            same = same_message(outcome.message, own.message, LOOSE)
+            known[key] = same or (lenient and is_allowed(replayer, own, outcome.message))
+        if known[key]:
             return chunking
-        if outcome.raised is None and replayer.black_box and len(others) < _FEW:
-            others.setdefault(message_key(outcome.message, LOOSE), (chunking, outcome.message))
-    allowed = (chunking for chunking, message in others.values() if _is_allowed(replayer, own, message))
-    return next(allowed, None)
+    return None
 
 
-def _is_allowed(replayer: Replayer, own: OwnReading, message: Message) -> bool:
+def is_allowed(replayer: Replayer, own: OwnReading, message: Message) -> bool:
+    """Return whether the contract allows a foreign parser to give this where the format reads something else."""
+    if not replayer.black_box:
+        return False
     around, text, context = content_around(own.events), replayer.text, replayer.context
     return allowed_by(replayer.contract, own.message, message, text=text, context=context, around=around) is not None
 
@@ -195,7 +202,8 @@ class Kept:
 
     `cuts`: how far a server can make them, the best highest, and whether they leave special tokens whole. `own`: what
     the format reads in the first form. `reads`: a chunking under which the parser reads the form rightly. Where there
-    was none, it is looked for in every form that is taken; from then on there always is one.
+    was none, it is looked for in every form that is taken; from then on there always is one. `lenient`: none gives what
+    the format reads in the first form, but one gives what the contract allows.
     """
 
     target: Target
@@ -203,6 +211,7 @@ class Kept:
     own: OwnReading | None
     reads: Chunking | None = None
     wide: bool = False
+    lenient: bool = False
     _asked: int = 0
 
     @classmethod
@@ -211,6 +220,9 @@ class Kept:
         own = own_reading(replayer)
         reads = rightly_read(replayer, own, plain_chunkings(replayer))
         wide = reads is None and rightly_read(replayer, own, known) is not None
+        if reads is None and not wide:
+            reads = rightly_read(replayer, own, plain_chunkings(replayer), lenient=True)
+            return cls(target, _cut_quality(replayer, chunking), own, reads, lenient=reads is not None)
         return cls(target, _cut_quality(replayer, chunking), own, reads, wide)
 
     @property
@@ -233,7 +245,7 @@ class Kept:
         """Return whether the parser reads a form rightly, if it must."""
         chunkings = every_chunking(replayer) if self.wide else plain_chunkings(replayer)
         tried = [*([self.reads] if self.reads is not None else []), *[one for one in chunkings if one != self.reads]]
-        found = rightly_read(replayer, own, tried)
+        found = rightly_read(replayer, own, tried, lenient=self.lenient)
         self._asked += len(tried) if found is None else tried.index(found) + 1
         if found is not None:
             self.reads = found
@@ -338,12 +350,13 @@ class Misreads:
     """The parser gives another message than the format itself reads, in the same way.
 
     `shape`: the kind of difference, whether there are calls, and whether these are sound and their names known.
-    `change`: what must stand in the output; without it the parser reads it rightly.
+    `change`: what was done to the output; if it is `bound` to that, the parser reads the output rightly without it.
     """
 
     rules: Rules
     shape: Hashable
     change: Change = Change()
+    bound: bool = True
     replays: int = 0
 
     @classmethod
@@ -353,7 +366,7 @@ class Misreads:
         if read is None or outcome.raised:
             return None
         own, loose = read.message, replace(rules, arguments="json", whitespace="soft", ids=False)
-        if same_message(outcome.message, own, loose):
+        if same_message(outcome.message, own, loose) or is_allowed(replayer, read, outcome.message):
             return None
         context = replayer.context
         sound = is_sound(own, replace(context, tools=())), is_sound(own, context)
@@ -363,7 +376,8 @@ class Misreads:
         """See Target."""
         self.replays += 2
         found = Misreads.at(replayer, chunking, self.rules)
-        return found is not None and found.shape == self.shape and self._is_of_change(replayer, chunking)
+        alike = found is not None and found.shape == self.shape
+        return alike and (not self.bound or self._is_of_change(replayer, chunking))
 
     def _is_of_change(self, replayer: Replayer, chunking: Chunking) -> bool:
         """Return whether the change alone makes the parser read the output wrongly, where it can be taken back."""
