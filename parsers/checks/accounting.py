@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from html import unescape
 from itertools import islice, zip_longest
 
 from parsers.checks.check import LIMIT, Need, any_of, check
@@ -33,6 +34,7 @@ from parsers.vocabulary.words import counted, quoted
 _NUMBER = re.compile(r"-?\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,4})?")
 _WORD = re.compile(rf"(?<![\w.])(?:{_NUMBER.pattern})(?![\w.])|\w+")
 _TOKEN = re.compile(r"<[|｜][^<>|｜\s]*[|｜]>")  # the usual spelling of a special token, whoever's it is
+_REFERENCE = re.compile(r"&#?(\w{1,32});")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _PAIR = re.compile(r"(?<!\w)(\w+)(\s+)(?=(\w+))")
 _LONG = 4  # a shorter word stands in another one by chance
@@ -154,6 +156,9 @@ def _lost_words(subject: Subject) -> Iterator[Finding]:
     words = [*lost_prose(bare, known)] if subject.known.grammar is Origin.UNKNOWN else _WORD.findall(bare)
     lost = [word for word in words if word.casefold() not in known]
     values = {_value(word): word for word in sent}
+    references = {name: said for name, said in _references(subject) if name in lost}
+    yield from islice(_decoded(subject, references), 1)
+    lost = [word for word in lost if word not in references]
     yield from islice(_written_otherwise(subject, lost, values), 1)
     lost = [word for word in lost if _value(word) is None or _value(word) not in values]
     yield from islice(_rounded(subject, lost, values), 1)
@@ -170,7 +175,7 @@ def _lost_words(subject: Subject) -> Iterator[Finding]:
             yield blank
             return
     if not lost:
-        yield from _lost_signs(subject)
+        yield from () if references else _lost_signs(subject)
         return
     start = trace.text.find(lost[0])
     more = f" ({counted(len(lost), 'word')} in all)" if len(lost) > 1 else ""
@@ -181,6 +186,30 @@ def _lost_words(subject: Subject) -> Iterator[Finding]:
         span=None if start < 0 else Span(start, start + len(lost[0])),
         actual=excerpt(trace.text, max(start, 0)),
     )
+
+
+def _references(subject: Subject) -> Iterator[tuple[str, re.Match[str]]]:
+    """The words inside character references of the output that are sent as the characters they stand for."""
+    sent = "\n".join(message_texts(subject.trace.message).values())
+    for match in _REFERENCE.finditer(subject.trace.text):
+        if match.group() not in sent and unescape(match.group()) in sent:
+            yield match.group(1), match
+
+
+def _decoded(subject: Subject, references: Mapping[str, re.Match[str]]) -> Iterator[Finding]:
+    """A note, for formats and servers differ in whether text between tags is escaped."""
+    for match in references.values():
+        written, start = match.group(), match.start()
+        yield _spans_cover_input.finding(
+            f"The `{written}` of the output is sent as `{unescape(written)}`: character references are decoded.",
+            topic=Topic.VALUE,
+            severity="info",
+            about="output",
+            at=Place(start, subject.trace.step_at(start)),
+            length=len(written),
+            expected=written,
+            actual=unescape(written),
+        )
 
 
 def _written_otherwise(subject: Subject, lost: Iterable[str], sent: Mapping[Decimal | None, str]) -> Iterator[Finding]:

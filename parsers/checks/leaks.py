@@ -14,9 +14,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
+from typing import Any
 
 from parsers.checks.check import Check, Need, any_of, check
-from parsers.checks.json_text import JsonPrefix
+from parsers.checks.json_text import JsonPrefix, is_whole_object
 from parsers.checks.known import Fact
 from parsers.checks.origins import align
 from parsers.checks.subject import Subject
@@ -52,6 +53,7 @@ _STANDS: Mapping[bool, tuple[str, About]] = {
     True: ("stands in {}, written as text", "output"),
     False: ("is left in {}", "parser"),
 }
+_ENCLOSED = ("<>", "[]")  # what a marker begins and ends with, whatever stands between
 SHOWN = 20  # so many places of a marker are looked at one by one
 _FENCE = re.compile(r"^```(\w*)", re.MULTILINE)
 _PLAIN_TAG = re.compile(r"</?[a-z]+>")
@@ -127,6 +129,7 @@ def _no_argument_leak(subject: Subject) -> Iterator[Finding]:
     yield from _markers_in(
         _no_argument_leak, subject, [one for one in subject.trace.channels if one.part == "name"], {}
     )
+    yield from _quoted_markers(subject)
     markers = _markers_of(subject)
     pattern = any_of([*markers, *[json.dumps(marker, ensure_ascii=False)[1:-1] for marker in markers]])
     for index, call in enumerate(subject.calls):
@@ -139,6 +142,23 @@ def _no_argument_leak(subject: Subject) -> Iterator[Finding]:
                 seen.add(literal)
                 # A marker may itself begin with the quote that opens the string.
                 yield _marker_in_argument(subject, index, literal, read, reader.in_string or literal.startswith('"'))
+
+
+def _quoted_markers(subject: Subject) -> Iterator[Finding]:
+    """Markers in strings of arguments that the built-in parser reads as markers, the first of each call."""
+    reference = subject.builtin.trace
+    if reference is None or _whole_calls(reference.message) != _whole_calls(subject.trace.message):
+        return
+    spelled = {json.dumps(one, ensure_ascii=False)[1:-1]: one for one in subject.grammar.terminals.values()}
+    literals = [text for text, one in spelled.items() if len(one) > 1 and one[0] + one[-1] in _ENCLOSED]
+    for index, (call, own) in enumerate(zip(subject.calls, reference.message.tool_calls, strict=False)):
+        pairs = (one for one in literals if call.arguments.count(one) > own.arguments.count(one))
+        literal = next(pairs, None) if is_whole_object(call.arguments) and own.complete else None
+        if literal is not None:
+            place = subject.arguments(index).place(call.arguments.index(literal))
+            words = f"`{spelled[literal]}` stands in a string of {call_words(index, call.name)}"
+            message = f"{words}; the built-in parser `{reference.parser}` reads it as a marker."
+            yield _no_argument_leak.finding(message, severity="warning", at=place, length=len(literal), actual=literal)
 
 
 def _marker_in_argument(subject: Subject, index: int, literal: str, offset: int, quoted: bool) -> Finding:
@@ -180,9 +200,19 @@ def _markers_in(
                 message = f"`{literal}` is mentioned in {where}."
                 yield of.finding(message, severity="info", about="output", step=first.step, span=span)
             else:
-                words, about = _STANDS[subject.known.raw]
-                message = f"`{literal}` {words.format(where)}."
-                yield of.finding(message, severity="warning", about=about, step=first.step, span=span)
+                yield _stands(of, subject, channel, literal, where, step=first.step, span=span)
+
+
+def _stands(of: Check, subject: Subject, channel: Channel, literal: str, where: str, **place: Any) -> Finding:
+    """A marker that stands in a text: written there by the model, or left there by a parser that reads no reasoning."""
+    reference = subject.builtin.trace
+    own = None if reference is None or not reference.message.reasoning else message_texts(reference.message)
+    if own is not None and own.get(channel, "").count(literal) < subject.trace.channels[channel].text.count(literal):
+        assert reference is not None
+        message = f"`{literal}` stays in {where}; the built-in parser `{reference.parser}` reads it as a marker."
+        return of.finding(message, severity="warning", actual=literal, **place)
+    words, about = _STANDS[subject.known.raw]
+    return of.finding(f"`{literal}` {words.format(where)}.", severity="warning", about=about, **place)
 
 
 def is_all_shown(text: str, literal: str) -> bool:

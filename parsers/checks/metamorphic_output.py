@@ -26,12 +26,18 @@ TELLING = 20_000  # microseconds below which a time says nothing
 
 
 def changed_at(subject: Subject, one: Variant, *, judged: bool = True) -> dict[str, Any]:
-    """Return where a variant begins to be another output, as `Check.finding` takes it. A contract that the variant is
-    under makes the finding a note, unless it is not `judged` by one."""
-    found = {"proof": one.proof, "policy": one.facts.get("policy") if judged else None}
+    """Return where a variant begins to be another output, as `Check.finding` takes it. A contract that allows what came
+    of it makes the finding a note, and so does a policy that the variant is under, unless it is not `judged` by one."""
+    found = {"proof": one.proof, "policy": one.facts.get("allowed") or (one.facts.get("policy") if judged else None)}
     for start, end, _ in one.proof.edits[:1]:
         found |= {"step": subject.trace.step_at(start), "span": Span(start, end)}
     return found
+
+
+def unallowed(variants: Iterable[Variant]) -> list[Variant]:
+    """Those of some variants that no contract allows; all of them where it allows each."""
+    found = list(variants)
+    return [one for one in found if one.facts.get("allowed") is None] or found
 
 
 def call_text(call: ToolCall | None) -> str:
@@ -67,7 +73,10 @@ def _changed_output_raised(subject: Subject) -> Iterator[Finding]:
             failing.setdefault((one.raised.kind, one.raised.place), []).append(one)
     for group in failing.values():
         first = min(group, key=lambda one: (one.kind == "padded", len(one.proof.edits), len(one.text)))
-        message = f"Read {first.label}, the parser failed: {first.raised}{_others_words(group, 'changed output')}."
+        failure, others = first.raised, _others_words(group, "changed output")
+        assert failure is not None
+        said = f"is too slow: it was {failure.message}" if failure.slow else f"failed: {failure}"
+        message = f"Read {first.label}, the parser {said}{others}."
         yield _changed_output_raised.finding(message, **changed_at(subject, first, judged=False))
 
 
@@ -86,7 +95,7 @@ def _truncation(subject: Subject) -> Iterator[Finding]:
         index = made_up_call(one.message, one.base)
         if index is not None:
             wrong.setdefault(index, []).append(one)
-    for index, cuts in wrong.items():
+    for index, cuts in [(index, unallowed(cuts)) for index, cuts in wrong.items()]:
         one, whole = cuts[-1], cuts[-1].base.tool_calls
         call = one.message.tool_calls[index]
         gives = f"{one.label.capitalize()}, the output gives {call_words(index, call.name)} as whole"
@@ -115,7 +124,8 @@ def made_up_call(message: Message, whole: Message) -> int | None:
 )
 def _recovers(subject: Subject) -> Iterator[Finding]:
     """At most two findings: for the output as it is, and for a damaged one. Both only where the format is at rest."""
-    for group in _by_fact((one for one in subject.of_kind("followed") if not _has_appended(one)), "changed"):
+    lost = (one for one in subject.of_kind("followed") if not _has_appended(one))
+    for group in map(unallowed, _by_fact(lost, "changed")):
         one = group[0]
         # Servers may differ in damaged outputs, and where a call begins without a marker.
         unsure = subject.black_box and (one.facts["changed"] or one.facts["bare"])

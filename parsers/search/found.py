@@ -151,6 +151,7 @@ class Minimized:
 
     `beside`: chunkings that give another message, for findings that compare. `right`: that message, where it stands as
     the right one. `never_read`: under no chunking that was tried does the parser give what the format itself reads.
+    `read_unchanged`: it does so of the output before the change that the finding is about, made small alike.
     """
 
     check: str
@@ -162,6 +163,7 @@ class Minimized:
     beside: tuple[Chunking, ...] = ()
     right: Message | None = None
     never_read: bool = False
+    read_unchanged: bool = False
 
     @property
     def text(self) -> str:

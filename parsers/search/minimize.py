@@ -25,6 +25,7 @@ from parsers.search.outcomes import Outcomes, outcome_key
 from parsers.search.shrink import Form, Target, form_of, plain
 from parsers.search.sweep import cut_at
 from parsers.search.targets import (
+    Change,
     Differs,
     Finds,
     Kept,
@@ -89,7 +90,9 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     small = _fewer_tools(small, chunking, start.target)
     never = _is_never_read(small, chunking)
     if isinstance(target, Misreads):
-        return _misread(start, small, chunking, replays, never)
+        before = target.change.without(small)
+        read = before is not None and not _is_never_read(before, WHOLE)
+        return replace(_misread(start, small, chunking, replays), never_read=never, read_unchanged=read)
     beside, right = _beside(small, chunking, target, rules) if isinstance(target, Differs) else ((), None)
     if small.one_shot is not None and chunking == WHOLE and beside:  # the path that streams is told of first
         chunking, beside = beside[0], (WHOLE, *beside[1:])
@@ -110,13 +113,13 @@ def _is_never_read(small: Replayer, chunking: Chunking) -> bool:
     return own is not None and rightly_read(small, own, [*every_chunking(small), chunking]) is None
 
 
-def _misread(start: Start, small: Replayer, chunking: Chunking, replays: int, never: bool) -> Minimized:
+def _misread(start: Start, small: Replayer, chunking: Chunking, replays: int) -> Minimized:
     """A changed output, made small: what the format reads in it stands as right, so that a run shows the difference."""
     own = own_reading(small)
     assert own is not None  # it was read before
     words = f"{start.finding.message} Here {harm(own.message, small.outcome(chunking).message)}."
     shown = replace(start.finding, message=words, step=None, span=None, proof=None)
-    return Minimized(start.finding.check, shown, small.pieces, chunking, small.context, replays, (), own.message, never)
+    return Minimized(start.finding.check, shown, small.pieces, chunking, small.context, replays, (), own.message)
 
 
 def _worst_first(findings: Sequence[Finding], said: Verdict | None) -> list[Finding]:
@@ -160,8 +163,7 @@ def _target(
         # What took too long takes as long in every form that is tried.
         return None if outcome.raised is None or outcome.raised.slow else Raises(outcome_key(outcome, rules), rules)
     if finding.check in CHANGED and replayer.pieces != original.pieces:
-        misread = Misreads.at(replayer, chunking, rules, _plant(finding))
-        return misread if misread is not None and misread.holds(replayer, chunking) else None
+        return _misreading(finding, replayer, original, chunking, rules)
     if finding.check in COMPARING:
         return _differing(replayer, chunking, rules)
     sound = is_sound(replayer.outcome(chunking).message, replayer.context)
@@ -169,11 +171,24 @@ def _target(
     return target if target.holds(replayer, chunking) else None
 
 
-def _plant(finding: Finding) -> str:
-    if finding.check != "escapes" or finding.proof is None:
-        return ""
-    written = finding.proof.edits[0][2]
-    return written[written.index(AROUND[0]) + 1 : written.rindex(AROUND[1])]
+def _misreading(
+    finding: Finding, replayer: Replayer, original: Replayer, chunking: Chunking, rules: Rules
+) -> Misreads | None:
+    """What the parser reads wrongly in a changed output, by the change alone where it reads it rightly without."""
+    found = Misreads.at(replayer, chunking, rules, _change(finding, original))
+    if found is None or found.holds(replayer, chunking):
+        return found
+    return None if found.change.plant else replace(found, bound=False)
+
+
+def _change(finding: Finding, original: Replayer) -> Change:
+    proof = finding.proof
+    if proof is None or finding.check not in ("escapes", "truncation"):
+        return Change(followed=finding.check in ("recovers", "neighbours"))
+    at, _, written = proof.edits[0]
+    if finding.check == "truncation":
+        return Change(rest=original.changed(((0, at, ""),)).pieces, context=original.context)
+    return Change(written[written.index(AROUND[0]) + 1 : written.rindex(AROUND[1])])
 
 
 def _differing(replayer: Replayer, chunking: Chunking, rules: Rules) -> Differs | None:

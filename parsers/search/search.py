@@ -43,6 +43,9 @@ FEW_CUTS = 3  # cuts, of which only the surroundings are read where the parser c
 REDUCED = 4  # of so many outcomes the smallest chunking is looked for
 REDUCTIONS = 200  # replays spent on each
 NEVER_READ = "The smallest form of this is read rightly under no chunking that was tried."
+READ_UNCHANGED = (
+    "The smallest form of this is a changed output, read rightly under no chunking that was tried; unchanged it is."
+)
 REPEATS = 3  # what no other replay of the same chunking contradicts is no chance
 
 
@@ -135,7 +138,7 @@ class Search:
             small = minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
         said = self._verdict()
         if small is not None and small.never_read:
-            said.details = (*said.details, Detail(NEVER_READ))
+            said.details = (*said.details, Detail(READ_UNCHANGED if small.read_unchanged else NEVER_READ))
         return Found(
             text=self._replayer.text,
             findings=own,

@@ -19,6 +19,7 @@ from itertools import pairwise
 from parsers.checks import CHECKS, run_checks
 from parsers.checks.check import any_of
 from parsers.checks.subject import subject_of
+from parsers.compare.allowed import allowed_by, content_around
 from parsers.compare.divergence import ANY_ID, Rules, grade, message_key, same_message, shared_prefix
 from parsers.formats.model import Format
 from parsers.replays.chunking import WHOLE, Chunking, Unit, apply, resolved
@@ -31,7 +32,7 @@ from parsers.search.variants import needed
 from parsers.vocabulary.events import CallArguments, CallStart, Diagnostic, Event
 from parsers.vocabulary.json_values import is_json
 from parsers.vocabulary.trace import Finding, Transition
-from parsers.vocabulary.types import Context, Message
+from parsers.vocabulary.types import Context, Message, Piece
 from parsers.wire.assemble import Assembler
 
 LOOSE = Rules(arguments="json", whitespace="soft", ids=False)
@@ -52,11 +53,14 @@ class OwnReading:
     """Holds what the format itself reads in an output.
 
     `flaws`: what it found wrong with it or put right, and how often. `ways`: the ways it went through its grammar.
+    `end`: the state in which the end of the output met it, "" where that is open text.
     """
 
     message: Message
     flaws: Counter[str]
     ways: frozenset[tuple[str, ...]]
+    end: str = ""
+    events: tuple[Event, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def clean(self) -> bool:
@@ -64,8 +68,8 @@ class OwnReading:
         return not self.flaws
 
     def covers(self, other: OwnReading) -> bool:
-        """Return whether another reading has no flaw and goes no way that this one has not."""
-        return not other.flaws - self.flaws and other.ways <= self.ways
+        """Return whether another reading has no flaw, goes no way and comes to no end that this one has not."""
+        return not other.flaws - self.flaws and other.ways <= self.ways and other.end in ("", self.end)
 
 
 def own_reading(replayer: Replayer) -> OwnReading | None:
@@ -77,12 +81,13 @@ def own_reading(replayer: Replayer) -> OwnReading | None:
     parser.transitions = moves
     parser.begin(replayer.context, mode=replayer.mode, markers=replayer.markers)
     events = [event for delta in apply(WHOLE, replayer.pieces, replayer.mode) for event in parser.feed(delta)]
+    end = parser.view().state
     events += parser.finish(replayer.context.finish_reason)
     assembler.absorb(events)
     message = assembler.message()
     flaws = Counter([*_flaws(events), *_call_flaws(fmt, replayer.text, events, message, replayer.context)])
     ways = {*_joints(fmt, replayer.text), *[_way(fmt, move) for move in moves]}
-    return OwnReading(message, flaws, frozenset(ways))
+    return OwnReading(message, flaws, frozenset(ways), "" if _is_open_text(fmt, end) else end, tuple(events))
 
 
 def _joints(fmt: Format, text: str) -> Iterator[tuple[str, ...]]:
@@ -99,8 +104,12 @@ def _way(fmt: Format, move: Transition) -> tuple[str, ...]:
     rows = state.rows if state is not None else ()
     if move.trigger == "END" and not any(row.on == "END" and "CallEnd" in row.emit for row in rows):
         return ()
-    opens = state is not None and state.codec is None and state.text in ("content", "reasoning")
-    return "" if opens else move.from_state, move.trigger, move.to_state
+    return "" if _is_open_text(fmt, move.from_state) else move.from_state, move.trigger, move.to_state
+
+
+def _is_open_text(fmt: Format, name: str) -> bool:
+    state = fmt.states.get(name)
+    return state is not None and state.codec is None and state.text in ("content", "reasoning")
 
 
 def _flaws(events: Iterable[Event]) -> Iterable[str]:
@@ -150,15 +159,33 @@ def plain_chunkings(replayer: Replayer) -> list[Chunking]:
     return [one_delta(apart), *streamed, *([WHOLE] if apart else [])]
 
 
-def rightly_read(replayer: Replayer, own: OwnReading | None, among: Iterable[Chunking]) -> Chunking | None:
-    """The first of these chunkings under which the parser gives what the format itself reads."""
+def rightly_read(
+    replayer: Replayer, own: OwnReading | None, among: Iterable[Chunking], *, lenient: bool = False
+) -> Chunking | None:
+    """The first of these chunkings under which the parser gives what the format itself reads, or, where that is asked
+    leniently, what the contract allows in its place."""
     if own is None:
         return None
+    known: dict[Hashable, bool] = {}
     for chunking in among:
         outcome = replayer.outcome(chunking)
-        if outcome.raised is None and same_message(outcome.message, own.message, LOOSE):
+        if outcome.raised is not None:
+            continue
+        key = message_key(outcome.message, LOOSE)
+        if key not in known:
+            same = same_message(outcome.message, own.message, LOOSE)
+            known[key] = same or (lenient and is_allowed(replayer, own, outcome.message))
+        if known[key]:
             return chunking
     return None
+
+
+def is_allowed(replayer: Replayer, own: OwnReading, message: Message) -> bool:
+    """Return whether the contract allows a foreign parser to give this where the format reads something else."""
+    if not replayer.black_box:
+        return False
+    around, text, context = content_around(own.events), replayer.text, replayer.context
+    return allowed_by(replayer.contract, own.message, message, text=text, context=context, around=around) is not None
 
 
 def every_chunking(replayer: Replayer) -> list[Chunking]:
@@ -175,7 +202,8 @@ class Kept:
 
     `cuts`: how far a server can make them, the best highest, and whether they leave special tokens whole. `own`: what
     the format reads in the first form. `reads`: a chunking under which the parser reads the form rightly. Where there
-    was none, it is looked for in every form that is taken; from then on there always is one.
+    was none, it is looked for in every form that is taken; from then on there always is one. `lenient`: none gives what
+    the format reads in the first form, but one gives what the contract allows.
     """
 
     target: Target
@@ -183,6 +211,7 @@ class Kept:
     own: OwnReading | None
     reads: Chunking | None = None
     wide: bool = False
+    lenient: bool = False
     _asked: int = 0
 
     @classmethod
@@ -191,6 +220,9 @@ class Kept:
         own = own_reading(replayer)
         reads = rightly_read(replayer, own, plain_chunkings(replayer))
         wide = reads is None and rightly_read(replayer, own, known) is not None
+        if reads is None and not wide:
+            reads = rightly_read(replayer, own, plain_chunkings(replayer), lenient=True)
+            return cls(target, _cut_quality(replayer, chunking), own, reads, lenient=reads is not None)
         return cls(target, _cut_quality(replayer, chunking), own, reads, wide)
 
     @property
@@ -213,7 +245,7 @@ class Kept:
         """Return whether the parser reads a form rightly, if it must."""
         chunkings = every_chunking(replayer) if self.wide else plain_chunkings(replayer)
         tried = [*([self.reads] if self.reads is not None else []), *[one for one in chunkings if one != self.reads]]
-        found = rightly_read(replayer, own, tried)
+        found = rightly_read(replayer, own, tried, lenient=self.lenient)
         self._asked += len(tried) if found is None else tried.index(found) + 1
         if found is not None:
             self.reads = found
@@ -282,45 +314,80 @@ class Differs:
         return alike and all(map(operator.ge, found.sound, self.sound))
 
 
+@dataclass(slots=True, frozen=True)
+class Change:
+    """What was done to an output that makes the parser read it wrongly, so that it can be taken back.
+
+    `plant`: text inside a value, where a plain word stood. `rest`: what was cut off behind it; `context`: its request.
+    `followed`: a call was put behind it, so that the last one goes.
+    """
+
+    plant: str = ""
+    rest: tuple[Piece, ...] = ()
+    followed: bool = False
+    context: Context = field(default_factory=Context)
+
+    def without(self, replayer: Replayer) -> Replayer | None:
+        """The output as it was before, None where the change is no longer in it or is of another kind."""
+        at = replayer.text.find(self.plant)
+        if self.plant and at >= 0:
+            return replayer.changed(((at, at + len(self.plant), _PLAIN),))
+        if self.followed:
+            return _without_last_call(replayer)
+        whole = (*replayer.pieces, *self.rest)
+        return replayer.with_pieces(whole).with_context(self.context) if self.rest else None
+
+
+def _without_last_call(replayer: Replayer) -> Replayer | None:
+    """The output up to its last call, None where the format reads no two calls in it."""
+    own = own_reading(replayer)
+    starts = [event.start for event in own.events if isinstance(event, CallStart)] if own is not None else []
+    return replayer.changed(((starts[-1], len(replayer.text), ""),)) if len(starts) > 1 else None
+
+
 @dataclass(slots=True)
 class Misreads:
     """The parser gives another message than the format itself reads, in the same way.
 
     `shape`: the kind of difference, whether there are calls, and whether these are sound and their names known.
-    `plant`: what must stand in the output; with a plain word in its place the parser reads the output rightly.
+    `change`: what was done to the output; if it is `bound` to that, the parser reads the output rightly without it.
     """
 
     rules: Rules
     shape: Hashable
-    plant: str = ""
+    change: Change = Change()
+    bound: bool = True
     replays: int = 0
 
     @classmethod
-    def at(cls, replayer: Replayer, chunking: Chunking, rules: Rules, plant: str = "") -> Misreads | None:
+    def at(cls, replayer: Replayer, chunking: Chunking, rules: Rules, change: Change = Change()) -> Misreads | None:
         """Return what is read wrongly under this chunking, or None."""
         read, outcome = own_reading(replayer), replayer.outcome(chunking)
         if read is None or outcome.raised:
             return None
         own, loose = read.message, replace(rules, arguments="json", whitespace="soft", ids=False)
-        if same_message(outcome.message, own, loose):
+        if same_message(outcome.message, own, loose) or is_allowed(replayer, read, outcome.message):
             return None
         context = replayer.context
         sound = is_sound(own, replace(context, tools=())), is_sound(own, context)
-        return cls(rules, (kind_of(outcome.message, own, loose), bool(own.tool_calls), *sound, read.clean), plant)
+        return cls(rules, (kind_of(outcome.message, own, loose), bool(own.tool_calls), *sound, read.clean), change)
 
     def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
         """See Target."""
         self.replays += 2
         found = Misreads.at(replayer, chunking, self.rules)
-        return found is not None and found.shape == self.shape and self._plain(replayer, chunking)
+        alike = found is not None and found.shape == self.shape
+        return alike and (not self.bound or self._is_of_change(replayer, chunking))
 
-    def _plain(self, replayer: Replayer, chunking: Chunking) -> bool:
-        if not self.plant:
-            return True
-        at = replayer.text.find(self.plant)
-        if at < 0:
-            return False
-        without = replayer.changed(((at, at + len(self.plant), _PLAIN),))
+    def _is_of_change(self, replayer: Replayer, chunking: Chunking) -> bool:
+        """Return whether the change alone makes the parser read the output wrongly, where it can be taken back."""
+        without = self.change.without(replayer)
+        if without is None:
+            return not self.change.plant
+        if self.change.rest:
+            own, ways = own_reading(without), plain_chunkings(without)
+            self.replays += 1
+            return own is not None and own.clean and rightly_read(without, own, ways) is not None
         by = chunking if chunking == WHOLE or chunking.by == "token" else cut_at(())
         return Misreads.at(without, by, self.rules) is None
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from parsers.checks.causes import flattened
+from parsers.checks.metamorphic_request import SAME_CALLS
+from parsers.compare.divergence import same_message
 from parsers.formats.contracts import contract_keys
 from parsers.search.found import Detail, Verdict
 from parsers.search.no_output import looks_pasted
@@ -19,7 +22,7 @@ _THINK = re.compile(r"</?(?:think|seed:think|mm:think|longcat_think|reasoning)>|
 def all_hold(evidence: Evidence) -> Verdict:
     """No rule has anything to say."""
     notes = (*looks_pasted(evidence), *_unknown_marker(evidence))
-    notes += evidence.messages(range(len(evidence.findings)))
+    notes += (*_beside_builtin(evidence), *evidence.messages(range(len(evidence.findings))))
     words = f"All checks hold: {_calls_words(evidence)}{_judged(evidence)}."
     found = Verdict("all_hold", "pass", None, words, notes[:4])
     found.guesses = tuple(evidence.asked[:5])
@@ -49,6 +52,18 @@ def _judged(evidence: Evidence) -> str:
     torn = "" if known.whole else "chunks of what was recorded are missing"
     judged = "; ".join([words for words in (checks, unknown, torn) if words])
     return f" ({judged})" if judged else ""
+
+
+def _beside_builtin(evidence: Evidence) -> list[Detail]:
+    """Return how the calls of a foreign parser differ from the built-in reading, where no contract is about that: a
+    note, for which of them the model means nobody says."""
+    own, message = evidence.own, evidence.message
+    if own is None or not evidence.replayer.black_box or evidence.allowed is not None:
+        return []
+    calls = [replace(one, reasoning=None, content=None) for one in (own.message, message)]
+    if same_message(*calls, SAME_CALLS):
+        return []
+    return [Detail(f"Beside the built-in {own.fmt.name}, {harm(own.message, message)}.", facts=BESIDE)]
 
 
 def by_contract(evidence: Evidence) -> list[Detail]:

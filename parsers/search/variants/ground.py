@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from parsers.checks.metamorphic_output import made_up_call
 from parsers.checks.subject import Variant, VariantKind
+from parsers.compare.allowed import allowed_by, content_around
 from parsers.formats.model import GUIDED_LIST, GUIDED_OBJECT
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replay import replay
@@ -20,9 +22,11 @@ from parsers.search.found import Sample
 from parsers.search.sweep import json_of
 from parsers.vocabulary.trace import Proof, StateView, Trace
 from parsers.vocabulary.types import Delta, Message, Piece
+from parsers.wire.assemble import Assembler
 from parsers.wrappers.fallback import Fallback
 
 STREAMED = Chunking(by="char", size=5)
+_JUDGED = ("truncated", "followed", "neighbour")  # kinds of which a contract says what may come of them
 
 
 @dataclass(slots=True, frozen=True)
@@ -141,9 +145,26 @@ class Ground:
                 changed.text,
                 outcome.message,
                 outcome.raised,
-                {**(facts or {}), "policy": self.contract(kind)},
+                {**(facts or {}), "policy": self.contract(kind), "allowed": self._allowed(kind, changed, outcome)},
                 self.base(chunking),
             )
+
+    def _allowed(self, kind: VariantKind, changed: Replayer, outcome: Outcome) -> str | None:
+        """The keys of the contract that allow what a foreign parser makes of a changed output, where that is not what
+        the format makes of it. Of one that is cut off it counts only where it makes up a call."""
+        grammar, message = self._grammar, outcome.message
+        if not self.replayer.black_box or kind not in _JUDGED or grammar is None or outcome.raised is not None:
+            return None
+        if kind == "truncated" and made_up_call(message, self.base(self.chunkings[0])) is None:
+            return None
+        parser = grammar.make()
+        parser.begin(changed.context, mode=changed.mode, markers=changed.markers)
+        events = [*parser.feed(Delta(1, changed.pieces)), *parser.finish(changed.context.finish_reason)]
+        own = Assembler()
+        own.absorb(events)
+        around = content_around(events)
+        said, contract = own.message(), self.replayer.contract
+        return allowed_by(contract, said, message, text=changed.text, context=changed.context, around=around)
 
     def reference(self, pieces: tuple[Piece, ...], **context: Any) -> Trace | None:
         """The format's own reading of an output in one delta, or None where the format is not known."""

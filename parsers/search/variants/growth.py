@@ -10,6 +10,7 @@ from collections.abc import Callable
 from operator import itemgetter
 
 from parsers.checks.metamorphic_output import is_steep
+from parsers.replays.budget import OverBudgetError
 from parsers.replays.chunking import Chunking
 from parsers.replays.replay import parse
 from parsers.replays.replayer import Replayer
@@ -21,13 +22,23 @@ TIMED_AGAIN = 2  # times that a steep slope of times is measured again
 COUNTED = (500, 1_000, 2_000)  # counting lines takes long, and needs no length that a clock would need
 STEP = Chunking(by="char", size=16)
 
+
+class SlowError(Exception):
+    """An output that was made longer took more than one replay may; it has the `size`."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.size = size
+
+
 Slope = tuple[tuple[int, int], ...]  # (length in characters, what was spent on it)
 Lengthened = Callable[[int], Replayer]
 
 
 def growth(lengthened: Lengthened, meters: Meters) -> dict[str, Slope]:
     """What it takes to read outputs of several lengths: characters examined (`work`), lines executed (`lines`, where
-    the parser counts no characters), microseconds (`times`). Empty where it is not known."""
+    the parser counts no characters), microseconds (`times`). Empty where it is not known. Raises SlowError where one of
+    them takes more than a replay may."""
     work = _work(lengthened)
     return {
         "work": work,
@@ -65,16 +76,21 @@ def _read(replayer: Replayer) -> int:
 
 
 def _work(lengthened: Lengthened) -> Slope:
+    """The characters that a parser says to have examined. Without a budget one that says nothing reads the shortest
+    alone: nobody waits for it."""
     found = []
     for size in SIZES:
         replayer = lengthened(size)
         try:
             examined = _read(replayer)
+        except OverBudgetError as error:
+            raise SlowError(size) from error
         except Exception:
             return ()
-        if not examined:
+        if examined:
+            found.append((len(replayer.text), examined))
+        elif replayer.budget is None:
             return ()
-        found.append((len(replayer.text), examined))
     return tuple(found)
 
 

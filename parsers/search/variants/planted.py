@@ -20,7 +20,7 @@ from parsers.formats.model import Format
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replayer import Replayer
 from parsers.search.variants.ground import Ground
-from parsers.search.variants.growth import growth
+from parsers.search.variants.growth import STEP, SlowError, growth
 from parsers.vocabulary.events import CallEnd, CallName
 from parsers.vocabulary.json_values import object_of
 from parsers.vocabulary.trace import Trace
@@ -179,7 +179,11 @@ def padded(ground: Ground) -> Iterator[Variant]:
     def lengthened(size: int) -> Replayer:
         return ground.replayer.changed(((place.start, place.end, place.written(_pad(size))),))
 
-    slopes = growth(lengthened, ground.meters)
+    try:
+        slopes = growth(lengthened, ground.meters)
+    except SlowError as error:
+        yield from _too_slow(ground, place, error.size)
+        return
     streamed = ground.streamed if ground.replayer.mode == "ids" or ground.replayer.black_box else STREAMED_PAD
     for size in SIZES:
         label = f"with {size:,} characters in the argument {place.key}"
@@ -188,6 +192,13 @@ def padded(ground: Ground) -> Iterator[Variant]:
             yield one
             if one.raised is not None and one.raised.slow:
                 return
+
+
+def _too_slow(ground: Ground, place: _Place, size: int) -> Iterator[Variant]:
+    """The argument of a length that takes too long when it comes in small deltas, if it takes as long again."""
+    label = f"with {size:,} characters in the argument {place.key}, {STEP.size} at a time"
+    found = _with_value(ground, place, "padded", label, _pad(size), {"size": size}, STEP)
+    yield from (one for one in found if one.raised is not None and one.raised.slow)
 
 
 def _pad(size: int) -> str:

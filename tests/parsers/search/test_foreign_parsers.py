@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from html import unescape
 from typing import Any, NamedTuple
 
 import pytest
@@ -22,7 +23,7 @@ from parsers.replays.recorded import BlackBox
 from parsers.search.found import Found
 from parsers.selection.registry import Evidence, Selection, get_format
 from parsers.vocabulary.types import MessageDelta, Piece, ToolCallDelta
-from tests.parsers.search.spoilt import CountsOn, Spoilt
+from tests.parsers.search.spoilt import CountsOn, Spoilt, WholeOnly
 from tests.parsers.search.test_unseen_faults import ONE, THINK, TOKEN, TOOLS, TWO, call, engines
 
 CRLF = "The wind is  weak today.\r\nBye for now."
@@ -97,6 +98,23 @@ class Doubles(Changes):
             if self.kept.endswith("}"):
                 part.arguments, self.kept = json.dumps(json.loads(self.kept)), ""
         return sent
+
+
+class Decodes(WholeOnly):
+    """Character references become what they stand for."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        return None if sent is None else replace(sent, content=unescape(sent.content or ""))
+
+
+class ReadsNoReasoning(Spoilt):
+    """The markers of reasoning stay in the content."""
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return None
+
+    def on(self, text: str) -> MessageDelta | None:
+        return MessageDelta(content=text)
 
 
 class StripsDeltas(Spoilt):
@@ -179,6 +197,10 @@ SAID: dict[str, Said] = {
         FailsOnQuote, ONE, "parser_failed", "warning", "parser", "IndexError: string index out of range (in Fails",
         {"tools": []},
     ),
+    "reasoning that is not read": Said(
+        ReadsNoReasoning, "<think>Where?</think>Here.", "marker_leak", "warning", "parser",
+        "`<think>` stays in the content; the built-in parser `qwen` reads it as a marker.",
+    ),
     "blanks at the end of deltas": Said(StripsDeltas, "It is so.", "chunk_boundary", "warning", "parser", BLANKS),
     "a number": Said(
         Doubles, NUMBER, "types_changed", "error", "parser",
@@ -186,7 +208,15 @@ SAID: dict[str, Said] = {
         {"tools": []},
     ),
 }  # fmt: skip
-COUNTED = ("reasoning as content", "line ends", "a name", "a failure", "a plain answer as reasoning")
+COUNTED = (
+    "reasoning as content",
+    "character references",
+    "reasoning that is not read",
+    "line ends",
+    "a name",
+    "a failure",
+    "a plain answer as reasoning",
+)
 
 
 def searched(text: str, make: Callable[[], Any], pieces: list[Piece] | None = None, **given: Any) -> Found:
@@ -240,6 +270,32 @@ def test_what_one_request_leaves_to_the_next_is_one_finding(make: Callable[[], A
     assert result.verdict.headline.startswith("The parser does not read the same output alike every time: ")
     assert words in result.verdict.headline
     assert [one.check for one in result.findings] == ["reusable"]
+
+
+class KeepsMarker(Changes):
+    """A marker goes into a value, with the end of the call."""
+
+    def change(self, sent: MessageDelta) -> MessageDelta:
+        for part in sent.tool_calls:
+            part.arguments = (part.arguments or "").replace('"}', '</tool_call>"}')
+        return sent
+
+
+@pytest.mark.parametrize(("tools", "told"), [(ONE, 1), (THINK, 1), (TWO, 1)])
+def test_a_marker_inside_a_value_that_the_format_reads_as_one_is_found(tools: str, told: int) -> None:
+    result = searched(tools, KeepsMarker, [Piece(tools)], checks=["no_argument_leak"])
+    leaks = [one.message for one in result.findings if one.severity == "warning"]
+    words = (
+        "`</tool_call>` stands in a string of call 0 (`get_weather`); the built-in parser `qwen` reads it as a marker."
+    )
+    assert leaks[:told] == [words]
+
+
+def test_character_references_that_are_decoded_are_a_note() -> None:
+    result = searched("Bread &amp; butter.", Decodes, by_tokens("Bread &amp; butter."), checks=["spans_cover_input"])
+    (note,) = result.findings
+    assert note.message == "The `&amp;` of the output is sent as `&`: character references are decoded."
+    assert (note.severity, result.verdict.kind) == ("info", "all_hold")
 
 
 def test_without_tokens_characters_stand_in_and_that_is_said() -> None:

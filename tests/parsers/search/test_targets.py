@@ -55,6 +55,7 @@ TWO = call() + call("g")
         ("qwen", TWO, call(arguments='{"a" 1}')),
         ("qwen", TWO, "<tool_call></tool_call>"),
         ("granite", '<|tool_call|>[{"name": "f", "arguments": {}}]', '<|tool_call|>{"name": "f", "arguments": {}}'),
+        ("apertus", '<|tools_prefix|>[{"f": {}}]<|tools_suffix|>', '<|tools_prefix|>[{"f": {}}]'),
         ("phi4_mini_json", 'functools[{"name": "f", "arguments": {}}]', 'functools{"name": "f", "arguments": {}}'),
         (
             "deepseek_v31",

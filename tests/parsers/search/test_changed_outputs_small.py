@@ -1,0 +1,149 @@
+"""Changed outputs that a foreign parser reads wrongly: what the contract allows, and what is made small of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from parsers.cases.find import CaseSearch
+from parsers.cases.io import load_case
+from parsers.formats.contracts import contract_named
+from parsers.replays.budget import Budget
+from parsers.replays.chunking import WHOLE
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer
+from parsers.search.found import Found
+from parsers.search.search import NEVER_READ, READ_UNCHANGED
+from parsers.search.targets import Change, Kept
+from parsers.selection.registry import get_format, policies
+from parsers.vocabulary.types import MessageDelta, Piece, ToolCallDelta
+from tests.parsers.search.spoilt import Blocks, NeverCounts, Spoilt
+from tests.parsers.search.test_foreign_parsers import by_tokens
+from tests.parsers.search.test_targets import Holds, call
+from tests.parsers.search.test_unseen_faults import ONE, TOOLS, engines
+
+
+class ClosesCut(Spoilt):
+    """A call that the output cuts off is closed; `name`: also one of which only a part of the name has come."""
+
+    name = False
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        said = self.assembler.message().tool_calls
+        begun = self.text.partition('"name": "')[2]
+        super().finish(reason)
+        if said and not said[-1].arguments.endswith("}"):
+            return MessageDelta(tool_calls=[ToolCallDelta(0, arguments="{}" if not said[-1].arguments else '"}')])
+        return (
+            MessageDelta(tool_calls=[ToolCallDelta(0, "c", begun, "{}")]) if self.name and begun and not said else None
+        )
+
+
+class ClosesNames(ClosesCut):
+    name = True
+
+
+class DropsAfter(Spoilt):
+    """Text after a call is lost, as the contract allows."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        if sent is not None and self.assembler.calls:
+            sent.content = None
+        return sent
+
+
+class Rereads(Spoilt):
+    """With each delta it reads all of a long output again, on a clock of its own."""
+
+    now = 0
+
+    def on(self, text: str) -> MessageDelta | None:
+        Rereads.now += len(self.text) * (len(self.text) > 1_000)
+        return super().on(text)
+
+
+def searched(make: Callable[[], Any], *only: str, text: str = ONE, budget: Budget | None = None, **given: Any) -> Found:
+    body = {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": [text]}, "tools": TOOLS}
+    case = load_case({**body, "checks": list(only), **given})
+    made = CaseSearch(case, pieces=by_tokens(text), engines=engines(make), max_replays=100, budget=budget)
+    assert list(made.run())
+    return made.result().found
+
+
+@pytest.mark.parametrize(
+    ("make", "check", "contract", "unchanged"),
+    [
+        (Blocks, "escapes", "vllm", True),
+        (ClosesCut, "truncation", "strict", True),
+        (ClosesNames, "truncation", "vllm", True),
+        (NeverCounts, "recovers", "vllm", True),
+    ],
+)
+def test_the_small_form_is_read_rightly_without_the_change(
+    make: Callable[[], Any], check: str, contract: str, *, unchanged: bool
+) -> None:
+    found = searched(make, check, contract=contract)
+    small = found.minimized
+    assert found.verdict.kind == "all_hold"
+    assert small is not None
+    assert small.check == check
+    assert (small.never_read, small.read_unchanged) == (True, unchanged)
+    assert found.verdict.sentences[-1] == (READ_UNCHANGED if unchanged else NEVER_READ)
+
+
+def test_a_cut_call_that_the_contract_allows_is_a_note() -> None:
+    (one,) = searched(ClosesCut, "truncation", contract="vllm").robustness
+    assert (one.severity, one.policy) == ("info", "truncated_call=as_streamed|close|text|drop")
+    assert searched(ClosesCut, "truncation", contract="vllm").minimized is None
+
+
+def test_a_change_that_is_not_there_cannot_be_taken_back() -> None:
+    fmt = get_format("qwen")
+    given = Replayer(lambda: BlackBox("b", Blocks()), (Piece(call()),), black_box=True, format=fmt)
+    assert Change(plant="nowhere").without(given) is None
+    assert Change().without(given) is None
+    assert Change(followed=True).without(given) is None
+    assert Change(followed=True).without(replace(given, format=None)) is None
+
+
+@pytest.mark.parametrize(("contract", "lenient"), [("vllm", True), ("openai", False)])
+def test_what_the_contract_allows_is_a_right_reading_where_there_is_no_other(contract: str, *, lenient: bool) -> None:
+    fmt = get_format("qwen")
+    given = Replayer(
+        lambda: BlackBox("drops", DropsAfter()),
+        (Piece(call() + " Bye."),),
+        black_box=True,
+        format=fmt,
+        policy=policies(fmt),
+        contract=contract_named(contract),
+    )
+    kept = Kept.of(Holds(), given, WHOLE)
+    assert kept.lenient is lenient
+    assert (kept.reads is not None) is lenient
+    assert kept.holds(given, WHOLE)
+
+
+def test_a_parser_too_slow_for_a_long_argument_is_said_to_be() -> None:
+    budget = Budget(lambda: float(Rereads.now), each=100_000, unit="characters")
+    (one,) = searched(Rereads, "changed_output_raised", "linear_arguments", budget=budget).robustness
+    assert one.message == (
+        "Read with 2,000 characters in the argument city, 16 at a time, the parser is too slow: "
+        "it was stopped, for it had taken more than 100,000 characters."
+    )
+
+
+def test_calls_that_differ_from_the_built_in_reading_are_noted_beside_a_pass() -> None:
+    class Capitals(Spoilt):
+        def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+            for part in sent.tool_calls if sent is not None else ():
+                part.arguments = (part.arguments or "").replace("a", "A")
+            return sent
+
+    found = searched(Capitals, "chunking")
+    assert found.verdict.kind == "all_hold"
+    assert any(words.startswith("Beside the built-in qwen, the arguments") for words in found.verdict.sentences)
+    assert json.dumps(found.verdict.sentences).count("Beside") == 1
