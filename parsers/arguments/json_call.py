@@ -119,6 +119,10 @@ class JsonCall(PassesJson):
         scan, free = self._scan, end == len(buffer) and not self._scan.in_string
         self._reported = base + pos
         while pos < end:
+            if self._committed and self.complete and buffer[pos] == "{" and scan.leaves_open("{", 1):
+                self.out.diagnostic("missing_object_end", "The call's object is not closed.", base + pos, base + pos)
+                self._end(base + pos)
+                break
             unit, stop = scan.step(buffer, pos, end, final=final)
             if unit == "hold":
                 break
