@@ -16,6 +16,7 @@ from parsers.arguments.pythonic import Pythonic
 from parsers.arguments.tagged import Tagged
 from parsers.arguments.tagged_body import TaggedBody
 from parsers.arguments.tagged_pairs import TaggedPairs
+from parsers.arguments.word import Word
 
 ARGUMENT_PARSERS: Mapping[str, type[ArgumentParser]] = {
     "elements": Elements,
@@ -30,4 +31,5 @@ ARGUMENT_PARSERS: Mapping[str, type[ArgumentParser]] = {
     "tagged": Tagged,
     "tagged_body": TaggedBody,
     "tagged_pairs": TaggedPairs,
+    "word": Word,
 }

@@ -63,6 +63,7 @@ class Output(ValueOutput, Protocol):
     """An argument parser puts what it found here. All positions are raw offsets in the output text."""
 
     keeps: bool  # whether all that is read waits already, with a call that does not stand
+    quiet: bool  # whether the call is not wanted: its text goes where a policy says, as it comes
 
     def knows(self, name: str) -> bool:
         """Return whether a tool of that name is declared, or none are."""
@@ -187,6 +188,11 @@ class ArgumentParser(Part, ABC):
     @property
     def closing(self) -> bool:
         """Return whether what was read is over unless text follows that is none of the terminals in sight."""
+        return False
+
+    @property
+    def doubts(self) -> bool:
+        """Return whether the call may have ended in a value already: what begins the next one says that it did."""
         return False
 
     def unread(self) -> str:

@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 
 from parsers.arguments.contract import Output
 from parsers.arguments.json_span import JsonSpan
-from parsers.arguments.json_value import WHITESPACE
+from parsers.arguments.lead import Lead
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.states import Pieces
 
 
 class JsonArguments(JsonSpan):
@@ -26,8 +25,7 @@ class JsonArguments(JsonSpan):
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
-        self._lead = Pieces()
-        self._lead_at = 0
+        self._lead = Lead()
         self._named = False
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
@@ -39,24 +37,17 @@ class JsonArguments(JsonSpan):
         """The brace and what shows that an object begins with it."""
         if not self._lead:
             pos = self.out.skip_space(buffer, pos, end, base)
-            if pos == end:
-                return pos
-            if buffer[pos] != "{" or not self.out.named_tool:
-                self.queue.append("REJECT")
-                return pos
-            self._lead, self._lead_at, pos = Pieces("{"), base + pos, pos + 1
-        space = WHITESPACE.match(buffer, pos, end)
-        if space is not None:
-            self._lead.append(space.group())
-            pos = space.end()
-        if pos < end and buffer[pos] in '"}':
+        if pos == end:
+            return pos
+        pos, begins = self._lead.read(buffer, pos, end, base) if self.out.named_tool else (pos, False)
+        if begins:
             self._begin()
-        elif pos < end:
+        elif begins is False:
             self.queue.append("REJECT")
         return pos
 
     def _begin(self) -> None:
-        at, text, name = self._lead_at, "".join(self._lead), self.out.named_tool or ""
+        at, text, name = self._lead.at, self._lead.text, self.out.named_tool or ""
         self._named = True
         self.out.name(name, at, at, (Segment(name, at, at, "synthetic"),))
         super().text(text, 0, len(text), at, final=False)

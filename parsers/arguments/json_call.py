@@ -39,7 +39,6 @@ from typing import Any, ClassVar, Literal
 from parsers.arguments.coerce import property_schema
 from parsers.arguments.contract import OPEN, Output
 from parsers.arguments.json_value import (
-    WHITESPACE,
     EarlyArguments,
     JsonScanner,
     JsonValue,
@@ -48,6 +47,7 @@ from parsers.arguments.json_value import (
     coerce_json,
     unescape_json,
 )
+from parsers.arguments.lead import Lead
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import Part, Pieces, Placed
@@ -90,8 +90,8 @@ class JsonCall(PassesJson):
         self._early: EarlyArguments | None = None
         self._read_arguments = self._committed = self._odd = False
         self._loose = _LooseKeys(out)
-        self._lead = Pieces()
-        self._string_at = self._lead_at = self._at = 0
+        self._lead = Lead()
+        self._string_at = self._at = 0
         self._reported = 0  # up to here the object's text has gone out; what follows is structure
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
@@ -119,6 +119,10 @@ class JsonCall(PassesJson):
         scan, free = self._scan, end == len(buffer) and not self._scan.in_string
         self._reported = base + pos
         while pos < end:
+            if self._committed and self.complete and buffer[pos] == "{" and scan.leaves_open("{", 1):
+                self.out.diagnostic("missing_object_end", "The call's object is not closed.", base + pos, base + pos)
+                self._end(base + pos)
+                break
             unit, stop = scan.step(buffer, pos, end, final=final)
             if unit == "hold":
                 break
@@ -259,27 +263,18 @@ class JsonCall(PassesJson):
         return stop
 
     def _lead_in(self, buffer: str, pos: int, end: int, base: int) -> int:
-        """Where only the arguments tell a call, they must begin as an object does: a brace, then a key or an
-        end."""
-        if not self._lead:
-            if buffer[pos] != "{":
-                self.queue.append("REJECT")
-                return pos
-            self._lead, self._lead_at, pos = Pieces("{"), base + pos, pos + 1
-        space = WHITESPACE.match(buffer, pos, end)
-        if space is not None:
-            self._lead.append(space.group())
-            pos = space.end()
-        if pos < end and buffer[pos] in '"}':
+        """Where only the arguments tell a call, they must begin as an object does."""
+        pos, begins = self._lead.read(buffer, pos, end, base)
+        if begins:
             self._read_lead()
-        elif pos < end:
+        elif begins is False:
             self.queue.append("REJECT")
         return pos
 
     def _read_lead(self) -> None:
-        text = "".join(self._lead)
-        self._value = self._begin_value(self._lead_at, "{")
-        self._value.text(text, 0, len(text), self._lead_at)
+        text, at = self._lead.text, self._lead.at
+        self._value = self._begin_value(at, "{")
+        self._value.text(text, 0, len(text), at)
 
     def _begin_value(self, at: int, char: str) -> JsonValue:
         """The reader of the arguments; while the call has no name, its schema is not known and the text is kept."""

@@ -166,6 +166,19 @@ class JsonScanner(Part):
         made.in_string, made.is_key, made.odd, made._in_scalar = self.in_string, self.is_key, self.odd, self._in_scalar
         return made
 
+    def leaves_open(self, char: str, depth: int) -> bool:
+        """Return whether a character shows that the object at this depth ended without its brace: it stands where a key
+        or the brace is due, and begins another object, or ends the list around it."""
+        if self.in_string or self.depth != depth or self.stack[-1:] != ["{"]:
+            return False
+        return (char == "{" and self.previous == "comma") or (char == "]" and self.previous == "value")
+
+    def close(self) -> None:
+        """The innermost bracket is closed, though its closer does not stand there."""
+        before = self.previous
+        self._close()
+        self.previous = before
+
     def _close(self) -> None:
         if self.stack:
             self.stack.pop()

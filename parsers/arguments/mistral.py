@@ -59,6 +59,11 @@ class _ArrayReader(Part):
         while pos < end and not self._parser.queue:
             if scan.depth == 1 and not scan.in_string and not self._is_item(buffer[pos]):
                 break
+            if self._named and self._has_arguments and scan.leaves_open(buffer[pos], 2):
+                self._out.diagnostic("missing_object_end", "The call's object is not closed.", base + pos, base + pos)
+                scan.close()
+                self._end_item(base + pos)
+                continue
             previous = scan.previous
             unit, stop = scan.step(buffer, pos, end, final=final)
             if unit == "hold":

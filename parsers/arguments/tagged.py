@@ -16,7 +16,8 @@ that begins with a newline it has to stand at the beginning of a line too. What 
 shows that it is text, the last one was the end of the value. With `cdata` a value may be escaped as XML does it: it
 begins with `<![CDATA[`, and only `]]>` before the closer ends it.
 With `followed` a key's tag that implies the end of a value does so if the tool declares such a parameter, or declares
-nothing at all; else it is text of the value.
+nothing at all; else it is text of the value. Of the end of the call that is decided later where `call_opens` says what
+begins the next one: it is text if a closer follows, and the end if the next call or the end of the output comes first.
 
 A value that is said to be a string, whose schema is exactly string, or that has neither, is a JSON string and goes
 out as it is read; others wait for their end and are written by the types their schema allows
@@ -48,7 +49,7 @@ from parsers.vocabulary.states import Pieces, Placed
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _STRING: Mapping[str, Any] = {"type": "string"}
-KEY, GAP, VALUE = "key", "gap", "value"
+KEY, GAP, VALUE, DOUBT = "key", "gap", "value", "doubt"
 _CDATA, _CDATA_OPEN, _CDATA_CLOSE = "cdata", "<![CDATA[", "]]>"
 _Trim = Literal["newline", "pair", "space", "none"]
 _WORD = re.compile(r"\S")
@@ -86,6 +87,7 @@ class Tagged(ArgumentParser):
         "string_close": "",
         "json_close": "",
         "implied_close": [],
+        "call_opens": [],
         "trim": "newline",
         "unquote": False,
         "unescape": False,
@@ -117,6 +119,7 @@ class Tagged(ArgumentParser):
         self._opener: tuple[int, str] | None = None  # where a tag stands that may be text of the value, and the tag
         self._closer: tuple[int, int] | None = None  # where a closer stands that may be text of the value
         self._behind = Placed()  # the text after it, which goes where it goes
+        self._doubt: int | None = None  # where a call seems to end in a value without a closer; the text is in _behind
         self._drops_unclosed = out.policy["unclosed_value"] == "drop"
         self._entities = EntityDecoder() if out.policy["entity_decoding"] == "on" else None
 
@@ -131,6 +134,9 @@ class Tagged(ArgumentParser):
         tags |= {f"KEY_OPEN_{n}": text for n, text in enumerate(chosen["key_opens"])}
         if chosen["followed"] and (stem := _stem(chosen["key_open"])) != chosen["key_open"]:
             tags["OTHER_TAG"] = stem
+        if chosen["call_opens"]:
+            opens = {f"CALL_OPEN_{n}": text for n, text in enumerate(chosen["call_opens"])}
+            gap[DOUBT] = {"VALUE_CLOSE": chosen["value_close"], **opens}
         if chosen["cdata"]:
             closers["CDATA_OPEN"] = _CDATA_OPEN
             gap[_CDATA] = {"CDATA_CLOSE": _CDATA_CLOSE + chosen["value_close"]}
@@ -146,7 +152,7 @@ class Tagged(ArgumentParser):
         return self.scope in (VALUE, _CDATA)
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
-        if self._closer is not None:
+        if self._closer is not None or self._doubt is not None:
             return self._text_behind(buffer, pos, end, base)
         if self.scope == KEY:
             end = self._name_text(buffer, pos, end)
@@ -160,7 +166,8 @@ class Tagged(ArgumentParser):
     # a closer that may be text of the value: while the scope is OPEN, a tag or the end shows that it is not
 
     def _text_behind(self, buffer: str, pos: int, end: int, base: int) -> int:
-        """Text after such a closer. Returns where reading stopped: at the first word, which begins no tag."""
+        """Text after such a closer, or where a call seems to have ended. Returns where reading stopped: at the first
+        word, which begins no tag."""
         if self.scope == OPEN:
             word = _WORD.search(buffer, pos, end)
             if word is not None:
@@ -196,6 +203,46 @@ class Tagged(ArgumentParser):
         for text, at in self._behind:
             self.drop_words(text, 0, len(text), at, DropReason(Cause.BETWEEN_PARAMETERS))
         self._behind = Placed()
+
+    # the end of the call in a value that has no closer yet: what follows says whether it is text of the value
+
+    @property
+    def doubts(self) -> bool:
+        return self._doubt is not None
+
+    def _may_end_call(self, name: str, start: int, end: int) -> bool:
+        """Return whether what follows has to say if an implied closer of the call, at [start, end), is text."""
+        text = self.settings["implied_close"][int(name.rpartition("_")[2])] if end > start else ""
+        if not self.settings["call_opens"] or text.endswith(self.settings["key_open"]) or self.out.quiet or not text:
+            return False
+        if self._closer is None:
+            self._behind = Placed()
+        self._behind.append((text, start))
+        self._doubt, self.scope, self._at = start, DOUBT, end
+        return True
+
+    def _literal_in_doubt(self, name: str, start: int, end: int) -> int:
+        """A closer of the value shows that all of it was text; the next call shows that the last one had ended."""
+        if name != "VALUE_CLOSE":
+            return start
+        before, _ = self._behind[-1]
+        if self._by_lines and not before.endswith("\n"):
+            self._behind.append((self.settings["value_close"], start))
+            self._at = end
+            return end
+        self._go_on_in_doubt()
+        return self.literal(name, start, end)
+
+    def _go_on_in_doubt(self) -> None:
+        """What seemed to end the call was text of the value, and what follows it is."""
+        if self._doubt is None:
+            return
+        self._doubt, self.scope = None, VALUE
+        if self._closer is not None:
+            self._go_on_with_value()
+            return
+        for text, at in self._behind:
+            self._value_text(text, at)
 
     # an opening tag in a value that has no closer yet: the schema says whether it is text of the value
 
@@ -246,15 +293,22 @@ class Tagged(ArgumentParser):
         return self._closer is not None and self.scope == OPEN
 
     def unread(self) -> str:
-        if self._closer is None or self.scope == OPEN:
+        if self._doubt is None and (self._closer is None or self.scope == OPEN):
             return ""
         text = "".join([text for text, _ in self._behind])
         self._behind = Placed()
-        self._close_value(clear=False)
+        start, self._doubt = self._doubt, None
+        if start is None or self._closer is not None:
+            self._close_value(clear=False)
+        else:
+            self.out.diagnostic("missing_value_close", _MISSING, start, start)
+            self._end_value(start)
         return text
 
     def literal(self, name: str, start: int, end: int) -> int:
         if name.startswith("IMPLIED") and self._closer is not None:
+            if self._may_end_call(name, start, end):
+                return end
             self._close_value(clear=False)
             return start
         if self._opener is not None:
@@ -263,6 +317,8 @@ class Tagged(ArgumentParser):
                 self._value_text(self.scopes(self.settings)[KEY][name], start)
                 self._at = end
                 return end
+        if self._doubt is not None:
+            return self._literal_in_doubt(name, start, end)
         if name == "CDATA_OPEN":
             self._begin_cdata(start, end)
             return end
@@ -275,7 +331,7 @@ class Tagged(ArgumentParser):
             self.out.drop(start, end, DropReason(Cause.BETWEEN_PARAMETERS))
             return end
         if name.startswith("IMPLIED"):
-            if self._may_open(name, start, end):
+            if self._may_open(name, start, end) or self._may_end_call(name, start, end):
                 return end
             self.out.diagnostic("missing_value_close", _MISSING, start, start)
             if self._drops_unclosed:
@@ -456,6 +512,7 @@ class Tagged(ArgumentParser):
     def finish(self, at: int) -> None:
         """At a terminal between parameters the object is whole; elsewhere it was cut off."""
         self._decide_opener(whole=False)
+        self._go_on_in_doubt()
         if self.cut and self.scope == VALUE:
             self._go_on_with_value()
         self._close_value(clear=self.scope == OPEN)
@@ -506,7 +563,7 @@ class Tagged(ArgumentParser):
             return Hold(self._key_at, self._at, "codec", "A parameter's name is sent whole.")
         if self.scope == GAP:
             return Hold(self._key_start, self._at, "codec", "A parameter's name is sent with its value.")
-        waits = self._opener or self._closer
+        waits = self._opener or self._closer or (None if self._doubt is None else (self._doubt, 0))
         if waits is None and not self._in_value:
             return None
         if not self._streams:

@@ -18,9 +18,11 @@ from parsers.checks.check import Need, check
 from parsers.checks.subject import Subject
 from parsers.vocabulary.channels import CONTENT, REASONING, Channel
 from parsers.vocabulary.trace import Finding, Topic
+from parsers.vocabulary.types import MessageDelta
 from parsers.vocabulary.words import counted, quoted
 
 _MANY = 3  # deltas that come twice, or that repeat what was before them, before that is no chance
+_TWO = 2  # deltas that are all there is, each of them twice
 _WORDS = 2  # different words in a text that is sent again as a whole
 _RUN_WORDS, _RUN = 4, 20  # different words, and characters, of a run that comes twice in a row
 _LONGEST = 400  # characters of such a run
@@ -80,10 +82,16 @@ def _every_delta_twice(subject: Subject) -> Iterator[Finding]:
     pairs = list(zip(sent[::2], sent[1::2], strict=False))
     if len(sent) % 2 or any(one[1] != other[1] for one, other in pairs):
         return
-    if len({repr(delta) for (_, delta), _ in pairs}) >= _MANY:
+    different = len({repr(delta) for (_, delta), _ in pairs})
+    if different >= _MANY or (different == len(pairs) == _TWO and _is_telling(_said(pairs))):
         first = pairs[0][1]
         words = f"Every delta came twice: {counted(len(pairs), 'delta')}, each followed by the same once more."
         yield _finding(words, first[0], first[1].content or first[1].reasoning or "")
+
+
+def _said(pairs: Sequence[tuple[tuple[int, MessageDelta], tuple[int, MessageDelta]]]) -> str:
+    """What the first ones of these pairs say."""
+    return "".join([(delta.reasoning or "") + (delta.content or "") for (_, delta), _ in pairs])
 
 
 def _as_both(subject: Subject) -> Iterator[Finding]:

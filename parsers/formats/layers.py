@@ -79,9 +79,10 @@ def leads_to_call(fmt: Format, state: State, row: Row) -> bool:
 
 
 def opens_call(fmt: Format, state: State, row: Row) -> bool:
-    """Return whether a row leads from reasoning towards a tool call, which may turn out to be none."""
+    """Return whether a row leads from reasoning towards a tool call, which may turn out to be none. The format says so
+    itself where messages follow its calls, in which reasoning may go on."""
     ends = state.text == "reasoning" and "ReasoningEnd" in row.emit and row.on in fmt.terminals
-    return ends and leads_to_call(fmt, state, row)
+    return ends and (row.mention or leads_to_call(fmt, state, row))
 
 
 def _exits(fmt: Format, name: str) -> set[Any]:

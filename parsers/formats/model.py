@@ -30,7 +30,7 @@ from parsers.formats.extends import FILE_KEYS, expand, pointer_to
 from parsers.vocabulary.types import FormatError
 
 TextKind = Literal["content", "reasoning", "name", "header", "id", "structure", "marker"]
-Emit = Literal["CallStart", "CallEnd", "ReasoningEnd", "Break"]
+Emit = Literal["CallStart", "CallEnd", "NoCall", "ReasoningEnd", "Break"]
 Blank = Literal["keep", "drop_blank", "strip"]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 NOT_WRITTEN_OUT = (
@@ -161,6 +161,7 @@ class Row(Model):
     to: Identifier
     emit: tuple[Emit, ...] = ()
     keep: Literal["drop", "text", "again"] = "drop"
+    mention: bool = Field(False, description="Reasoning may only mention the marker: what begins no call is reasoning.")
     when: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     diagnostic: str | None = None
     note: str = ""
@@ -178,6 +179,9 @@ class State(Model):
     unescape: bool = Field(False, description="In a name, header or id &quot; and &amp; mean what they stand for.")
     doubled: bool = Field(False, description="A tool may be named twice with a dot between: f.f is f.")
     codec: CodecRef | None = None
+    wrapper: Identifier | None = Field(
+        None, description="The terminal that opens what is to be closed here: without it the call may end here as well."
+    )
     rows: tuple[Row, ...] = ()
     inert: tuple[Identifier, ...] = Field((), description="Terminals recognised here and kept as text.")
     note: str = ""

@@ -32,7 +32,9 @@ from parsers.intake.evidence import (
     intake_of,
     missing_inputs,
     number,
+    text_facts,
 )
+from parsers.intake.litellm_logs import raw_responses
 from parsers.intake.plain_text import BOM, text_of
 from parsers.intake.printed_answers import read_printed_answer
 from parsers.intake.quoted_outputs import read_conversation, read_quote
@@ -66,6 +68,7 @@ _SURE: frozenset[Kind] = frozenset(
 _SECRET = "An Authorization header or an API key was in it. It is not kept; make it invalid if others have seen it."
 # An event stream's own line, not one that a log printed.
 _STREAMED = re.compile(r"^data: ?[{\[]", re.MULTILINE)
+_LITELLM = Warn("only_the_call", "What the log says of the output may be a part of it.")
 _SPLIT = ("reasoning", "reasoning_content", "tool_calls", "function_call")
 # Signs that raw text is something else: none is decisive, the text is replayed as it stands.
 _DOUBTS = (
@@ -143,6 +146,9 @@ def _readings(text: str, filename: str | None, around: Transcript, asked: Reques
 def _within(body: str) -> tuple[list[Intake], list[Intake]]:
     """Return what a longer text holds: a turn, a quoted output, a recording. First what is surely meant, then what may
     be: in prose that a model may have written, a part of an answer may be its own too."""
+    logged = _read_litellm(body)
+    if logged is not None:
+        return [logged], []
     part, quote = _recording_in_prose(body), read_quote(body)
     own = part is not None and _is_part(part[0].text) and pasted_as(body) is None
     recordings = [] if part is None else [part[1]]
@@ -326,6 +332,26 @@ def _read_quoted_log(body: str) -> Intake | None:
     found = read_events(text) if text is not None and _STREAMED.search(text) else None
     if found is not None:
         found.why = ("It is a log that was printed as strings; the strings were joined.", *found.why)
+    return found
+
+
+def _read_litellm(body: str) -> Intake | None:
+    """Read the last thing that LiteLLM logged as a server's raw response."""
+    logged = raw_responses(body)
+    if not logged:
+        return None
+    last = logged[-1]
+    if not last.is_answer:
+        title, output = f"LiteLLM's log, {number(len(last.text), 'character')}", Recording(last.text)
+        said = "`RAW RESPONSE:` stands before it, and it is no answer of an API."
+        return intake_of("server_log", title, [output], why=said, facts=text_facts([_LITELLM]), warnings=[_LITELLM])
+    found = next(filter(None, (read(last.text) for read in _READERS)), None) if last.whole else None
+    if found is None or not found.usable:
+        advice = "The answer behind `RAW RESPONSE:` breaks off or cannot be read: paste all of it."
+        return Intake(kind="server_log", title="LiteLLM's log without a whole answer", advice=advice)
+    found.why = ("It stands behind `RAW RESPONSE:` in LiteLLM's log.", *found.why)
+    if len(logged) > 1:
+        found.warnings += (Warn("other_recordings", f"{number(len(logged) - 1, 'earlier response')} left out."),)
     return found
 
 

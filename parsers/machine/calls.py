@@ -377,6 +377,15 @@ class Calls(Writer):
         else:
             self._say_again(text, start, self._content)
 
+    def no_call(self) -> None:
+        """What was held as the beginning of a call is markup, and no call."""
+        if self.state is not CallState.TENTATIVE:
+            return
+        held = [event for event in self.release() if not isinstance(event, CallStart)]
+        self._kept = Pieces()
+        self._go(CallEvent.REJECT)
+        self.extend(held)
+
     def _say_again(self, text: str, start: int, stage: ContentStage | ReasoningStage) -> None:
         """Text of what is no call is that of a stage, but for the tokens in it that are nobody's text."""
         at = start

@@ -70,7 +70,7 @@ class IdReader(OpenTextReader):
         if closed or (item.is_part and not (item.known and self._is_busy)):
             self._text_by_id(item, closed=closed)
         else:
-            if item.special:
+            if item.special or (self._parser is not None and self._parser.doubts):
                 self._read_again()
             self._run(final=True)
             self._append(item.text)

@@ -85,6 +85,8 @@ class LayerReader(IdReader):
             return False
         if row is None or trigger in REFUSALS:
             return True
+        if self._origin is not None and trigger in self._origin.end_texts.values() and "CallStart" not in row.emit:
+            return True
         return "CallEnd" in row.emit or self._target(row).text in TOPMOST
 
     def _beside_ends_of_origin(self) -> Scope:

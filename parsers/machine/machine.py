@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from parsers.arguments.contract import OPEN, READ_ON, STRAY, ArgumentParser
-from parsers.formats.layers import layered
+from parsers.formats.layers import TOPMOST, layered
 from parsers.formats.model import REPEATED, Format
 from parsers.machine.call_life import CallState
 from parsers.machine.calls import HEADS, Calls
@@ -62,6 +62,7 @@ class Machine(LayerReader):
         "_stuck",
         "_sub",
         "_views",
+        "_wrapped",
         "format",
         "name",
         "policy",
@@ -101,6 +102,7 @@ class Machine(LayerReader):
         self._skip: CompiledState | None = None  # the state in which a call was rejected that is being skipped
         self._parser = self._new_parser(self._state)
         self._strayed = self._cut = self._stopped = self._over = False
+        self._wrapped = False  # what opens a wrapper was read, and nothing outside it since
         self._sub, self._stuck, self._fired_at = 0, 0, -1
         self._views = Views()
         self._reads = True
@@ -327,6 +329,8 @@ class Machine(LayerReader):
 
     def _literal(self, parser: ArgumentParser, name: str, start: int, end: int) -> None:
         self._consume(parser.literal(name, start, end) - self._base)
+        if parser.doubts and self._at == start:
+            self._read_again()
 
     def _end_token(self, stop: int, item: IdTerminal | None = None) -> None:
         """A token that ends a turn is a marker; a special token that means nothing here is left out."""
@@ -491,6 +495,8 @@ class Machine(LayerReader):
                 self._calls.start(start, end)
             elif emit == "CallEnd":
                 self._end_call(start, end)
+            elif emit == "NoCall":
+                self._calls.no_call()
             elif emit == "Break":
                 self._calls.line_break()
             else:
@@ -499,7 +505,8 @@ class Machine(LayerReader):
     def _end_call(self, start: int, end: int) -> None:
         whole = self._whole if self._parser is None else self._parser.complete
         complete = not self._over if whole is None else whole
-        closed = not (self._over and self._state.closes_call) or (self._stopped and self._state.stops)
+        inside = self._wrapped or self._state.declared.wrapper is None
+        closed = not (self._over and self._state.closes_call and inside) or (self._stopped and self._state.stops)
         self._calls.end(start, end, complete=complete, over=self._over, closed=closed)
         self._follow_call()
 
@@ -524,6 +531,7 @@ class Machine(LayerReader):
             moved = Transition(old.name, trigger, new.name, row.id, start, end, self._sub, row.note)
             self.transitions.append(moved)
         self._state, self._strayed = new, False
+        self._wrapped = new.text not in TOPMOST and (self._wrapped or trigger in self._program.wrappers)
         self._reopened = self._reopened and trigger == "OTHER"
         if "ReasoningEnd" in row.emit or "CallStart" in row.emit:
             self._fresh = self._program.guides and "CallStart" not in row.emit

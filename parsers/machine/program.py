@@ -195,6 +195,7 @@ class Program:
         skip_tools: bool,
     ) -> None:
         self._format = fmt
+        self.wrappers = frozenset([state.wrapper for state in fmt.states.values() if state.wrapper is not None])
         self.end_tokens = frozenset(fmt.end_tokens)
         self.guides = any(row.on == GUIDED_LIST for state in fmt.states.values() for row in state.rows)
         ends = {f"{END_TOKEN} {text}": text for text in fmt.end_tokens}

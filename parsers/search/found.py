@@ -68,6 +68,7 @@ class Why(Enum):
     MENDED = auto()  # the output leaves its grammar, and nothing came of that
     UNANSWERED = auto()  # only reasoning came, or not the call that was asked for, and nobody is to blame
     STRAY = auto()  # markers of another format stay in the content
+    UNFINISHED = auto()  # the answer is JSON that is not whole
     NOTHING = auto()  # all checks hold
 
 

@@ -27,7 +27,7 @@ _SHAPES = (*PROMPTS, *PRINTED, *LOGS, *DOCUMENTS, *LISTINGS, *SETTINGS, *REPORTS
 # What a model answers in a block of code as well.
 _CODE = frozenset((
     Pasted.SCRIPT, Pasted.OPTIONS, Pasted.DIFF, Pasted.TEMPLATE, Pasted.SOURCE, Pasted.PAGE, Pasted.CARD,
-    Pasted.LISTING, Pasted.PROMPT, Pasted.CONVERSATION,
+    Pasted.LISTING, Pasted.PROMPT, Pasted.CONVERSATION, Pasted.README,
 ))  # fmt: skip
 # What a server sent, in a block of code as well: the intake reads it there.
 _SENT = frozenset((Pasted.ANSWER, Pasted.EMPTY_MESSAGE, Pasted.SERVER_ERROR))

@@ -30,6 +30,7 @@ class Pasted(Enum):
     MODEL = "the configuration of a model", f"Paste {_RAW}: the configuration says nothing of it."
     TEMPLATE = "a chat template", f"Paste {_RAW}; a template makes the prompt, not the output."
     CARD = "the card of a model", f"Paste {_RAW}; {_QUOTED}."
+    README = "the description of a project", f"Paste {_RAW}; {_QUOTED}."
     TOOLS = "definitions of tools", f"Paste {_RAW}, and give the definitions as the tools of the request."
     DIFF = "a change to source code", f"Paste {_RAW}; {_QUOTED}."
     SOURCE = "the source of a parser", f"Add the parser as an engine, and paste {_RAW}."

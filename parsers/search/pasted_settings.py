@@ -211,12 +211,49 @@ def _is_of_a_model(given: Given) -> bool:
     return _OF_A_MODEL.search(given.text) is not None
 
 
+# A title, or what projects put above it; a badge or a logo; chapters; and a link to a file of the project.
+_TITLED = re.compile(
+    r"\A\s*(?:<!--|<(?:p|h1|div|img|a|picture|center)\b|#{1,3} \S|\[?!\[|\[<img|\S.{0,80}\n={3,})", re.IGNORECASE
+)
+_BADGE = re.compile(r"\[!\[[^\]\n]{0,120}\][(\[]|<img\b[^>]{1,400}>|!\[[^\]\n]{0,120}\]\(\S{1,400}(?:badge|shields)")
+_CHAPTER = re.compile(
+    r"^(?:#{1,4} [^\w\n]{0,6})?(?:About|Overview|Install(?:ation|ing)?|Set ?up|Building|Getting started|Quick ?start"
+    r"|Usage|Features|Requirements|Prerequisites|Documentation|API|Develop(?:ment|ing)|Tests?|Testing|Contribut\w+"
+    r"|Licen[sc]e|Change ?log|Acknowledge?ments|Citation|Roadmap|Security|Support|Community|Related)\b[^\n]{0,30}"
+    r"(?=\n|\Z)(?:\n[=-]{3,})?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OWN_FILE = re.compile(r"\]\((?:\./)?(?:docs?/|LICEN[SC]E|CONTRIBUTING|CHANGELOG|SECURITY|examples?/)")
+_ABOVE, _CHAPTERS = 2_000, 3  # characters in which badges stand; chapters without any
+
+
+def _chapters(given: Given) -> int:
+    said = [found.group() for found in _CHAPTER.finditer(given.said)]
+    return len({one.strip("# \n=-").casefold() for one in said if one.startswith("#") or one.endswith(("=", "-"))})
+
+
+def _has_badge(given: Given) -> bool:
+    return _BADGE.search(given.text, 0, _ABOVE) is not None
+
+
+def _is_readme(given: Given) -> bool:
+    """Return whether a text begins with a title or a badge, and has the chapters of a project's description."""
+    return _TITLED.match(given.text) is not None and _chapters(given) >= (1 if _has_badge(given) else _CHAPTERS)
+
+
+def _is_published(given: Given) -> bool:
+    """Return whether the project stands somewhere: it has a badge or a logo, or files to which it links, and serves
+    models."""
+    return _has_badge(given) or (given.serves and _OWN_FILE.search(given.text) is not None)
+
+
 DOCUMENTS = (
     Shape(Pasted.PAGE, _is_page, always),
     Shape(Pasted.NO_TEXT, _is_head, always),
     Shape(Pasted.DIFF, _is_diff, _changes_a_parser),
     Shape(Pasted.TEMPLATE, _is_template, _is_of_chats),
     Shape(Pasted.CARD, _is_card, _is_of_a_model),
+    Shape(Pasted.README, _is_readme, _is_published),
 )
 SETTINGS = (
     Shape(Pasted.SCRIPT, _is_script, always),

@@ -23,7 +23,7 @@ from parsers.search.verdict_blame import lesser_faults, missed_calls, parser_fai
 from parsers.search.verdict_cuts import assumed_boundary, chunk_boundary
 from parsers.search.verdict_evidence import Evidence
 from parsers.search.verdict_formats import stray_markup, wrong_parser
-from parsers.search.verdict_outputs import flawed_output, incomplete, mended, prompt_state, unanswered
+from parsers.search.verdict_outputs import flawed_output, incomplete, mended, prompt_state, unanswered, unfinished_json
 from parsers.search.verdict_passes import all_hold, by_contract
 from parsers.search.verdict_recordings import left_markup, recording_cut, server_failed
 from parsers.search.verdict_servers import server_departs, server_unparsed, template_departs
@@ -98,4 +98,5 @@ _RULES: Mapping[Why, _Rule] = {
     Why.MENDED: _Rule(mended, (Fact.RAW, Fact.PARSER, Fact.GRAMMAR)),
     Why.UNANSWERED: _Rule(unanswered),
     Why.STRAY: _Rule(stray_markup, (Fact.RAW, Fact.PARSER, Fact.GRAMMAR)),
+    Why.UNFINISHED: _Rule(unfinished_json),
 }

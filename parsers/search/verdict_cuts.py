@@ -79,7 +79,18 @@ def _shares(evidence: Evidence, worst: OutcomeClass, right: OutcomeClass | None)
     if evidence.is_one_shot(right):
         return f"{given}; the code path for whole outputs gives the right message."
     verb = "gives" if right.count == 1 else "give"
-    return f"{given}; {right.count:,} {verb} the right message, e.g. {right.label}."
+    if _is_proven(evidence, right):
+        return f"{given}; {right.count:,} {verb} the right message, e.g. {right.label}."
+    none = "" if evidence.own is None else "; none gives what the format reads"
+    return f"{given}; {right.count:,} {verb} the fullest message, e.g. {right.label}{none}."
+
+
+def _is_proven(evidence: Evidence, one: OutcomeClass) -> bool:
+    """Return whether an outcome is what the format reads, or what the contract lets a parser read."""
+    own, allowed = evidence.own, one.allowed if one.number else evidence.allowed
+    if own is None:
+        return False
+    return allowed is not None or message_key(own.message, ANY_ID) == message_key(one.message, ANY_ID)
 
 
 def _right(evidence: Evidence) -> OutcomeClass:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from parsers.checks.ill_formed import first_flaw
+from parsers.checks.json_text import JsonPrefix
 from parsers.compare.divergence import ANY_ID, same_message
 from parsers.replays.chunking import WHOLE
 from parsers.search.found import Detail, Guess, Verdict, VerdictKind
 from parsers.search.markup import BODY
-from parsers.search.verdict_evidence import Evidence
+from parsers.search.verdict_evidence import GUESSED, Evidence
 from parsers.search.verdict_formats import may_call
 from parsers.search.verdict_phrases import harm, lowered, summary
 from parsers.selection.claims import CALL_NAME
@@ -105,6 +106,20 @@ def incomplete(evidence: Evidence) -> Verdict | None:
     details = (Detail(f"{nearest.title}: {'; '.join(nearest.evidence)}."),)
     numbers = [n for n, one in enumerate(evidence.findings) if one.about == "output" and one.severity != "info"]
     return Verdict("no_complete_call", "info" if cut else "warning", "output", words, details, tuple(numbers))
+
+
+def unfinished_json(evidence: Evidence) -> Verdict | None:
+    """All of the answer is one JSON object, and that is not whole."""
+    text = (evidence.message.content or "").strip()
+    if evidence.message.tool_calls or not text.startswith("{") or '"' not in text or len(text) > GUESSED:
+        return None
+    prefix = JsonPrefix()
+    if prefix.feed(text) is not None or prefix.done:
+        return None
+    cut = evidence.context.finish_reason == "length"
+    words = f"The answer is a JSON object that ends before it is whole: {prefix.awaits} is missing"
+    words += ", for its length limit cut it off." if cut else "."
+    return Verdict("output_flawed", "info" if cut else "warning", "output", words)
 
 
 def _is_begun(evidence: Evidence, nearest: Guess) -> bool:

@@ -32,14 +32,39 @@ def all_hold(evidence: Evidence) -> Verdict:
 def _calls_words(evidence: Evidence) -> str:
     calls, is_cut = evidence.message.tool_calls, evidence.trace.finish_reason == "length"
     whole, bare = sum([call.complete for call in calls]), 0
+    closed = _is_closed_by_parser(evidence)
+    whole -= closed
     if not is_cut and not evidence.known.raw:  # a server may send no text for no arguments
         bare = sum([not call.complete and not call.arguments for call in calls])
-    cut = len(calls) - whole - bare
+    cut = len(calls) - whole - bare - closed
     parts = [counted(whole, "complete call")] * (whole > 0) + [f"{counted(bare, 'call')} without arguments"] * (
         bare > 0
     )
     parts += [f"{counted(cut, 'call')} cut off"] * (cut > 0)
-    return listed(parts) if parts else "a plain answer without calls"
+    by = f"the contract {quoted(evidence.replayer.contract.name)}"
+    parts += [f"1 call that the output cuts off, which {by} lets the parser complete"] * closed
+    return listed(parts) if parts else _no_calls_words(evidence, by)
+
+
+def _is_closed_by_parser(evidence: Evidence) -> bool:
+    """Return whether the last call is whole because the parser closes what the output cuts off."""
+    own, calls = evidence.own, evidence.message.tool_calls
+    if own is None or evidence.allowed is None or len(calls) != len(own.message.tool_calls):
+        return False
+    return bool(calls) and calls[-1].complete and not own.message.tool_calls[-1].complete
+
+
+def _no_calls_words(evidence: Evidence, by: str) -> str:
+    """What an answer without calls is: a plain one, or one whose calls the contract makes text or leaves out."""
+    own, content = evidence.own, evidence.message.content or ""
+    calls = () if own is None or evidence.allowed is None else own.message.tool_calls
+    if not calls:
+        return "a plain answer without calls"
+    stands = all(call.name in content for call in calls)
+    many, verb = counted(len(calls), "call"), "stands" if len(calls) == 1 else "stand"
+    if stands:
+        return f"no calls, for the markup of {many} {verb} in the content, as {by} allows ({evidence.allowed})"
+    return f"no calls, for {many} of the output {'is' if len(calls) == 1 else 'are'} left out, as {by} allows"
 
 
 def _judged(evidence: Evidence) -> str:
