@@ -81,7 +81,8 @@ def overlapping(shown: dict[str, Any]) -> list[tuple[str, str]]:
 
 def cut_sideways(page: Page) -> list[str]:
     """Controls and text that stand beyond an edge of the screen, but for what scrolls sideways in its own box."""
-    script = """() => [...document.querySelectorAll("a, button, summary, input, select, h1, h2, h3")].filter(element => {
+    script = """() => [...document.querySelectorAll("a, button, summary, input, select, h1, h2, h3")].filter(
+      element => {
       if (!element.checkVisibility({ visibilityProperty: true })) return false;
       for (let box = element; box; box = box.parentElement) {
         const style = getComputedStyle(box);
@@ -150,4 +151,52 @@ def test_text_at_twice_its_size_on_half_a_screen_is_cut_nowhere(browser: Browser
     assert (sideways(page), cut_sideways(page)) == (0, [])
     assert overlapping({part: box for part, box in boxes(page, PAGES[name].parts).items()
                         if part not in AT_THE_THUMB}) == []  # fmt: skip
+    context.close()
+
+
+CARD = "#step .card:not([hidden]) h2"
+SHOWN = {
+    "run": ["#headline", "#input-title", CARD, "#result-title", "#machine-title", "#findings-title", "#chunkings h2",
+            "#events h2", "#truncation-title"],
+    "failure": ["#headline", ".departed", "#input-title", CARD, "#result-title", "#machine-title", "#findings-title"],
+    "compare": [".compare-sentence", "#output-title", "#messages-title", "#step-a .side-step:not([hidden])",
+                "#step-b .side-step:not([hidden])", "#places-title"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [720, 1440])
+@pytest.mark.parametrize("name", SHOWN)
+def test_paper_has_everything_and_nothing_to_press(page: Page, name: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(PAGES[name].path)
+    page.emulate_media(media="print")
+    for part in SHOWN[name]:
+        assert page.locator(part).first.is_visible(), part
+    for part in (".banner", ".step-bar", ".case-bar", ".pane-copy", "[data-undo]", ".compare-dock", ".dock"):
+        assert [one.is_visible() for one in page.locator(part).all() if one.is_visible()] == [], part
+    clipped = """() => [...document.querySelectorAll(".pane-body, .pairs, .both-strip")].filter(element =>
+      element.checkVisibility() && element.scrollHeight > element.clientHeight + 1
+      && getComputedStyle(element).overflowY !== "visible").map(element => element.className)"""
+    assert page.evaluate(clipped) == []
+    assert sideways(page) == 0
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_without_script_everything_stands_below_another(plain: Page, name: str) -> None:
+    plain.goto(PAGES[name].path)
+    assert [part for part in SHOWN[name] if not plain.locator(part).first.is_visible()] == []
+    assert overlapping(boxes(plain, PAGES[name].parts)) == []
+
+
+@pytest.mark.parametrize("path", [f"{PAGES['compare'].path}#at-places", PAGES["run"].path])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_current_tab_has_a_line_in_forced_colours(browser: Browser, watch: Any, path: str, width: int) -> None:
+    context = watch.context(browser, viewport={"width": width, "height": 900}, forced_colors="active")
+    page = context.new_page()
+    page.goto(path)
+    lines = """() => [...document.querySelectorAll(".tabs, .screens, .jump-list")].filter(one => one.checkVisibility())
+      .map(nav => [...nav.children].filter(tab => parseInt(getComputedStyle(tab).borderBottomWidth) >= 2).length)"""
+    found = page.evaluate(lines)
+    assert found
+    assert found == [1] * len(found)
     context.close()
