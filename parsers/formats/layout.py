@@ -30,14 +30,14 @@ from parsers.formats.layout_routes import (
     tracks,
 )
 
-_NODE_HEIGHT = 28.0
+_NODE_HEIGHT = 24.0
 _NODE_PADDING = 10.0
 _NODE_WIDTH = 76.0  # at least, so that most boxes are equal; only the end may be smaller
 _MARGIN = 8.0
 _PARALLEL = 6.0  # half the distance of two opposite horizontal edges
 _TRACK = 16.0  # distance of tracks between rows: a label fits between them
 _COLUMN_TRACK = 10.0
-_UNDER, _OVER = 20.0, 14.0  # from a node down to the first track, from the last track down to the next node
+_UNDER, _OVER = 18.0, 12.0  # from a node down to the first track, from the last track down to the next node
 _GAP_PLAIN, _GAP_ARROW, _GAP_LABEL = 24.0, 44.0, 26.0
 _CROSSING, _BEND, _TALL = 60.0, 15.0, 4.0  # what these cost, with the length of all lines
 _LOOSE = 0.5  # runs in a column channel are counted in rows, so half a row apart is apart

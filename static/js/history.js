@@ -112,7 +112,8 @@ function show() {
     box.hidden = !list.children.length;
   }
   const before = read(session, TRAIL).some((address) => address !== now);
-  for (const button of document.querySelectorAll("[data-undo]")) button.hidden = !before || !now;
+  const leads = before && (now || document.querySelector("[data-compare]")); // from a comparison to its run
+  for (const button of document.querySelectorAll("[data-undo]")) button.hidden = !leads;
   offerTexts();
 }
 

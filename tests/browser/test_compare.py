@@ -235,13 +235,3 @@ def test_axe_finds_nothing(browser: Browser, watch: Any, path: str, screen: str)
     opened.goto(path)
     assert violations(opened, screen) == []
     context.close()
-
-
-@pytest.mark.parametrize("path", [f"{OTHER}&at=21", f"{FOUR}&matrix=near"])
-@pytest.mark.parametrize("width", [320, 390, 768, 1100])
-def test_nothing_leaves_a_narrow_screen(browser: Browser, watch: Any, width: int, path: str) -> None:
-    context = watch.context(browser, viewport={"width": width, "height": 800})
-    opened = context.new_page()
-    opened.goto(path)
-    assert opened.evaluate("document.documentElement.scrollWidth") <= width
-    context.close()

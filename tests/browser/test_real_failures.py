@@ -24,11 +24,14 @@ def test_one_click_from_the_first_page_shows_what_is_wrong_and_what_ended_it(
     tab.goto("/")
     tab.get_by_role("link", name=FIRST).click()
     about = tab.get_by_role("region", name="About this failure")
-    expect(about).to_contain_text("came, right is")
+    expect(tab.get_by_role("region", name="What came, and what is right")).to_contain_text("glm47_moe reads")
     expect(about).to_contain_text("Two < in a row are no beginning of the tag")
     expect(about).to_contain_text("No end is known")
     expect(about.get_by_role("link", name="sgl-project/sglang #24147")).to_be_visible()
-    expect(tab.locator("#verdict")).to_contain_text("server")
+    expect(tab.locator("#headline")).to_have_attribute("data-severity", "error")
+    tab.locator(".case-bar").get_by_role("link", name="Compare").click()
+    expect(tab.locator(".compare-sentence")).to_contain_text("The calls differ.")
+    expect(tab.locator("#step-b")).to_contain_text("recorded")
 
 
 @pytest.mark.parametrize("script", [True, False])

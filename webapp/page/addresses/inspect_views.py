@@ -370,7 +370,13 @@ def inspect_page(
     return _InspectPage(
         about=_about(subject, view, kind, note or subject.note, origin),
         form=None if search is None else form_page(setup or _setup_of(subject), kind, services().settings, run),
-        page=replay_page(view, panes, links_of(subject, view.state)),
+        page=replay_page(
+            view,
+            panes,
+            links_of(subject, view.state),
+            reader=subject.tile.format if subject.tile else "",
+            pasted=setup.output.text if setup is not None and setup.found is not None and setup.found.is_log else "",
+        ),
         share=share_of(subject, step=panes.start),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from parsers.cases.case import Case
@@ -45,7 +46,7 @@ def picker(case: Case, sides: list[Replayed], links: CompareLinks) -> Picker:
 
     parsers, own = [], sides[0].run.format.name
     case = sides[0].own
-    if RECORDED not in (case.parser.name, first.parser) and case.input.stream:
+    if RECORDED not in (case.parser.name, first.parser) and case.input.stream and not _plays(asked.sides, first.text):
         parsers += more("what the server sent", replace(first, parser=RECORDED, chunk=""), "recording")
     names = [name for name in near(sides[0].run.trace.text, builtin_formats()) if name != own]
     if own != "passthrough":
@@ -55,7 +56,13 @@ def picker(case: Case, sides: list[Replayed], links: CompareLinks) -> Picker:
     if case.parser.engine is None and case.has_raw and not first.parser:
         parsers += more(f"{own}, wrapped", replace(first, parser=f"+{FALLBACK}"), "built in")
     chunks = [one for word in CHUNKS for one in more(label(parse_spec(word)), replace(first, chunk=word))]
-    texts = more("the parent of this copy", Side(text="parent")) if case.parent else []
+    stands = any(side.text == "parent" for side in asked.sides)
+    texts = more("the parent of this copy", Side(text="parent")) if case.parent and not stands else []
     groups = [("Same text, another parser", parsers)]
     groups += [("Same parser, another chunking", chunks)] if not sides[0].run.choice.plays else []
     return Picker([*groups, ("Another output", texts)], False)
+
+
+def _plays(sides: Sequence[Side], text: str) -> bool:
+    """Return whether a side is the recording of that text: how it is cut is said of it once it is there."""
+    return any(side.parser == RECORDED and side.text == text for side in sides)

@@ -37,7 +37,7 @@ class Recording:
     """A recorded stream as the page knows it.
 
     `starts` has for each chunk where its content begins in the message's; `carriers` are the chunks that carry what
-    leaked.
+    leaked. `pasted` has the text of each chunk, where the log that was pasted is at hand.
     """
 
     stream: ServerStream
@@ -47,6 +47,20 @@ class Recording:
     starts: Sequence[int]
     carriers: Sequence[int] = ()
     findings: dict[int, list[Finding]] = field(default_factory=dict)
+    pasted: Sequence[str | None] = ()
+
+    @property
+    def api(self) -> str:
+        """Which API its chunks are of, in words."""
+        one = next((known for known in self.payloads if isinstance(known, dict)), {})
+        streamed = "choices" not in one or "delta" in json.dumps(one.get("choices"))
+        return "chat, streamed" if streamed else "chat, one answer"
+
+    @property
+    def model(self) -> str:
+        """The model that the chunks name; empty where they name none."""
+        names = (one.get("model") for one in self.payloads if isinstance(one, dict))
+        return next((name for name in names if isinstance(name, str) and len(name) > 1), "")
 
     @property
     def total(self) -> int:
@@ -282,7 +296,8 @@ def chunk_card(found: Recording, number: int) -> ChunkCard:
     if number > found.total:
         return _end_card(found, number)
     payload, chunk = found.payloads[number - 1], found.stream.chunks[number - 1]
-    text = json.dumps(payload, ensure_ascii=False)
+    written = found.pasted[number - 1] if found.pasted else None
+    text = json.dumps(payload, ensure_ascii=False) if written is None else written
     carried = list(_carried(found, number, _RAW))
     words = ", ".join([one.words for one in carried]) or "nothing for the message"
     time = found.time(number)
@@ -293,10 +308,10 @@ def chunk_card(found: Recording, number: int) -> ChunkCard:
     return ChunkCard(
         step=number,
         title=f"Chunk {number:,}",
-        note=", ".join(filter(None, [came, count(len(text.encode("utf-8", "replace")), "byte")])),
+        note=", ".join(filter(None, [came, _size(text) + (" as JSON" if written is None else " as pasted")])),
         summary=" · ".join(filter(None, [f"chunk {number:,}", words, came])),
         announce=f"Chunk {number:,} of {found.total:,}. {words.capitalize()}{spelled}.{told}",
-        raw=_spelled_bits(json.dumps(shortened(payload), ensure_ascii=False), carried),
+        raw=_spelled_bits(json.dumps(shortened(payload), ensure_ascii=False) if written is None else written, carried),
         carried=carried,
         came=_came(found, number),
         raw_output=_unknown(chunk) if fed is None else count(sum([len(piece.text) for piece in fed]), "character"),
@@ -304,6 +319,10 @@ def chunk_card(found: Recording, number: int) -> ChunkCard:
         notes=[(NOTES[note.code], note.words) for note in chunk.notes]
         + [(one.severity, one.message) for one in found.findings.get(number, ())],
     )
+
+
+def _size(text: str) -> str:
+    return count(len(text.encode("utf-8", "replace")), "byte")
 
 
 def _end_card(found: Recording, number: int) -> ChunkCard:
@@ -341,12 +360,13 @@ def _unknown(chunk: ServerChunk) -> str:
 
 
 def _spelled_bits(text: str, carried: Sequence[Carried]) -> list[_Bit]:
-    """A chunk as JSON, in which what it carried has the role it has elsewhere."""
-    text, at, found = glyphless(shorten(text, _RAW)), 0, list[_Bit]()
+    """A chunk as JSON, in which what it carried has the role it has elsewhere. Line ends of a pasted one stay."""
+    text, at, found = "\n".join(map(glyphless, shorten(text, _RAW).split("\n"))), 0, list[_Bit]()
     for bit in [bit for one in carried for bit in one.bits if bit.role]:
-        spelled = glyphless(json.dumps(bit.text, ensure_ascii=False)[1:-1])
-        place = text.find(spelled, at)
-        if place >= 0:
+        ways = [glyphless(json.dumps(bit.text, ensure_ascii=ascii)[1:-1]) for ascii in (False, True)]
+        known = [(place, spelled) for spelled in ways if (place := text.find(spelled, at)) >= 0]
+        if known:
+            place, spelled = min(known)
             found += [_Bit(text[at:place], ""), _Bit(spelled, bit.role)]
             at = place + len(spelled)
     return [*found, _Bit(text[at:], "")]

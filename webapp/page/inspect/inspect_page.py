@@ -49,6 +49,7 @@ from webapp.page.inspect.index import (
     within_reach,
 )
 from webapp.page.inspect.live import LIVE_TOKENS
+from webapp.page.inspect.pasted import pasted_chunks
 from webapp.page.inspect.plots import LagPlot, Overview, lag_pane, overview
 from webapp.page.inspect.result import Result, Wire, dialect_of, result, wire
 from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
@@ -204,7 +205,8 @@ class ReplayPage:
     show them, which a new window does not.
 
     `decoding` and `chunking` say how the output came in, in words, and `cuts` how far a server can cut it so;
-    `server` is the query of the comparison with what a server sent, empty where there is nothing to compare it with.
+    `server` is the query of the comparison with what a server sent, empty where there is nothing to compare it with;
+    `reader` is the built-in parser that stands there beside what is played back, where one is known.
     """
 
     links: Links
@@ -214,6 +216,7 @@ class ReplayPage:
     chunking: str
     cuts: str
     server: str
+    reader: str
     strip: Strip
     badges: BadgeRow | None
     ownership: Ownership
@@ -311,8 +314,9 @@ def view_of(runner: Runner, case: Case, state: ViewState) -> View:
         return View(base, base, replace(state, chunk=""), problem=str(error))
 
 
-def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
-    """The panes of a view. `links` are those of its page."""
+def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str = "", pasted: str = "") -> ReplayPage:
+    """The panes of a view. `links` are those of its page; `reader` is the parser of what is played back, where somebody
+    says it, else the one that its text points to; `pasted` is the log that was pasted, where it is at hand."""
     run, index, state, plays = view.run, index_of(view.run), view.state, view.run.choice.plays
     if plays:
         state = replace(state, cut=None)  # what is played back cannot be cut
@@ -320,7 +324,8 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
     cursor = _cursor(index, state, marked, None if state.chunk else checked.start)
     step, window = cursor.step, cursor.window
     envelope = Envelope.of(run.trace, run.context, dialect_of(state.dialect))
-    stream = run.case.input.stream
+    stream, grammar = run.case.input.stream, run.choice.grammar if plays else None
+    reader = reader or (grammar.name if grammar is not None else "")
     expect = run.case.expect.model_dump(exclude_none=True) if run.case.expect else None
     cut = index.step_ends[step - 1] if state.cut is None else state.cut
     layered = layered_if_fired(run.format, run.context, index.times)
@@ -330,6 +335,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
     names = names_of(layered, index) if found is None else Names(of_chunks=True)
     shown = result(index, window, run.context, expect)
     if found is not None:
+        found.pasted = pasted_chunks(run, pasted) if pasted else ()
         shown.content, shown.last_step = with_leaks(shown.content, found), found.finish_step or index.total
     numbers = range(window.first, window.last + 1)
     return ReplayPage(
@@ -339,7 +345,8 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
         decoding=decode_words(run.case),
         chunking=label(run.chunking),
         cuts="" if plays else run.beside.get("cuts", lambda: Grader(run.replayer).chunking(run.chunking)).value,
-        server=("a_parser=auto&" * plays + "b_parser=recorded") if stream is not None and run.case.has_raw else "",
+        server=_server(reader, plays=plays) if stream is not None and run.case.has_raw else "",
+        reader=reader if plays else "",
         strip=strip(index, run.pieces, window, step, known_tokens(view.base)),
         badges=badge_row(view.base, index) if judged and (run.pieces or not plays) else None,
         ownership=ownership(index, step, view.state.only),
@@ -362,6 +369,10 @@ def replay_page(view: View, checked: SearchPanes, links: Links) -> ReplayPage:
         checked=checked,
         recorded=None if found is None else _recorded(found, window, step, has_raw=run.case.has_raw),
     )  # fmt: skip
+
+
+def _server(reader: str, *, plays: bool) -> str:
+    return (f"a_parser={reader or 'auto'}&" if plays else "") + "b_parser=recorded"
 
 
 def _recorded(found: Recording, window: Window, step: int, *, has_raw: bool) -> Recorded:

@@ -40,10 +40,10 @@ class _StateBar:
 
     @property
     def label(self) -> str:
-        """As much of the name as there is room for: all, its first letter, or nothing."""
-        if len(self.state) * _LETTER + 0.8 <= self.width:
-            return self.state
-        return self.state[:1] if self.width >= _LETTER + 0.4 else ""
+        """As many words of the name as there is room for."""
+        words = self.state.split("_")
+        cut = ["_".join(words[:many]) for many in range(len(words), 0, -1)]
+        return next((name for name in cut if len(name) * _LETTER + 0.8 <= self.width), "")
 
 
 @dataclass(slots=True, frozen=True)

@@ -21,16 +21,16 @@ from parsers.cases import jsontext
 from parsers.cases.case import Case, ParserRef
 from parsers.cases.corpus import case_texts
 from parsers.cases.engines import RECORDED, choose
-from parsers.cases.expect import Difference, differences
 from parsers.cases.io import loads
 from parsers.cases.jsontext import JsonError
 from parsers.cases.run import characters, replayer_of
+from parsers.compare.divergence import shared_prefix
 from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.chunking import WHOLE
 from parsers.vocabulary.channels import Channel, Channels
 from parsers.vocabulary.trace import Trace
-from webapp.glyphs import count, shorten
 from webapp.page.drawing import Bar, percent, runs
+from webapp.page.search.departure import Departure, departure
 
 STRIP = (  # what the first page shows: engine after engine, one kind of failure each
     "sglang-24147-value-ends-like-a-tag",
@@ -55,7 +55,6 @@ FAILURES = {
 }
 _OWNERS = {"reasoning": "reasoning", "content": "content", "name": "name", "id": "name", "arguments": "arguments"}
 _HEIGHTS = {"content": (13, 4), "arguments": (9, 8)}  # top and height in a band 18 high; any other role stands higher
-_AROUND, _LONGEST = 12, 44  # characters shown before the first that is wrong, and in all
 
 
 @dataclass(slots=True, frozen=True)
@@ -84,18 +83,6 @@ class Tile:
     def facts(self) -> TileFacts:
         """What is computed of it."""
         return tile_facts(self.name)
-
-
-@dataclass(slots=True, frozen=True)
-class Departure:
-    """Where a server's answer departs from what the output says: in which part, what came and what is right.
-
-    Without a part both are words; else they are text of that part, which may be empty.
-    """
-
-    part: str
-    came: str
-    right: str
 
 
 @dataclass(slots=True, frozen=True)
@@ -146,7 +133,7 @@ def tile_facts(name: str) -> TileFacts:
     answer = _trace(tile.case, RECORDED)
     for at in _lost(text, right, answer):
         kinds[at] = "lost"
-    return TileFacts(_departure(tile.case, right, answer), _bars(kinds))
+    return TileFacts(departure(tile.case, answer), _bars(kinds))
 
 
 def _read(name: str) -> str:
@@ -184,46 +171,6 @@ def _trace(case: Case, parser: str) -> Trace:
     return replayer.trace(AS_RECORDED if parser == RECORDED else WHOLE)
 
 
-def _departure(case: Case, right: Trace, answer: Trace) -> Departure | None:
-    """The first difference that the expectation shows, the number of calls before anything else."""
-    expect = case.expect
-    found = [] if expect is None else differences(expect, answer.message)
-    if not found:
-        return None
-    if _failed(case.input.stream or ()):
-        return Departure("", "An error", _counted(right))
-    if any(one.field == "tool_calls" for one in found):
-        return Departure("", _counted(answer), _counted(right))
-    return _told(found[0])
-
-
-def _failed(stream: Sequence[Any]) -> bool:
-    return any(isinstance(chunk, dict) and "error" in chunk for chunk in stream)
-
-
-def _counted(trace: Trace) -> str:
-    names = [call.name or "one without a name" for call in trace.message.tool_calls]
-    return count(len(names), "call") + (f": {', '.join(names)}" if names else "")
-
-
-def _told(found: Difference) -> Departure:
-    call, _, part = found.field.rpartition(".")
-    words = f"{part.capitalize()} of call {call.removeprefix('tool_calls[').removesuffix(']')}"
-    start = max(0, _shared(found.expected, found.actual) - _AROUND)
-    came, right = [_excerpt(text, start) for text in (found.actual, found.expected)]
-    return Departure(words if call else part.capitalize(), came, right)
-
-
-def _excerpt(text: str, start: int) -> str:
-    return ("…" if start else "") + shorten(text[start:], _LONGEST)
-
-
-def _shared(left: str, right: str) -> int:
-    """How many characters both begin with."""
-    return next((at for at, (one, other) in enumerate(zip(left, right, strict=False)) if one != other),
-                min(len(left), len(right)))  # fmt: skip
-
-
 def _roles(trace: Trace) -> list[str]:
     """The role of each character of the output, "" for what is neither text nor part of a call."""
     kinds = [""] * len(trace.text)
@@ -236,7 +183,7 @@ def _lost(text: str, right: Trace, answer: Trace) -> Iterator[int]:
     """The characters of the output that the answer does not have, has where they do not belong, or has spoilt."""
     for channel, theirs in _differing(right.channels, answer.channels):
         ours = right.channels[channel]
-        shared = _shared(ours.text, theirs)
+        shared = shared_prefix(ours.text, theirs)
         spoilt = shared == len(ours.text) and channel.call is not None  # a call that says more is wrong as a whole
         for at in range(0 if spoilt else shared, len(ours.text)):
             raw = ours.place(at).raw

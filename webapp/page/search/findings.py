@@ -17,6 +17,7 @@ from parsers.search.found import Found, Verdict
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Finding, Proof
 from webapp.glyphs import count, shorten
+from webapp.page.search.departure import Departure
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 WORDS = {"error": "Error", "warning": "Warning", "info": "Note"}
@@ -322,7 +323,8 @@ class _Action:
 
 @dataclass(slots=True)
 class VerdictLine:
-    """One sentence on top, and what proves it. `more` are sentences that fold; `facts` counts the checks."""
+    """One sentence on top, and what proves it. `more` are sentences that fold; `facts` counts the checks. `departs`: it
+    is what the case expects that says so, and no check."""
 
     severity: str
     headline: str
@@ -330,6 +332,15 @@ class VerdictLine:
     more: list[str] = field(default_factory=list)
     actions: list[_Action] = field(default_factory=list)
     facts: str = ""
+    departs: bool = False
+
+
+def with_departure(said: VerdictLine, found: Departure | None) -> VerdictLine:
+    """The verdict on a server's answer that is not what its case expects: an error, whether or not a check knows it."""
+    if found is None or said.severity == "error":
+        return said
+    sentences = [] if said.severity == "pass" else [said.headline]
+    return VerdictLine("error", found.headline, sentences, facts=said.facts, departs=True)
 
 
 def verdict(checked: Checked, lines: Findings) -> VerdictLine:

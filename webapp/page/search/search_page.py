@@ -21,7 +21,8 @@ from parsers.vocabulary.trace import Finding, Trace
 from webapp.glyphs import count, shorten
 from webapp.jobs.searches import Searches, SearchJob
 from webapp.page.drawing import COLUMNS, Column, peaks, percent, rising, runs, shapes
-from webapp.page.search.findings import Checked, Findings, VerdictLine, beside, findings, verdict
+from webapp.page.search.departure import Departure, departure
+from webapp.page.search.findings import Checked, Findings, VerdictLine, beside, findings, verdict, with_departure
 from webapp.runs.runner import Run
 
 # The chunkings pane before a search: the usual chunkings, whether the message is the same, and where it parts.
@@ -407,7 +408,7 @@ class SearchPanes:
 
     `beside` is the query that compares the case's own chunking with the one on the page. `marks` are the findings.
     `heat` is worked out by the template that shows it, which a new window does not. `judged`: there was an output to
-    judge, as far as is known.
+    judge, as far as is known. `departure`: where a server's answer is not what the case expects.
     """
 
     search: Search
@@ -423,10 +424,13 @@ class SearchPanes:
     marks: tuple[Finding, ...] = ()
     steps: tuple[int, ...] = ()
     judged: bool = True
+    departure: Departure | None = None
 
     @property
     def start(self) -> int | None:
-        """Return where the first of the listed findings begins."""
+        """Return where the first of the listed findings begins, or what is not as expected."""
+        if self.departure is not None and self.verdict is not None and self.verdict.departs:
+            return self.departure.step
         lines = self.findings.lines if self.findings else ()
         return next((line.finding.step for line in lines if line.finding.step), None)
 
@@ -443,7 +447,8 @@ def search_panes(
         return panes
     panes.judged = checked.found is None or checked.found.judged
     panes.findings = findings(checked)
-    panes.verdict = verdict(checked, panes.findings)
+    panes.departure = departure(base.case, base.trace) if base.choice.plays else None
+    panes.verdict = with_departure(verdict(checked, panes.findings), panes.departure)
     panes.replays = checked.replays
     panes.marks, panes.steps = tuple(checked.findings), tuple(checked.steps)
     if search.found is not None:

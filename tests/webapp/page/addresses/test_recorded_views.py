@@ -74,7 +74,7 @@ def test_the_server_can_be_laid_beside_every_other_parser(client: FlaskClient, s
     page = client.get(shared(stream_case(text=TEXT)) + "?result=wire").text
     assert re.search(r'href="/c/\w+/compare\?b_parser=recorded"', page)
     own = client.get(shared(stream_case(parser="recorded", text=TEXT)) + "?result=wire").text
-    assert re.search(r'href="/c/\w+/compare\?a_parser=auto&amp;b_parser=recorded"', own)
+    assert re.search(r'href="/c/\w+/compare\?a_parser=qwen&amp;b_parser=recorded"', own)
 
 
 def test_a_run_that_was_never_shared_posts_its_comparison(client: FlaskClient) -> None:

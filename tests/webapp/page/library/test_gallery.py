@@ -12,7 +12,6 @@ from parsers.cases.case import ParserRef
 from parsers.cases.corpus import case_texts
 from parsers.cases.engines import RECORDED
 from parsers.cases.expect import accept, differences
-from parsers.cases.find import CaseSearch
 from parsers.cases.io import dumps
 from parsers.cases.run import CaseRun, run_case
 from parsers.formats.model import builtin_formats
@@ -87,20 +86,9 @@ def test_a_tile_is_red_where_an_answer_is_quoted_and_departs(name: str) -> None:
     assert any(one.bar.kind == "lost" for one in tile.facts.bars)
 
 
-@pytest.mark.replays
-@pytest.mark.parametrize("name", [name for name in ANSWERED if gallery()[name].case.parser.name == RECORDED])
-def test_a_run_that_opens_on_the_answer_has_a_red_verdict(name: str) -> None:
-    search = CaseSearch(gallery()[name].case)
-    assert list(search.run())
-    assert search.result().found.verdict.severity == "error"
-
-
-@pytest.mark.replays
-@pytest.mark.parametrize("name", [name for name in ANSWERED if gallery()[name].case.parser.name != RECORDED])
-def test_any_other_run_with_an_answer_opens_beside_it_and_finds_it_departs(name: str) -> None:
-    tile = gallery()[name]
-    assert tile.case.parser.name == tile.format
-    assert "server_agrees" in {finding.check for finding in ran(name, tile.format, compare=False).findings}
+@pytest.mark.parametrize("name", ANSWERED)
+def test_a_run_opens_on_the_answer_that_is_quoted(name: str) -> None:
+    assert gallery()[name].case.parser == ParserRef(name=RECORDED)
 
 
 @pytest.mark.parametrize(

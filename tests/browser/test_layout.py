@@ -1,0 +1,202 @@
+"""How pages stand on a screen, by bounding boxes: no pane overlaps another, none leaves the screen sideways, what is
+meant to fit fits, and nobody's settings (large text, forced colours, paper, no script) hide a part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.corpus import case_data
+
+pytestmark = pytest.mark.browser
+
+RUN = ("setup", "verdict", "overview", "step-bar", "input", "step", "result", "machine", "dock")
+COMPARE = ("sides", "cursor-bar", "output", "messages", "steps", "places", "beside", "conformance")
+FOUR = "a_chunk=token&b_text=example:unknown-tool&c_parser=passthrough&d_chunk=char&matrix=near"
+WIDE, MIDDLE, TABLET, NARROW, LEAST = (1440, 900), (1100, 900), (768, 1024), (390, 844), (320, 640)
+SCREENS = (WIDE, MIDDLE, TABLET, NARROW, LEAST)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """One page: its address, the parts of it that must stand apart, the tabs it has on a narrow screen, and how many
+    screens high it may be at each width; what is not said is not asked."""
+
+    path: str
+    parts: tuple[str, ...] = ()
+    tabs: tuple[str, ...] = ("",)
+    high: tuple[tuple[int, float], ...] = ()
+
+
+RUN_TABS = ("", "#input", "#step", "#machine", "#result", "#dock")
+COMPARE_TABS = ("", "#at-verdict", "#at-output", "#at-steps", "#at-places", "#at-beside", "#at-matrix")
+PAGES = {
+    "run": Screen("/example/call-inside-reasoning", RUN, RUN_TABS, ((1440, 1), (1100, 2), (390, 2.2))),
+    "step": Screen("/example/two-calls-with-prose?step=20", RUN, RUN_TABS, ((1440, 1), (1100, 2), (390, 2.2))),
+    "fails": Screen("/example/unfinished-json?step=3", RUN, RUN_TABS, ((1440, 1), (1100, 2), (390, 2.4))),
+    "failure": Screen(
+        "/example/sglang-24147-value-ends-like-a-tag", RUN, RUN_TABS, ((1440, 1), (1100, 2), (390, 2))
+    ),
+    "compare": Screen(
+        "/example/two-calls-with-prose/compare?a_chunk=token&b_parser=passthrough&b_chunk=token&at=21",
+        COMPARE, COMPARE_TABS, ((1440, 1), (1100, 2.5), (390, 2.4)),
+    ),
+    "four": Screen(
+        f"/example/two-calls-with-prose/compare?{FOUR}", COMPARE, COMPARE_TABS, ((1440, 1), (390, 3.5))
+    ),
+    "home": Screen("/", ("text", "drop", "tools-menu", "policies"), high=((1440, 1.02),)),
+    "gallery": Screen("/gallery"),
+    "formats": Screen("/formats"),
+    "tokenizers": Screen("/tokenizers"),
+    "editor": Screen("/formats/edit?from=qwen"),
+    "checks": Screen("/checks"),
+    "help": Screen("/help"),
+    "share": Screen("/example/unfinished-json/share"),
+}  # fmt: skip
+AT_THE_THUMB = {"overview", "step-bar", "cursor-bar"}  # on a narrow screen, over what scrolls
+
+
+def boxes(page: Page, parts: tuple[str, ...]) -> dict[str, Any]:
+    """The parts that are shown, by name; a picture of none has no size."""
+    script = """names => Object.fromEntries(names.map(name => [name, document.getElementById(name)])
+      .filter(([, element]) => element && element.checkVisibility())
+      .map(([name, element]) => [name, element.getBoundingClientRect().toJSON()]))"""
+    found: dict[str, Any] = page.evaluate(script, list(parts))
+    return {part: box for part, box in found.items() if box["width"] > 1 and box["height"] > 1}
+
+
+def overlap(one: Any, other: Any) -> bool:
+    across = min(one["right"], other["right"]) - max(one["left"], other["left"])
+    down = min(one["bottom"], other["bottom"]) - max(one["top"], other["top"])
+    return bool(across > 1 and down > 1)
+
+
+def overlapping(shown: dict[str, Any]) -> list[tuple[str, str]]:
+    return [pair for pair in combinations(sorted(shown), 2) if overlap(shown[pair[0]], shown[pair[1]])]
+
+
+def cut_sideways(page: Page) -> list[str]:
+    """Controls and text that stand beyond an edge of the screen, but for what scrolls sideways in its own box."""
+    script = """() => [...document.querySelectorAll("a, button, summary, input, select, h1, h2, h3")].filter(
+      element => {
+      if (!element.checkVisibility({ visibilityProperty: true })) return false;
+      for (let box = element; box; box = box.parentElement) {
+        const style = getComputedStyle(box);
+        if (box !== document.body && box !== document.documentElement && style.overflowX !== "visible") return false;
+        if (style.clipPath !== "none") return false;
+      }
+      const { left, right, width } = element.getBoundingClientRect();
+      return width > 0 && (left < -1 || right > innerWidth + 1);
+    }).map(element => `${element.tagName} ${element.id} ${element.textContent.trim().slice(0, 30)}`)"""
+    found: list[str] = page.evaluate(script)
+    return found
+
+
+def sideways(page: Page) -> int:
+    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def screens_high(page: Page) -> float:
+    return float(page.evaluate("document.documentElement.scrollHeight / innerHeight"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_parts_stand_apart_and_inside_the_screen(browser: Browser, watch: Any, name: str, scheme: str) -> None:
+    asked = PAGES[name]
+    context = watch.context(browser, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(asked.path)
+    for width, height in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        for tab in asked.tabs if width < 700 else asked.tabs[:1]:
+            page.evaluate("tab => { location.hash = tab; }", tab)
+            where = f"{width}{tab}"
+            shown = boxes(page, tuple(part for part in asked.parts if width > 700 or part not in AT_THE_THUMB))
+            assert (where, overlapping(shown)) == (where, [])
+            assert (where, sideways(page), cut_sideways(page)) == (where, 0, [])
+            assert (where, screens_high(page) <= dict(asked.high).get(width, 100)) == (where, True), screens_high(page)
+    context.close()
+
+
+@pytest.fixture
+def recording(page: Page, base: str) -> str:
+    answer = page.request.post(f"{base}/api/v1/cases", data=case_data("recorded/no-index"))
+    return f"/c/{answer.json()['id']}?step=2"
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: str(screen[0]))
+def test_a_recorded_stream_stands_apart_and_inside_the_screen(page: Page, recording: str, screen: Any) -> None:
+    page.set_viewport_size({"width": screen[0], "height": screen[1]})
+    page.goto(recording)
+    for tab in RUN_TABS if screen[0] < 700 else RUN_TABS[:1]:
+        page.evaluate("tab => { location.hash = tab; }", tab)
+        assert (
+            overlapping(boxes(page, tuple(part for part in RUN if screen[0] > 700 or part not in AT_THE_THUMB))) == []
+        )
+        assert (sideways(page), cut_sideways(page)) == (0, [])
+    assert screens_high(page) <= {1440: 1, 1100: 2, 768: 2, 390: 2, 320: 2.6}[screen[0]]
+
+
+@pytest.mark.parametrize("name", ["run", "failure", "compare", "home", "gallery", "editor"])
+def test_text_at_twice_its_size_on_half_a_screen_is_cut_nowhere(browser: Browser, watch: Any, name: str) -> None:
+    context = watch.context(browser, viewport={"width": 720, "height": 450})
+    page = context.new_page()
+    page.goto(PAGES[name].path)
+    page.evaluate("document.documentElement.style.setProperty('font-size', '200%')")
+    assert (sideways(page), cut_sideways(page)) == (0, [])
+    assert overlapping({part: box for part, box in boxes(page, PAGES[name].parts).items()
+                        if part not in AT_THE_THUMB}) == []  # fmt: skip
+    context.close()
+
+
+CARD = "#step .card:not([hidden]) h2"
+SHOWN = {
+    "run": ["#headline", "#input-title", CARD, "#result-title", "#machine-title", "#findings-title", "#chunkings h2",
+            "#events h2", "#truncation-title"],
+    "failure": ["#headline", ".departed", "#input-title", CARD, "#result-title", "#machine-title", "#findings-title"],
+    "compare": [".compare-sentence", "#output-title", "#messages-title", "#step-a .side-step:not([hidden])",
+                "#step-b .side-step:not([hidden])", "#places-title"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [720, 1440])
+@pytest.mark.parametrize("name", SHOWN)
+def test_paper_has_everything_and_nothing_to_press(page: Page, name: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(PAGES[name].path)
+    page.emulate_media(media="print")
+    for part in SHOWN[name]:
+        assert page.locator(part).first.is_visible(), part
+    for part in (".banner", ".step-bar", ".case-bar", ".pane-copy", "[data-undo]", ".compare-dock", ".dock"):
+        assert [one.is_visible() for one in page.locator(part).all() if one.is_visible()] == [], part
+    clipped = """() => [...document.querySelectorAll(".pane-body, .pairs, .both-strip")].filter(element =>
+      element.checkVisibility() && element.scrollHeight > element.clientHeight + 1
+      && getComputedStyle(element).overflowY !== "visible").map(element => element.className)"""
+    assert page.evaluate(clipped) == []
+    assert sideways(page) == 0
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_without_script_everything_stands_below_another(plain: Page, name: str) -> None:
+    plain.goto(PAGES[name].path)
+    assert [part for part in SHOWN[name] if not plain.locator(part).first.is_visible()] == []
+    assert overlapping(boxes(plain, PAGES[name].parts)) == []
+
+
+@pytest.mark.parametrize("path", [f"{PAGES['compare'].path}#at-places", PAGES["run"].path])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_current_tab_has_a_line_in_forced_colours(browser: Browser, watch: Any, path: str, width: int) -> None:
+    context = watch.context(browser, viewport={"width": width, "height": 900}, forced_colors="active")
+    page = context.new_page()
+    page.goto(path)
+    lines = """() => [...document.querySelectorAll(".tabs, .screens, .jump-list")].filter(one => one.checkVisibility())
+      .map(nav => [...nav.children].filter(tab => parseInt(getComputedStyle(tab).borderBottomWidth) >= 2).length)"""
+    found = page.evaluate(lines)
+    assert found
+    assert found == [1] * len(found)
+    context.close()
