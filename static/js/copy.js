@@ -2,6 +2,7 @@
    output all is copied, of the message at a step what is sent by then. Where the browser refuses, the text is laid out
    to be copied by hand. */
 import { copyText, say } from "./dom.js";
+import { liveText } from "./live.js";
 
 const MARKS = { "·": " ", "→": "\t", "⏎": "\n" };
 const LINES = "p, div, li, dl, ol, ul, tr, pre, section, article, h2, h3, h4, dd, caption, header";
@@ -40,11 +41,11 @@ function gather(node, parts, exact, final) {
 function output() {
   const unheld = document.getElementById("unheld-text");
   if (unheld) return JSON.parse(unheld.dataset.text);
-  return document.getElementById("live-text")?.defaultValue ?? document.getElementById("text")?.value;
+  return liveText() ?? document.getElementById("text")?.value;
 }
 
 function shown(pane) {
-  if (pane.id === "input") {
+  if (["input", "live-edit"].includes(pane.id)) {
     const whole = output();
     if (whole !== undefined) return whole;
   }

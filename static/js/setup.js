@@ -16,10 +16,10 @@ function focusProblem() {
 function swapped(event) {
   if (event.detail.ctx?.target?.id !== "page") return;
   const wrong = focusProblem();
-  const heading = document.getElementById("inspector")?.dataset.heading;
+  const { heading, note: said } = document.getElementById("inspector")?.dataset ?? {};
   const isRun = heading !== undefined;
   for (const name of document.querySelectorAll(".case-name")) name.textContent = heading ?? "";
-  for (const note of document.querySelectorAll(".case-note")) note.textContent = isRun ? "not shared" : "not run";
+  for (const note of document.querySelectorAll(".case-note")) note.textContent = isRun ? said : "not run";
   if (!isRun) return;
   document.title = `${heading} · Toolcall Inspector`;
   if (wrong) return;

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from flask import url_for
+
 from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
 from parsers.replays.chunking import label
@@ -44,11 +46,24 @@ class Change:
 
 @dataclass(slots=True, frozen=True)
 class Fork:
-    """What a copy changed of the stored case `parent`."""
+    """What a copy changed of the case before it, which is at `url`: of a stored one its parent, of a run the one that
+    was edited. `parent` is the id of a stored one, `line` the JSON of any other."""
 
-    parent: str
     title: str
+    url: str
     changes: list[Change]
+    parent: str = ""
+    line: str = ""
+
+    @property
+    def is_edit(self) -> bool:
+        """Return whether a run was edited that is stored nowhere, or an example."""
+        return not self.parent
+
+    @property
+    def beside(self) -> str:
+        """The query of the comparison with it; the page carries a case that is not stored as its first other text."""
+        return "b_text=parent" if self.parent else "b_text=paste:1"
 
     @property
     def words(self) -> str:
@@ -58,8 +73,17 @@ class Fork:
 
 def fork_of(case_id: str, parent: Case, case: Case) -> Fork:
     """What `case` changed of `parent`, which is stored under an id."""
-    changes = [*_output(parent, case), *_values(parent, case)]
-    return Fork(case_id, parent.title or f"case {case_id}", changes)
+    url = url_for("page.case", case_id=case_id)
+    return Fork(parent.title or f"case {case_id}", url, _changes(parent, case), parent=case_id)
+
+
+def edited_of(title: str, url: str, line: str, before: Case, case: Case) -> Fork:
+    """What `case` changed of the run `before`, of which `line` is the JSON."""
+    return Fork(title, url, _changes(before, case), line=line)
+
+
+def _changes(before: Case, case: Case) -> list[Change]:
+    return [*_output(before, case), *_values(before, case)]
 
 
 def _output(parent: Case, case: Case) -> Iterator[Change]:
