@@ -90,9 +90,14 @@ def _shared_page(saved: Saved, path: str, step: int | None) -> Response:
     """The answer to a save. It is never cached: it holds the delete key."""
     base = public_base()
     response = render(
-        "_shared.html" if is_partial() else "shared.html", status=201 if saved.created else 200, case_id=saved.id, path=_link("", path, step), link=_link(base, path, step),
-        key=saved.delete_key or "", loopback=is_loopback(base),
-    )  # fmt: skip
+        "_shared.html" if is_partial() else "shared.html",
+        status=201 if saved.created else 200,
+        case_id=saved.id,
+        path=_link("", path, step),
+        link=_link(base, path, step),
+        key=saved.delete_key or "",
+        loopback=is_loopback(base),
+    )
     response.headers["Location"] = path
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from flask import url_for
-
 from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
 from parsers.replays.chunking import label
@@ -46,13 +44,13 @@ class Change:
 
 @dataclass(slots=True, frozen=True)
 class Fork:
-    """What a copy changed of the case before it, which is at `url`: of a stored one its parent, of a run the one that
-    was edited. `parent` is the id of a stored one, `line` the JSON of any other."""
+    """What a copy changed of the case before it: of a stored one, which has the id `parent`, or of the run that was
+    edited, which is at `url` and is `line` as JSON."""
 
     title: str
-    url: str
     changes: list[Change]
     parent: str = ""
+    url: str = ""
     line: str = ""
 
     @property
@@ -73,13 +71,12 @@ class Fork:
 
 def fork_of(case_id: str, parent: Case, case: Case) -> Fork:
     """What `case` changed of `parent`, which is stored under an id."""
-    url = url_for("page.case", case_id=case_id)
-    return Fork(parent.title or f"case {case_id}", url, _changes(parent, case), parent=case_id)
+    return Fork(parent.title or f"case {case_id}", _changes(parent, case), case_id)
 
 
 def edited_of(title: str, url: str, line: str, before: Case, case: Case) -> Fork:
     """What `case` changed of the run `before`, of which `line` is the JSON."""
-    return Fork(title, url, _changes(before, case), line=line)
+    return Fork(title, _changes(before, case), url=url, line=line)
 
 
 def _changes(before: Case, case: Case) -> list[Change]:
