@@ -146,7 +146,10 @@ function drawHeld(page, { hold = "0-0" }) {
 
 /* What the verdict names of the output is marked in it. */
 function drawPlace(page) {
-  const [start, end] = range(document.getElementById("said").dataset.place ?? "0-0");
+  const named = document.getElementById("said").dataset.place ?? "0-0";
+  if (page.named === named) return;
+  page.named = named;
+  const [start, end] = range(named);
   for (const run of page.runs) {
     run.classList.toggle("named-place", Number(run.dataset.from) < end && start < Number(run.dataset.to));
   }

@@ -26,8 +26,15 @@ function swapped(event) {
   document.getElementById("headline")?.focus();
 }
 
+/* The first page begins with its box, where nothing else is asked for: no place of the address, no field that is wrong. */
+function focusBox() {
+  const box = document.querySelector("#setup.at-home #text");
+  if (!box || location.hash || document.activeElement !== document.body || !matchMedia("(min-width: 701px)").matches) return;
+  box.focus({ preventScroll: true });
+}
+
 export function startSetup() {
-  focusProblem();
+  if (!focusProblem()) focusBox();
   document.addEventListener("htmx:after:swap", swapped);
   document.addEventListener("change", (event) => {
     if (event.target.id === "parser") showPolicies(event.target.value);

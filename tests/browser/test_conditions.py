@@ -53,7 +53,9 @@ def test_what_is_wrong_with_a_condition_covers_no_pane(page: Page) -> None:
     page.goto(f"{EXAMPLE}?step=1&until=state:NOWHERE")
     note, bar = (page.locator(name).bounding_box() for name in ("#stop-note", "#step-bar"))
     work = page.locator("#work").bounding_box()
-    assert note and bar and work
+    assert note is not None
+    assert bar is not None
+    assert work is not None
     assert note["y"] + note["height"] <= bar["y"] + bar["height"] <= work["y"] + 1
     assert violations(page) == []
 

@@ -101,7 +101,7 @@ def _pieces(before: str, after: str) -> Iterator[Piece]:
         done = hunk.a1
     rest = before[done:]
     more = len(hunks) - HUNKS_SHOWN
-    yield Piece("same", rest if more <= 0 and len(rest) <= AROUND else f"{rest[:AROUND]}…")
+    yield Piece("same", rest if more <= 0 and len(rest) <= 2 * AROUND else f"{rest[:AROUND]}…")
     if more > 0:
         yield Piece("same", f" and {count(more, 'more place')}")
 
