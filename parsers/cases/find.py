@@ -200,6 +200,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "findings": list(verdict.findings),
         "proof": None if verdict.proof is None else verdict.proof.to_json(),
         "offer": verdict.offer,
+        "span": None if verdict.span is None else list(verdict.span),
         "guesses": [_guess(guess) for guess in verdict.guesses],
     }
 

@@ -304,7 +304,7 @@ def run_parts(run: CaseRun, steps: range | None = None) -> dict[str, Any]:
         "chunking": trace.chunking_json,
         "partition": ([part.start, part.end, part.owner, part.why or None] for part in trace.partition),
         "deltas": (_delta_json(trace.steps[place]) for place in places),
-        "steps": (_step_json(trace, trace.steps[place]) for place in places),
+        "steps": (step_json(trace, trace.steps[place]) for place in places),
     }
 
 
@@ -312,8 +312,8 @@ def _delta_json(step: Step) -> dict[str, Any] | None:
     return None if step.delta is None else step.delta.to_openai()
 
 
-def _step_json(trace: Trace, step: Step) -> dict[str, Any]:
-    """One step of a trace."""
+def step_json(trace: Trace, step: Step) -> dict[str, Any]:
+    """One step of a trace, as `replay --json` prints it."""
     return {
         "index": step.index,
         "span": list(step.span),

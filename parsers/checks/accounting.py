@@ -114,7 +114,8 @@ def _lost(subject: Subject) -> Iterator[Finding]:
 def _false_copies(trace: Trace) -> Iterator[Finding]:
     for step, event, part in islice(false_copies(trace), 1):
         yield _spans_cover_input.finding(
-            f"`{channel_of(event)}` claims to copy characters {part.start} to {part.end}, which read differently.",
+            f"`{channel_of(event)}` claims to copy characters {part.start} to {part.end} of the output, which read"
+            " differently.",
             topic=Topic.ADDITION,
             step=step,
             span=Span(part.start, part.end),
@@ -139,7 +140,7 @@ def _dropped(subject: Subject) -> Iterator[Finding]:
     for reason, [(start, end), *others] in places.items():
         more = f" and {len(others)} more places" if others else ""
         yield _spans_cover_input.finding(
-            f"Characters {start} to {end}{more} reach nobody: {reason.words}.",
+            f"Characters {start} to {end} of the output{more} reach nobody: {reason.words}.",
             severity="warning",
             about="output",
             within=(trace, start, end),
@@ -350,9 +351,8 @@ def _tool_call_dropped(subject: Subject) -> Iterator[Finding]:
         markers = tuple(literal for literal in subject.grammar.terminals.values() if is_marker(literal))
         begun = [call for call in trace.rejected_calls if trace.text.startswith(markers, call.start)]
         for call in begun[:1]:
-            message = (
-                f"A call begins at {call.start}, but the output has no call that can be read: {call.reason.words}."
-            )
+            where = f"at character {call.start} of the output"
+            message = f"A call begins {where}, but none can be read there: {call.reason.words}."
             at_end = "truncated_call" if call.end == len(trace.text) else None
             policy = subject.contract(call.reason.policy or at_end)
             yield _tool_call_dropped.finding(message, within=(trace, call.start, call.end), policy=policy)

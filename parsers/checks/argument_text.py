@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from parsers.checks.check import LIMIT, Need, check
 from parsers.checks.deltas import taken_back
-from parsers.checks.json_text import JsonPrefix, is_whole_object, read_object, walk
+from parsers.checks.json_text import JsonPrefix, is_whole_object, misfit, read_object, walk
 from parsers.checks.known import Finish
 from parsers.checks.schema import misfits
 from parsers.checks.subject import Subject
@@ -86,7 +86,7 @@ def _empty(tool: Tool | None, severity: Severity) -> tuple[str, Severity]:
 def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> Finding:
     call = subject.calls[index]
     offset = len(call.arguments) if bad is None else bad
-    words, policy = call_words(index, call.name), None
+    words, policy, place = call_words(index, call.name), None, subject.arguments(index).place(offset)
     if not call.arguments:
         message = f"The arguments of {words} are empty, not a JSON object."
     elif bad is None:
@@ -95,8 +95,8 @@ def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> 
         is_last = index == len(subject.calls) - 1
         policy = subject.contract("truncated_call", "as_streamed") if is_last and _may_stream(subject) else None
     else:
-        message = f"The arguments of {words} are not one JSON object: character {bad} cannot stand there."
-    place = subject.arguments(index).place(offset)
+        where = place.words(bad, "the arguments")
+        message = f"The arguments of {words} are no JSON object: at {where} {misfit(call.arguments, bad)}."
     return _arguments_json.finding(
         message,
         severity="error" if about == "parser" else "warning",
@@ -158,17 +158,20 @@ def _arguments_prefix(subject: Subject) -> Iterator[Finding]:
         if not call.arguments.startswith(sent.text):
             told += 1
             offset = shared_prefix(sent.text, call.arguments)
-            message = f"The streamed arguments of {words} leave the final text at character {offset}."
+            message = f"The streamed arguments of {words} leave the final text at their character {offset}."
             yield taken_back(_arguments_prefix, message, sent, call.arguments)
         bad = JsonPrefix().feed(sent.text)
         if bad is not None and not (call.complete and sent.text == call.arguments):  # else arguments_json tells of it
             about = _fault(subject, index, told)
             told += 1
+            kept = call.arguments.startswith(sent.text)
+            place = subject.arguments(index).place(bad) if kept else sent.place(bad)
+            where, why = place.words(bad, "the arguments"), misfit(sent.text, bad)
             yield _arguments_prefix.finding(
-                f"From character {bad} on, what is streamed of {words} cannot become a JSON object.",
+                f"From {where} on, what is streamed of {words} cannot become a JSON object: {why}.",
                 severity="error" if about == "parser" else "warning",
                 about=about,
-                step=sent.place(bad).step,
+                at=place,
                 actual=excerpt(sent.text, bad),
             )
 

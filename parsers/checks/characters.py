@@ -104,7 +104,7 @@ def _decodes_alike(subject: Subject) -> Iterator[Finding]:
     if text != trace.text:
         start = shared_prefix(text, trace.text)
         yield _decodes_alike.finding(
-            f"From character {start} on, the text is not what its tokens decode to.",
+            f"From character {start} of the output on, the text is not what its tokens decode to.",
             step=trace.step_at(start),
             span=Span(start, start),
             expected=text[start:],

@@ -12,11 +12,12 @@ from dataclasses import replace
 from parsers.checks.check import Check, Need, check, chunking_of
 from parsers.checks.spaces import change_words
 from parsers.checks.subject import Subject
-from parsers.compare.divergence import Key, divergence, grade, message_key, same_message
+from parsers.compare.divergence import Divergence, Key, divergence, grade, message_key, same_message
 from parsers.replays.chunking import Chunking
 from parsers.replays.chunking import label as label_of
 from parsers.replays.cut_grades import CutGrade, worst
 from parsers.vocabulary.channels import message_texts
+from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import Finding, Proof, Trace
 from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted
@@ -115,6 +116,10 @@ def _outcome(subject: Subject, replays: Replays, more: str, cuts: CutGrade) -> F
     return _finding(_chunking, subject, when, rest, right=base, wrong=trace, shown=trace, cuts=cuts)
 
 
+def _place(parting: Divergence) -> str:
+    return Place(parting.raw, None).words(parting.offset, "it")
+
+
 def _finding(
     of: Check, subject: Subject, when: str, rest: str, *, right: Trace, wrong: Trace, shown: Trace, cuts: CutGrade
 ) -> Finding:
@@ -124,7 +129,7 @@ def _finding(
     parting, level = divergence(right, wrong, rules), grade(right.message, wrong.message, rules)
     assert parting is not None  # their messages differ
     calls = max(right.message.tool_calls, wrong.message.tool_calls, key=len)
-    place = "" if parting.channel.part in ("calls", "complete") else f" from character {parting.offset} on"
+    place = "" if parting.channel.part in ("calls", "complete") else f", from {_place(parting)} on"
     only = ", by whitespace only" if level == "whitespace" else ""
     texts = [message_texts(one.message).get(parting.channel) for one in (right, wrong)] if only else []
     change = change_words(*texts) if texts else None

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from parsers.vocabulary.words import quoted
+
 _Expect = Literal["object", "first_key", "key", "colon", "first_value", "value", "next", "done"]
 
 _BLANK = " \t\n\r"
@@ -26,6 +28,7 @@ _AWAITS: dict[_Expect, str] = {
     "value": "a value",
     "done": "nothing more",
 }
+_QUOTES = re.compile(r'\\.|"', re.DOTALL)
 _DIGITS, _HEX = "0123456789", "0123456789abcdefABCDEF"
 _LETTERS = ("rue", "ue", "e", "alse", "lse", "se", "ull", "ll", "l")  # what may be left of a word
 # What stands inside a scalar: state -> (characters, next state) pairs. `end` is the end of the scalar; in a state of
@@ -127,7 +130,7 @@ class JsonPrefix:
         """Take a character between scalars, or the first of one; false where it cannot stand there."""
         expect = self._expect
         if expect == "colon":
-            self._expect = "value"
+            self._expect = "value" if char == ":" else expect
             return char == ":"
         if char in "}]":
             fits = expect in ("next", "first_key" if char == "}" else "first_value")
@@ -137,7 +140,8 @@ class JsonPrefix:
             self._end()
             return True
         if expect == "next":
-            self._expect = "key" if self._stack[-1] == "{" else "value"
+            if char == ",":
+                self._expect = "key" if self._stack[-1] == "{" else "value"
             return char == ","
         if char in "{[" and expect in (("object", "first_value", "value") if char == "{" else ("first_value", "value")):
             self._stack.append(char)
@@ -147,6 +151,17 @@ class JsonPrefix:
         if expect not in ("object", "done") and (char == '"' or not self._is_key):
             self._scalar = _BEGINS.get(char, "")
         return bool(self._scalar)
+
+
+def misfit(text: str, at: int) -> str:
+    """Return what stands at the first impossible character of a text, in words: after which string, and what is due."""
+    reader, before = JsonPrefix(), text[:at].rstrip(_BLANK)
+    reader.feed(text[:at])
+    found = quoted(text[at])
+    if before.endswith('"') and not reader.in_string and not reader.done:
+        quotes = [match.start() for match in _QUOTES.finditer(before) if match[0] == '"']
+        found += f" after the string {quoted(before[quotes[-2] :])}"
+    return f"{found} stands after its end" if reader.done else f"{found} stands instead of {reader.awaits}"
 
 
 def is_whole_object(text: str) -> bool:

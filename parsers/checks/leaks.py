@@ -113,9 +113,9 @@ def _no_terminal_leak(subject: Subject) -> Iterator[Finding]:
     rejected: dict[int, RejectedCall] = {}
     yield from _markers_in(_no_terminal_leak, subject, [CONTENT], rejected)
     for call in rejected.values():
-        where = f"The call at {call.start} to {call.end} could not be read and stays in the text"
+        where = f"characters {call.start} to {call.end} of the output"
         within = subject.trace, call.start, call.end
-        message = f"{where}: {call.reason.words}."
+        message = f"The call at {where} could not be read and stays in the text: {call.reason.words}."
         yield _no_terminal_leak.finding(message, severity="info", about="output", within=within)
 
 

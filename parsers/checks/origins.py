@@ -76,7 +76,7 @@ def _claimed_twice(trace: Trace) -> Iterator[Finding]:
         if again < end:
             start = max(first, again)
             places = f"twice to `{channel}`" if channel == other else f"to both `{channel}` and `{other}`"
-            message = f"Characters {start} to {end} were sent {places}."
+            message = f"Characters {start} to {end} of the output were sent {places}."
             yield _no_double_ownership.finding(message, step=max(step_a, step_b), within=(trace, start, end))
 
 

@@ -25,7 +25,8 @@ def _ends_idle(subject: Subject) -> Iterator[Finding]:
     for last in subject.trace.steps[-1:]:
         for hold in last.holds:
             if hold.end > hold.start:
-                message = f"Characters {hold.start} to {hold.end} are still held after the end: {hold.reason}."
+                which = f"Characters {hold.start} to {hold.end} of the output"
+                message = f"{which} are still held after the end: {hold.reason}."
                 within = subject.trace, hold.start, hold.end
                 yield _ends_idle.finding(message, step=last.index, within=within)
         if not last.end:

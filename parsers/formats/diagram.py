@@ -13,11 +13,12 @@ from parsers.formats.extends import Expanded, pointer_to
 from parsers.formats.layout import NOTHING_DRAWN, Diagram, layout
 from parsers.formats.layout_cells import Graph, Link
 from parsers.formats.model import Format, Row, guard_holds, row_ids
+from parsers.vocabulary.words import shortened
 
 END = "END"
 MOST_NODES, MOST_LINKS = 100, 200  # of a drawing: the work on it grows with the square of either, and no eye follows
-_LONGEST_LABEL = 3  # parts of a label; further rows are counted
-_LONGEST_TEXT, _TEXTS = 18, 2  # characters of a marker beside an edge, and how many of them
+_WALKED = 18, 2  # characters of a marker beside an edge that was walked, and how many of them
+_DRAWN = 10, 1  # the same where all are drawn
 _SEEN = str.maketrans({"\n": "⏎", " ": "·"})
 
 
@@ -64,15 +65,20 @@ def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
     gives NOTHING_DRAWN.
     """
     end = END if END not in fmt.states else f"({END})"
-    merged: dict[tuple[str, str], list[str]] = {}
+    merged: dict[tuple[str, str], list[tuple[str, Row]]] = {}
     for row_id, state, row in _rows(fmt, policy):
         target = end if row.on == END else row.to
         if target == end or target in fmt.states:
-            merged.setdefault((state, target), []).append(row_id)
+            merged.setdefault((state, target), []).append((row_id, row))
     names = list(fmt.states)
     ends = any(target == end for _, target in merged)
     start = fmt.initial if fmt.initial in fmt.states else next(iter(names), "")
-    links = tuple([Link(source, target, tuple(rows), label(rows)) for (source, target), rows in merged.items()])
+    links = tuple(
+        [
+            Link(*edge, tuple([row_id for row_id, _ in rows]), _label(fmt, rows, *_DRAWN))
+            for edge, rows in merged.items()
+        ]
+    )
     return _drawn(Graph((*names, end) if ends else tuple(names), links, start, end if ends else None))
 
 
@@ -106,25 +112,16 @@ def _drawn(graph: Graph) -> Diagram:
 
 
 def _walk_label(fmt: Format, rows: list[tuple[str, Row]], times: Mapping[str, int]) -> str:
-    """What the rows of an edge read, in a few characters, and how often they fired."""
+    """What the rows of an edge read, and how often they fired."""
+    return f"{_label(fmt, rows, *_WALKED)} × {sum([times[row_id] for row_id, _ in rows]):,}"
+
+
+def _label(fmt: Format, rows: list[tuple[str, Row]], longest: int, most: int) -> str:
+    """What the rows of an edge read: so many of their texts, of so many characters, and how many more."""
     read = list(dict.fromkeys([fmt.terminals.get(row.on, row.on.lower()).translate(_SEEN) for _, row in rows]))
-    texts = [text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…" for text in read[:_TEXTS]]
-    more = [f"+{len(read) - _TEXTS}"] * (len(read) > _TEXTS)
-    return f"{' '.join([*texts, *more])} × {sum([times[row_id] for row_id, _ in rows]):,}"
-
-
-def label(rows: list[str]) -> str:
-    """The ids of an edge's rows in few characters: r2, r5. Three or more in a row are one part, and parts are few."""
-    runs: list[list[int]] = []
-    for number in [int(row[1:]) for row in rows]:
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    parts = [part for run in runs for part in ([run] if len(run) > 2 else [[number] for number in run])]
-    words = [f"r{part[0]}" if len(part) == 1 else f"r{part[0]}–r{part[-1]}" for part in parts]
-    more = sum(map(len, parts[_LONGEST_LABEL:]))
-    return ", ".join([*words[:_LONGEST_LABEL], f"+{more}"] if more else words)
+    texts = [shortened(text, longest) for text in read[:most]]
+    more = [f"+{len(read) - most}"] * (len(read) > most)
+    return " ".join([*texts, *more])
 
 
 def _rows(fmt: Format, policy: Mapping[str, str] | None) -> Iterator[tuple[str, str, Row]]:

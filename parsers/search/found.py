@@ -14,7 +14,7 @@ from parsers.replays.chunking import Chunking
 from parsers.replays.cut_grades import CutGrade
 from parsers.vocabulary.events import Failure, Severity
 from parsers.vocabulary.trace import About, Finding, Proof
-from parsers.vocabulary.types import Context, Message, Piece
+from parsers.vocabulary.types import Context, Message, Piece, Span
 
 Stage = Literal["replay", "sweep", "variants", "shrink", "done"]
 VerdictKind = Literal[
@@ -176,16 +176,20 @@ class Minimized:
 class Leave:
     """Says where an output leaves a grammar: at character `at`, where `missing` is due, if that is known.
 
-    `misspelled`: it stands there and is spelled wrongly, as `missing` says.
+    `misspelled`: it stands there and is spelled wrongly, as `missing` says. `instead`: what stands there, as a clause
+    that says what is missing too.
     """
 
     at: int
     missing: str | None = None
     misspelled: bool = False
+    instead: str = ""
 
     @property
     def clause(self) -> str:
         """Return what is wrong there, as a clause."""
+        if self.instead:
+            return self.instead
         missing = self.missing or "something"
         return missing if self.misspelled else f"{missing} is missing"
 
@@ -225,6 +229,7 @@ class Detail:
 class Verdict:
     """One sentence about the whole, and what proves it: numbers of findings, or a proof of its own.
 
+    `span` is the place in the output that it names, where it names one.
     `facts` are what must be known of the output to say the headline. `offer`: an output that can be put together from
     what was given, for the parser of `proof` to read.
     """
@@ -240,6 +245,7 @@ class Verdict:
     why: Why = Why.NOTHING
     facts: frozenset[Fact] = frozenset()
     offer: str | None = None
+    span: Span | None = None
 
     @property
     def sentences(self) -> tuple[str, ...]:

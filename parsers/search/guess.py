@@ -174,8 +174,10 @@ def _calls(reading: Reading) -> str:
     names = listed([quoted(call.name) for call in calls])
     cut = len(calls) - reading.complete
     odd = reading.complete - reading.good
-    parts = [f"reads {counted(reading.complete, 'complete call')}" if reading.complete else "reads no complete call"]
-    if cut:
+    parts = [f"reads {counted(reading.complete, 'complete call')}"] if reading.complete else []
+    if cut and not reading.complete:
+        parts.append(f"reads {counted(cut, 'call that is', 'calls that are')} not whole")
+    elif cut:
         parts.append(f"{counted(cut, 'call')} cut off")
     if odd > 0:
         parts.append(f"{odd} with a name or arguments that do not fit")

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from parsers.checks.ill_formed import MENDED
-from parsers.checks.json_text import JsonPrefix, is_whole_object
+from parsers.checks.json_text import JsonPrefix, is_whole_object, misfit
 from parsers.formats.layers import TOPMOST
 from parsers.formats.model import Format, State
 from parsers.machine.machine import Machine
@@ -236,7 +236,7 @@ def _inside(reading: Reading, start: int, end: int, call: int | None) -> Leave:
         bad = reader.feed(text)
         whose = "the call object" if call is None else f"the arguments of call {call}"
         if bad is not None and not reader.done:
-            return Leave(brace + bad, f"{reader.awaits} in {whose}")
+            return Leave(brace + bad, f"{reader.awaits} in {whose}", instead=f"{misfit(text, bad)} in {whose}")
         if bad is None and not reader.done:
             return Leave(end, f"{reader.awaits} in {whose}")
         if bad is None and call is not None and not is_whole_object(reading.message.tool_calls[call].arguments):

@@ -53,6 +53,8 @@ def verdict(
             break
     else:
         found = all_hold(evidence)
+    if found.span is None and found.findings and evidence.known.raw:
+        found.span = evidence.findings[found.findings[0]].span
     found.facts |= evidence.rests_on(found.findings[:1])
     found.details += tuple(
         [*by_contract(evidence), *_by_characters(evidence)] if found.why is not Why.NO_OUTPUT else []

@@ -19,6 +19,7 @@ from parsers.search.verdict_phrases import harm, lowered, rank, under
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import Raised, Severity
 from parsers.vocabulary.trace import Finding, Proof, Topic, Trace
+from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted, quoted
 
 _BY_CHANCE = "Chance decides, or what another instance left behind; what is said of chunkings may come of that."
@@ -128,8 +129,11 @@ def _own_failure(evidence: Evidence) -> Verdict | None:
     rest = f"; the output from character {at} on is lost" if lost else ""
     if first is not None and first.severity != "error":
         return Verdict("parser_failed", "warning", "parser", first.message, (), tuple(numbers))
-    words = f"The parser fails at character {at}, {fed_at(trace, step)}, with {own.words.rstrip('.')}{rest}."
-    return Verdict("parser_failed", "error", "parser", words, evidence.messages(numbers), tuple(numbers))
+    place = f"at character {at} of the output"
+    words = f"The parser fails {place}, {fed_at(trace, step)}, with {own.words.rstrip('.')}{rest}."
+    return Verdict(
+        "parser_failed", "error", "parser", words, evidence.messages(numbers), tuple(numbers), span=Span(at, at + 1)
+    )
 
 
 def parser_fault(evidence: Evidence) -> Verdict | None:

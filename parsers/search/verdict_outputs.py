@@ -14,31 +14,32 @@ from parsers.search.verdict_evidence import GUESSED, Evidence
 from parsers.search.verdict_formats import may_call
 from parsers.search.verdict_phrases import harm, lowered, summary
 from parsers.selection.claims import CALL_NAME
-from parsers.vocabulary.events import Diagnostic
+from parsers.vocabulary.events import Diagnostic, Severity
 from parsers.vocabulary.trace import Proof, Topic
+from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import quoted
 
 _FLAWS = {
     "strings_whole": "Types change by the schema",
     "schema_changes": "Types change by the schema",
-    "known_tool": "The model calls a tool that was not declared",
-    "arguments_json": "The model wrote arguments that are not a JSON object",
-    "arguments_prefix": "The model wrote arguments that are not a JSON object",
+    "known_tool": "The model made up a tool",
+    "arguments_json": "The model wrote broken JSON",
+    "arguments_prefix": "The model wrote broken JSON",
     "arguments_schema": "The model's arguments do not fit the schema",
     "no_terminal_leak": "The model wrote a marker as text",
-    "spans_cover_input": "The model wrote text that belongs nowhere",
+    "spans_cover_input": "The model wrote too much",
 }
 # The same where the raw output is unknown: whether the model or the server did it nobody can say.
 _SENT_FLAWS = {
-    "known_tool": "A call names a tool that was not declared",
-    "arguments_json": "Arguments are not a JSON object",
-    "arguments_prefix": "Arguments are not a JSON object",
+    "known_tool": "A call has a made-up name",
+    "arguments_json": "A call has broken JSON",
+    "arguments_prefix": "A call has broken JSON",
     "arguments_schema": "Arguments do not fit the schema",
 }
 # What a flaw is by what its finding says, whatever check it is of.
 TOLD = {
     Topic.BAD_SCHEMA: "The request is at fault",
-    Topic.GRAMMAR: "The output is not well-formed, and parsers may read it in their own ways",
+    Topic.GRAMMAR: "Parsers may read this output in their own ways",
 }
 
 
@@ -105,7 +106,9 @@ def incomplete(evidence: Evidence) -> Verdict | None:
     words += f", where {leave.clause}." if leave.missing else "."
     details = (Detail(f"{nearest.title}: {'; '.join(nearest.evidence)}."),)
     numbers = [n for n, one in enumerate(evidence.findings) if one.about == "output" and one.severity != "info"]
-    return Verdict("no_complete_call", "info" if cut else "warning", "output", words, details, tuple(numbers))
+    severity: Severity = "info" if cut else "warning"
+    span = Span(leave.at, min(leave.at + 1, len(evidence.text)))
+    return Verdict("no_complete_call", severity, "output", words, details, tuple(numbers), span=span)
 
 
 def unfinished_json(evidence: Evidence) -> Verdict | None:
@@ -176,4 +179,5 @@ def mended(evidence: Evidence) -> Verdict | None:
         return None
     whose = "the parser mends it" if own is None else "other parsers may mend it in another way"
     words = f"The output is not well-formed at character {flaw.start:,}, and {whose}: {lowered(flaw.message)}"
-    return Verdict("output_flawed", "warning", "output", words, (Detail(f"Read: {summary(evidence.message)}."),))
+    details, span = (Detail(f"Read: {summary(evidence.message)}."),), Span(flaw.start, max(flaw.start + 1, flaw.end))
+    return Verdict("output_flawed", "warning", "output", words, details, span=span)

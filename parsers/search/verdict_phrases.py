@@ -108,7 +108,7 @@ def _changed(a: str, b: str) -> str:
         return "are lost"
     if not new:
         return f"lose {quoted(gone)}"
-    return f"gain {quoted(new)}" if not gone else f"have {quoted(new)} for {quoted(gone)} from character {at} on"
+    return f"gain {quoted(new)}" if not gone else f"have {quoted(new)} for {quoted(gone)} from their character {at} on"
 
 
 def _texts(right: Message, wrong: Message) -> str | None:
@@ -131,7 +131,7 @@ def _texts(right: Message, wrong: Message) -> str | None:
     if new and not gone:
         leaks = LEFT_OVER.search(b) or new.lstrip().startswith(("<", "[", "{"))
         return f"{quoted(new)} {'leaks into' if leaks else 'is added to'} the {name}"
-    return f"the {name} has {quoted(new)} for {quoted(gone)} from character {at} on"
+    return f"the {name} has {quoted(new)} for {quoted(gone)} from its character {at} on"
 
 
 def rank(one: OutcomeClass) -> tuple[bool, int, bool, int, int]:

@@ -44,6 +44,10 @@ class Place:
         """So many characters of the output from here on, where that is known."""
         return None if self.raw is None else Span(self.raw, self.raw + length)
 
+    def words(self, offset: int, of: str) -> str:
+        """Return where it is: in the output, or where that is not known at `offset` of the text it is of."""
+        return f"character {offset} of {of}" if self.raw is None else f"character {self.raw} of the output"
+
 
 @dataclass(slots=True)
 class Stretch:

@@ -127,6 +127,7 @@ export function startComplete() {
   document.addEventListener("focusout", ({ target }) => target === field && close());
   document.addEventListener("input", ({ target }) => {
     if (!target.matches?.(FIELDS)) return;
+    prepare(target); // what the server says of it may have been put over this
     field = target;
     show();
   });

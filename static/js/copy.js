@@ -1,7 +1,10 @@
-/* Copies what a pane shows, as text: glyphs become the characters that they stand for, tables lines with tabs. Of the
-   output all is copied, of the message at a step what is sent by then. Where the browser refuses, the text is laid out
-   to be copied by hand. */
+/* Copies the value of a pane, whole and nothing else: the output and what is edited from their fields, message, step
+   and machine from the server. A panel of the dock is copied as text: glyphs become the characters that they stand for,
+   tables lines with tabs. Where the browser refuses, the text is laid out to be copied by hand. */
+import { step } from "./cursor.js";
 import { copyText, say } from "./dom.js";
+import { inspector } from "./inspector.js";
+import { isEditing, liveText } from "./live.js";
 
 const MARKS = { "·": " ", "→": "\t", "⏎": "\n" };
 const LINES = "p, div, li, dl, ol, ul, tr, pre, section, article, h2, h3, h4, dd, caption, header";
@@ -40,11 +43,11 @@ function gather(node, parts, exact, final) {
 function output() {
   const unheld = document.getElementById("unheld-text");
   if (unheld) return JSON.parse(unheld.dataset.text);
-  return document.getElementById("live-text")?.defaultValue ?? document.getElementById("text")?.value;
+  return liveText() ?? document.getElementById("text")?.value;
 }
 
 function shown(pane) {
-  if (pane.id === "input") {
+  if (["input", "live-edit"].includes(pane.id)) {
     const whole = output();
     if (whole !== undefined) return whole;
   }
@@ -61,6 +64,21 @@ function shown(pane) {
   return laidOut.replaceAll(MARK, () => exact.shift());
 }
 
+/* What the server says of a value of this run at the step; null where it holds the run no more, or says nothing. */
+async function value(pane) {
+  const what = pane.querySelector("[data-copy-pane]")?.dataset.copyPane;
+  const { held, address, chunk } = inspector()?.dataset ?? {};
+  if (!what || isEditing() || !(held || address)) return null;
+  const query = new URLSearchParams(chunk ? { chunk } : {});
+  if (pane.dataset.show !== "final") query.set("step", String(step()));
+  try {
+    const answer = await fetch(`${held || address}/copy/${what}?${query}`);
+    return answer.ok ? await answer.text() : null;
+  } catch {
+    return null;
+  }
+}
+
 function offer(text) {
   const dialog = document.getElementById("copy-dialog");
   const field = dialog.querySelector("textarea");
@@ -69,9 +87,9 @@ function offer(text) {
   field.select();
 }
 
-/* Copies what a pane shows; of the step, what its card does. */
+/* Copies what a pane stands for; where nobody knows it, what it shows. */
 export async function copyPane(pane) {
-  const text = shown(pane.querySelector(".card:not([hidden])") ?? pane);
+  const text = (await value(pane)) ?? shown(pane.querySelector(".card:not([hidden])") ?? pane);
   const name = pane.querySelector("h2")?.textContent ?? "It";
   if (await copyText(text)) say(`${name}: ${text.length} characters copied.`);
   else offer(text);

@@ -10,6 +10,14 @@ function closeMenus(but = null) {
   for (const menu of document.querySelectorAll("details.menu[open]")) if (menu !== but) menu.open = false;
 }
 
+/* What asks for a text opens where it can be seen, with the caret in it. */
+function showField({ target }) {
+  if (!target.matches?.("details.settle[open]")) return;
+  target.scrollIntoView({ block: "nearest" });
+  target.lastElementChild.scrollIntoView({ block: "nearest" });
+  target.querySelector("textarea").focus({ preventScroll: true });
+}
+
 export function startDialogs() {
   document.addEventListener("click", (event) => {
     const opener = event.target.closest("[data-dialog]");
@@ -20,4 +28,5 @@ export function startDialogs() {
   });
   const opened = (event) => event.target.matches?.("details.menu[open]") && closeMenus(event.target);
   document.addEventListener("toggle", opened, true);
+  document.addEventListener("toggle", showField, true);
 }

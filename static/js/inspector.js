@@ -34,6 +34,7 @@ function read(view) {
     jumps,
     checked,
     stops: stops(),
+    listed: stops().dataset.stops,
     places: places(root),
     list: list(),
     shown,
@@ -98,6 +99,7 @@ function draw(page, step) {
   drawOverview(page, step, shown);
   drawMachine(page, shown);
   drawStops(page, step);
+  drawPlace(page);
   page.root.querySelector("[data-summary]").textContent = shown.summary ?? "";
   page.root.querySelector("[data-step-number]").textContent = String(step);
   return words;
@@ -139,6 +141,17 @@ function drawHeld(page, { hold = "0-0" }) {
     run.classList.toggle("role-held", held);
     run.classList.toggle("held-start", held && from === start);
     run.classList.toggle("held-end", held && to === end);
+  }
+}
+
+/* What the verdict names of the output is marked in it. */
+function drawPlace(page) {
+  const named = document.getElementById("said").dataset.place ?? "0-0";
+  if (page.named === named) return;
+  page.named = named;
+  const [start, end] = range(named);
+  for (const run of page.runs) {
+    run.classList.toggle("named-place", Number(run.dataset.from) < end && start < Number(run.dataset.to));
   }
 }
 
@@ -252,6 +265,7 @@ export const inspectorDrawer = {
   isStale: (page) =>
     findings().checked !== page.checked ||
     stops() !== page.stops ||
+    stops().dataset.stops !== page.listed ||
     list() !== page.list ||
     !document.querySelector("[data-searching]"),
   opened: () => setTimeout(fetchReport, 50),

@@ -8,6 +8,7 @@ import { openPalette } from "./palette.js";
 import { togglePlay } from "./play.js";
 import { areKeysOn } from "./preferences.js";
 import { clearSelection } from "./provenance.js";
+import { runTo } from "./stops.js";
 import { openPanel } from "./views.js";
 import { nextPin, togglePin } from "./watch.js";
 import { askWho } from "./who.js";
@@ -33,8 +34,8 @@ const INSPECTOR = {
   "{": () => jump("finding", "previous"),
   "}": () => jump("finding", "next"),
   b: () => document.getElementById("until").select(),
-  r: () => jump("stop", "next"),
-  R: () => jump("stop", "previous"),
+  r: () => runTo("next"),
+  R: () => runTo("previous"),
   d: nextDivergence,
   e: editOutput,
   w: askWho,
@@ -74,7 +75,7 @@ function press(event) {
     document.getElementById("setup")?.requestSubmit(document.querySelector("#setup [name=run]"));
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (key === "Escape") escape(target);
+  if (key === "Escape") escape(event);
   else if (!document.querySelector("dialog[open]") && !isField(target) && (key.length > 1 || areKeysOn())) act(event);
 }
 
@@ -112,14 +113,17 @@ function space(event) {
   togglePlay();
 }
 
-function escape(target) {
+function escape(event) {
+  const { target } = event;
   clearSelection();
   const menu = target.closest?.("details.menu[open]") ?? document.querySelector("details.menu[open]");
   if (menu) {
     menu.open = false;
     menu.querySelector("summary").focus();
   }
-  if (target.matches?.("#go-to, #filter, #until")) document.querySelector("#strip [tabindex='0']")?.focus();
+  if (!target.matches?.("#go-to, #filter, #until")) return;
+  event.preventDefault(); // a search field would be cleared, while the list stays filtered
+  document.querySelector("#strip [tabindex='0']")?.focus();
 }
 
 export function startKeys() {

@@ -15,6 +15,7 @@ let sent = 0;
 let missed = false; // how far the search is was not shown
 let pause = LEAST;
 let submitted = null; // the key of the draft that is being run
+let next = null; // what is done with the edited text once it is run
 
 const field = () => document.getElementById("live-text");
 const setup = () => document.getElementById("setup");
@@ -81,7 +82,7 @@ export function editOutput() {
 
 function close() {
   clearTimeout(waiting);
-  [sent, submitted] = [0, null];
+  [sent, submitted, next] = [0, null, null];
   window.htmx.trigger(field(), "htmx:abort");
   inspector().removeAttribute("data-editing");
   document.getElementById("live-edit").hidden = true;
@@ -130,10 +131,34 @@ function poll() {
   window.htmx.process(again);
 }
 
-/* What was run is no draft any more. */
+/* What was run is no draft any more, and what was asked for meanwhile is about it. */
 function ran() {
-  if (submitted && document.getElementById("inspector")) dropDraft(submitted);
+  const [pressed, found] = [next, document.getElementById("inspector")];
+  next = null;
+  if (submitted && found) dropDraft(submitted);
   submitted = null;
+  if (pressed && found) controls().find((control) => nameOf(control) === pressed)?.click();
+}
+
+/* What is done with a run: shared, compared, exported. While its text is edited that is done with what stands in the
+   field, which becomes the run first. */
+const DONE = ".case-bar :is(a, button):not(.fork *)";
+const controls = () => [...document.querySelectorAll(DONE)];
+const nameOf = (control) => control.textContent.replace(/\s+/g, " ").trim();
+
+export const isEdited = () => isEditing() && field().value !== field().defaultValue;
+
+/* The text that the reader sees; undefined where no field can hold it, or nothing is edited in place. */
+export const liveText = () => (isEditing() ? field().value : field()?.defaultValue);
+
+function runFirst(event) {
+  const control = event.target.closest?.(DONE);
+  if (!control || !isEdited()) return;
+  event.preventDefault();
+  event.stopPropagation();
+  next = nameOf(control);
+  say("The edited text is run first.");
+  setup().requestSubmit(setup().querySelector("[name=run]"));
 }
 
 function swapped({ detail }) {
@@ -146,6 +171,7 @@ function swapped({ detail }) {
 }
 
 export function startLive() {
+  document.addEventListener("click", runFirst, true);
   document.addEventListener("click", ({ target }) => {
     if (target.closest("[data-live-open], [data-source-open]")) editOutput();
     else if (target.closest("[data-live-close]")) close();

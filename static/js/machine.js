@@ -27,8 +27,8 @@ function draw() {
     const drawing = box.firstElementChild;
     const { width, height } = drawing.viewBox.baseVal;
     const scale = zoom || size(box);
-    drawing.style.inlineSize = `${width * scale}px`;
-    drawing.style.blockSize = `${height * scale}px`;
+    drawing.setAttribute("width", String(width * scale));
+    drawing.setAttribute("height", String(height * scale));
   }
 }
 

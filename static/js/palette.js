@@ -17,6 +17,13 @@ const dialog = () => document.getElementById("palette-dialog");
 const field = () => dialog().querySelector("input");
 const list = () => dialog().querySelector("ul");
 const words = (text) => (text ?? "").replace(/\s+/g, " ").trim();
+/* Parts that stand apart on the page are words of their own here. */
+const spoken = (element) => {
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) found.push(texts.currentNode.data);
+  return words(found.join(" "));
+};
 
 /* What stands in a closed menu or another tab can be chosen too; what the page does not offer now cannot. */
 function isOffered(element) {
@@ -29,13 +36,13 @@ function nameOf(element) {
   const own = element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent;
   const keyless = element.cloneNode(true);
   for (const kbd of keyless.querySelectorAll?.("kbd, .visually-hidden") ?? []) kbd.remove();
-  return words(own ?? (element.matches("select, input, textarea") ? element.name : keyless.textContent));
+  return words(own) || (element.matches("select, input, textarea") ? element.name : spoken(keyless));
 }
 
 /* Where it is: the menu, the pane or the group that it is in. */
 function placeOf(element) {
   const menu = element.closest("details.menu");
-  if (menu && element.tagName !== "SUMMARY") return words(menu.querySelector("summary").textContent);
+  if (menu && element.tagName !== "SUMMARY") return spoken(menu.querySelector("summary"));
   const group = element.closest("[aria-label], [aria-labelledby]");
   const outer = group === element ? element.parentElement.closest("[aria-label], [aria-labelledby]") : group;
   const label = outer?.getAttribute("aria-label");
@@ -54,7 +61,25 @@ function gather() {
     const key = words(element.getAttribute("title") || element.querySelector("kbd")?.textContent);
     found.push({ name, place, key, element });
   }
-  return [...found, ...keyed()];
+  return [...found, ...parsers(), ...keyed()];
+}
+
+/* The parsers that the set-up offers, each by its name: the run is replayed with it, or the first one will be. */
+function parsers() {
+  const select = document.querySelector("#setup #parser");
+  const verb = inspector() ? "Replay with" : "Read with";
+  const other = [...(select?.options ?? [])].filter(({ selected }) => !selected);
+  return other.map((option) => ({
+    name: `${verb} ${option.value}`,
+    place: words(option.textContent.replace(option.value, "")).replace(/^\W+/, ""),
+    key: "",
+    choose: () => {
+      select.value = option.value;
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+      if (inspector()) select.form.requestSubmit(select.form.querySelector("[name=run]"));
+      else document.getElementById("text").focus();
+    },
+  }));
 }
 
 /* Keys of the help that no control on the page stands for. */
@@ -69,12 +94,30 @@ function keyed() {
   }));
 }
 
+/* Whether the letters of a word come in a text in their order, with others between. */
+function isSpread(term, text) {
+  let at = -1;
+  return [...term].every((letter) => (at = text.indexOf(letter, at + 1)) >= 0);
+}
+
+/* How well an action fits: 0 where its name begins so, then words that begin so, parts of words, letters in order; null
+   where it does not. */
+function fit({ name, place }, terms) {
+  const [own, all] = [name.toLowerCase(), `${name} ${place}`.toLowerCase()];
+  if (own.startsWith(terms.join(" "))) return 0;
+  const starts = all.split(/[^\p{L}\p{N}_]+/u);
+  if (terms.every((term) => starts.some((word) => word.startsWith(term)))) return 1;
+  if (terms.every((term) => all.includes(term))) return 2;
+  return isSpread(terms.join(""), own) ? 3 : null;
+}
+
 function matching() {
   const terms = field().value.toLowerCase().split(/\s+/).filter(Boolean);
-  const of = ({ name, place }) => `${name} ${place}`.toLowerCase();
-  const found = actions.filter((action) => terms.every((term) => of(action).includes(term)));
-  const first = (action) => Number(!action.name.toLowerCase().startsWith(terms[0] ?? ""));
-  return found.sort((one, two) => first(one) - first(two)).slice(0, MOST);
+  const found = actions.map((action) => [fit(action, terms), action]).filter(([rank]) => rank !== null);
+  return found
+    .sort(([one], [two]) => one - two)
+    .map(([, action]) => action)
+    .slice(0, MOST);
 }
 
 function line(action, at) {
@@ -112,6 +155,10 @@ function run(action) {
   dialog().close();
   if (!action) return;
   const { element, press: key } = action;
+  if (action.choose) {
+    action.choose();
+    return;
+  }
   if (key) {
     document.querySelector("#strip [tabindex='0']")?.focus();
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));

@@ -16,18 +16,25 @@ function focusProblem() {
 function swapped(event) {
   if (event.detail.ctx?.target?.id !== "page") return;
   const wrong = focusProblem();
-  const heading = document.getElementById("inspector")?.dataset.heading;
+  const { heading, note: said } = document.getElementById("inspector")?.dataset ?? {};
   const isRun = heading !== undefined;
   for (const name of document.querySelectorAll(".case-name")) name.textContent = heading ?? "";
-  for (const note of document.querySelectorAll(".case-note")) note.textContent = isRun ? "not shared" : "not run";
+  for (const note of document.querySelectorAll(".case-note")) note.textContent = isRun ? said : "not run";
   if (!isRun) return;
   document.title = `${heading} · Toolcall Inspector`;
   if (wrong) return;
   document.getElementById("headline")?.focus();
 }
 
+/* The first page begins with its box, where nothing else is asked for: no place of the address, no field that is wrong. */
+function focusBox() {
+  const box = document.querySelector("#setup.at-home #text");
+  if (!box || location.hash || document.activeElement !== document.body || !matchMedia("(min-width: 701px)").matches) return;
+  box.focus({ preventScroll: true });
+}
+
 export function startSetup() {
-  focusProblem();
+  if (!focusProblem()) focusBox();
   document.addEventListener("htmx:after:swap", swapped);
   document.addEventListener("change", (event) => {
     if (event.target.id === "parser") showPolicies(event.target.value);

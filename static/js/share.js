@@ -49,7 +49,22 @@ function openShare(event) {
   if (named && source) named.remove();
 }
 
+/* What was shared stands in the dialog, over the run it is of. */
+function shared() {
+  const link = document.querySelector("dialog[open] #permalink");
+  if (link && !link.closest(".shared").contains(document.activeElement)) link.focus();
+}
+
+/* Enter in a field creates the link, and does not press the first button of the form. */
+function enter(event) {
+  if (event.key !== "Enter" || event.target.id !== "share-title") return;
+  event.preventDefault();
+  event.target.form.querySelector("[data-share-create]").click();
+}
+
 export function startShare() {
+  document.addEventListener("htmx:after:swap", shared);
+  document.addEventListener("keydown", enter);
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-share]")) openShare(event);
     if (event.target.closest("[data-private-link]")) privateLink();

@@ -1,5 +1,6 @@
 /* The lines between the panes. A share is a custom property of the work area; it is kept for this browser, since a link
-   must look the same to everybody. Arrow keys move a line, Enter puts it back where it was at first. */
+   must look the same to everybody. Arrow keys move a line, Enter puts it back where it was at first. The shares stand in
+   a sheet of their own: htmx would copy a style attribute to the next run, which the policy of the page forbids. */
 import { inspector } from "./inspector.js";
 import { keep, kept } from "./preferences.js";
 
@@ -12,6 +13,13 @@ const LINES = {
   step: { property: "--step-share", unit: "%", first: 32 },
   dock: { property: "--dock", unit: "%", first: null },
 };
+
+const sheet = new CSSStyleSheet();
+const shares = new Map();
+
+function write() {
+  sheet.replaceSync(`#page #work { ${[...shares].map(([name, value]) => `${name}: ${value}`).join("; ")} }`);
+}
 
 const work = () => inspector()?.querySelector("#work");
 
@@ -27,7 +35,8 @@ function share(name) {
 function set(name, value) {
   const { property, unit } = LINES[name];
   const percent = Math.max(LEAST, Math.min(MOST, value));
-  work().style.setProperty(property, `${percent.toFixed(1)}${unit}`);
+  shares.set(property, `${percent.toFixed(1)}${unit}`);
+  write();
   work()
     .querySelector(`[data-splitter="${name}"]`)
     .setAttribute("aria-valuenow", String(Math.round(percent)));
@@ -35,7 +44,8 @@ function set(name, value) {
 }
 
 function reset(name) {
-  work().style.removeProperty(LINES[name].property);
+  shares.delete(LINES[name].property);
+  write();
   keep(`share-${name}`, "");
 }
 
@@ -75,6 +85,7 @@ function press(event) {
 }
 
 export function startSplitters() {
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   restore();
   document.addEventListener("pointerdown", drag);
   document.addEventListener("dblclick", ({ target }) => target.dataset?.splitter && reset(target.dataset.splitter));

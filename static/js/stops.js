@@ -1,21 +1,70 @@
-/* Stop conditions: Enter asks the server at which steps they hold. From there on `r` runs to the next. */
-import { standing, step } from "./cursor.js";
+/* Stop conditions: while somebody types the server is asked at which steps they hold; Enter runs to the next, and from
+   there on `r` does. What is typed counts for `r` and `R` too: it is asked for first. A long run is looked through on
+   Enter alone. */
+import { jump, standing, step, total } from "./cursor.js";
+import { say } from "./dom.js";
 import { ask, choose } from "./request.js";
 
-let focused = false;
+const PAUSE = 300; // milliseconds
+const LONG = 20_000; // steps: to look through more of them takes too long for every pause
+let waiting = 0;
+let running = null; // where to run once the stops are here
+
+const field = () => document.getElementById("until");
+const stops = () => document.getElementById("stops");
+const isAsked = () => stops().dataset.stopsOf === field().value.trim();
+
+function apply() {
+  clearTimeout(waiting);
+  choose("until", field().value);
+  ask("#stops", "outerMorph", { ...standing(), step: String(step()), until: field().value });
+}
+
+/* What is wrong with a condition is said once it is entered or left, not while it is being typed. */
+const draft = (on) => document.getElementById("step-bar")?.toggleAttribute("data-typing", on);
+
+function go(direction) {
+  const before = step();
+  jump("stop", direction);
+  const [at, moved] = [document.activeElement === field(), step() !== before];
+  if (field().matches("[aria-invalid]")) return;
+  if (!moved) say(`No stop ${direction === "next" ? "after" : "before"} this step.`);
+  else if (at) document.querySelector(":is(#strip, #input) [tabindex='0']:is([data-token], [data-stop])")?.focus();
+}
+
+/* Runs to the next or previous stop, of what stands in the field. */
+export function runTo(direction) {
+  if (isAsked()) {
+    go(direction);
+    return;
+  }
+  running = direction;
+  apply();
+}
+
+function typed({ target }) {
+  if (target.id !== "until") return;
+  running = null;
+  draft(true);
+  clearTimeout(waiting);
+  if (total() <= LONG) waiting = setTimeout(() => !isAsked() && apply(), PAUSE);
+}
+
+function swapped() {
+  if (!running || !field() || !isAsked()) return;
+  const direction = running;
+  running = null;
+  go(direction);
+}
 
 export function startStops() {
+  document.addEventListener("input", typed);
+  document.addEventListener("htmx:after:swap", swapped);
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.target.id !== "until") return;
     event.preventDefault();
-    choose("until", event.target.value);
-    focused = true;
-    ask("#stops", "outerHTML", { ...standing(), step: String(step()), until: event.target.value });
+    draft(false);
+    runTo("next");
   });
-  document.addEventListener("htmx:after:swap", () => {
-    const field = document.getElementById("until");
-    if (!focused || !field || field === document.activeElement) return;
-    focused = false;
-    if (document.activeElement === document.body) field.focus();
-  });
+  document.addEventListener("focusout", ({ target }) => target.id === "until" && draft(false));
 }

@@ -36,10 +36,8 @@ def test_a_condition_is_completed_by_the_keyboard_and_run_to(page: Page) -> None
     expect(page.locator("#completions")).to_have_count(0)
     page.keyboard.type("step>1")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-stop-place]")).to_contain_text("stop")
-    expect(page.locator("#until")).to_be_focused()
-    page.keyboard.press("Escape")
-    page.keyboard.press("r")
+    expect(page.locator("[data-stop-place]")).to_contain_text("this is 1")
+    expect(page.locator("#strip [data-token]:focus")).to_have_count(1)
     expect(page.locator("#step .card:not([hidden])")).to_contain_text(offered.removeprefix("state:"))
 
 
@@ -49,6 +47,31 @@ def test_what_is_no_condition_is_said_under_the_field(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#stop-note")).to_contain_text("state:NOWHERE is none of this run: there are CONTENT,")
     expect(page.locator("#until")).to_have_attribute("aria-invalid", "true")
+
+
+def test_what_is_wrong_with_a_condition_covers_no_pane(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1&until=state:NOWHERE")
+    note, bar = (page.locator(name).bounding_box() for name in ("#stop-note", "#step-bar"))
+    work = page.locator("#work").bounding_box()
+    assert note is not None
+    assert bar is not None
+    assert work is not None
+    assert note["y"] + note["height"] <= bar["y"] + bar["height"] <= work["y"] + 1
+    assert violations(page) == []
+
+
+def test_what_is_typed_counts_before_it_is_entered(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    page.locator("#until").fill("commit")
+    expect(page.locator("[data-stop-place]")).to_have_text("2 stops")
+    expect(page.locator("#until")).to_be_focused()
+    page.locator("#until").fill("commit call:1")
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("r")
+    expect(page.locator("[data-stop-place]")).to_have_text("1 stop, this is 1")
+    expect(page.locator("#step .card:not([hidden])")).to_contain_text("CallStart")
+    page.keyboard.press("r")
+    expect(page.locator("#live")).to_have_text("No stop after this step.")
 
 
 def test_the_same_language_filters_the_events(page: Page) -> None:
@@ -61,10 +84,12 @@ def test_the_same_language_filters_the_events(page: Page) -> None:
     expect(page.locator("#filter")).to_be_focused()
     expect(page).to_have_url(re.compile("filter=sent"))
     page.keyboard.press("Escape")
+    expect(page.locator("#filter")).to_have_value("sent:args call:1")
     page.keyboard.press("End")
     assert kinds(page) == {"CallArguments"}
     page.locator("#filter").fill("colour:red")
     expect(page.locator("#filter-problem")).to_contain_text("There is no condition colour:")
+    expect(page).to_have_url(re.compile("filter=colour"))
     page.reload()
     expect(page.locator("#filter")).to_have_value("colour:red")
     expect(page.locator("#filter-problem")).to_be_visible()

@@ -17,6 +17,29 @@ OUTPUT = 'Hi.\n<call>{"name": "f", "arguments": {"a": "b"}}</call>'
 PATHS = ("/formats", "/formats/edit", "/formats/edit?from=qwen_coder", "/formats/language")
 
 
+def test_what_is_typed_in_the_editor_survives_a_reload_until_it_is_taken_back(page: Page) -> None:
+    page.goto("/formats/edit?from=qwen")
+    before = page.locator("#format-text").input_value()
+    page.locator("#format-text").fill(before.replace("<tool_call>", "<other_call>"))
+    page.get_by_role("button", name="Add a sample").click()
+    page.locator("#samples textarea[name^='output.']").last.fill("typed sample")
+    page.wait_for_function("() => sessionStorage.getItem('format-draft')?.includes('typed sample')")
+    page.reload()
+    expect(page.locator("#format-text")).to_have_value(before.replace("<tool_call>", "<other_call>"))
+    expect(page.locator("#format-text")).to_be_focused()
+    expect(page.locator("#samples textarea[name^='output.']").last).to_have_value("typed sample")
+    page.goto("/formats/edit?from=mistral")
+    expect(page.get_by_role("button", name="Back to the file")).to_be_hidden()
+    page.goto("/formats/edit?from=qwen")
+    page.get_by_role("button", name="Back to the file").click()
+    expect(page.locator("#format-text")).to_have_value(before)
+
+
+def test_edges_of_the_editor_have_the_text_of_their_markers(page: Page) -> None:
+    page.goto("/formats/edit?from=qwen")
+    expect(page.locator("#format-machine .edge text").first).to_have_text("<tool_cal…")
+
+
 @pytest.mark.parametrize("script", [True, False])
 def test_a_new_format_from_skeleton_to_permalink(page: Page, plain: Page, script: bool) -> None:
     tab = page if script else plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -33,6 +34,9 @@ def test_the_palette_finds_and_presses_what_the_page_has(page: Page) -> None:
     field = page.get_by_role("combobox", name="Search the commands")
     expect(field).to_be_focused()
     assert violations(page) == []
+    page.keyboard.type("nxt stt")
+    expect(page.locator("#palette-list [aria-selected=true]")).to_contain_text("state change")
+    page.locator("#palette-words").fill("")
     page.keyboard.type("next state")
     expect(page.locator("#palette-list [aria-selected=true]")).to_contain_text("Next state change")
     page.keyboard.press("Enter")
@@ -58,6 +62,22 @@ def test_the_palette_leads_everywhere(page: Page, words: str, shown: str) -> Non
     expect(page.locator(shown)).to_be_visible()
 
 
+def test_the_palette_chooses_a_parser_by_its_name(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=19")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("replay with llama4_pythonic")
+    page.keyboard.press("Enter")
+    expect(page.locator("#inspector")).to_have_attribute("data-parser", "llama4_pythonic")
+    expect(page.locator("#headline")).to_be_focused()
+
+
+def test_labels_of_the_palette_are_words_with_blanks_between(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=19")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("case file")
+    expect(page.locator("#palette-list [aria-selected=true]")).to_contain_text("Case file ")
+
+
 def test_a_pane_is_copied_as_the_text_it_stands_for(clipboard: Page) -> None:
     page = clipboard
     page.goto("/")
@@ -70,8 +90,15 @@ def test_a_pane_is_copied_as_the_text_it_stands_for(clipboard: Page) -> None:
     assert copied(page) == OUTPUT
     page.get_by_role("button", name="Copy the message").click()
     expect(page.locator("#result .pane-copy[data-done]")).to_be_visible()
-    assert '{"a": 1}' in copied(page)
-    assert "Hi." in copied(page)
+    message = json.loads(copied(page))
+    assert (message["content"], message["tool_calls"][0]["arguments"]) == ("Hi. ", '{"a": 1}')
+    page.get_by_role("button", name="Copy the machine").click()
+    expect(page.locator("#machine .pane-copy[data-done]")).to_be_visible()
+    assert copied(page).startswith("stateDiagram-v2\n")
+    page.get_by_role("button", name="First step").click()
+    page.get_by_role("button", name="Copy the step").click()
+    expect(page.locator("#step .pane-copy[data-done]")).to_be_visible()
+    assert json.loads(copied(page))["index"] == 1
     show_panel(page, "events")
     page.get_by_role("button", name="Copy the events").click()
     expect(page.locator("#events .pane-copy[data-done]")).to_be_visible()
@@ -89,7 +116,7 @@ def test_blanks_and_lines_of_the_message_are_copied_as_they_are(clipboard: Page)
     page.get_by_role("button", name="Last step").click()
     page.get_by_role("button", name="Copy the message").click()
     expect(page.locator("#result .pane-copy[data-done]")).to_be_visible()
-    assert text in copied(page)
+    assert json.loads(copied(page))["content"] == text
 
 
 def test_an_output_with_carriage_returns_is_copied_whole_and_not_edited_in_place(clipboard: Page) -> None:
@@ -108,7 +135,7 @@ def test_where_the_browser_refuses_the_text_is_laid_out_to_be_copied(page: Page)
     page.goto(f"{EXAMPLE}?step=19")
     page.get_by_role("button", name="Copy the step").click()
     expect(page.locator("#copy-dialog")).to_be_visible()
-    assert "CALL_ARGUMENTS" in page.locator("#copy-source").input_value()
+    assert json.loads(page.locator("#copy-source").input_value())["index"] == 19
     assert violations(page) == []
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Copy the step")).to_be_focused()

@@ -24,7 +24,7 @@ _TIMES = 6  # as much memory as the JSON of a case has characters, for the case,
 class HeldRun:
     """A case that was posted, `line`: its JSON as the page carries it, and what else its page was made from.
 
-    `beside` are the other outputs it is compared with, as JSON too.
+    `beside` are the other outputs it is compared with, as JSON too. `edited` is the run that it was edited from.
     """
 
     token: str
@@ -33,6 +33,7 @@ class HeldRun:
     setup: Any = None  # of the form, and the case it came from: what the page knows them as
     origin: Any = None
     beside: tuple[str, ...] = ()
+    edited: Any = None
 
 
 class HeldRuns:
@@ -59,14 +60,17 @@ class HeldRuns:
         origin: Any = None,
         known: str = "",
         beside: tuple[str, ...] = (),
+        edited: Any = None,
     ) -> HeldRun:
-        """Hold a case from now on, under the token it is `known` by where that holds the same case."""
+        """Hold a case from now on, under the token it is `known` by where that holds the same case: then it stays
+        edited from what it was."""
         with self._lock:
             self._forget_old()
             same = known in self._runs and _is_same(self._runs[known][0], line, beside)
             if same:
+                edited = edited or self._runs[known][0].edited
                 self._drop(known)
-            found = HeldRun(known if same else secrets.token_hex(16), case, line, setup, origin, beside)
+            found = HeldRun(known if same else secrets.token_hex(16), case, line, setup, origin, beside, edited)
             self._runs[found.token] = found, self._clock()
             self._used += _size(found)
             self._drop_oldest()
@@ -126,4 +130,5 @@ def _is_same(run: HeldRun, line: str, beside: tuple[str, ...]) -> bool:
 
 
 def _size(run: HeldRun) -> int:
-    return _TIMES * len(run.line) + sum(map(len, run.beside)) + _FIXED_BYTES
+    before = len(run.edited.line) if run.edited is not None else 0
+    return _TIMES * (len(run.line) + before) + sum(map(len, run.beside)) + _FIXED_BYTES

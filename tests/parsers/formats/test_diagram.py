@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parsers.formats.diagram import END, MOST_NODES, diagram, label, mermaid, rows_table, walked
+from parsers.formats.diagram import END, MOST_NODES, diagram, mermaid, rows_table, walked
 from parsers.formats.layout import NOTHING_DRAWN
 from parsers.formats.model import Format, Policy, builtin_formats, guard_holds, load_format, row_ids
 
@@ -67,18 +67,18 @@ def test_the_table_has_a_line_per_row_with_the_terminals_text() -> None:
 
 def test_parallel_rows_are_one_edge_and_end_rows_lead_to_the_end() -> None:
     assert edges(FORMAT) == {
-        ("CONTENT", "CALL"): "r0",
-        ("CONTENT", END): "r1",
-        ("CALL", "CONTENT"): "r2, r4",
-        ("CALL", "CALL"): "r3",
-        ("CALL", END): "r5",
+        ("CONTENT", "CALL"): "<call>",
+        ("CONTENT", END): "end",
+        ("CALL", "CONTENT"): "</call> +1",
+        ("CALL", "CALL"): "</call>",
+        ("CALL", END): "end",
     }
 
 
 def test_rows_whose_guard_does_not_hold_are_left_out() -> None:
-    assert edges(FORMAT, {"mistral_version": "v11"})["CALL", "CONTENT"] == "r4"
+    assert edges(FORMAT, {"mistral_version": "v11"})["CALL", "CONTENT"] == "done"
     assert ("CALL", "CALL") not in edges(FORMAT, {"mistral_version": "pre_v11"})
-    assert edges(FORMAT, {})["CALL", "CONTENT"] == "r4"
+    assert edges(FORMAT, {})["CALL", "CONTENT"] == "done"
 
 
 def test_a_state_called_end_is_not_the_end_of_the_output() -> None:
@@ -88,7 +88,7 @@ def test_a_state_called_end_is_not_the_end_of_the_output() -> None:
         ("END", False),
         ("(END)", True),
     ]
-    assert edges(fmt) == {("CONTENT", "END"): "r0", ("CONTENT", "(END)"): "r1"}
+    assert edges(fmt) == {("CONTENT", "END"): "<call>", ("CONTENT", "(END)"): "end"}
 
 
 @pytest.mark.parametrize(
@@ -104,23 +104,9 @@ def test_a_broken_format_is_drawn_as_far_as_it_goes(states: dict[str, Any], init
     assert [node.name for node in diagram(make(states, initial=initial)).nodes] == nodes
 
 
-@pytest.mark.parametrize(
-    ("rows", "text"),
-    [
-        (["r2"], "r2"),
-        (["r2", "r5"], "r2, r5"),
-        (["r2", "r3"], "r2, r3"),
-        (["r2", "r3", "r4"], "r2\N{EN DASH}r4"),
-        (["r1", "r3", "r4", "r5", "r6"], "r1, r3\N{EN DASH}r6"),
-        (["r1", "r3", "r5", "r7", "r9"], "r1, r3, r5, +2"),
-    ],
-)
-def test_a_label_is_short(rows: list[str], text: str) -> None:
-    assert label(rows) == text
-
-
-def test_a_label_counts_rows_and_not_runs_that_it_leaves_out() -> None:
-    assert label(["r1", "r3", "r5", "r7", "r8", "r9"]) == "r1, r3, r5, +3"
+def test_a_long_marker_beside_an_edge_is_cut() -> None:
+    fmt = make({"CONTENT": {"rows": [{"on": "OPEN", "to": "CONTENT"}]}}, terminals={"OPEN": "<|tool_calls_begin|>"})
+    assert edges(fmt) == {("CONTENT", "CONTENT"): "<|tool_ca…"}
 
 
 def test_mermaid_has_a_line_per_start_and_row() -> None:

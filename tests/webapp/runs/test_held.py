@@ -99,3 +99,12 @@ def test_how_long_anything_is_held_is_known(clock: Clock) -> None:
         clock.now = now
         left.append(runs.seconds_left)
     assert left == [0, 60, 40, 1, 59, 19, 0]
+
+
+def test_a_run_stays_edited_from_what_it_was_and_takes_the_room_for_that(clock: Clock) -> None:
+    runs = held(clock)
+    before = runs.hold(CASE, "{}")
+    alone = runs.used
+    one = runs.hold(CASE, '{"x": 1}', edited=before)
+    assert runs.used - alone == held_size(one) > held_size(before)
+    assert runs.hold(CASE, '{"x": 1}', known=one.token).edited is before

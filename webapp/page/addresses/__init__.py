@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from webapp.page.addresses import (
     compare_views,
+    copy_views,
     format_views,
     gallery_views,
     inspect_views,
@@ -19,6 +20,7 @@ from webapp.page.addresses.subjects import blueprint
 __all__ = [
     "blueprint",
     "compare_views",
+    "copy_views",
     "format_views",
     "gallery_views",
     "inspect_views",

@@ -21,8 +21,10 @@ from parsers.vocabulary.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.fields import field_at, unix_lines
 from webapp.page.addresses.subjects import (
+    Before,
     Subject,
     answer_of,
+    before_of,
     blueprint,
     carried_case,
     carried_run,
@@ -42,7 +44,7 @@ from webapp.page.addresses.subjects import (
     render,
     run_subject,
 )
-from webapp.page.compare.forked import Fork, fork_of
+from webapp.page.compare.forked import Fork, edited_of, fork_of
 from webapp.page.form.form_page import FormPage, form_page, template_examples
 from webapp.page.form.setup import (
     FormError,
@@ -171,9 +173,20 @@ def run() -> ResponseReturnValue:
         if not adds and (known := carried_run(request.form.get("case", ""))) is not None:
             return show_held(known)
         case, shown = _posted_run(setup)
-        return show(run_subject(case), shown, origin=_origin(request.form.get("origin", "")))
+        origin = _origin(request.form.get("origin", ""))
+        return show(hold(case, shown, origin, edited=_before(setup, case)), shown, origin=origin)
     except (FormError, UsageError, TooLarge) as error:
         return _refused(setup, error)
+
+
+def _before(setup: Setup, case: Case) -> Before | None:
+    """The run whose form was posted, where that is known still and something of it was changed; of a stored case its
+    copy names it already."""
+    if request.form.get("case") or case.parent is not None:
+        return None
+    run = services().held.get(request.form.get("held", ""))
+    before = named_subject(setup.carried.source) or (None if run is None else replace(run_subject(run.case), held=run))
+    return None if before is None or before.case == case else before_of(before)
 
 
 @blueprint.post("/live")
@@ -368,7 +381,7 @@ def inspect_page(
         known = services().runner.checked(view.base) if quick else view.base.known_checks
         panes = search_panes(view.base, known, search, view.chunking, case_line)
     return _InspectPage(
-        about=_about(subject, view, kind, note or subject.note, origin),
+        about=_about(subject, view, kind, note or subject.note, origin, whole=search is not None),
         form=None if search is None else form_page(setup or _setup_of(subject), kind, services().settings, run),
         page=replay_page(
             view,
@@ -402,16 +415,18 @@ def share_of(subject: Subject, *, step: int | None) -> _Share:
     )
 
 
-def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject | None) -> _About:
+def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject | None, *, whole: bool) -> _About:
+    """What the page is about; without `whole`, of a part of it that does not say what was edited."""
     case, plays = subject.case, view.run.choice.plays
+    fork = _fork(subject) if whole else None
     targets = [one for one in TARGETS.values() if not (plays and one.name == "pytest")]
     return _About(
         kind=kind,
         heading=subject.heading,
-        note=note,
+        note=f"edited, {note}" if fork and fork.is_edit else note,
         subject=subject,
         origin=origin,
-        fork=_fork(case),
+        fork=fork,
         changed=kind == "case" and _is_changed(subject),
         problem=view.problem,
         editable=(case.parser.engine or BUILTIN) in ENGINES and not plays,
@@ -419,11 +434,15 @@ def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject |
     )
 
 
-def _fork(case: Case) -> Fork | None:
-    """Return what a copy changed of its parent, where that is stored here."""
-    if case.parent is None or not is_stored(case.parent):
+def _fork(subject: Subject) -> Fork | None:
+    """Return what a copy changed of its parent, where that is stored here, or an edit of the run before."""
+    case, before = subject.case, subject.held.edited if subject.held else None
+    if case.parent is not None and is_stored(case.parent):
+        return fork_of(case.parent, case_subject(case.parent).case, case)
+    if before is None:
         return None
-    return fork_of(case.parent, case_subject(case.parent).case, case)
+    fork = edited_of(before.title, before.url, before.line, before.case, case)
+    return fork if fork.changes else None
 
 
 def _is_changed(subject: Subject) -> bool:

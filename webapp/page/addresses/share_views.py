@@ -24,6 +24,7 @@ from webapp.page.addresses.subjects import (
     blueprint,
     case_subject,
     is_loopback,
+    is_partial,
     posted_subject,
     public_base,
     render,
@@ -63,10 +64,11 @@ def case_text(case_id: str) -> Response:
 
 @blueprint.post("/cases")
 def save() -> ResponseReturnValue:
-    """Store a case. The first save shows its link and its delete key; a known case leads to its address."""
+    """Store a case. The first save shows its link and its delete key; a known case leads to its address. A script has
+    the link in place of the form, and stays where it is."""
     saved, step = _saved(posted_subject().case)
     path = url_for("page.case", case_id=saved.id)
-    if not saved.created:
+    if not saved.created and not is_partial():
         return redirect(_link("", path, step), 303)
     return _shared_page(saved, path, step)
 
@@ -85,12 +87,17 @@ def _saved(case: Case) -> tuple[Saved, int | None]:
 
 
 def _shared_page(saved: Saved, path: str, step: int | None) -> Response:
-    """The answer to a first save. It is never cached: it holds the delete key."""
+    """The answer to a save. It is never cached: it holds the delete key."""
     base = public_base()
     response = render(
-        "shared.html", status=201, case_id=saved.id, path=_link("", path, step), link=_link(base, path, step),
-        key=saved.delete_key or "", loopback=is_loopback(base),
-    )  # fmt: skip
+        "_shared.html" if is_partial() else "shared.html",
+        status=201 if saved.created else 200,
+        case_id=saved.id,
+        path=_link("", path, step),
+        link=_link(base, path, step),
+        key=saved.delete_key or "",
+        loopback=is_loopback(base),
+    )
     response.headers["Location"] = path
     response.headers["Cache-Control"] = "no-store"
     return response

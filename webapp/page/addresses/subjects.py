@@ -129,12 +129,32 @@ def run_subject(case: Case) -> Subject:
     return Subject(case, "run", case.title or "Unsaved run", "not shared")
 
 
+@dataclass(slots=True, frozen=True)
+class Before:
+    """The run that another was edited from: its case, that as JSON, and where it is found for now."""
+
+    case: Case
+    line: str
+    title: str
+    url: str
+
+
+def before_of(subject: Subject) -> Before:
+    """What is kept of a run while one that was edited from it is held."""
+    return Before(subject.case, subject.line, subject.heading, subject.base or subject.held_url)
+
+
 def hold(
-    case: Case, setup: Setup | None = None, origin: Subject | None = None, beside: tuple[str, ...] = ()
+    case: Case,
+    setup: Setup | None = None,
+    origin: Subject | None = None,
+    beside: tuple[str, ...] = (),
+    edited: Before | None = None,
 ) -> Subject:
-    """A case that was posted and is stored nowhere, held from now on with the outputs `beside` it."""
+    """A case that was posted and is stored nowhere, held from now on with the outputs `beside` it; `edited` is the run
+    that it was edited from."""
     known, line = request.form.get("held", ""), case_line(case)
-    held = services().held.hold(case, line, setup=setup, origin=origin, known=known, beside=beside)
+    held = services().held.hold(case, line, setup=setup, origin=origin, known=known, beside=beside, edited=edited)
     return replace(run_subject(case), held=held)
 
 

@@ -19,7 +19,7 @@ from webapp.page.compare.alignment import Axis, Lane
 from webapp.page.compare.difference import Comparison, Parting, merged, owner_at
 from webapp.page.compare.sides import Replayed
 from webapp.page.drawing import Bar, bars, percent
-from webapp.page.inspect.index import DRAWN, STEPS_EACH_SIDE, UNKNOWN, TraceIndex, Window
+from webapp.page.inspect.index import DRAWN, SPARE, UNKNOWN, TraceIndex, Window, steps_around
 from webapp.page.inspect.plots import RoleBar, role_bars
 
 CHARACTERS_EACH_SIDE = 1_500
@@ -159,9 +159,10 @@ def view_around(compared: Compared, at: int) -> View:
     low, high = max(0, at - CHARACTERS_EACH_SIDE), min(size, at + CHARACTERS_EACH_SIDE)
     for one in compared.sides:
         step, total = one.step_at(at), one.index.total
-        first = max(1, min(step - STEPS_EACH_SIDE, total - 2 * STEPS_EACH_SIDE))
+        first, last = steps_around(step, total)
         low = max(low, one.begin(first))
-        high = min(high, one.end(min(total, first + 2 * STEPS_EACH_SIDE), size))
+        high = min(high, one.end(last, size))
+    low, high = 0 if low <= SPARE else low, size if size - high <= SPARE else high
     return View(low, high, [_steps(one, low, high, size) for one in compared.sides])
 
 

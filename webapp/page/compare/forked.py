@@ -44,11 +44,24 @@ class Change:
 
 @dataclass(slots=True, frozen=True)
 class Fork:
-    """What a copy changed of the stored case `parent`."""
+    """What a copy changed of the case before it: of a stored one, which has the id `parent`, or of the run that was
+    edited, which is at `url` and is `line` as JSON."""
 
-    parent: str
     title: str
     changes: list[Change]
+    parent: str = ""
+    url: str = ""
+    line: str = ""
+
+    @property
+    def is_edit(self) -> bool:
+        """Return whether a run was edited that is stored nowhere, or an example."""
+        return not self.parent
+
+    @property
+    def beside(self) -> str:
+        """The query of the comparison with it; the page carries a case that is not stored as its first other text."""
+        return "b_text=parent" if self.parent else "b_text=paste:1"
 
     @property
     def words(self) -> str:
@@ -58,8 +71,16 @@ class Fork:
 
 def fork_of(case_id: str, parent: Case, case: Case) -> Fork:
     """What `case` changed of `parent`, which is stored under an id."""
-    changes = [*_output(parent, case), *_values(parent, case)]
-    return Fork(case_id, parent.title or f"case {case_id}", changes)
+    return Fork(parent.title or f"case {case_id}", _changes(parent, case), case_id)
+
+
+def edited_of(title: str, url: str, line: str, before: Case, case: Case) -> Fork:
+    """What `case` changed of the run `before`, of which `line` is the JSON."""
+    return Fork(title, _changes(before, case), url=url, line=line)
+
+
+def _changes(before: Case, case: Case) -> list[Change]:
+    return [*_output(before, case), *_values(before, case)]
 
 
 def _output(parent: Case, case: Case) -> Iterator[Change]:
@@ -80,7 +101,7 @@ def _pieces(before: str, after: str) -> Iterator[Piece]:
         done = hunk.a1
     rest = before[done:]
     more = len(hunks) - HUNKS_SHOWN
-    yield Piece("same", rest if more <= 0 and len(rest) <= AROUND else f"{rest[:AROUND]}…")
+    yield Piece("same", rest if more <= 0 and len(rest) <= 2 * AROUND else f"{rest[:AROUND]}…")
     if more > 0:
         yield Piece("same", f" and {count(more, 'more place')}")
 

@@ -151,7 +151,7 @@ def _term(term: re.Match[str], names: Names) -> Holds:
     if (term["plain"] or term["word"] or "").startswith('"'):
         raise _WrongError(f"The quotation mark before {(term['plain'] or term['word'])[1:]} is not closed.")
     if term["key"] is None:
-        return _raised if term["word"] == "raised" else _mentioned(term["phrase"] or term["word"] or "")
+        return _WORDS.get(term["word"] or "") or _mentioned(term["phrase"] or term["word"] or "")
     if (make := _KEYS.get(term["key"])) is None:
         raise _WrongError(f"There is no condition {term['key']}: – there are {_LISTED} and words.")
     return make(term["plain"] if term["quoted"] is None else term["quoted"], names)
@@ -168,6 +168,14 @@ def _compared(what: str, sign: str, value: int) -> Holds:
 
 def _raised(look: Look) -> bool:
     return any(isinstance(event, Raised) for event in look.events)
+
+
+def _commits(look: Look) -> bool:
+    """A call stands from here on: its beginning goes out, and nothing takes it back."""
+    return any(isinstance(event, CallStart) for event in look.events)
+
+
+_WORDS: Mapping[str, Holds] = {"raised": _raised, "commit": _commits}
 
 
 def _gap(look: Look) -> float | None:
@@ -283,7 +291,8 @@ _KEYS: Mapping[str, Callable[[str, Names], Holds]] = {
 _LISTED = ", ".join(["held > 20", "step > 9", "gap > 60ms", *[f"{key}:" for key in _KEYS if key != "emit"]])
 _GAP = ("gap > 60ms", "so long after the chunk before")
 _OF_CHUNKS = frozenset(
-    ("step > 9", "sent:content", "sent:reasoning", "sent:args", "sent:nothing", "call:0", "json:broken", "err:")
+    ("step > 9", "sent:content", "sent:reasoning", "sent:args", "sent:nothing", "call:0")
+    + ("commit", "json:broken", "err:")
 )
 _EXAMPLES = (
     ("held > 20", "more characters are held"),
@@ -294,6 +303,7 @@ _EXAMPLES = (
     ("sent:id", "the id of a call goes out"),
     ("sent:args", "arguments go out"),
     ("sent:call", "anything of a call goes out"),
+    ("commit", "a call stands: its beginning goes out"),
     ("sent:nothing", "nothing goes out"),
     ("call:0", "of the first call"),
     ('text:"</tool"', "this text comes to its end"),

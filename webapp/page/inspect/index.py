@@ -311,6 +311,9 @@ def within_reach(places: Sequence[int], first: int, last: int) -> list[int]:
 # The part of a trace that is on the page: steps around the cursor, and the tokens they are made of.
 
 STEPS_EACH_SIDE = 36
+SPARE = (
+    12  # steps, or letters of a text: where no more are left out they are shown, for to count them takes as much room
+)
 TOKENS_AT_MOST = 400
 
 
@@ -332,12 +335,18 @@ class Window:
 
 def window_around(index: TraceIndex, step: int) -> Window:
     """The window in which `step` is the middle, as far as there is text on both sides."""
-    first = max(1, min(step - STEPS_EACH_SIDE, index.total - 2 * STEPS_EACH_SIDE))
-    last = min(index.total, first + 2 * STEPS_EACH_SIDE)
+    first, last = steps_around(step, index.total)
     start = index.span(first)[0]
     end = index.step_ends[last - 1]
     low, high = _tokens(index, start, end, step)
     return Window(first, last, low, high, start, end)
+
+
+def steps_around(step: int, total: int) -> tuple[int, int]:
+    """The first and the last step of a window."""
+    first = max(1, min(step - STEPS_EACH_SIDE, total - 2 * STEPS_EACH_SIDE))
+    last = min(total, first + 2 * STEPS_EACH_SIDE)
+    return 1 if first <= 1 + SPARE else first, total if total - last <= SPARE else last
 
 
 def _tokens(index: TraceIndex, start: int, end: int, step: int) -> tuple[int, int]:

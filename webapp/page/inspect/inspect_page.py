@@ -338,6 +338,8 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         found.pasted = pasted_chunks(run, pasted) if pasted else ()
         shown.content, shown.last_step = with_leaks(shown.content, found), found.finish_step or index.total
     numbers = range(window.first, window.last + 1)
+    said = checked.verdict if not state.chunk else None
+    named = (said.place.step, said.severity) if said is not None and said.place is not None else None
     return ReplayPage(
         links=replace(links, state=state),
         run=run,
@@ -360,7 +362,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
             stream=stream if plays else None,
         ),
         log=log(index, window, state.filter, names),
-        overview=partial(overview, index, () if state.chunk else checked.marks, step, marked),
+        overview=partial(overview, index, () if state.chunk else checked.marks, step, marked, named),
         lag=partial(lag_pane, run, step),
         stops=cache(partial(stops, index, state.until, names)),
         names=names,

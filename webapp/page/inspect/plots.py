@@ -79,15 +79,25 @@ class Overview:
     found: int
 
 
-def overview(index: TraceIndex, findings: Sequence[Finding], step: int, marked: Sequence[int] = ()) -> Overview:
-    """The band with the cursor on `step`. `marked` are the steps at which something is to be found."""
+def overview(
+    index: TraceIndex,
+    findings: Sequence[Finding],
+    step: int,
+    marked: Sequence[int] = (),
+    place: tuple[int, str] | None = None,
+) -> Overview:
+    """The band with the cursor on `step`. `marked` are the steps at which something is to be found, `place` the one
+    that the verdict names, and how bad it is."""
     states = list(_state_bars(index))
+    marks: list[tuple[int, str]] = [(found.step, found.severity) for found in findings if found.step]
+    if place is not None and place[0] not in [at for at, _ in marks]:
+        marks.append(place)
     return Overview(
         total=index.total,
         states=states,
         roles=role_bars(index, _place_of(index)),
         emissions=_dots(index),
-        findings=[(_centre(f.step, index.total), f.severity) for f in findings if f.step],
+        findings=[(_centre(at, index.total), severity) for at, severity in marks],
         held=_held_band(index, step),
         cursor=_centre(step, index.total),
         words=_band_words(index, states, step, marked),

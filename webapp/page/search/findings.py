@@ -15,14 +15,15 @@ from parsers.replays.chunking import Chunking, spec
 from parsers.search import found
 from parsers.search.found import Found, Verdict
 from parsers.vocabulary.events import Severity
-from parsers.vocabulary.trace import Finding, Proof
+from parsers.vocabulary.trace import Finding, Proof, Trace
+from parsers.vocabulary.types import Span
 from webapp.glyphs import count, shorten
 from webapp.page.search.departure import Departure
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 WORDS = {"error": "Error", "warning": "Warning", "info": "Note"}
 _GRADES = {"calls": "the calls differ", "text": "the text differs", "whitespace": "only whitespace differs"}
-_SHOWN = 200
+SHOWN = 200
 _PROOF_CHARACTERS = 20_000
 _BEFORE, _AROUND = 40, 160  # characters shown of what was expected and what came
 
@@ -185,7 +186,7 @@ def findings(checked: Checked) -> Findings:
     ranked = sorted(enumerate(checked.findings), key=lambda pair: (pair[0] in after, *_rank(pair[0] in named, pair[1])))
     ranked += enumerate(checked.robustness, start=len(checked.findings))
     lines = [
-        _FindingLine(item, number, index, checked.played) for number, (index, item) in enumerate(ranked[:_SHOWN], 1)
+        _FindingLine(item, number, index, checked.played) for number, (index, item) in enumerate(ranked[:SHOWN], 1)
     ]
     own = [line for line in lines if line.index < len(checked.findings)]
     held, judged = len(checked.holding), checked.found is None or checked.found.judged
@@ -199,7 +200,7 @@ def findings(checked: Checked) -> Findings:
         holding=[(name, CHECKS[name].definition if name in CHECKS else "") for name in checked.holding],
         skipped=[(name, need.words) for name, need in checked.skipped],
         note=note if judged else "nothing to check",
-        steps=json.dumps(checked.steps[:_SHOWN]),
+        steps=json.dumps(checked.steps[:SHOWN]),
         judged=judged,
     )
 
@@ -321,10 +322,26 @@ class _Action:
     value: str
 
 
+@dataclass(slots=True, frozen=True)
+class Place:
+    """The characters [start, end) of the output that the headline names, and the step that was fed the first."""
+
+    start: int
+    end: int
+    step: int
+
+    @property
+    def words(self) -> str:
+        """Return what a link there is called."""
+        many = f"characters {self.start:,}–{self.end:,}" if self.end - self.start > 1 else f"character {self.start:,}"
+        return f"{many}, step {self.step:,}" if self.end > self.start else f"the end, step {self.step:,}"
+
+
 @dataclass(slots=True)
 class VerdictLine:
     """One sentence on top, and what proves it. `more` are sentences that fold; `facts` counts the checks. `departs`: it
-    is what the case expects that says so, and no check."""
+    is what the case expects that says so, and no check. `place` is what it names of the output, where it names
+    something."""
 
     severity: str
     headline: str
@@ -333,6 +350,7 @@ class VerdictLine:
     actions: list[_Action] = field(default_factory=list)
     facts: str = ""
     departs: bool = False
+    place: Place | None = None
 
 
 def with_departure(said: VerdictLine, found: Departure | None) -> VerdictLine:
@@ -343,20 +361,28 @@ def with_departure(said: VerdictLine, found: Departure | None) -> VerdictLine:
     return VerdictLine("error", found.headline, sentences, facts=said.facts, departs=True)
 
 
-def verdict(checked: Checked, lines: Findings) -> VerdictLine:
-    """Return what a search says, or, before there is one, what the quick look says."""
+def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> VerdictLine:
+    """Return what a search says, or, before there is one, what the quick look says. With the `trace` of the replay on
+    the page it says which step was fed what the headline names."""
     if checked.found is None:
-        return _quick(checked, lines)
+        return _quick(checked, lines, trace)
     said = checked.found.verdict
+    place = None if checked.played else _place(said.span, trace)
     details = [detail.words for detail in said.details if detail.finding is None]
     return VerdictLine(
         severity=said.severity,
         headline=said.headline,
         sentences=details[:_DETAILS],
         more=details[_DETAILS:],
-        actions=_actions(said, lines),
-        facts=_held(checked) + _left(checked.found),
+        actions=_actions(said, lines, place),
+        facts=("" if said.kind == "all_hold" else _held(checked)) + _left(checked.found),
+        place=place,
     )
+
+
+def _place(span: Span | None, trace: Trace | None) -> Place | None:
+    step = None if span is None or trace is None else trace.step_at(span.start)
+    return None if span is None or step is None else Place(span.start, span.end, step)
 
 
 def _left(found: Found) -> str:
@@ -374,13 +400,21 @@ def _held(checked: Checked) -> str:
     return f"{ran - len(failed)} of {ran} checks hold under {count(checked.replays, 'replay')}."
 
 
-def _quick(checked: Checked, lines: Findings) -> VerdictLine:
+def _quick(checked: Checked, lines: Findings, trace: Trace | None) -> VerdictLine:
     if not lines.lines:
         return VerdictLine("pass", _held(checked), [_nothing(checked)])
     first = lines.lines[0].finding
     ordered = sorted(checked.findings, key=lambda item: SEVERITIES.index(item.severity))
-    actions = [] if first.step is None else [_Action("step", f"step {first.step:,}", str(first.step))]
-    return VerdictLine(first.severity, _held(checked), [_sentence(checked, ordered), first.message], actions=actions)
+    place = _place(first.span, trace)
+    actions = _steps([first.step] if first.step else [], place)
+    said = [_sentence(checked, ordered), first.message]
+    return VerdictLine(first.severity, _held(checked), said, actions=actions, place=place)
+
+
+def _steps(steps: Sequence[int], place: Place | None) -> list[_Action]:
+    """The way to the place that is named, and to the first step, where that is another one."""
+    ways = [] if place is None else [_Action("step", place.words, str(place.step))]
+    return ways + [_Action("step", f"step {at:,}", str(at)) for at in steps[:1] if place is None or at != place.step]
 
 
 def _nothing(checked: Checked) -> str:
@@ -403,14 +437,13 @@ def _sentence(checked: Checked, ordered: Sequence[Finding]) -> str:
     return f"{' and '.join(_counts(ordered)[:2])}{blame}{exempt}:"
 
 
-def _actions(said: found.Verdict, lines: Findings) -> list[_Action]:
+def _actions(said: found.Verdict, lines: Findings, place: Place | None) -> list[_Action]:
     """Return what proves it: the findings it names, then what its kind calls for. One of several that fold stands for
     all."""
     named = [line for line in lines.lines if line.index in said.findings]
     unfolded = [group.first for group in lines.groups if group.first in named][:_FIRST]
     actions = [_Action("find", f"finding {line.number}", f"finding-{line.number}") for line in unfolded]
-    steps = [line.finding.step for line in named if line.finding.step][:1]
-    actions += [_Action("step", f"step {step:,}", str(step)) for step in steps]
+    actions += _steps([line.finding.step for line in named if line.finding.step], place)
     return [*actions, *_shown(said, named), *_variations(said)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 
@@ -22,7 +22,17 @@ from webapp.glyphs import count, shorten
 from webapp.jobs.searches import Searches, SearchJob
 from webapp.page.drawing import COLUMNS, Column, peaks, percent, rising, runs, shapes
 from webapp.page.search.departure import Departure, departure
-from webapp.page.search.findings import Checked, Findings, VerdictLine, beside, findings, verdict, with_departure
+from webapp.page.search.findings import (
+    SHOWN,
+    Checked,
+    Findings,
+    Place,
+    VerdictLine,
+    beside,
+    findings,
+    verdict,
+    with_departure,
+)
 from webapp.runs.runner import Run
 
 # The chunkings pane before a search: the usual chunkings, whether the message is the same, and where it parts.
@@ -427,10 +437,18 @@ class SearchPanes:
     departure: Departure | None = None
 
     @property
+    def place(self) -> Place | None:
+        """Return what the headline names of the output."""
+        return None if self.verdict is None else self.verdict.place
+
+    @property
     def start(self) -> int | None:
-        """Return where the first of the listed findings begins, or what is not as expected."""
+        """Return where what the headline names is, or what is not as expected; else where the first of the listed
+        findings begins."""
         if self.departure is not None and self.verdict is not None and self.verdict.departs:
             return self.departure.step
+        if self.place is not None:
+            return self.place.step
         lines = self.findings.lines if self.findings else ()
         return next((line.finding.step for line in lines if line.finding.step), None)
 
@@ -448,9 +466,12 @@ def search_panes(
     panes.judged = checked.found is None or checked.found.judged
     panes.findings = findings(checked)
     panes.departure = departure(base.case, base.trace) if base.choice.plays else None
-    panes.verdict = with_departure(verdict(checked, panes.findings), panes.departure)
+    panes.verdict = with_departure(verdict(checked, panes.findings, base.trace), panes.departure)
     panes.replays = checked.replays
     panes.marks, panes.steps = tuple(checked.findings), tuple(checked.steps)
+    if (place := panes.place) is not None and place.step not in panes.steps:
+        panes.steps = tuple(sorted((*panes.steps, place.step)))
+        panes.findings = replace(panes.findings, steps=json.dumps(panes.steps[:SHOWN]))
     if search.found is not None:
         panes.heat = partial(heat, search.found.found.cuts, base.trace, _cut(chunking))
         panes.matrix = matrix(search.found.found) if panes.judged else None

@@ -45,6 +45,9 @@ def at(index: Any, words: str) -> list[str]:
         ("json:whole", [">"]),
         ("json:broken", [""]),  # the call that is cut off, at the end
         ("CallStart", ['"', '"']),
+        ("commit", ['"', '"']),
+        ("commit call:1", ['"']),
+        ('"commit"', []),
         ('"contenttext"', ["H", "i", ".", "\n"]),
         ("err:no_such", []),
         ("dropped:space", ['"']),

@@ -8,7 +8,15 @@ import pytest
 
 from parsers.vocabulary.trace import Hold, Ownership, StateView, Step, Trace
 from parsers.vocabulary.types import Piece, Span
-from webapp.page.inspect.index import STEPS_EACH_SIDE, TOKENS_AT_MOST, build, index_of, neighbours, window_around
+from webapp.page.inspect.index import (
+    STEPS_EACH_SIDE,
+    TOKENS_AT_MOST,
+    build,
+    index_of,
+    neighbours,
+    steps_around,
+    window_around,
+)
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>'
 
@@ -68,7 +76,22 @@ def test_the_nearest_places_before_and_after() -> None:
     assert [neighbours(places, at) for at in (3, 7, 8, 9)] == [(None, 7), (3, 9), (7, 9), (7, None)]
 
 
-@pytest.mark.parametrize("step", [1, 50, 200, 401])
+@pytest.mark.parametrize(
+    ("step", "total", "shown"),
+    [
+        (1, 85, (1, 85)),
+        (1, 86, (1, 73)),
+        (49, 200, (1, 85)),
+        (50, 200, (14, 86)),
+        (160, 200, (124, 200)),
+        (5, 9, (1, 9)),
+    ],
+)
+def test_few_steps_are_shown_and_not_counted(step: int, total: int, shown: tuple[int, int]) -> None:
+    assert steps_around(step, total) == shown
+
+
+@pytest.mark.parametrize("step", [1, 60, 200, 401])
 def test_a_window_holds_its_step_and_is_bounded(step: int) -> None:
     trace = a_trace([(at, min(at + 1, 400), []) for at in range(401)])
     index = build(trace, [Piece("x")] * 400)
