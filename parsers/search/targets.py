@@ -154,7 +154,10 @@ def rightly_read(replayer: Replayer, own: OwnReading | None, among: Iterable[Chu
     """The first of these chunkings under which the parser gives what the format itself reads."""
     if own is None:
         return None
-    for chunking in among:
+    chunkings = list(among)
+    for number, chunking in enumerate(chunkings):
+        if number == 1:
+            replayer.foresee(chunkings[1:])
         outcome = replayer.outcome(chunking)
         if outcome.raised is None and same_message(outcome.message, own.message, LOOSE):
             return chunking
