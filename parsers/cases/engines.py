@@ -82,6 +82,11 @@ class Choice:
     replays: Play | None = None
     declared: Declared = Declared()
 
+    @property
+    def cut_by(self) -> Format:
+        """The format whose markers a stand-in for the model's tokenizer has: of another parser, what is known of it."""
+        return self.grammar if self.replays is not None and self.grammar is not None else self.format
+
 
 Engine = Callable[[Case, Evidence], Choice]
 

@@ -40,8 +40,8 @@ class Asked:
 class Tape:
     """What a parser sent at each step, the end of the output being the last one.
 
-    `failure`: what it failed with at step `failed_at`, 0 where that was before the first. `printed`: what it printed at a
-    step.
+    `failure`: what it failed with at step `failed_at`, 0 where that was before the first. `printed`: what it
+    printed at a step.
     """
 
     sent: tuple[MessageDelta | None, ...] = ()

@@ -80,7 +80,9 @@ class Search:
         self._traced = studied(replayer, asked, honest_only=honest_only)
         self._only = only
         self._shrinks = shrinks
-        self._meters = Meters(clock, lines) if replayer.tapes is None else Meters()  # what is here to be measured is ours
+        self._meters = (
+            Meters(clock, lines) if replayer.tapes is None else Meters()
+        )  # what is here to be measured is ours
         self._budget = budget
         self._seed = seed
         self._every = EVERY if len(replayer.text) < LONG and budget is None else 1

@@ -17,7 +17,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any, Optional
+from typing import Any
 
 
 def adapter(own: str) -> Any:
@@ -43,10 +43,11 @@ class Class:
 
     def __init__(self, kind: Any) -> None:
         self._kind = kind
-        self._shape = next((shape for shape in SHAPES if all(hasattr(kind, name) for name in shape.needs)), None)
-        if self._shape is None:
+        fitting = [shape for shape in SHAPES if all(hasattr(kind, name) for name in shape.needs)]
+        if not fitting:
             known = "; ".join([", ".join(shape.needs) for shape in SHAPES])
             raise TypeError(kind.__name__ + " has the methods of no known shape, which are: " + known)
+        self._shape = fitting[0]
 
     def hello(self) -> dict[str, Any]:
         """What it is."""
@@ -82,7 +83,7 @@ class Own:
         """A delta."""
         return self._parser.feed(text, ids)
 
-    def finish(self, reason: Optional[str]) -> Any:
+    def finish(self, reason: str | None) -> Any:
         """The end."""
         return self._parser.finish(reason)
 
@@ -104,7 +105,7 @@ class Detector:
         """A delta."""
         return _of_detector(self._parser.parse_streaming_increment(text, self._tools))
 
-    def finish(self, reason: Optional[str]) -> Any:
+    def finish(self, reason: str | None) -> Any:
         """The end."""
         return _of_detector(self._parser.finish(self._tools)) if hasattr(self._parser, "finish") else None
 
@@ -133,7 +134,7 @@ class Legacy:
         )
         return None if said is None else _of_delta(said)
 
-    def finish(self, reason: Optional[str]) -> Any:
+    def finish(self, reason: str | None) -> Any:
         """The end, which such a parser is not told of but by a delta without text."""
         return self.feed("", [])
 

@@ -1,7 +1,7 @@
 """SGLang's parsers, called in the order of its chat server (0.23): reasoning first, calls on what that leaves.
 
 At the end of a stream both parsers are asked for what they hold, and the rest of the last call's arguments is added,
-as the server does. Where torch or another package is absent, sglang is loaded without what needs it: its parsers do not.
+as the server does. Where torch or another package is absent, all is loaded that parsers need, which is not that.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import types
 from collections.abc import Mapping
 from functools import partial
 from importlib import metadata, util
-from typing import Any, Optional
+from typing import Any
 
 
 def adapter(own: str = "") -> Sglang:
@@ -104,16 +104,16 @@ class _Stream:
         """The detectors whose attributes are looked at."""
         return [one.detector for one in (self._reasoning, self._calls) if one is not None]
 
-    def feed(self, text: str, ids: list[int]) -> Optional[dict[str, Any]]:
+    def feed(self, text: str, ids: list[int]) -> dict[str, Any] | None:
         """A delta while the answer goes on."""
         return self._said(text, end=False)
 
-    def finish(self, reason: Optional[str]) -> Optional[dict[str, Any]]:
+    def finish(self, reason: str | None) -> dict[str, Any] | None:
         """The last delta."""
         return self._said("", end=reason != "abort")
 
-    def _said(self, text: str, end: bool) -> Optional[dict[str, Any]]:
-        thought: Optional[str] = None
+    def _said(self, text: str, end: bool) -> dict[str, Any] | None:
+        thought: str | None = None
         if self._reasoning is not None:
             thought, left = self._reasoning.parse_stream_chunk(text)
             if end:
@@ -130,13 +130,13 @@ class _Stream:
         return _plain(thought, content, shares + (_unstreamed(self._calls.detector) if end else []))
 
 
-def _plain(thought: Optional[str], content: Optional[str], calls: list[Any]) -> Optional[dict[str, Any]]:
+def _plain(thought: str | None, content: str | None, calls: list[Any]) -> dict[str, Any] | None:
     if not (thought or content or calls):
         return None
     return {"reasoning": thought or None, "content": content or None, "tool_calls": calls}
 
 
-def _share(index: int, name: Optional[str], arguments: Optional[str]) -> dict[str, Any]:
+def _share(index: int, name: str | None, arguments: str | None) -> dict[str, Any]:
     return {
         "index": index,
         "id": "call_" + str(index) if name else None,

@@ -12,7 +12,7 @@ import importlib
 import os
 from collections.abc import Mapping
 from importlib import metadata
-from typing import Any, Optional
+from typing import Any
 
 os.environ.update(VLLM_LOGGING_LEVEL=os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"), VLLM_NO_USAGE_STATS="1")
 os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
@@ -38,7 +38,7 @@ class Vllm:
         self._request = importlib.import_module(REQUESTS).ChatCompletionRequest
         self._step = _attribute(STREAMS, "ChatStreamProcessor")
         self._fields = _attribute(MESSAGES, "assemble_chat_message_fields")
-        self._made: dict[tuple[Optional[str], Optional[str]], Any] = {}
+        self._made: dict[tuple[str | None, str | None], Any] = {}
         self._own = None
         if own:
             found = _attribute(*own.partition(":")[::2])
@@ -96,8 +96,8 @@ class Vllm:
         )
         return _Made(kind(tokenizer, request.tools, chat_template_kwargs=kwargs), kind, request)
 
-    def _kind(self, name: str, reasoning: Optional[str]) -> Any:
-        tool: Optional[str] = name
+    def _kind(self, name: str, reasoning: str | None) -> Any:
+        tool: str | None = name
         if name not in _names(self._tools, "tool_parsers") and (name, None) not in self._made:
             tool, reasoning = None, name
         if (tool, reasoning) not in self._made:
@@ -133,22 +133,22 @@ class _Stream:
         engines = [getattr(one, name, None) for one in inner for name in ("_engine", "engine", "_lexer")]
         return [one for one in [parser, *inner, *engines] if one is not None]
 
-    def feed(self, text: str, ids: list[int]) -> Optional[dict[str, Any]]:
+    def feed(self, text: str, ids: list[int]) -> dict[str, Any] | None:
         """A delta while the answer goes on."""
         return self._said(text, ids, None)
 
-    def finish(self, reason: Optional[str]) -> Optional[dict[str, Any]]:
+    def finish(self, reason: str | None) -> dict[str, Any] | None:
         """The last delta, which brings no text: that of the end token is left out."""
         return self._said("", [], reason or "stop")
 
-    def _said(self, text: str, ids: list[int], finish: Optional[str]) -> Optional[dict[str, Any]]:
+    def _said(self, text: str, ids: list[int], finish: str | None) -> dict[str, Any] | None:
         if self._processor is not None:
             return _plain(self._processor.step(text, ids, finish, self._prompt).delta)
         request = self._made.request
         return _plain(self._made.parser.parse_delta(text, ids, request, self._prompt, finished=finish is not None))
 
 
-def _plain(delta: Any) -> Optional[dict[str, Any]]:
+def _plain(delta: Any) -> dict[str, Any] | None:
     if delta is None:
         return None
     return {

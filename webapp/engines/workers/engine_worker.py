@@ -1,4 +1,4 @@
-"""The worker of an engine: replays of its parsers, for whoever speaks docs/engine-protocol.md over our standard streams.
+"""The worker of an engine: replays of its parsers, asked for in lines of JSON as docs/engine-protocol.md has them.
 
 Started as `PYTHON -u engine_worker.py ADAPTER [CLASS]` by the interpreter that has the engine, Python 3.9 or newer; it
 needs the standard library alone. Nobody but us writes to what was standard output: that becomes standard error before
@@ -15,12 +15,13 @@ if __name__ == "__main__" and sys.path and __file__.startswith(sys.path[0] or "\
 import json
 import os
 import signal
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from time import perf_counter_ns
 from traceback import extract_tb
 from types import ModuleType
-from typing import Any, BinaryIO, Callable, Optional, TextIO
+from typing import Any, BinaryIO, TextIO
 
 PROTOCOL = 1
 MOST_PRINTED = 2_000  # characters that are kept of what a parser prints in one replay
@@ -42,7 +43,7 @@ class Printed:
     encoding, errors, newlines = "utf-8", "replace", None
 
     def __init__(self, stream: TextIO) -> None:
-        self.step: Optional[int] = None
+        self.step: int | None = None
         self.kept: list[list[Any]] = []
         self._room = 0
         self._stream = stream
@@ -106,12 +107,12 @@ class Worker:
         _limit_memory(asked.get("memory") or 0)
         return {"protocol": PROTOCOL, **self._adapter.hello()}
 
-    def run(self, asked: Mapping[str, Any], tell: Optional[Tell] = None) -> dict[str, Any]:
+    def run(self, asked: Mapping[str, Any], tell: Tell | None = None) -> dict[str, Any]:
         """Many replays. `tell` hears of each step before it is made, where that was asked for."""
         heard = tell if asked.get("report") == "steps" else None
         return {"replays": [self._replay(asked, deltas, heard) for deltas in asked["replays"]]}
 
-    def _replay(self, asked: Mapping[str, Any], deltas: Any, tell: Optional[Tell]) -> dict[str, Any]:
+    def _replay(self, asked: Mapping[str, Any], deltas: Any, tell: Tell | None) -> dict[str, Any]:
         sent: list[Any] = []
         micros: list[int] = []
         states: list[Any] = []
@@ -140,7 +141,7 @@ class Worker:
             answer["printed"] = printed.kept
         return answer
 
-    def _steps(self, asked: Mapping[str, Any], deltas: Any, watch: Optional[_Watch]) -> Iterator[Callable[[], Any]]:
+    def _steps(self, asked: Mapping[str, Any], deltas: Any, watch: _Watch | None) -> Iterator[Callable[[], Any]]:
         """What is to be done at each step. What goes wrong before the first counts as step 0."""
         if asked.get("path") == "whole":
             text, ids = _joined(deltas)
@@ -151,7 +152,7 @@ class Worker:
             watch.begin(replay.watched() if hasattr(replay, "watched") else [])
         for delta in deltas:
             text, ids = delta[0], delta[1] if len(delta) > 1 else []
-            yield lambda text=text, ids=ids: replay.feed(text, ids)  # type: ignore[misc]
+            yield partial(replay.feed, text, ids)
         yield lambda: replay.finish(asked.get("finish_reason"))
 
 
@@ -208,7 +209,7 @@ def _shown(text: str) -> str:
 
 def serve(source: BinaryIO, sink: BinaryIO, load: Callable[[], Worker]) -> None:
     """Answer a line with a line, until there are no more. The adapter is loaded by the first."""
-    worker: Optional[Worker] = None
+    worker: Worker | None = None
     ours = os.getpid()
 
     def tell(message: Mapping[str, Any]) -> None:
@@ -279,7 +280,7 @@ def main() -> None:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
     printed = Printed(sys.stderr)
-    sys.stdout = sys.stderr = printed  # type: ignore[assignment]
+    sys.stdout = sys.stderr = printed
     guard = Guard()
     serve(source, sink, lambda: Worker(adapter_of(*sys.argv[1:]), printed, guard))
     os._exit(0)  # threads of an engine may run on
