@@ -56,8 +56,9 @@ class Printed:
         """Keep or pass on a text."""
         if self.step is None:
             return self._stream.write(text)
-        if self._room > 0 and text.strip():
-            if not self.kept or self.kept[-1][0] != self.step:
+        begun = bool(self.kept) and self.kept[-1][0] == self.step
+        if self._room > 0 and (begun or text.strip()):
+            if not begun:
                 self.kept.append([self.step, ""])
             self.kept[-1][1] += text[: self._room]
             self._room -= len(text)
@@ -167,7 +168,8 @@ def told(error: BaseException) -> dict[str, str]:
     except Exception:
         words = ""
     frames = extract_tb(error.__traceback__, limit=-1)
-    place = "{0.name}, line {0.lineno} of {1}".format(frames[-1], os.path.basename(frames[-1].filename))
+    last = frames[-1] if frames else None
+    place = "" if last is None else f"{last.name}, line {last.lineno} of {os.path.basename(last.filename)}"
     return {"kind": type(error).__name__, "message": words, "place": place}
 
 
