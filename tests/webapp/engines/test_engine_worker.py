@@ -39,7 +39,7 @@ def worker(name: str, printed: Printed | None = None) -> Worker:
 
 def run(name: str, *texts: str, **more: Any) -> dict[str, Any]:
     deltas = [[text, [number]] for number, text in enumerate(texts)]
-    with redirect_stdout(printed := Printed(sys.stderr)):  # type: ignore[type-var]
+    with redirect_stdout(printed := Printed(sys.stderr)):
         (found,) = worker(name, printed).run(
             {"request": REQUEST, "vocabulary": {"<f>": 1}, "replays": [deltas], **more}
         )["replays"]
