@@ -58,7 +58,10 @@ class Class:
                 "contract": str(getattr(self._kind, "contract", "openai")), "server": server}  # fmt: skip
 
     def replay(self, asked: Mapping[str, Any]) -> Any:
-        """A new parser for one output."""
+        """A new parser for one output. Raises LookupError for the name of another one."""
+        name = asked.get("parser", self._kind.__name__)
+        if name != self._kind.__name__:
+            raise LookupError("there is no parser " + str(name))
         return self._shape(self._kind, asked)
 
     def whole(self, asked: Mapping[str, Any], text: str, ids: list[int]) -> Any:
